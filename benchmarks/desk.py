@@ -32,7 +32,7 @@ from genaipa.scoring.answers import Pool
 from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.store import Store, database_url
-from genaipa.ui.settings import desk_key
+from genaipa.ui.settings import load_desk_key
 from genaipa.workspace import find_workspace
 
 _RUBRIC = shipped_rubric()
@@ -93,7 +93,7 @@ def open_desk(workspace: Path, run: str):
                 with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/_stcore/health", timeout=5):
                     break
                 time.sleep(0.05)
-            yield f"{url}/?key={desk_key(workspace)}", time.perf_counter() - begun, process.pid
+            yield f"{url}/?key={load_desk_key(workspace)}", time.perf_counter() - begun, process.pid
         finally:
             process.send_signal(signal.SIGTERM)
 

@@ -110,17 +110,18 @@ async def write_messages(workload: Workload, workspace: Path) -> None:
     from genaipa.execution.ready import make_ready
     from genaipa.systems.catalog import resolve_system
     from genaipa.tasks.procedure import Procedure, list_conversations
-    from genaipa.tasks.prompts import opening_messages
+    from genaipa.tasks.prompts import list_introduction_messages
     from genaipa.workspace import find_workspace
 
     here, spec = find_workspace(workspace), workload.spec()
     material = Procedure(spec, here)
     ready = await make_ready(resolve_system(SYSTEM, here), material, offline=True, say=lambda _text: None)
-    scripts = material.scripts(ready.target)
+    scripts = material.make_scripts(ready.target)
     made = {
         "introductions": {
             name.partition("|")[0]: [
-                {"role": m.role, "content": m.content} for m in opening_messages(script.introduction("document"))
+                {"role": m.role, "content": m.content}
+                for m in list_introduction_messages(script.introduction("document"))
             ]
             for name, script in scripts.items()
         },

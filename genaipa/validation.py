@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from genaipa.answers.fact import metric_problems
-from genaipa.datasets.base import find_offering
+from genaipa.datasets.base import find_dataset_with_document
 from genaipa.errors import DataError, GenaipaError, clip, nearest
 from genaipa.files.strict_yaml import UNREADABLE, read_partly
 from genaipa.files.text import DAMAGE, read_text, why
@@ -28,13 +28,13 @@ from genaipa.questions.annotations import (
     Annotations,
     Corrections,
     annotation_problems,
+    are_annotations_of_text,
     correction_problems,
     drop_blank_answers,
+    explain_unused_annotations,
     find_annotations,
     find_question_set,
-    find_unproved,
-    is_about,
-    why_unused,
+    find_unproved_corrections,
 )
 from genaipa.questions.sets import QuestionSet, question_problems, translation_problems
 from genaipa.runs.experiments import EXPERIMENTS
@@ -53,7 +53,7 @@ from genaipa.scoring.rubric import Rubric, find_guideline_problems, find_rubric_
 from genaipa.scoring.store import open_existing_store
 from genaipa.scoring.waves import WAVES, load_waves
 from genaipa.systems.catalog import read_user_entries
-from genaipa.tasks.prompts import INCLUDED, TEMPLATES, find_prompts, list_inner_folders, set_names
+from genaipa.tasks.prompts import INCLUDED, TEMPLATES, find_prompts, list_inner_folders, list_prompt_sets
 from genaipa.workspace import MARKER, RUNS, SUFFIXES, SYSTEMS, DataKind, Workspace, explain_no_folder, shipped_folder
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def find_unknown_assignments(workspace: Workspace, runs: Iterable[Path]) -> Iter
 
 def check_prompts(workspace: Workspace) -> Iterator[FileProblem]:
     """Yield every template that can't be rendered; the shipped one then takes its place and the rest is tried."""
-    for name in set_names(workspace):
+    for name in list_prompt_sets(workspace):
         yield from _check_set(workspace, find_prompts(workspace, name))
     try:
         load_templates(workspace)
@@ -141,7 +141,7 @@ def _check_set(workspace: Workspace, prompts: Prompts) -> Iterator[FileProblem]:
         return
     while True:
         try:
-            replace(prompts, files=files).check()
+            replace(prompts, files=files).check_templates()
         except GenaipaError as error:
             broken = [name for name, (_, path) in files.items() if str(error).startswith(f"{path}: ")]
             name = broken[0] if broken else ""
@@ -203,7 +203,7 @@ def validate(workspace: Workspace, *, data: bool = False) -> Validation:
 def _data_files(workspace: Workspace) -> dict[str, list[Path]]:
     """Return kind of data → files in effect, run folders, the user's catalog of systems."""
     files: dict[str, list[Path]] = {kind: [path for _, path in workspace.names(kind).values()] for kind in SUFFIXES}
-    sets = (find_prompts(workspace, name) for name in set_names(workspace))
+    sets = (find_prompts(workspace, name) for name in list_prompt_sets(workspace))
     files["prompts"] = list({path: None for prompts in sets for _, path in prompts.files.values()})
     files["prompts"] += [
         path for inner in list_inner_folders() for _, path in workspace.names("prompts", inner).values()
@@ -341,16 +341,16 @@ def _check_answers(
     layer, path = workspace.names("annotations")[name]
     file = str(path)
     if document is None:
-        dataset = find_offering(name)
+        dataset = find_dataset_with_document(name)
         pull = f" yet; it comes with: genaipa get {dataset.name}" if dataset else ""
         serves = "; its answers serve a corpus's document of that digest" if annotated.digest and not dataset else ""
         yield FileProblem(file, "document", f"there is no usable document '{name}' here{pull}{serves}.", "warning")
-    elif is_about(annotated, layer, document, workspace):
+    elif are_annotations_of_text(annotated, layer, document, workspace):
         yield from _check_sections(file, annotated, document)
     else:
         text = str(workspace.names("policies")[document.name][1])
         location = (file, "digest") if layer == "workspace" else (text, "")
-        yield FileProblem(*location, why_unused(annotated, path, layer), "warning")
+        yield FileProblem(*location, explain_unused_annotations(annotated, path, layer), "warning")
     if annotated.questions == UNREADABLE:
         return
     if (question_set := find_question_set(workspace, annotated.questions, layer)) is None:
@@ -381,7 +381,7 @@ def _check_corrections(workspace: Workspace, name: str) -> Iterator[FileProblem]
                 mismatch = f"there is no document '{name}' here with the text of that digest; they are not used."
                 yield FileProblem(str(path), "digest", mismatch, "warning")
             continue
-        yield from convert_to_findings(find_unproved(path, corrections, document.text))
+        yield from convert_to_findings(find_unproved_corrections(path, corrections, document.text))
         annotation_file = find_annotations(workspace, document)
         answers = (
             annotation_file.annotations.answers
@@ -417,7 +417,7 @@ def _find_unread_files(workspace: Workspace) -> Iterator[FileProblem]:
             if path.is_file() and path not in read | beside:
                 why_not = _explain_unread(path, kind, read) if is_workspace else NO_WORKSPACE
                 yield FileProblem(str(path), "", why_not, "warning")
-    for name in set_names(workspace):
+    for name in list_prompt_sets(workspace):
         yield from find_unused_prompts(workspace, name)
 
 

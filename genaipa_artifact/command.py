@@ -7,7 +7,14 @@ from typing import Annotated
 
 from genaipa.cli.commands.pack import make_pack_name, print_packed, select_for_pack
 from genaipa.cli.terminal.console import show
-from genaipa.cli.terminal.options import ExcludedOption, ForceOption, check_new, current_workspace, option, split_names
+from genaipa.cli.terminal.options import (
+    ExcludedOption,
+    ForceOption,
+    check_no_overwrite,
+    current_workspace,
+    option,
+    split_names,
+)
 from genaipa.cli.terminal.selection import RunsArgument
 from genaipa.errors import UsageError
 
@@ -35,7 +42,7 @@ def artifact(
     folder = output or Path(f"{make_pack_name(names)}-artifact")
     if folder.suffix == ".zip":
         raise UsageError(f"'{folder.name}' ends in .zip, which a pack is; an artifact is a folder.")
-    check_new(folder, force=force)
+    check_no_overwrite(folder, force=force)
     workspace.check_output(folder)
     packed = write_artifact(workspace, select_for_pack(workspace, names, "artifact"), folder, excluded=include_excluded)
     print_packed(folder, packed)

@@ -9,7 +9,7 @@ import typer
 
 from genaipa.cli.terminal.console import caveat, print_table, say, show, suggest_next
 from genaipa.cli.terminal.options import current_workspace, option, split_names
-from genaipa.cli.terminal.selection import RunsArgument, tell_losses
+from genaipa.cli.terminal.selection import RunsArgument, print_study_losses
 from genaipa.errors import UsageError, command
 from genaipa.words import join_names, number
 from genaipa_exchange.entries import complete_form
@@ -50,7 +50,7 @@ def export(
     workspace = current_workspace()
     workspace.check_output(output)
     sources = select_sources(workspace, split_names(run))
-    tell_losses(workspace, [source.folder for source in sources])
+    print_study_losses(workspace, [source.folder for source in sources])
     outgoing = Outgoing(workspace, sources, judges=with_judge, whole=with_texts)
     written = write_form(chosen, outgoing, output)
     counts = (number(written.answers, "answer"), number(written.scores, "score"))

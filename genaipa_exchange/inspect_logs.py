@@ -29,7 +29,7 @@ from genaipa.files.text import digest
 from genaipa.runs.procedure import read_coordinates
 from genaipa.runs.records import MOST_REPETITIONS
 from genaipa.systems.base import Usage
-from genaipa.systems.endpoint import as_count
+from genaipa.systems.endpoint import parse_token_count
 from genaipa_exchange.incoming import ForeignLog, ForeignSample
 from genaipa_exchange.outgoing import ExportSummary
 
@@ -337,7 +337,9 @@ def _read_foreign_sample(path: Path, sample: Any, created: str) -> ForeignSample
         output.model or None,
         as_stamp(dt.datetime.fromisoformat(sample.started_at or created)),
         min(max(0.0, output.time or sample.total_time or 0.0), _LONGEST),
-        Usage(input=as_count(usage.input_tokens), output=as_count(usage.output_tokens)) if usage else None,
+        Usage(input=parse_token_count(usage.input_tokens), output=parse_token_count(usage.output_tokens))
+        if usage
+        else None,
     )
 
 

@@ -11,7 +11,14 @@ import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import print_json, say, show, show_facts
-from genaipa.cli.terminal.options import ForceOption, JsonOption, check_new, current_workspace, open_output, option
+from genaipa.cli.terminal.options import (
+    ForceOption,
+    JsonOption,
+    check_no_overwrite,
+    current_workspace,
+    open_output,
+    option,
+)
 from genaipa.errors import UsageError, command
 from genaipa.words import number
 from genaipa.workspace import shipped_folder
@@ -95,7 +102,7 @@ def accept(
 
     An earlier decision on it no longer counts.
     """
-    from genaipa.scoring.objections import check_silence, make_correction
+    from genaipa.scoring.objections import check_correction_silence, make_correction
     from genaipa_objections.settling import export_command, find_document, find_silence
 
     workspace = current_workspace()
@@ -107,12 +114,12 @@ def accept(
             raise UsageError(f"the text of '{objection.objection.document}' is not here, so nothing can be edited.")
         correction = make_correction(
             document,
-            correction.find_proof(document.text) if passage is None else passage,
+            correction.find_proving_sentence(document.text) if passage is None else passage,
             silent=silent or correction.silent,
             answer=correction.answer if answer is None else answer,
             why=correction.why if why is None else why,
         )
-    check_silence(correction.silent, find_silence(workspace, objection.objection))
+    check_correction_silence(correction.silent, find_silence(workspace, objection.objection))
     _settle_objection(workspace, objection, by, correction, reason)
     show(f"{objection.objection.document} {objection.objection.question}: accepted. To write a file of corrections:")
     show(export_command(workspace, objection.objection.document), exact=True)
@@ -160,7 +167,7 @@ def export(
         if output.name != f"{document}.yaml":
             raise UsageError(f"{output}: a file of corrections is named after its document: {document}.yaml.")
         _refuse_shipped(output)
-        check_new(output, force=force)
+        check_no_overwrite(output, force=force)
     corrections, left_out = collect_corrections(workspace, document, _list_filed(workspace))
     for note in left_out:
         say(note)
@@ -214,7 +221,7 @@ def _settle_objection(
     from genaipa_objections.settling import settle_objection
 
     with contextlib.closing(open_store(workspace)) as store:
-        user = load_people(workspace).admit(by, {event.analyst for _, event in store.events()}, login=False)
+        user = load_people(workspace).admit_user(by, {event.analyst for _, event in store.events()}, login=False)
         if user.why_no_adjudication:
             raise UsageError(user.why_no_adjudication)
         store.append([settle_objection(objection, user.name, correction, reason=reason)])
@@ -235,7 +242,7 @@ def _list_facts(workspace: Workspace, objection: FiledObjection) -> dict[str, An
         "annotated": _find_annotated(workspace, document, objection) if document else "",
         "silent": right.silent,
         "answer": right.answer,
-        "passage": " ".join(right.find_proof(document.text).split()) if document else "",
+        "passage": " ".join(right.find_proving_sentence(document.text).split()) if document else "",
         "why": right.why,
         "status": objection.status,
         "by": ruling.analyst if ruling else "",

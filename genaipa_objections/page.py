@@ -15,7 +15,7 @@ from genaipa.ui.widgets import (
     FOLD,
     ListRow,
     Text,
-    desk_message,
+    describe_error_for_desk,
     format_time,
     show_long_table,
     show_notice,
@@ -113,7 +113,7 @@ def page(desk: Desk, user: User) -> None:
         ]
         _record_exposure(desk, user, objection, beside)
     except GenaipaError as error:
-        show_notice("objection trouble", desk_message(error), "bad")
+        show_notice("objection trouble", describe_error_for_desk(error), "bad")
         return
     texts_column, form_column = st.columns(2, gap="medium")
     with texts_column:
@@ -126,7 +126,7 @@ def _select_visible(desk: Desk, user: User, objections: list[FiledObjection]) ->
     """Select the objections except those to an annotated answer beside which this user may be asked to score."""
     if not user.scores or not objections:
         return objections
-    answers = (desk.pool.answers.get(digest) for digest in desk.queue.answers_ahead(user.name))
+    answers = (desk.pool.answers.get(digest) for digest in desk.queue.answers_still_askable(user.name))
     ahead = {(answer.document_digest, answer.question) for answer in answers if answer}
     return [
         objection for objection in objections if (objection.objection.digest, objection.objection.question) not in ahead
@@ -186,7 +186,7 @@ def _show_objections(case: Case, beside: Sequence[FiledObjection]) -> None:
 
 def _format_objection(case: Case, correction: Correction) -> str:
     """Return an objection as text: what is right, why, and the passage that proves it."""
-    passage = " ".join(correction.find_proof(case.document.text).split())
+    passage = " ".join(correction.find_proving_sentence(case.document.text).split())
     silent = f"The document {_SILENT[correction.silent]}." if correction.silent else ""
     return "\n\n".join(
         filter(None, (silent, correction.answer, correction.why and f"Why: {correction.why}", f"Passage: “{passage}”"))
@@ -201,7 +201,7 @@ def _show_form(desk: Desk, user: User, case: Case, objection: FiledObjection) ->
             "The document", list(_SILENT), list(_SILENT).index(correction.silent), format_func=_SILENT.__getitem__
         )
         answer = st.text_area("The right answer (empty: as annotated)", correction.answer)
-        passage = st.text_area("Passage that proves it", correction.find_proof(case.document.text))
+        passage = st.text_area("Passage that proves it", correction.find_proving_sentence(case.document.text))
         why = st.text_area("Why the annotated answer is wrong", correction.why, height=68)
         reason = st.text_input(
             "Your reason, for the log (needed to reject)", objection.ruling.note if objection.ruling else ""

@@ -152,5 +152,5 @@ def _quote_proof(correction: Correction, document: Document) -> Correction:
     if not is_redistributable(document.about.license):
         return correction
     return msgspec.structs.replace(
-        correction, sentence=" ".join(correction.find_proof(document.text).split()), at=None, sha256=""
+        correction, sentence=" ".join(correction.find_proving_sentence(document.text).split()), at=None, sha256=""
     )

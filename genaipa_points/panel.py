@@ -109,7 +109,7 @@ class PointsPanel(Panel):
         """Show the points ticked differently most often; of no answer that the user could be asked to score."""
 
         def find_disputed() -> list[DisputedPoint]:
-            ahead = desk.queue.answers_ahead(user.name) if user.scores else set()
+            ahead = desk.queue.answers_still_askable(user.name) if user.scores else set()
             scores = (score for score in desk.current.independent_scores() if score.answer not in ahead)
             return find_disputed_points(scores, desk.pool)
 

@@ -13,8 +13,8 @@ from genaipa.runs.folder import RunFolder
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.selection import find_siblings
 from genaipa.scoring.evidence.examine import find_annotated_targets
-from genaipa.scoring.evidence.passages import RUN, SAME, OtherDocuments, PassageFinder, find_runs, fold_words
-from genaipa.scoring.evidence.section_finder import overlap_mostly
+from genaipa.scoring.evidence.passages import RUN, SAME, OtherDocuments, PassageFinder, fold_words, list_word_runs
+from genaipa.scoring.evidence.section_finder import overlap_by_half
 from genaipa.scoring.evidence.support import find_supporting_sentences, sentence_spans
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class RightSections:
 
     def has(self, passage: Span) -> bool:
         """Tell whether a passage has a sentence of these sections, or is of one."""
-        return any(overlap_mostly(sentence, passage) for sentences in self.sections for sentence in sentences)
+        return any(overlap_by_half(sentence, passage) for sentences in self.sections for sentence in sentences)
 
     def count_shown(self, passages: Sequence[Span]) -> int:
         """Count the sections that these passages show."""
@@ -120,8 +120,8 @@ def count_passages(
 def _repeats_passages(reply: str, passages: Sequence[Passage]) -> bool:
     """Tell whether at least half of a reply's words are in runs that its passages have."""
     words = fold_words(reply) if passages else []
-    having = {run for passage in passages for run in find_runs(fold_words(passage.text))}
-    repeated = {at + step for at, run in enumerate(find_runs(words)) if run in having for step in range(RUN)}
+    having = {run for passage in passages for run in list_word_runs(fold_words(passage.text))}
+    repeated = {at + step for at, run in enumerate(list_word_runs(words)) if run in having for step in range(RUN)}
     return bool(words) and len(repeated) >= SAME * len(words)
 
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec.structs import replace
 
 from genaipa.runs.exclusions import Exclusion
-from genaipa.scoring.evidence.doubts import FUNCTION_WORDS, find_misplacement
+from genaipa.scoring.evidence.doubts import FUNCTION_WORDS, describe_wrong_citation
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.words import some
 from genaipa_study.copies import M_ALL_ROUNDING, ROUNDING, PublishedTable, contradicting_means, counterpart, find_copies
@@ -106,7 +106,7 @@ def audit_annotations(tree: Tree, document: Document, annotations: Annotations) 
         position = (path, "", cells.get(question, ""))
         if "is a copy of" in answer.note:
             yield Finding("annotation-copied", *position, answer.note, document=document.name, question=question)
-        if misplacement := find_misplacement(answer, document, annotations.part_set):
+        if misplacement := describe_wrong_citation(answer, document, annotations.part_set):
             yield Finding("annotation-wrong-part", *position, misplacement, document=document.name, question=question)
 
 

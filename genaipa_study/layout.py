@@ -205,5 +205,8 @@ def list_files(tree: Tree, folder: str, suffix: str) -> list[str]:
     return sorted(
         path
         for path in tree.blobs
-        if path.startswith(folder) and path.lower().endswith(suffix) and path.count("/") > 1 and tree.holds(path)
+        if path.startswith(folder)
+        and path.lower().endswith(suffix)
+        and path.count("/") > 1
+        and tree.has_published_file(path)
     )

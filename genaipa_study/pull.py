@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import yaml
 
-from genaipa.datasets.snapshot import inputs_key, write
+from genaipa.datasets.snapshot import digest_inputs, write
 from genaipa.errors import DataError
 from genaipa.files.text import digest, read_text
 from genaipa.policies.document import About
@@ -310,12 +310,12 @@ def pull(
 
 def _conversion_notes(tree: Tree) -> list[str] | None:
     """Return the notes of this version's conversion of this commit; None unless all of its files are there."""
-    mark = tree.load_step("converted", _conversion_key(tree))
+    mark = tree.load_conversion_step("converted", _conversion_key(tree))
     return mark["notes"] if mark and all((pulled_folder() / output).is_file() for output in OUTPUTS) else None
 
 
 def _conversion_key(tree: Tree) -> str:
-    return inputs_key(VERSION, tree.commit, sorted((path, tree.blobs[path]) for path in tree.required_files))
+    return digest_inputs(VERSION, tree.commit, sorted((path, tree.blobs[path]) for path in tree.required_files))
 
 
 def _convert_files(tree: Tree) -> list[str]:
@@ -344,7 +344,7 @@ def _convert_files(tree: Tree) -> list[str]:
     outputs[f"questions/{REGULATION_SET}.yaml"] = _format_yaml(convert_regulation_questions(tree))
     for output, content in outputs.items():
         write(pulled_folder() / output, content.encode())
-    tree.record_step("converted", _conversion_key(tree), notes=notes)
+    tree.record_conversion_step("converted", _conversion_key(tree), notes=notes)
     return notes
 
 

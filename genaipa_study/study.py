@@ -9,7 +9,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from genaipa.datasets.base import Imported, find_pulled_workspace
-from genaipa.datasets.snapshot import inputs_key
+from genaipa.datasets.snapshot import digest_inputs
 from genaipa.datasets.study import Answer, StudyRun, write_recordings, write_study
 from genaipa.errors import RunError, UsageError
 from genaipa.policies.document import Document, load_document
@@ -78,9 +78,10 @@ class PublishedStudy:
 def read_study(tree: Tree) -> PublishedStudy:
     """Read the published study; a UsageError with the command that fetches it if it is not here."""
     pulled_data = find_pulled_workspace()
-    if POLICY_SET not in pulled_data.names("questions") or not any(map(tree.holds, tree.optional_files)):
+    if POLICY_SET not in pulled_data.names("questions") or not any(map(tree.has_published_file, tree.optional_files)):
         raise UsageError(
-            f"the published study has not been fetched; fetch it with: {tree.command} (or {tree.command} --from FOLDER)"
+            f"the published study has not been fetched; fetch it with: {tree.pull_command} "
+            f"(or {tree.pull_command} --from FOLDER)"
         )
     questions = load_question_set(POLICY_SET, pulled_data)
     documents = {name: load_document(name, pulled_data) for name in (*POLICIES, *REGULATIONS)}
@@ -175,8 +176,8 @@ def _concerns_run(finding: Finding, run: StudyRun, origin: str) -> bool:
 def record_study(tree: Tree) -> list[str]:
     """Write the recordings of the systems whose answers are here, unless they are; a note if that can't be done."""
     sheets = list_files(tree, ANSWERS, ".xlsx")
-    key = inputs_key(RECORDING_VERSION, tree.commit, [(path, tree.blobs[path]) for path in sheets])
-    mark = tree.load_step("recorded", key)
+    key = digest_inputs(RECORDING_VERSION, tree.commit, [(path, tree.blobs[path]) for path in sheets])
+    mark = tree.load_conversion_step("recorded", key)
     if not sheets or (mark and all(map(is_recorded, mark["systems"]))):
         return []
     if importlib.util.find_spec("openpyxl") is None:
@@ -186,5 +187,5 @@ def record_study(tree: Tree) -> list[str]:
     documents = {name: load_document(name, find_pulled_workspace()) for name in POLICIES}
     source = f"{tree.repository} (commit {tree.commit[:10]})"
     systems = write_recordings(read_answers(tree, questions)[0], questions, documents, source)
-    tree.record_step("recorded", key, systems=systems)
+    tree.record_conversion_step("recorded", key, systems=systems)
     return []

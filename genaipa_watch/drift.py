@@ -10,7 +10,7 @@ import typer
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import caveat, explain, print_json, show, show_table, suggest_next
 from genaipa.cli.terminal.options import ForceOption, GateOption, JsonOption, current_workspace, open_output, option
-from genaipa.cli.terminal.selection import tell_losses
+from genaipa.cli.terminal.selection import print_study_losses
 from genaipa.errors import UsageError, clip, command
 from genaipa.words import number
 
@@ -47,7 +47,7 @@ def drift(
         raise UsageError(f"'{clip(output.name)}' has to end in {', '.join(render.FORMS)}.")
     workspace = current_workspace()
     sources = resolve_name(workspace, system)
-    tell_losses(workspace, [source.folder for source in sources])
+    print_study_losses(workspace, [source.folder for source in sources])
     occasions_by_system = find_occasions(sources)
     if not occasions_by_system:
         # No fault: the first of many days, on which a job that is to go on asks as well.

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.answers.tidy import plain_texts
-from genaipa.judging.name import Judge, family
+from genaipa.judging.name import Judge, model_family
 from genaipa.reports.analysts import note_other_analysts
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa.reports.crossed import number_documents, number_labels
@@ -131,9 +131,9 @@ def find_judged_again(study: Study) -> pd.DataFrame:
     for event in study.log.counted:
         judge = Judge.parse(event.analyst) if event.scorer == "machine" else None
         if judge and event.values is not None and event.rubric == study.rubric.digest:
-            who = event.answer, family(judge.model), judge.prompt
+            who = event.answer, model_family(judge.model), judge.prompt
             points = study.rubric.m_all(event.values)
-            values.setdefault(judge.day, {}).setdefault(who, []).append(points)
+            values.setdefault(judge.anchor_day, {}).setdefault(who, []).append(points)
     first_points = values.pop("", {})
     rows = [
         (who[0], day, np.mean(first_points[who]), np.mean(later_points))

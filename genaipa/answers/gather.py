@@ -104,7 +104,7 @@ def gather(
         load_people(workspace),
         _select_events(store, answers["answer"].cat.categories) if store is not None else [],
     )
-    counted = list(people.keep_counted(log)) if people.left_out else log
+    counted = list(people.select_counted_events(log)) if people.left_out else log
     effective = select_effective_events(counted)
     try:
         waves = finish_waves(load_waves(workspace), answers, effective)

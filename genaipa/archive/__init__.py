@@ -47,7 +47,7 @@ from genaipa.archive.contents import (
     SCORES,
     Absent,
     Pack,
-    may_hold,
+    may_pack_hold_file,
     read_pack,
     write_files,
 )
@@ -121,14 +121,14 @@ def pack(
         study = gather(workspace, sources, store)
         events = study.log.every
         absent = _write_workspace(folder, sources, study, whole=whole)
-        _put_rubric(folder, rubric_file(workspace))
+        _write_rubric(folder, rubric_file(workspace))
         if (guidelines := workspace.home / GUIDELINES).is_file():
-            put(folder / GUIDELINES, guidelines.read_bytes())
-        _put_waves(folder, study.waves, {name for source in sources for name in source.systems})
+            write_file(folder / GUIDELINES, guidelines.read_bytes())
+        _write_waves(folder, study.waves, {name for source in sources for name in source.systems})
         if study.log.left_out:
-            put(folder / DESK, json.dumps({"left_out": dict(study.log.left_out)}).encode() + b"\n")
+            write_file(folder / DESK, json.dumps({"left_out": dict(study.log.left_out)}).encode() + b"\n")
         # The report is made from the packed files, so that it holds no text that is left out.
-        staged, names = find_workspace(folder), _selecting_names(sources)
+        staged, names = find_workspace(folder), _list_selecting_names(sources)
         packed = gather(staged, select_sources(staged, names), store, excluded=excluded)
         report = Report.build(packed, results=find_results(staged, packed.sources))
         report.write(folder / REPORT, whole=whole)
@@ -143,35 +143,35 @@ def pack(
             versions=package_versions(),
         )
         _write_zip(file, folder, content)
-    return Packed(content, len(events), report, {} if whole else _list_unclear(sources))
+    return Packed(content, len(events), report, {} if whole else _list_systems_of_unknown_author(sources))
 
 
 def _write_workspace(folder: Path, sources: Sequence[Source], study: Study, *, whole: bool) -> list[Absent]:
     """Make an empty folder the workspace that whoever unpacks the study gets; the texts left out of it."""
     absent: dict[str, Absent] = {}
-    put(folder / MARKER, b"# An unpacked study: see pack.json.\n")
+    write_file(folder / MARKER, b"# An unpacked study: see pack.json.\n")
     for source in sources:
         run = source.folder.name
         for name, content in run_files(source, whole=whole, facts=study.collect_known_facts(run)):
-            put(folder / RUNS / source.folder.name / name, content)
+            write_file(folder / RUNS / source.folder.name / name, content)
         for name, about in source.manifest.documents.items():
             if not whole and not is_redistributable(about.license):
                 absent[about.digest] = Absent(name, about.digest, about.source, about.license)
-    put(folder / SCORES, b"".join(msgspec.json.encode(event) + b"\n" for event in study.log.every))
+    write_file(folder / SCORES, b"".join(msgspec.json.encode(event) + b"\n" for event in study.log.every))
     return sorted(absent.values(), key=lambda one: one.document)
 
 
-def _put_rubric(folder: Path, file: Path) -> None:
+def _write_rubric(folder: Path, file: Path) -> None:
     """Give the unpacked study the rubric that it was scored by, unless that ships."""
     if not file.is_relative_to(shipped_folder()):
-        put(folder / "rubrics" / file.name, file.read_bytes())
-        put(folder / MARKER, (folder / MARKER).read_bytes() + f"rubric = {json.dumps(file.stem)}\n".encode())
+        write_file(folder / "rubrics" / file.name, file.read_bytes())
+        write_file(folder / MARKER, (folder / MARKER).read_bytes() + f"rubric = {json.dumps(file.stem)}\n".encode())
 
 
-def _put_waves(folder: Path, waves: Waves, systems: Collection[str]) -> None:
+def _write_waves(folder: Path, waves: Waves, systems: Collection[str]) -> None:
     """Give the unpacked study the waves of its systems."""
     if draws := tuple(draw for draw in waves.draws if draw.system in systems):
-        put(folder / WAVES, encode_waves(Waves(draws)))
+        write_file(folder / WAVES, encode_waves(Waves(draws)))
 
 
 def _write_zip(file: Path, folder: Path, content: Pack) -> None:
@@ -195,13 +195,13 @@ def _zip_entry(name: str) -> zipfile.ZipInfo:
     return entry
 
 
-def put(path: Path, content: bytes) -> None:
+def write_file(path: Path, content: bytes) -> None:
     """Write a file, its folder made if missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
 
 
-def _list_unclear(sources: Sequence[Source]) -> dict[str, list[str]]:
+def _list_systems_of_unknown_author(sources: Sequence[Source]) -> dict[str, list[str]]:
     documents_by_system: dict[str, dict[str, None]] = {}
     for source in sources:
         for system, document in Permission(source.folder, source.manifest).withheld_replies():
@@ -210,7 +210,7 @@ def _list_unclear(sources: Sequence[Source]) -> dict[str, list[str]]:
     return {system: list(documents) for system, documents in documents_by_system.items()}
 
 
-def _selecting_names(sources: Sequence[Source]) -> list[str]:
+def _list_selecting_names(sources: Sequence[Source]) -> list[str]:
     """Names that select the same again: runs, and systems of runs that were selected in part."""
     names: dict[str, None] = {}
     for source in sources:
@@ -250,9 +250,9 @@ def run_files(
     redacted = _Redacted(source, facts or {}, whole=whole)
     path = source.folder.path
     for name in sorted(file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()):
-        if may_hold(f"{RUNS}/{source.folder.name}/{name}") and redacted.includes(name):
-            yield name, redacted.content(name)
-    if redacted.withholds:
+        if may_pack_hold_file(f"{RUNS}/{source.folder.name}/{name}") and redacted.includes_file(name):
+            yield name, redacted.file_content(name)
+    if redacted.withholds_texts:
         yield WITHHELD, msgspec.json.format(msgspec.json.encode(redacted.facts()), indent=1) + b"\n"
 
 
@@ -280,18 +280,18 @@ class _Redacted:
         return self._source.manifest.documents[document].language
 
     @property
-    def withholds(self) -> bool:
+    def withholds_texts(self) -> bool:
         """Whether any text of the run is left out."""
         return bool(self._documents or self._worded or self._replies or self._withheld)
 
-    def includes(self, name: str) -> bool:
+    def includes_file(self, name: str) -> bool:
         """Whether a file goes along at all: sheets hold documents and questions, and batches are an account's own."""
         if name == BATCHES or name.startswith(f"{RESULTS}/"):
             return False
         quotes = name.startswith("sheets/") and (self._documents or self._unasked)
         return not quotes and name not in self._left_out
 
-    def content(self, name: str) -> bytes:
+    def file_content(self, name: str) -> bytes:
         """Return a file's content without withheld texts and without answers of systems that were not selected."""
         if name == ANSWERS:
             return self._answer_lines
@@ -313,7 +313,7 @@ class _Redacted:
     @cached_property
     def _answer_lines(self) -> bytes:
         selected = (record for record in self._source.folder.records() if record.system in self._source.systems)
-        permitted = (self._permission.redact_record(record, self._is_elsewhere) for record in selected)
+        permitted = (self._permission.redact_record(record, self._is_in_other_document) for record in selected)
         return b"".join(journal.encode_line(record) for record in permitted)
 
     def _format_manifest(self) -> bytes:
@@ -322,7 +322,7 @@ class _Redacted:
         manifest.totals = replace(manifest.totals, bytes=len(self._answer_lines))
         return encode_manifest(manifest)
 
-    def _is_elsewhere(self, passage: str) -> bool:
+    def _is_in_other_document(self, passage: str) -> bool:
         return self._other_documents.has_passage(passage)
 
     @cached_property
@@ -344,11 +344,11 @@ class _Redacted:
                 name: measure(self._document_text(name), self._document_language(name))
                 for name in sorted(self._documents)
             },
-            facts=self._facts_kept(),
+            facts=self._list_redacted_fact_rows(),
             points=self._point_digests(),
         )
 
-    def _facts_kept(self) -> dict[str, dict[str, Any]]:
+    def _list_redacted_fact_rows(self) -> dict[str, dict[str, Any]]:
         """Return the rows of facts that were read from a text that is left out: fact → key → row."""
         rows: defaultdict[str, dict[str, Any]] = defaultdict(dict)
         for record in self._source.folder.records():
@@ -364,7 +364,7 @@ class _Redacted:
         lost: dict[Text, bool] = {
             "reply": (record.system, record.document) in self._replies,
             "document": record.document in self._documents,
-            "passages": self._permission.retrieves_withheld_text(record, self._is_elsewhere),
+            "passages": self._permission.retrieves_withheld_text(record, self._is_in_other_document),
             "annotation": f"annotations/{record.document}.yaml" in self._worded,
         }
         return {text for text, is_lost in lost.items() if is_lost}
@@ -446,11 +446,11 @@ def unpack(file: Path, folder: Path) -> Unpacked:
         raise
     new_tables, packed = page.parent / "tables", folder / REPORT / "tables"
     tables = sorted({path.name for tables in (new_tables, packed) for path in tables.glob("*")})
-    different = [f"tables/{name}" for name in tables if not _are_alike(new_tables / name, packed / name)]
+    different = [f"tables/{name}" for name in tables if not _are_tables_equal(new_tables / name, packed / name)]
     return Unpacked(pack, events, page, len(tables), different)
 
 
-def _are_alike(file: Path, packed: Path) -> bool:
+def _are_tables_equal(file: Path, packed: Path) -> bool:
     """Tell whether two tables are the same, but for the mark that CSV of earlier versions lacks."""
     if not (file.is_file() and packed.is_file()):
         return False

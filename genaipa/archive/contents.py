@@ -71,7 +71,7 @@ _LONGEST_PART, _LONGEST = 255, 1000
 """Bytes of a file's name, and of its path, that file systems take."""
 
 
-def may_hold(name: str) -> bool:
+def may_pack_hold_file(name: str) -> bool:
     """Tell whether a pack may hold a file of that name: in its own folders, nothing hidden, no code, no device."""
     parts = name.split("/")
     kinds = _KINDS.get(parts[0], frozenset())
@@ -132,7 +132,7 @@ def _check_names(file: Path, pack: Pack, names: list[str]) -> None:
     folders = {name.rsplit("/", depth)[0] for name in listed for depth in range(1, name.count("/") + 1)}
     for name in sorted({*held, *pack.files} - {PACK}):
         parts = name.split("/")
-        if not may_hold(name) or name in folders or (parts[0] == RUNS and parts[1] not in pack.runs):
+        if not may_pack_hold_file(name) or name in folders or (parts[0] == RUNS and parts[1] not in pack.runs):
             raise DataError(file, "does not belong in a pack; genaipa did not write it.", name)
         if name not in listed or name not in held:
             raise DataError(
@@ -152,7 +152,7 @@ def _check_content(file: Path, archive: zipfile.ZipFile, name: str) -> None:
     parts, ending = name.split("/"), name.rpartition(".")[2]
     if parts[0] == RUNS and parts[-1] == MANIFEST and has_wrong_sum(_read_small(file, archive, name)):
         raise DataError(file, "was changed before it was packed; ask for the pack again.", name)
-    if ending in ("html", "svg") and not is_inert(_read_small(file, archive, name).decode(errors="replace")):
+    if ending in ("html", "svg") and not is_inert_page(_read_small(file, archive, name).decode(errors="replace")):
         raise DataError(file, "would run code or fetch something when opened; genaipa did not write it.", name)
 
 
@@ -171,15 +171,15 @@ _HANDLER = re.compile(r"""[\s/"']on\w+\s*=""", re.IGNORECASE)
 _RUNS = re.compile(r"javascript:|vbscript:|data:(?!image/)", re.IGNORECASE)
 
 
-def is_inert(page: str) -> bool:
+def is_inert_page(page: str) -> bool:
     """Tell whether a page of HTML or SVG does nothing when it is opened: no script, handler, frame or form."""
     if _ACTIVE.search(page) or _TAG_BEGINS.search(_TAG.sub("", page)):
         return False
     tags = _TAG.findall(page)
-    return not any(_HANDLER.search(_QUOTED.sub('""', tag)) or _leads_to_code(tag) for tag in tags)
+    return not any(_HANDLER.search(_QUOTED.sub('""', tag)) or _has_script_address(tag) for tag in tags)
 
 
-def _leads_to_code(tag: str) -> bool:
+def _has_script_address(tag: str) -> bool:
     """Tell whether an address in a tag is a script."""
     values = (html.unescape(value.strip("\"'")) for value in _ADDRESS.findall(tag))
     return any(_RUNS.match("".join(value.split())) for value in values)

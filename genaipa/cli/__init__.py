@@ -61,7 +61,7 @@ class Commands(Root):
 def make_command(name: str) -> Any:
     """Make a command of the command line, once, with the options that every command has."""
     parent = typer.Typer(rich_markup_mode=None)
-    _add(parent, name)
+    _add_command(parent, name)
     return get_group(parent).commands[name]
 
 
@@ -80,7 +80,7 @@ def _load_command(words: str) -> Any:
         ) from error
 
 
-def _add(parent: typer.Typer, words: str) -> None:
+def _add_command(parent: typer.Typer, words: str) -> None:
     """Add a command by its words to the one that they are below of, with its own commands."""
     name = words.rpartition(" ")[2]
     command = _load_command(words)
@@ -92,11 +92,11 @@ def _add(parent: typer.Typer, words: str) -> None:
     if command.registered_callback is not None:
         command.registered_callback.callback = _add_common_options(command.registered_callback.callback)
     for below in _WITHIN.get(words, ()):
-        _add(command, f"{words} {below}")
+        _add_command(command, f"{words} {below}")
     for below in package_commands():
         if below.rpartition(" ")[0] == words:
             with contextlib.suppress(UsageError):  # the others still work
-                _add(command, below)
+                _add_command(command, below)
     parent.add_typer(command, name=name, cls=Listing if command.registered_callback is None else Group)
 
 
@@ -178,7 +178,7 @@ def command_line() -> Any:
     return typer.main.get_command(app)
 
 
-def _check_text(arguments: list[str]) -> None:
+def _check_utf8_arguments(arguments: list[str]) -> None:
     """Raise a UsageError for bytes that are no text: no file could hold such a name."""
     for argument in arguments:
         try:
@@ -208,7 +208,7 @@ def run_command(arguments: list[str] | None = None) -> int:
 
     prepare_streams()
     try:
-        _check_text(sys.argv[1:] if arguments is None else arguments)
+        _check_utf8_arguments(sys.argv[1:] if arguments is None else arguments)
         code = command_line()(arguments, prog_name="genaipa", standalone_mode=False)
         sys.stdout.flush()
     except GenaipaError as error:

@@ -102,14 +102,14 @@ _METHODS = ("available", "pull", "import_study")
 
 def dataset_names() -> list[str]:
     """Return the data sets that can be pulled, shipped ones first."""
-    return list(dict.fromkeys((*_list_targets(), *_kinds_datasets())))
+    return list(dict.fromkeys((*_list_dataset_targets(), *_list_kind_datasets())))
 
 
 def find_dataset(name: str) -> Dataset:
     """Return the data set of that name; a UsageError if there is none, or if its class can't be loaded."""
-    if kind_dataset := _kinds_datasets().get(name):
+    if kind_dataset := _list_kind_datasets().get(name):
         return kind_dataset
-    targets = _list_targets()
+    targets = _list_dataset_targets()
     if name not in targets:
         raise UnknownNameError("data set", name, dataset_names())
     try:
@@ -147,7 +147,7 @@ def load_datasets() -> Iterator[Dataset]:
             continue  # told when it is named
 
 
-def find_offering(document: str) -> Dataset | None:
+def find_dataset_with_document(document: str) -> Dataset | None:
     """Return the data set, not pulled yet, that provides a document of this name."""
     return next(
         (dataset for dataset in load_datasets() if document in dataset.documents and not dataset.available()), None
@@ -156,7 +156,7 @@ def find_offering(document: str) -> Dataset | None:
 
 def load_named_document(workspace: Workspace, name: str) -> Document:
     """Load the document of that name; a UsageError says how to get a published document that isn't here."""
-    if name not in document_names(workspace) and (dataset := find_offering(name)):
+    if name not in document_names(workspace) and (dataset := find_dataset_with_document(name)):
         raise UsageError(f"'{name}' has not been fetched yet; fetch it with: genaipa get {dataset.name}")
     return load_document(name, workspace)
 
@@ -171,11 +171,11 @@ def find_pulled_workspace() -> Workspace:
     return Workspace(home=pulled_folder(), layers=(("pulled", pulled_folder()),))
 
 
-def _kinds_datasets() -> dict[str, Dataset]:
+def _list_kind_datasets() -> dict[str, Dataset]:
     """Return name → data set of a kind of task."""
     return {name: dataset for kind in kinds().values() for name, dataset in kind.data_sets().items()}
 
 
-def _list_targets() -> dict[str, str]:
+def _list_dataset_targets() -> dict[str, str]:
     """Return name → module:Class."""
     return plugins(ENTRY_POINTS)

@@ -98,7 +98,7 @@ class _Folder(Origin):
     def _find_content(self, path: str) -> bytes:
         """Find the published content at its path, at a shorter end of it, or anywhere in the folder."""
         other_contents: list[bytes] = []
-        ends = self._unique_ends(path)
+        ends = self._list_unique_path_ends(path)
         locations = [self._folder / end for end in ends]
         namesakes = self._paths_by_name.get(PurePosixPath(path).name, [])
         if not self._files.blobs[path]:
@@ -122,7 +122,7 @@ class _Folder(Origin):
             f"{self._folder} has none of the files of {self._files.title} ({clip(names, 200)}); {self.remedy}"
         )
 
-    def _unique_ends(self, path: str) -> list[PurePosixPath]:
+    def _list_unique_path_ends(self, path: str) -> list[PurePosixPath]:
         """Return a path and its shorter ends, without ends that other files of the repository share."""
         parts = PurePosixPath(path).parts
         other_parts = [PurePosixPath(other_path).parts for other_path in self._files.blobs if other_path != path]
@@ -159,7 +159,7 @@ class _Server(Origin):
         self._downloads = Downloads()
         self.remedy = f"{self._host} serves a different file; name another source, or try again later."
         self._other_source = (
-            f"use a checkout ({files.command} --from FOLDER), or try what ships with genaipa: {files.shipped}"
+            f"use a checkout ({files.pull_command} --from FOLDER), or try what ships with genaipa: {files.shipped}"
         )
 
     def read(self, path: str) -> bytes:
@@ -173,7 +173,7 @@ class _Server(Origin):
             pause *= 2
         raise GenaipaError(
             f"{self._files.title} can't be fetched: {self._host} did not serve '{path}' ({problem}). "
-            f"Fetched files are kept; to continue, run {self._files.command} again, {self._other_source}"
+            f"Fetched files are kept; to continue, run {self._files.pull_command} again, {self._other_source}"
         )
 
     def _try_download(self, path: str) -> tuple[bytes | None, str]:
@@ -236,7 +236,7 @@ class Snapshot:
         return workspace.cache_folder() / self.dataset / self.commit
 
     @property
-    def command(self) -> str:
+    def pull_command(self) -> str:
         """The command that fetches them."""
         return f"genaipa get {self.dataset}"
 
@@ -250,7 +250,7 @@ class Snapshot:
         """The files that a pull takes where the source has them."""
         return [path for path in self.blobs if path.startswith(self.optional)]
 
-    def holds(self, path: str) -> bool:
+    def has_published_file(self, path: str) -> bool:
         """Tell whether the file is kept here and is the published one."""
         try:
             return self.is_published(path, (self.folder / path).read_bytes())
@@ -272,16 +272,18 @@ class Snapshot:
         from genaipa.datasets.snapshot import is_url, open_origin
 
         wanted, study = self.required_files, self.optional_files
-        missing = [path for path in wanted if not self.holds(path)]
+        missing = [path for path in wanted if not self.has_published_file(path)]
         # Another origin may have another content of what is pinned by nothing.
-        lacking = [path for path in study if not self.holds(path) or (origin and not self.blobs[path])]
+        lacking = [path for path in study if not self.has_published_file(path) or (origin and not self.blobs[path])]
         published = f"https://raw.githubusercontent.com/{self.repository}/{self.commit}"
         origin_used, fetched = origin or os.environ.get("GENAIPA_MIRROR") or published, 0
         reasons: list[GenaipaError] = []
         if offline and is_url(origin_used):
-            if needed := missing or (not wanted and not any(map(self.holds, study)) and study):
+            if needed := missing or (not wanted and not any(map(self.has_published_file, study)) and study):
                 examples = some((f"'{name}'" for name in needed), 1)
-                raise UsageError(f"files of {self.title} are missing ({examples}); with a network, run: {self.command}")
+                raise UsageError(
+                    f"files of {self.title} are missing ({examples}); with a network, run: {self.pull_command}"
+                )
         elif missing or lacking:
             fetched = self._fetch(missing, lacking, open_origin(origin_used, self), reasons, progress)
         absent = [path for path in lacking if not (self.folder / path).is_file()]
@@ -349,12 +351,12 @@ class Snapshot:
         problem = f"is not the published file (its {kind} is {actual}, expected {expected})"
         return f"{problem}; {remedy.rstrip('.')}{self.further_remedy}."
 
-    def record_step(self, step: str, key: str, **made: object) -> None:
+    def record_conversion_step(self, step: str, key: str, **made: object) -> None:
         """Record that a step of the conversion was done with inputs of this key, and its results."""
         path = workspace.cache_folder() / self.dataset / f"{step}.json"
         write(path, json.dumps({"key": key, **made}, indent=1).encode())
 
-    def load_step(self, step: str, key: str) -> dict[str, Any] | None:
+    def load_conversion_step(self, step: str, key: str) -> dict[str, Any] | None:
         """Return the results recorded for a step; None unless it was last done with inputs of this key."""
         try:
             results = json.loads((workspace.cache_folder() / self.dataset / f"{step}.json").read_bytes())
@@ -363,7 +365,7 @@ class Snapshot:
         return results if isinstance(results, dict) and results.get("key") == key else None
 
 
-def inputs_key(*inputs: object) -> str:
+def digest_inputs(*inputs: object) -> str:
     """Return a digest of inputs that can be written as JSON."""
     return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 

@@ -129,8 +129,8 @@ class StudyRun:
             source=self.source,
             words="recording",
             documents=documents,
-            questions={self.questions: _read_pulled("questions", self.questions)},
-            annotations={name: _read_pulled("annotations", name) for name in annotated},
+            questions={self.questions: _read_pulled_text("questions", self.questions)},
+            annotations={name: _read_pulled_text("annotations", name) for name in annotated},
             records=list(self._make_records()),
             orders=orders,
             more={
@@ -257,5 +257,5 @@ def write_recordings(
     return sorted(by_system)
 
 
-def _read_pulled(kind: DataKind, name: str) -> str:
+def _read_pulled_text(kind: DataKind, name: str) -> str:
     return read_text(find_pulled_workspace().names(kind)[name][1])

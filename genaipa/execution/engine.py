@@ -315,7 +315,7 @@ class Engine:
         # Who retrieves sends what it retrieved, not the document.
         if reply.usage is None or reply.passages:
             return False
-        counted, counter = reply.usage.input, target.counter(name)
+        counted, counter = reply.usage.input, target.counter_for_text(name)
         # Some servers count a schema as well.
         language = "" if settings.json_schema else self.task.language(name)
         still = asked.counts.stands_still(record.conversation, messages, counted)

@@ -29,7 +29,7 @@ from genaipa.errors import (
 )
 from genaipa.systems.base import MAX_TOKENS, UNDONE, Finish, Reply, Usage, check_passages
 from genaipa.systems.provider import redact
-from genaipa.systems.thoughts import join_thoughts, split_thoughts, strip_frame
+from genaipa.systems.thoughts import join_thoughts, split_thoughts, strip_answer_frame
 from genaipa.words import printable
 
 if TYPE_CHECKING:
@@ -363,7 +363,9 @@ def _separate_thoughts(reply: Reply) -> Reply:
     thoughts, answer, unclosed = split_thoughts(reply.text)
     beside = reply.thoughts if isinstance(reply.thoughts, str) else ""
     finish: Finish = "length" if unclosed and reply.finish == "stop" else reply.finish
-    return dataclasses.replace(reply, text=strip_frame(answer), thoughts=join_thoughts(thoughts, beside), finish=finish)
+    return dataclasses.replace(
+        reply, text=strip_answer_frame(answer), thoughts=join_thoughts(thoughts, beside), finish=finish
+    )
 
 
 def is_silent(reply: Reply) -> bool:

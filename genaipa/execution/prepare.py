@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 import genaipa
-from genaipa.datasets.base import find_offering, load_datasets
+from genaipa.datasets.base import find_dataset_with_document, load_datasets
 from genaipa.errors import DataError, OptionError, RunError, UsageError
 from genaipa.execution.observer import Observer
 from genaipa.files.locks import hold_folder
@@ -48,7 +48,7 @@ def _resources(observer: Observer, *, offline: bool) -> Resources:
 
     def fetch(documents: Sequence[str]) -> None:
         for name in documents:
-            if (dataset := find_offering(name)) is None:
+            if (dataset := find_dataset_with_document(name)) is None:
                 continue
             if offline:
                 raise UsageError(

@@ -328,7 +328,7 @@ def unfit(ready: Ready, task: Task, *, margin: float = 1.0) -> list[Unfit]:
             longest[name] = measured
     exceeding = []
     for name, measured in longest.items():
-        need, counter = measured.input + (task.spec.max_tokens or REPLY_TOKENS), ready.target.counter(name)
+        need, counter = measured.input + (task.spec.max_tokens or REPLY_TOKENS), ready.target.counter_for_text(name)
         if need > ready.context * (margin if counter.guess else 1.0):
             parts = sum(message.purpose == "part" for message in measured.call.messages)
             alone = measured.call.mode == "shared" and shortest[name] <= ready.context

@@ -65,7 +65,7 @@ def is_gone(system: ResolvedSystem) -> bool:
     record = system.record
     if not (system.entry.is_retired and record and record.hosted):
         return False
-    return not (record.address and read_variable(record.fill_server(system.name).address))
+    return not (record.address and read_variable(record.fill_server_variables(system.name).address))
 
 
 def _may_exceed(run: PreparedRun, context: int) -> bool:

@@ -27,7 +27,7 @@ from genaipa.questions.points import Point
 from genaipa.runs.records import DocumentFacts
 from genaipa.runs.selection import find_occasions, select_sources
 from genaipa.scoring.answers import Pool
-from genaipa.scoring.evidence.examine import examine, find_annotated_targets
+from genaipa.scoring.evidence.examine import collect_reply_evidence, find_annotated_targets
 from genaipa.scoring.evidence.section_finder import find_outline
 from genaipa.scoring.rubric import Rubric
 from genaipa.systems.costs import estimate_tokens
@@ -87,24 +87,24 @@ class JudgedAnswers:
                 raise UsageError(f"{subject} no answer to judge: suites are scored by rules; name another run.")
             raise UsageError(f"{subject} no answer to judge; `genaipa runs` lists the runs.")
         self.problems = list(self._pool.problems)
-        self.day, first = _find_first_occasion(workspace, sources)
+        self.day, first = _find_first_occasion_sources(workspace, sources)
         self._anchors = Pool(workspace, [source.folder for source in first], sources=first, excluded=False)
         self.systems = _list_systems(sources, self._pool)
         self.documents: dict[str, Document] = {}
         self._passages: dict[str, DocumentPassages] = {}
 
     @property
-    def digests(self) -> list[str]:
+    def answer_digests(self) -> list[str]:
         """The digests of the answers."""
         return list(self._pool.answers)
 
     @property
-    def anchors(self) -> list[str]:
+    def anchor_digests(self) -> list[str]:
         """The digests of the first occasion's answers: some are judged again."""
         return list(self._anchors.answers)
 
     @property
-    def places(self) -> Iterator[tuple[str, str, str]]:
+    def answer_places(self) -> Iterator[tuple[str, str, str]]:
         """Digest, system and question of every place of an answer."""
         for digest, answer in self._pool.answers.items():
             for occurrence in answer.occurrences:
@@ -148,7 +148,7 @@ class JudgedAnswers:
             named = pieces.select_named(examined, passages)
         return JudgedItem(
             digest=case.answer.digest,
-            document=self._name_document(document),
+            document=self._register_document_name(document),
             question=case.answer.question,
             asked=case.asked,
             reply=case.mask_reply(),
@@ -165,7 +165,7 @@ class JudgedAnswers:
             points=annotated.points if annotated and points else (),
         )
 
-    def _name_document(self, document: Document) -> str:
+    def _register_document_name(self, document: Document) -> str:
         """Return the document's name in the judge's run; of two texts of one name, the second gets its digest added."""
         existing = self.documents.setdefault(document.name, document)
         if existing.digest == document.digest:
@@ -179,7 +179,7 @@ class JudgedAnswers:
         return {name: DocumentFacts.from_document(document) for name, document in self.documents.items()}
 
 
-def _find_first_occasion(workspace: Workspace, sources: Sequence[Source]) -> tuple[str, list[Source]]:
+def _find_first_occasion_sources(workspace: Workspace, sources: Sequence[Source]) -> tuple[str, list[Source]]:
     """Return the latest day of these runs, and the runs of their systems' first occasion, if that was earlier."""
     names = {source.folder.name for source in sources}
     latest, first = "", dict[str, set[str]]()
@@ -238,7 +238,7 @@ def _quote_beginning(text: str, start: int) -> str:
 
 
 def _examine_case(case: Case) -> Evidence:
-    return examine(
+    return collect_reply_evidence(
         case.reply,
         case.document,
         parts=case.parts,
@@ -302,21 +302,23 @@ class DocumentPassages:
         """Select the three passages nearest to the question, and those of the annotated answer."""
         near = self._rank_passages(case.original or case.asked)
         targets = find_annotated_targets(case.annotated, self.document, case.part_set) if case.annotated else ()
-        rests_on = self._find_touched(span for _, span in targets if span)
-        return self._select_fitting([*near[:NEAREST], *(span for span in near[NEAREST:] if span in rests_on)], WHOLE)
+        rests_on = self._find_overlapping_passages(span for _, span in targets if span)
+        return self._select_passages_that_fit(
+            [*near[:NEAREST], *(span for span in near[NEAREST:] if span in rests_on)], WHOLE
+        )
 
     def select_named(self, evidence: Evidence, shown: Sequence[Span]) -> tuple[Span, ...]:
         """Select the passages that an answer cites or quotes, besides those that are shown anyway."""
         targets = [reference.target for reference in evidence.quotations] + [
             reference.target for reference in evidence.references
         ]
-        new_passages = [span for span in self._find_touched(filter(None, targets)) if span not in shown]
-        return self._select_fitting(new_passages, WHOLE - sum(map(self._count_tokens, shown)))
+        new_passages = [span for span in self._find_overlapping_passages(filter(None, targets)) if span not in shown]
+        return self._select_passages_that_fit(new_passages, WHOLE - sum(map(self._count_tokens, shown)))
 
     def _count_tokens(self, span: Span) -> int:
         return estimate_tokens(self.document.text[slice(*span)])
 
-    def _select_fitting(self, spans: Iterable[Span], room: int) -> tuple[Span, ...]:
+    def _select_passages_that_fit(self, spans: Iterable[Span], room: int) -> tuple[Span, ...]:
         """Return the first of these passages that fit into this many tokens, in the document's order."""
         fitting: list[Span] = []
         for span in spans:
@@ -325,7 +327,7 @@ class DocumentPassages:
                 room -= size
         return tuple(sorted(fitting))
 
-    def _find_touched(self, spans: Iterable[Span]) -> list[Span]:
+    def _find_overlapping_passages(self, spans: Iterable[Span]) -> list[Span]:
         """Return the passages that share a character with one of these spans, in the document's order."""
         wanted = list(spans)
         return [

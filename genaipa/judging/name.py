@@ -32,7 +32,7 @@ class Judge(NamedTuple):
         return f"judge:{self.model}@{self.prompt}#{self.passed}"
 
     @property
-    def day(self) -> str:
+    def anchor_day(self) -> str:
         """The occasion on which an anchor was judged again, as YYYY-MM-DD; empty for other passes."""
         number = str(self.passed)
         return f"{number[:4]}-{number[4:6]}-{number[6:]}" if self.passed >= FIRST_DAY else ""
@@ -68,7 +68,7 @@ _FAMILIES = {
 
 
 @cache
-def family(model: str) -> str:
+def model_family(model: str) -> str:
     """Return the family of a model by its name, as asked or as served; a name of no known family is one by itself.
 
     The last part of a path is looked at first, then those before it: a distilled or fine-tuned model is named after
@@ -97,4 +97,4 @@ def family(model: str) -> str:
 
 def are_akin(first: str, second: str) -> bool:
     """Whether two models are of one family."""
-    return family(first) == family(second)
+    return model_family(first) == model_family(second)

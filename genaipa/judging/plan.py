@@ -107,12 +107,12 @@ def make_worklist(workspace: Workspace, request: JudgeRequest) -> JudgeWorklist:
     started_runs, served = _find_started_runs(workspace, prompt, rubric, judges)
     passes = range(1, request.passes + 1)
     stored = _find_stored_judgements(workspace, prompt, served)
-    requested = {(digest, passed) for digest in answers.digests for passed in passes}
+    requested = {(digest, passed) for digest in answers.answer_digests for passed in passes}
     wanted = {judge: requested | _choose_anchors(workspace, answers, stored[judge]) for judge in judges}
     worklist = JudgeWorklist(answers, sum(map(len, wanted.values())))
-    _subtract_done(wanted, stored)
+    _remove_stored_judgements(wanted, stored)
     for started_run in started_runs:
-        _subtract_done(wanted, started_run.done)
+        _remove_stored_judgements(wanted, started_run.done)
     worklist.had = worklist.wanted - sum(map(len, wanted.values()))
     for started_run in started_runs:
         if request.max_tokens not in (None, started_run.max_tokens):
@@ -129,7 +129,7 @@ def make_worklist(workspace: Workspace, request: JudgeRequest) -> JudgeWorklist:
                 f"{started_run.folder.name} already asks about these answers, with other answers or judges; to go on "
                 f"with it: genaipa run --resume {started_run.folder.name}"
             )
-        _subtract_done(wanted, missing)
+        _remove_stored_judgements(wanted, missing)
     alike: defaultdict[frozenset[tuple[str, int]], list[str]] = defaultdict(list)
     for judge, remaining in wanted.items():
         if remaining:
@@ -199,7 +199,7 @@ def _find_own_family(answers: JudgedAnswers, judges: Mapping[str, str], *, allow
     return own_family
 
 
-def _subtract_done(wanted: Wanted, done: Wanted) -> None:
+def _remove_stored_judgements(wanted: Wanted, done: Wanted) -> None:
     for judge in wanted:
         wanted[judge] -= done.get(judge, set())
 
@@ -254,7 +254,9 @@ def _choose_anchors(workspace: Workspace, answers: JudgedAnswers, done: set[tupl
     earlier = {digest for digest, passed in done if passed >= FIRST_DAY}
     judged = {digest for digest, passed in done if passed < FIRST_DAY}
     # Those that were drawn once stay; digests are as good as random numbers.
-    chosen = sorted(judged & by_people & set(answers.anchors), key=lambda digest: (digest not in earlier, digest))
+    chosen = sorted(
+        judged & by_people & set(answers.anchor_digests), key=lambda digest: (digest not in earlier, digest)
+    )
     return {(digest, int(answers.day.replace("-", ""))) for digest in chosen[:ANCHORS]}
 
 

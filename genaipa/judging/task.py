@@ -139,9 +139,9 @@ class JudgeTask(Task):
 
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
         """Yield a dialogue for each answer and pass, those about one document in a row."""
-        return (self._ask_judge(*opened) for opened in self._open_each(target))
+        return (self._ask_judge(*opened) for opened in self._list_answer_passes(target))
 
-    def _open_each(self, target: Target) -> Iterator[tuple[JudgedItem, int, str, tuple[Message, ...]]]:
+    def _list_answer_passes(self, target: Target) -> Iterator[tuple[JudgedItem, int, str, tuple[Message, ...]]]:
         """Yield each answer and pass, with its conversation and the messages that open it."""
         for _, alike in groupby(self.material.answers, key=_opening_key):
             answers = list(alike)
@@ -156,7 +156,7 @@ class JudgeTask(Task):
         is_kept = self.folder.tally_records()[0].is_settled if self.folder else target.is_done
         missing = (
             opened
-            for opened in self._open_each(target)
+            for opened in self._list_answer_passes(target)
             if not is_kept(record_key(target.name, NAME, self._make_coordinates(opened[0], opened[1])))
         )
         conversations = groupby(missing, key=itemgetter(2))
@@ -213,8 +213,8 @@ class JudgeTask(Task):
         )
 
     def _write_question(self, judged: JudgedItem, passed: int) -> str:
-        rubric, answer_mark = self.material.rubric, make_mark(self.material.secret, judged.digest, passed)
-        begin, end = make_lines(answer_mark)
+        rubric, answer_mark = self.material.rubric, make_enclosing_mark(self.material.secret, judged.digest, passed)
+        begin, end = make_enclosing_lines(answer_mark)
         # An anchor is asked in the words of its first pass.
         shuffled = passed if passed < FIRST_DAY else 1
         metrics = verdict_parsing.metrics_to_judge(rubric, points=bool(judged.points))
@@ -289,12 +289,12 @@ _MOST_WORDS = 6
 _MOST_BETWEEN = 80
 
 
-def make_mark(secret: str, digest: str, passed: int) -> str:
+def make_enclosing_mark(secret: str, digest: str, passed: int) -> str:
     """Return the mark around one answer in one pass: 16 hexadecimal digits that follow from the run's secret."""
     return hashlib.sha256(f"{secret}|{digest}|{passed}".encode()).hexdigest()[:16]
 
 
-def make_lines(mark: str) -> tuple[str, str]:
+def make_enclosing_lines(mark: str) -> tuple[str, str]:
     """Return the lines before and after an answer."""
     return f"===== {mark}: the answer begins =====", f"===== {mark}: the answer ends ====="
 
@@ -376,13 +376,13 @@ def load_templates(workspace: Workspace) -> Prompts:
         )
     loaded = Prompts(NAME, files, {name: path for name, (_, path) in basis.items()})
     for name, variables in TEMPLATES.items():
-        message = loaded.render(name, **{key: _sample_value(key) for key in variables})
+        message = loaded.render(name, **{key: _make_sample_value(key) for key in variables})
         if unseen := [key for key in _NEEDED.get(name, ()) if f"<{key}>" not in message]:
             raise DataError(files[name][1], f"never says {{{{ {unseen[0]} }}}}, which a judge has to see.")
     return loaded
 
 
-def _sample_value(variable: str) -> object:
+def _make_sample_value(variable: str) -> object:
     if variable == "metrics":
         return [{"id": "clarity", "name": "clarity", "question": "Is it clear?", "options": ["clear", "not clear"]}]
     if variable == "points":

@@ -125,24 +125,28 @@ def order_metrics(rubric: Rubric, digest: str, passed: int) -> dict[str, list[st
     An odd pass is a shuffle of its own, an even one has the reverse of the pass before: what comes first in one comes
     last in the other, so that over both no place is favoured.
     """
-    shuffle = random.Random(f"{digest}|{_odd_pass(passed)}").sample  # noqa: S311 - a shuffle, not a secret
+    shuffle = random.Random(f"{digest}|{_find_odd_pass_of_pair(passed)}").sample  # noqa: S311 - a shuffle, not a secret
     metrics = [*rubric.metrics]
     ordered = {
         name: shuffle(words, len(words))
         for name in shuffle(metrics, len(metrics))
         for words in (rubric.metrics[name].words,)
     }
-    return ordered if _odd_pass(passed) == passed else {name: ordered[name][::-1] for name in reversed(ordered)}
+    return (
+        ordered
+        if _find_odd_pass_of_pair(passed) == passed
+        else {name: ordered[name][::-1] for name in reversed(ordered)}
+    )
 
 
 def order_points(points: Sequence[Point], digest: str, passed: int) -> list[Point]:
     """Return the points in the order in which this answer is judged in this pass, as that of the metrics."""
-    shuffle = random.Random(f"{digest}|{_odd_pass(passed)}|points").sample  # noqa: S311 - a shuffle, not a secret
+    shuffle = random.Random(f"{digest}|{_find_odd_pass_of_pair(passed)}|points").sample  # noqa: S311 - a shuffle, not a secret
     ordered = shuffle(points, len(points))
-    return ordered if _odd_pass(passed) == passed else ordered[::-1]
+    return ordered if _find_odd_pass_of_pair(passed) == passed else ordered[::-1]
 
 
-def _odd_pass(passed: int) -> int:
+def _find_odd_pass_of_pair(passed: int) -> int:
     """Return the odd pass whose shuffle a pass has."""
     return passed - (passed + 1) % 2
 
@@ -150,7 +154,7 @@ def _odd_pass(passed: int) -> int:
 def find_flaw(rubric: Rubric, reply: Reply, *, annotated: bool, points: Sequence[Point] = ()) -> str:
     """Return the reason that a reply is no verdict, in words; empty if it is one."""
     if reply.finish == "length":
-        return _explain_cut(reply)
+        return _explain_cut_off_reply(reply)
     if reply.finish == "refusal":
         return "it is a refusal"
     try:
@@ -160,7 +164,7 @@ def find_flaw(rubric: Rubric, reply: Reply, *, annotated: bool, points: Sequence
     return ""
 
 
-def _explain_cut(reply: Reply) -> str:
+def _explain_cut_off_reply(reply: Reply) -> str:
     """Return the reason that a reply that was cut off is no verdict, with what helps."""
     output = reply.usage.output if reply.usage else 0
     after = f" after {number(output, 'token')}" if output else ""
@@ -243,7 +247,7 @@ class RunVerdicts:
         return Event(
             id=hashlib.sha256(made_of.encode()).hexdigest()[:32],
             time=record.started,
-            kind=ANCHOR if judge.day else "score",
+            kind=ANCHOR if judge.anchor_day else "score",
             analyst=str(judge),
             answer=answer,
             values=verdict.values,
@@ -275,7 +279,7 @@ class VerdictKeeper:
 
     def __exit__(self, *_: object) -> None:
         try:
-            self._store_waiting()
+            self._store_waiting_verdicts()
         finally:
             self._store.close()
 
@@ -283,9 +287,9 @@ class VerdictKeeper:
         """Put a record's verdict into the store, with the verdicts of the last half second."""
         self._waiting.append(record)
         if time.monotonic() - self._last >= _EVERY:
-            self._store_waiting()
+            self._store_waiting_verdicts()
 
-    def _store_waiting(self) -> None:
+    def _store_waiting_verdicts(self) -> None:
         self._store.append(list(self._verdicts.events(self._waiting)))
         self._waiting.clear()
         self._last = time.monotonic()
@@ -322,7 +326,7 @@ def summarize_judges(workspace: Workspace, answers: JudgedAnswers) -> list[Judge
     """Average every judge's verdicts on these answers by system and question; judges by name."""
     rubric = load_rubric(workspace)
     cells: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
-    for digest, system, question in answers.places:
+    for digest, system, question in answers.answer_places:
         cells[digest].append((system, question))
     with open_existing_store(workspace) as store:
         events = [event for _, event in store.events() if event.answer in cells] if store else []

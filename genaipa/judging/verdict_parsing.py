@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from genaipa.errors import clip
 from genaipa.questions.points import make_ticks
 from genaipa.systems.thoughts import split_thoughts
-from genaipa.tasks.lenient_json import Fields, find_objects
+from genaipa.tasks.lenient_json import Fields, find_json_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -63,7 +63,7 @@ def read_verdict(rubric: Rubric, text: str, *, annotated: bool, points: Sequence
     lists = {*([POINTS] if points else ()), *([VERDICTS] if metrics else ())}
     wanted = lists if annotated else {RIGHT_ANSWER, *lists}
     answer = split_thoughts(text).answer
-    if not (values := find_objects(answer)):
+    if not (values := find_json_values(answer)):
         raise ValueError("it is not JSON")
     verdicts = [
         _build_verdict(rubric, fields, wanted, points)
@@ -80,7 +80,7 @@ def read_verdict(rubric: Rubric, text: str, *, annotated: bool, points: Sequence
 def _candidate_objects(value: Any, wanted: set[str], lists: set[str]) -> Iterator[dict[str, Any]]:
     """Yield the outermost objects in a value that have a list of a verdict, with the fields as they were asked for."""
     if isinstance(value, dict):
-        fields = _match_fields(value, wanted)
+        fields = _match_verdict_fields(value, wanted)
         if lists & fields.keys():
             yield fields
             return
@@ -95,10 +95,10 @@ def _candidate_objects(value: Any, wanted: set[str], lists: set[str]) -> Iterato
 
 
 def _is_entry(value: Any) -> bool:
-    return isinstance(value, dict) and {"metric", "value"} <= _match_fields(value, {"metric", "value"}).keys()
+    return isinstance(value, dict) and {"metric", "value"} <= _match_verdict_fields(value, {"metric", "value"}).keys()
 
 
-def _match_fields(fields: dict[str, Any], wanted: Iterable[str]) -> dict[str, Any]:
+def _match_verdict_fields(fields: dict[str, Any], wanted: Iterable[str]) -> dict[str, Any]:
     """Return the wanted fields of an object, however their names are spelt; a ValueError for two of one name."""
     names = {_fold_name(name): name for name in wanted}
     matches: dict[str, Any] = {}
@@ -160,7 +160,7 @@ def _read_ticks(points: Sequence[Point], entries: Iterable[object]) -> tuple[Tic
     decisions: dict[str, str] = {}
     evidence: dict[str, str] = {}
     for entry in entries:
-        fields = _match_fields(entry, ("point", "evidence", "said")) if isinstance(entry, dict) else {}
+        fields = _match_verdict_fields(entry, ("point", "evidence", "said")) if isinstance(entry, dict) else {}
         if len(fields) < 3:  # noqa: PLR2004 - as are named
             raise ValueError("an entry of points is not an object with point, evidence and said")
         point = ids.get(normalize_words(_require_text(fields["point"], "id of a point")))
@@ -184,7 +184,7 @@ def _read_ticks(points: Sequence[Point], entries: Iterable[object]) -> tuple[Tic
 
 def _read_entry(rubric: Rubric, metrics: Sequence[str], entry: object) -> tuple[str, str, float]:
     """Return metric, evidence and value of one entry of the list."""
-    fields = _match_fields(entry, ("metric", "evidence", "value")) if isinstance(entry, dict) else {}
+    fields = _match_verdict_fields(entry, ("metric", "evidence", "value")) if isinstance(entry, dict) else {}
     if len(fields) < 3:  # noqa: PLR2004 - as are named
         raise ValueError("an entry is not an object with metric, evidence and value")
     name = _require_text(fields["metric"], "metric")

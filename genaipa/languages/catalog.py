@@ -52,7 +52,7 @@ def detect_language_code(text: str, stated: str = "") -> str:
         return code
     often = Counter(_WORD.findall(text[:_LOOKED_AT].casefold()))
     if (words := often.total()) < _FEWEST:
-        return ENGLISH.code if _is_latin(text) else ""
+        return ENGLISH.code if _is_in_latin_script(text) else ""
     shares = {
         code: sum(map(often.__getitem__, often.keys() & language.function_words)) / words
         for code, language in LANGUAGES.items()
@@ -61,7 +61,7 @@ def detect_language_code(text: str, stated: str = "") -> str:
     return best if shares[best] >= _SHARE else ""
 
 
-def _is_latin(text: str) -> bool:
+def _is_in_latin_script(text: str) -> bool:
     """Tell whether a text, or half of its letters, are in Latin script; it may have none."""
     if text.isascii():
         return True
@@ -109,7 +109,7 @@ def describe_language(text: str, code: str) -> str:
     return f"seems to be {language_name(seems)}" if seems else "not recognised"
 
 
-def variant(name: str, code: str) -> str:
+def language_variant(name: str, code: str) -> str:
     """Return the name of a variant of a question set, or of a set of prompts: policy-de; English has the name alone."""
     return name if code in ("", ENGLISH.code) else f"{name}-{code}"
 

@@ -64,7 +64,7 @@ class AnnotatedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, o
         return ", ".join(filter(None, (SAID[self.silent], *self.sections)))
 
     @property
-    def blank(self) -> bool:
+    def is_blank(self) -> bool:
         """Whether this is a blank entry of the template."""
         return not (self.silent != "no" or self.answer.strip() or self.sections or self.note.strip() or self.points)
 
@@ -88,7 +88,7 @@ class Annotations(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     written_for: str = ""
 
     @property
-    def silent(self) -> tuple[str, ...]:
+    def silent_questions(self) -> tuple[str, ...]:
         """Ids of the questions on which the document is wholly silent."""
         return tuple(question for question, answer in self.answers.items() if answer.silent == "yes")
 
@@ -116,7 +116,7 @@ class AnnotationFile:
         """Return a notice about annotated answers that are unused or from another set; else empty."""
         name, written_for, every = self.annotations.document, self.annotations.questions, len(self.annotations.answers)
         if not self.of_this_text:
-            return f"{name}: {why_unused(self.annotations, self.path, self.layer)}"
+            return f"{name}: {explain_unused_annotations(self.annotations, self.path, self.layer)}"
         if self.question_set is None:
             return f"{name}: its annotated answers are not used, because there is no question set '{written_for}'."
         used, is_same_set = len(self.usable_answers(questions, company).answers), questions.name == written_for
@@ -129,7 +129,7 @@ class AnnotationFile:
         return f"{name}: {used} of its {every} annotated answers apply to these questions; {reason}"
 
 
-def why_unused(annotations: Annotations, path: Path, layer: str) -> str:
+def explain_unused_annotations(annotations: Annotations, path: Path, layer: str) -> str:
     """Explain that annotated answers are unused because they are about another text of that name."""
     answers = f"its annotated answers ({path}) are about another text and are not used;"
     if layer == "workspace":
@@ -159,7 +159,7 @@ def read_annotations(path: Path) -> Annotations:
 
 def drop_blank_answers(annotations: Annotations) -> Annotations:
     """Leave out blank entries."""
-    answers = {question: answer for question, answer in annotations.answers.items() if not answer.blank}
+    answers = {question: answer for question, answer in annotations.answers.items() if not answer.is_blank}
     return msgspec.structs.replace(annotations, answers=answers)
 
 
@@ -255,7 +255,9 @@ def find_annotations(
     for layer, path in workspace.every("annotations").get(document.name, ()):
         annotations = _read(path, document.name)
         questions = find_question_set(workspace, annotations.questions, layer)
-        file = AnnotationFile(path, layer, annotations, is_about(annotations, layer, document, workspace), questions)
+        file = AnnotationFile(
+            path, layer, annotations, are_annotations_of_text(annotations, layer, document, workspace), questions
+        )
         if file.of_this_text:
             return file
         nearest = nearest or file
@@ -272,7 +274,7 @@ def _find_filed_document(workspace: Workspace, document: Document, name: str) ->
     return replace(document, name=name)
 
 
-def is_about(annotations: Annotations, layer: str, document: Document, workspace: Workspace) -> bool:
+def are_annotations_of_text(annotations: Annotations, layer: str, document: Document, workspace: Workspace) -> bool:
     """Whether annotations in that layer are about the document's very text."""
     if annotations.digest:
         return annotations.digest == document.digest
@@ -368,7 +370,7 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     sha256: str = ""
     why: str = ""
 
-    def find_proof(self, text: str) -> str:
+    def find_proving_sentence(self, text: str) -> str:
         """Return the sentence of the document that proves it, up to spacing and marks; empty without one."""
         if self.sentence:
             sought = _single_spaced(self.sentence)
@@ -429,11 +431,11 @@ def correction_flaws(correction: Correction) -> Iterator[str]:
         yield "needs both: the place 'at', as [first, end] in characters, and sha256."
 
 
-def find_unproved(path: Path, corrections: Corrections, text: str) -> Iterator[DataError]:
+def find_unproved_corrections(path: Path, corrections: Corrections, text: str) -> Iterator[DataError]:
     """Yield every correction whose proof is not in the text that it is about."""
     for question, correction in corrections.corrections.items():
         has_proof = correction.sentence.strip() or (correction.at and len(correction.at) == _ENDS and correction.sha256)
-        if has_proof and not correction.find_proof(text):
+        if has_proof and not correction.find_proving_sentence(text):
             quotation = (
                 f"'{clip(correction.sentence)}'"
                 if correction.sentence
@@ -453,7 +455,7 @@ def find_corrections(workspace: Workspace, document: Document) -> list[tuple[str
         if corrections.digest == document.digest:
             for error in (
                 *correction_problems(path, document.name, corrections),
-                *find_unproved(path, corrections, document.text),
+                *find_unproved_corrections(path, corrections, document.text),
             ):
                 raise error
             layers.append((layer, corrections))

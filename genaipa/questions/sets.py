@@ -13,7 +13,7 @@ import msgspec
 from genaipa.errors import DataError, UnknownNameError, clip, nearest
 from genaipa.files.html import html_table, short_repr
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.languages.catalog import ENGLISH, LANGUAGES, detect_language_code, language_name, variant
+from genaipa.languages.catalog import ENGLISH, LANGUAGES, detect_language_code, language_name, language_variant
 from genaipa.policies.document import DocumentKind
 from genaipa.words import join_names, some
 from genaipa.workspace import PULLED, find_workspace, shipped_folder
@@ -142,7 +142,7 @@ def default_set(document: Document, workspace: Workspace) -> str:
     if published := find_published_set(document, workspace):
         return published
     files, layers = workspace.names("questions"), [name for name, _ in workspace.layers]
-    translated, original = variant(document.kind, document.language), document.kind
+    translated, original = language_variant(document.kind, document.language), document.kind
     if translated not in files:
         return original
     below = original in files and layers.index(files[translated][0]) > layers.index(files[original][0])

@@ -103,32 +103,32 @@ class Agreement:
     leanings: list[Leaning]
 
 
-def measure(scores: Iterable[Event], rubric: Rubric) -> Agreement:
+def measure_analyst_agreement(scores: Iterable[Event], rubric: Rubric) -> Agreement:
     """Measure the agreement between the analysts of these scores, leaving out all but independent scores."""
     table = _build_value_table(scores, rubric)
-    counts = table.counts()
+    counts = table.count_values()
     return Agreement(
         answers=len(table.answers),
-        metrics=_measure_metrics(table, counts),
+        metrics=_measure_agreement_by_metric(table, counts),
         pairs=_compare_analysts(table),
-        leanings=_measure_leanings(table, counts),
+        leanings=_measure_analyst_leniency(table, counts),
     )
 
 
-def measure_groups(
+def measure_agreement_by_group(
     scores: Iterable[Event], rubric: Rubric, groups: Mapping[str, str]
 ) -> dict[str, tuple[int, dict[str, ScaleAgreement]]]:
-    """Group → its answers with two scores or more, and the agreement on them by metric; as `measure` finds it for all.
+    """Group → its answers with two scores or more, and the agreement on them by metric; as of all scores.
 
     `groups` gives each answer's group; answers without one are left out.
     """
     table = _build_value_table(scores, rubric)
-    counts, group = table.counts(), np.array([groups.get(answer, "") for answer in table.answers], dtype=np.str_)
+    counts, group = table.count_values(), np.array([groups.get(answer, "") for answer in table.answers], dtype=np.str_)
     by_group = {str(name): counts[group == name] for name in np.unique(group) if name}
-    return {name: (len(rows), _measure_metrics(table, rows)) for name, rows in by_group.items()}
+    return {name: (len(rows), _measure_agreement_by_metric(table, rows)) for name, rows in by_group.items()}
 
 
-def _measure_metrics(table: _ValueTable, counts: NDArray[np.int64]) -> dict[str, ScaleAgreement]:
+def _measure_agreement_by_metric(table: _ValueTable, counts: NDArray[np.int64]) -> dict[str, ScaleAgreement]:
     return {metric: measure_agreement(counts[:, i], table.scale) for i, metric in enumerate(table.metrics)}
 
 
@@ -147,7 +147,7 @@ class _ValueTable:
     ranks: NDArray[np.int8]
     order: NDArray[np.int64]
 
-    def counts(self) -> NDArray[np.int64]:
+    def count_values(self) -> NDArray[np.int64]:
         """Return the number of analysts who gave each value: answers, metrics, values."""
         return np.stack([(self.ranks == rank).sum(axis=1) for rank in range(len(self.scale))], axis=-1)
 
@@ -157,12 +157,12 @@ def _build_value_table(scores: Iterable[Event], rubric: Rubric) -> _ValueTable:
         event for event in scores if event.kind == "score" and event.values is not None and event.independent
     )
     ordered_scores = sorted(independent, key=attrgetter("time"))
-    answers, down = _index_distinct(map(attrgetter("answer"), ordered_scores))
-    analysts, across = _index_distinct(map(attrgetter("analyst"), ordered_scores))
+    answers, down = _number_distinct_items(map(attrgetter("answer"), ordered_scores))
+    analysts, across = _number_distinct_items(map(attrgetter("analyst"), ordered_scores))
     metrics, scale = tuple(rubric.metrics), np.array(sorted(rubric.values))
     # A few hundred different values at most, shared between scores: looked up once, then only pointed to.
     different = {id(values): values for values in map(attrgetter("values"), ordered_scores)}
-    _, places = _index_distinct(map(id, map(attrgetter("values"), ordered_scores)))
+    _, places = _number_distinct_items(map(id, map(attrgetter("values"), ordered_scores)))
     flat = np.array([values[metric] for values in different.values() for metric in metrics])
     ranks = np.full((len(answers), len(analysts), len(metrics)), -1, np.int8)
     ranks[down, across] = np.searchsorted(scale, flat).reshape(-1, len(metrics))[places]
@@ -174,7 +174,7 @@ def _build_value_table(scores: Iterable[Event], rubric: Rubric) -> _ValueTable:
     )
 
 
-def _index_distinct(names: Iterable[T]) -> tuple[list[T], list[int]]:
+def _number_distinct_items(names: Iterable[T]) -> tuple[list[T], list[int]]:
     """Return the different items in order of appearance, and each item's index among them."""
     listed = list(names)
     indices = {name: index for index, name in enumerate(dict.fromkeys(listed))}
@@ -193,7 +193,7 @@ def _compare_analysts(table: _ValueTable) -> list[AnalystPair]:
     return sorted(compared, key=lambda pair: (-pair.difference, pair.analysts))
 
 
-def _measure_leanings(table: _ValueTable, counts: NDArray[np.int64]) -> list[Leaning]:
+def _measure_analyst_leniency(table: _ValueTable, counts: NDArray[np.int64]) -> list[Leaning]:
     """Measure the leniency of every analyst who has an answer in common with another, the most lenient first."""
     leanings = []
     for column, analyst in enumerate(table.analysts):

@@ -30,7 +30,7 @@ from genaipa.runs.procedure import procedure_plan, read_coordinates
 from genaipa.runs.records import RecordHead, Status, answer_digest
 from genaipa.runs.selection import study_problems
 from genaipa.scoring.evidence.asked import AskedQuestion
-from genaipa.scoring.evidence.doubts import find_misplacement
+from genaipa.scoring.evidence.doubts import describe_wrong_citation
 from genaipa.systems.provider import ADAPTERS, list_providers
 
 if TYPE_CHECKING:
@@ -229,7 +229,7 @@ class _RunAnswers:
                 self.documents[document] = False
         return self.documents[document]
 
-    def describe_doubt(self, document: str, question: str) -> str:
+    def describe_annotation_doubts(self, document: str, question: str) -> str:
         """Describe what speaks against an annotated answer: corrections, the run, and its own words."""
         annotated, part_set = self.inputs.annotated_answer(document, question)
         if annotated is None:
@@ -239,7 +239,7 @@ class _RunAnswers:
         doubts = (
             describe_correction(annotated, right) if right else "",
             wrong.reason if wrong else "",
-            find_misplacement(annotated, self.inputs.document(document), part_set),
+            describe_wrong_citation(annotated, self.inputs.document(document), part_set),
         )
         return " ".join(dict.fromkeys(filter(None, doubts)))
 
@@ -439,7 +439,7 @@ class Pool:
             annotated=annotated,
             part_set=part_set,
             parts=run.inputs.part_spans(record),
-            names=self._collect_names(answer, record),
+            names=self._collect_system_names(answer, record),
             summarised=read_coordinates(record).initialization.startswith("summary"),
             questions=procedure_plan(run.inputs.manifest.spec).questions.get(record.document, ""),
             passages=tuple(passage.text for passage in record.passages),
@@ -449,10 +449,10 @@ class Pool:
             )
             if question_set
             else (),
-            doubt=run.describe_doubt(record.document, record.question),
+            doubt=run.describe_annotation_doubts(record.document, record.question),
         )
 
-    def _collect_names(self, answer: PooledAnswer, record: Record) -> tuple[str, ...]:
+    def _collect_system_names(self, answer: PooledAnswer, record: Record) -> tuple[str, ...]:
         """Return the names of every system that gave this answer, longest first."""
         names = set(list_system_names(record.system, record.model or "", ()))
         for name, system in {(o.run, o.system) for o in answer.occurrences}:

@@ -80,7 +80,7 @@ class Dispute:
         return self.adjudication or self.mean_acceptance
 
     @property
-    def largest(self) -> float:
+    def largest_difference(self) -> float:
         """The largest difference on one metric."""
         return max(self.differences.values())
 
@@ -158,7 +158,7 @@ class Coverage:
             wanted = self._wanted[digest] = count_wanted_scores(self._plan, digest)
             self.wanted += wanted
             if wanted:
-                self._set_open(digest, is_open=True)
+                self._set_open_for_scoring(digest, is_open=True)
                 self.requested.add(digest)
             else:
                 self.outside_wave.add(digest)
@@ -185,24 +185,24 @@ class Coverage:
         wanted = self._wanted[digest]
         self.given += min(len(counted), wanted) - min(self._score_counts.get(digest, 0), wanted)
         self._score_counts[digest] = len(counted)
-        self._set_open(digest, is_open=len(counted) < wanted)
+        self._set_open_for_scoring(digest, is_open=len(counted) < wanted)
         if wanted > 1:
             (self.scored_once.add if len(counted) == 1 else self.scored_once.discard)(digest)
             (self.scored_twice.add if len(counted) > 1 else self.scored_twice.discard)(digest)
         (self.outside_wave.discard if wanted or counted else self.outside_wave.add)(digest)
-        differences = _measure_differences([score.values for score in counted.values() if score.values])
+        differences = _measure_score_differences([score.values for score in counted.values() if score.values])
         if differences:
             settled = (self._current.adjudication(digest), self._current.mean_acceptance(digest))
             self.disputes[digest] = Dispute(digest, counted, differences, *settled)
         else:
             self.disputes.pop(digest, None)
 
-    def _set_open(self, digest: str, *, is_open: bool) -> None:
+    def _set_open_for_scoring(self, digest: str, *, is_open: bool) -> None:
         (self.open.add if is_open else self.open.discard)(digest)
         answer = self._pool.answers.get(digest)
         for name, about in self._plan.assign:
             theirs = self._open_by_analyst[name.casefold()]
-            (theirs.add if is_open and answer and _is_about(answer, about) else theirs.discard)(digest)
+            (theirs.add if is_open and answer and _occurs_in_any(answer, about) else theirs.discard)(digest)
 
     def history(self, analyst: str) -> History:
         """Return an analyst's current scores of these answers."""
@@ -225,14 +225,14 @@ class Coverage:
         """Return the number of scores of an answer."""
         return self._score_counts.get(digest, 0)
 
-    def list_askable(self, analyst: str) -> set[str]:
+    def list_askable_answers(self, analyst: str) -> set[str]:
         """Return the answers that this analyst is asked to score, or would be without an assignment.
 
         What is hidden from them must not depend on it: the answers that are hidden would tell what they score.
         """
-        return self.list_requested(analyst) if analyst in self._plan.reference else self.open
+        return self.list_requested_answers(analyst) if analyst in self._plan.reference else self.open
 
-    def list_requested(self, analyst: str) -> set[str]:
+    def list_requested_answers(self, analyst: str) -> set[str]:
         """Return the answers that this analyst is asked to score, scored ones included.
 
         A reference analyst is asked for all but those to be adjudicated, whose scores adjudicators see.
@@ -263,12 +263,12 @@ class Orders:
         with self._lock:
             self._refresh_rows()
 
-    def walk_order(self, analyst: str) -> Iterator[str]:
+    def walk_answers_in_order(self, analyst: str) -> Iterator[str]:
         """Yield the answers wanted of anyone, in this analyst's order. A new answer moves no other."""
         with self._lock:
             self._refresh_rows()
             if analyst not in self._begun:
-                hash_text = self._make_hash(analyst)
+                hash_text = self._make_analyst_hash(analyst)
                 rows_left = sorted(self._rows, key=lambda row: [*map(hash_text, row)], reverse=True)
                 self._begun[analyst] = ([], rows_left)
             ordered, rows_left = self._begun[analyst]
@@ -284,7 +284,7 @@ class Orders:
                         return
                     ordered += sorted(self._rows.get(rows_left.pop(), ()), key=sort_key)
 
-    def sort_if_few(self, analyst: str, requested: set[str], scored: set[str]) -> list[str] | None:
+    def sort_unscored_if_few(self, analyst: str, requested: set[str], scored: set[str]) -> list[str] | None:
         """Sort the `requested` answers that are not `scored` if they are few; None if they are many, or of a wave.
 
         Near the end of a study they are far apart in the whole order; that of a wave is short.
@@ -295,9 +295,9 @@ class Orders:
 
     def _make_sort_key(self, analyst: str) -> Callable[[str], list[bytes]]:
         """Return the function by which answers are sorted into this analyst's order."""
-        hash_text = self._make_hash(analyst)
+        hash_text = self._make_analyst_hash(analyst)
         hash_row_part = cache(hash_text)
-        return lambda digest: [*map(hash_row_part, self._row_key(digest)), hash_text(digest)]
+        return lambda digest: [*map(hash_row_part, self._list_order_groups(digest)), hash_text(digest)]
 
     def _refresh_rows(self) -> None:
         """Begin again where answers came or went."""
@@ -306,21 +306,21 @@ class Orders:
             return
         self._as_of, self._rows, self._begun = as_of, {}, {}
         for digest in dict.fromkeys(self._pool.arrivals[: as_of[1]]):
-            if digest in self._pool.answers and is_requested(self._plan, digest):
-                self._rows.setdefault(self._row_key(digest), []).append(digest)
+            if digest in self._pool.answers and is_score_requested(self._plan, digest):
+                self._rows.setdefault(self._list_order_groups(digest), []).append(digest)
 
-    def _row_key(self, digest: str) -> tuple[str, ...]:
+    def _list_order_groups(self, digest: str) -> tuple[str, ...]:
         answer = self._pool.answers.get(digest)
         document, question = (answer.document_digest, answer.question) if answer else ("", "")
         rows = {"random": (), "document": (document,), "question": (document, f"{document}\0{question}")}
         return rows[self._plan.order]
 
-    def _make_hash(self, analyst: str) -> Callable[[str], bytes]:
+    def _make_analyst_hash(self, analyst: str) -> Callable[[str], bytes]:
         prefix = f"{self._plan.seed}\0{analyst}\0"
         return lambda text: hashlib.blake2b(f"{prefix}{text}".encode(), digest_size=8).digest()
 
 
-def _is_about(answer: PooledAnswer, names: Collection[str]) -> bool:
+def _occurs_in_any(answer: PooledAnswer, names: Collection[str]) -> bool:
     """Whether one of these documents, experiments and systems is an answer's, at one of its places."""
     return any(
         not {at.document, at.system, classify_experiment(answer.kind, at.initialization, at.wording)}.isdisjoint(names)
@@ -328,21 +328,21 @@ def _is_about(answer: PooledAnswer, names: Collection[str]) -> bool:
     )
 
 
-def is_requested(plan: ScoringPlan, digest: str) -> bool:
+def is_score_requested(plan: ScoringPlan, digest: str) -> bool:
     """Whether analysts are asked to score this answer: it is in the wave, or everything is asked for."""
     return plan.wave is None or short_digest(digest) in plan.wave
 
 
 def count_wanted_scores(plan: ScoringPlan, digest: str) -> int:
     """Count the analysts who are to score this answer; it depends on the plan and the answer alone."""
-    if not is_requested(plan, digest):
+    if not is_score_requested(plan, digest):
         return 0
     everyone, sample = divmod(plan.per_answer, 1)
     chance = hashlib.blake2b(f"{plan.seed}\0{digest}".encode(), digest_size=8).digest()
     return int(everyone) + (int.from_bytes(chance) < sample * 2**64)
 
 
-def _measure_differences(scores: list[Values]) -> dict[str, float] | None:
+def _measure_score_differences(scores: list[Values]) -> dict[str, float] | None:
     """Per metric the highest value less the lowest; None if all are the same."""
     if all(values == scores[0] for values in scores):
         return None
@@ -373,7 +373,7 @@ class EarlyAnswers:
         missing = EARLY - len(coverage.scored_twice)
         if missing <= 0 or not coverage.doubles:
             return iter(())
-        candidates = self._draw_candidates(coverage.doubles)
+        candidates = self._draw_double_score_candidates(coverage.doubles)
         begun = [digest for digest in candidates if digest in coverage.scored_once]
         outside_candidates = coverage.scored_once.difference(candidates)
         new = (
@@ -398,7 +398,7 @@ class EarlyAnswers:
         while heap:
             yield heappop(heap)[1]
 
-    def _draw_candidates(self, doubles: Iterable[str]) -> list[str]:
+    def _draw_double_score_candidates(self, doubles: Iterable[str]) -> list[str]:
         as_of = (self._pool.generation, len(self._pool.arrivals))
         if as_of != self._as_of:
             answers = [answer for digest in doubles if (answer := self._pool.answers.get(digest))]

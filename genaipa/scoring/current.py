@@ -36,7 +36,7 @@ class CurrentScores:
         self._objections: dict[str, Event] = {}
         """Id → objection, ruling, or undo of an objection, in the order of the log."""
         self._pins: dict[tuple[str, str, str], Event] = {}
-        """`Pin.about` → the latest pin."""
+        """`Pin.text_and_question` → the latest pin."""
         self._saw_system: defaultdict[str, set[str]] = defaultdict(set)
         self._saw_scores: defaultdict[str, set[str]] = defaultdict(set)
         self._lock = threading.Lock()
@@ -46,18 +46,18 @@ class CurrentScores:
         with self._lock:
             before = self._last
             for number, event in self._source(before):
-                self._add(number, event)
+                self._add_event(number, event)
                 self._last = number
             return self._last > before
 
-    def _add(self, number: int, event: Event) -> None:
+    def _add_event(self, number: int, event: Event) -> None:
         self._log.append(event)
         if event.scorer == "human" and not event.blind:
             self._saw_system[event.analyst].add(event.answer)
         if event.kind == "adjudication" or not event.independent:
             self._saw_scores[event.analyst].add(event.answer)
         if isinstance(event.annotation, Pin):
-            self._pins[event.annotation.about] = event
+            self._pins[event.annotation.text_and_question] = event
         elif event.annotation is not None or event.undoes in self._objections:
             self._objections[event.id] = event
         elif event.kind == "undo":
@@ -84,8 +84,8 @@ class CurrentScores:
         with self._lock:
             return list(self._objections.values())
 
-    def pin(self, about: tuple[str, str, str]) -> Event | None:
-        """Return the pin in effect of a question about a text (`Pin.about`); None if no passage is pinned."""
+    def find_pin(self, about: tuple[str, str, str]) -> Event | None:
+        """Return the pin in effect of a question about a text; None if no passage is pinned."""
         with self._lock:
             event = self._pins.get(about)
         return event if event and isinstance(event.annotation, Pin) and event.annotation.at else None
@@ -160,12 +160,12 @@ class CurrentScores:
         with self._lock:
             return self._kinds[scorer].analyst_events(analyst)
 
-    def skip_numbers(self, analyst: str) -> dict[str, int]:
+    def last_skip_numbers(self, analyst: str) -> dict[str, int]:
         """Answer → the number of this analyst's last skip of it in effect."""
         with self._lock:
             return {event.answer: self.event_number(event) for event in self._kinds["skip"].analyst_events(analyst)}
 
-    def skip(self, answer: str, analyst: str) -> Event | None:
+    def find_last_skip(self, answer: str, analyst: str) -> Event | None:
         """Return an analyst's last skip of an answer in effect."""
         with self._lock:
             return self._kinds["skip"].latest_event(analyst, answer)

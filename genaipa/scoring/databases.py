@@ -267,7 +267,7 @@ def _normalize_statement(statement: str) -> str:
     return re.sub(r"(?<=before)(.*?)(?=on)", lambda found: "".join(sorted(found[1].split("or"))), words, count=1)
 
 
-def _create_guards(connection: Connection) -> None:
+def _create_log_guard_triggers(connection: Connection) -> None:
     for statement in _GUARDS[connection.dialect.name]:
         connection.exec_driver_sql(statement)
 
@@ -290,7 +290,7 @@ SCHEMA_STEPS: tuple[Step, ...] = (
         "CREATE INDEX score_drafts_answer ON score_drafts (answer)",
         # `until` is in seconds since 1970.
         "CREATE TABLE score_reservations (analyst TEXT PRIMARY KEY, answer TEXT NOT NULL, until {seconds} NOT NULL)",
-        _create_guards,
+        _create_log_guard_triggers,
     ),
     # Events and drafts say what was on screen (`shown`).
     (),

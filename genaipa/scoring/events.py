@@ -81,7 +81,7 @@ class Pin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     sha256: str = ""
 
     @property
-    def about(self) -> tuple[str, str, str]:
+    def text_and_question(self) -> tuple[str, str, str]:
         """The digest of the text, the question set and the question, for which the latest pin counts."""
         return self.digest, self.questions, self.question
 
@@ -151,7 +151,7 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         return self.kind in (*VALUED, "undo")
 
     @property
-    def refers_to(self) -> str:
+    def earlier_event_id(self) -> str:
         """The id of the earlier event that an undo or a ruling is about; empty for others."""
         return self.annotation.objection if isinstance(self.annotation, Ruling) else self.undoes
 
@@ -254,7 +254,7 @@ def find_reference_problem(event: Event, earlier: Event | None) -> str:
     """Return the problem of an undo or a ruling with the event it refers to (None: there is none); empty if it fits."""
     if event.kind == "ruling":
         has_objection = earlier is not None and earlier.kind == "objection"
-        return "" if has_objection else f"there is no objection '{event.refers_to}' to settle."
+        return "" if has_objection else f"there is no objection '{event.earlier_event_id}' to settle."
     if earlier and earlier.kind not in LASTING and (earlier.analyst, earlier.answer) == (event.analyst, event.answer):
         return ""
     return f"{event.analyst} has no event '{event.undoes}' about this answer to undo."
@@ -311,7 +311,7 @@ def verify_log(store: Store, head: str = "") -> VerifiedLog:
     breaks: list[str] = []
     count, before, noted = 0, CHAIN_START, not head
     for link in store.log_rows():
-        breaks += _find_breaks(link, before)
+        breaks += _find_log_row_problems(link, before)
         count, before = count + 1, link.digest
         noted = noted or link.digest == head
         if count == state.events and link.digest != state.head:
@@ -331,7 +331,7 @@ def verify_log(store: Store, head: str = "") -> VerifiedLog:
     return VerifiedLog(count, before, breaks)
 
 
-def find_tail_breaks(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
+def find_log_tail_problems(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
     """Yield the problems of the last events of a log.
 
     `rows` are the last `CHECKED_TAIL` events and the one before them, each a `LogRow` and the head of the log; where
@@ -342,13 +342,13 @@ def find_tail_breaks(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
     links = [LogRow(*row[:-1]) for row in rows if row[0] is not None]
     before = links.pop(0).digest if len(links) > CHECKED_TAIL else CHAIN_START
     for link in links:
-        yield from _find_breaks(link, before)
+        yield from _find_log_row_problems(link, before)
         before = link.digest
     if before != (rows[0][-1] if rows else CHAIN_START):
         yield "the last event is not the one that was written last."
 
 
-def _find_breaks(link: LogRow, before: str) -> Iterator[str]:
+def _find_log_row_problems(link: LogRow, before: str) -> Iterator[str]:
     named = f"event {link.number} ({link.id})"
     if link.number < 1:
         yield f"{named} has a number below the first, so nobody reads it."

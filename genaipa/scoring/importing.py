@@ -26,7 +26,7 @@ from genaipa.scoring.tables import (
     SHEET_COLUMNS,
     ReadTable,
     check_time,
-    has_values,
+    has_metric_values,
     parse_event,
     read_table,
     score_columns,
@@ -107,7 +107,7 @@ def add_events(
     """
     sorter = _EventSorter([event for _, event in store.events()], answers, remedy, unknown_answers=unknown_answers)
     for read_event in read_events:
-        sorter.sort_event(read_event)
+        sorter.classify_event(read_event)
     all_problems = [*problems, *sorter.problems]
     added = store.append(sorter.new) if sorter.new and not all_problems else 0
     return ImportedScores(added, sorter.known, 0, sorter.replaced, all_problems)
@@ -129,7 +129,7 @@ class _EventSorter:
         self._answers, self._remedy = answers, remedy
         self._unknown_answers = unknown_answers
 
-    def sort_event(self, read_event: ReadEvent) -> None:
+    def classify_event(self, read_event: ReadEvent) -> None:
         """Add an event to the new, the known or the replaced ones, or its problem to the problems."""
         event = read_event.event
         content = event_content(event)
@@ -175,7 +175,7 @@ class _EventSorter:
 
     def _find_undo_problem(self, event: Event) -> str:
         if event.kind == "ruling":
-            return find_reference_problem(event, self._events.get(event.refers_to))
+            return find_reference_problem(event, self._events.get(event.earlier_event_id))
         if not event.undoes:
             return ""
         undone = self._events.get(event.undoes)
@@ -263,7 +263,7 @@ class ScoresReader:
                 if event.values is not None:
                     event = msgspec.structs.replace(event, values=self.rubric.make_values(event.values))
             except (*DAMAGE, ValueError):
-                inner, problem = _why_undecodable(line, self.rubric)
+                inner, problem = _explain_undecodable_line(line, self.rubric)
                 self._add_problem(path, f"{entry}, {inner}" if inner else entry, problem)
                 continue
             event_problem = (
@@ -285,7 +285,7 @@ class ScoresReader:
         for row, texts in table.rows if columns.keys() >= set(self._required_columns) else ():
             cells = {column: texts[index] for column, index in columns.items() if index < len(texts)}
             cells = dict.fromkeys(self._required_columns, "") | cells
-            if not has_values(cells, self.rubric):
+            if not has_metric_values(cells, self.rubric):
                 self.unscored += 1
                 continue
             scorer = self._resolve_scorer(table.path, row, cells)
@@ -355,7 +355,7 @@ def find_imported_event_problem(event: Event, rubric: Rubric) -> str:
     return find_event_problem(event, rubric)
 
 
-def _why_undecodable(line: str, rubric: Rubric) -> tuple[str, str]:
+def _explain_undecodable_line(line: str, rubric: Rubric) -> tuple[str, str]:
     """Return the problem of a line that is no event (entry, problem), in the words of the other data files."""
     try:
         raw = msgspec.json.decode(line)

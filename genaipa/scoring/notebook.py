@@ -65,7 +65,7 @@ def import_scores(
     with contextlib.closing(open_store(home)) as store:
         result = import_sources(
             store,
-            [Path(scores) if isinstance(scores, str | os.PathLike) else _convert_frame(scores)],
+            [Path(scores) if isinstance(scores, str | os.PathLike) else _convert_frame_to_table(scores)],
             answers,
             load_people(home),
             analyst=analyst,
@@ -76,7 +76,7 @@ def import_scores(
     return result
 
 
-def _convert_frame(frame: pd.DataFrame) -> ReadTable:
+def _convert_frame_to_table(frame: pd.DataFrame) -> ReadTable:
     """Convert a frame to a table with rows counted as in a spreadsheet; what is missing is blank."""
     blank = frame.isna().to_numpy()
     rows = [

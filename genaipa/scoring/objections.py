@@ -100,7 +100,7 @@ def find_own_objection(
     return next((objection for objection in theirs if not objection.withdrawn), None)
 
 
-def check_silence(silent: Silent | None, annotated: Silent | None) -> None:
+def check_correction_silence(silent: Silent | None, annotated: Silent | None) -> None:
     """Raise a UsageError for a correction by which the document stays silent, though a passage of it proves it.
 
     `silent` is what the correction says, None for nothing, and `annotated` what the annotated answer says.
@@ -126,7 +126,7 @@ def make_correction(
     The passage has to be in the text, however it is spaced; of several places the first is taken. `annotated` is what
     the annotated answer says of the document's silence.
     """
-    check_silence(silent, annotated)
+    check_correction_silence(silent, annotated)
     words = passage.split()
     if not words:
         raise UsageError("which passage of the document proves it? Select it in the document, or paste it.")

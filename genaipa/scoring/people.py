@@ -151,7 +151,7 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Act at the desk → the key in effect."""
         return KEYS | self.keys
 
-    def keep_counted(self, events: Iterable[Event]) -> Iterator[Event]:
+    def select_counted_events(self, events: Iterable[Event]) -> Iterator[Event]:
         """Yield the events without the scores, adjudications and skips of those who are left out."""
         excluded = set(map(_fold_name, self.left_out))
         return (
@@ -166,7 +166,7 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             (reason for excluded, reason in self.left_out.items() if _fold_name(excluded) == _fold_name(name)), ""
         )
 
-    def admit(self, typed_name: str, scorer_names: Iterable[str] = (), *, login: bool) -> User:
+    def admit_user(self, typed_name: str, scorer_names: Iterable[str] = (), *, login: bool) -> User:
         """Return the user of a name or, after a `login`, an e-mail address; a UsageError if they may do nothing here.
 
         `scorer_names` are the names under which scores are kept already (see `resolve_name`).

@@ -86,9 +86,9 @@ class Queue:
         """Return the number of analysts who are to score this answer."""
         return count_wanted_scores(self.plan, digest)
 
-    def order(self, analyst: str) -> list[str]:
+    def answers_in_order(self, analyst: str) -> list[str]:
         """Return the answers wanted of anyone, in this analyst's order. A new answer moves no other."""
-        return list(self._orders.walk_order(analyst))
+        return list(self._orders.walk_answers_in_order(analyst))
 
     def next_answer(self, analyst: str, first: str = "") -> str | None:
         """Return the answer to score now, reserved for some minutes; None when nothing is left for this analyst.
@@ -134,24 +134,24 @@ class Queue:
     ) -> Iterator[tuple[str, bool, Iterable[str]]]:
         """Yield each answer that this analyst may get, in their order; whether it is theirs; and all early ones."""
         coverage = self._refresh_coverage()
-        scored, requested = coverage.scored[analyst], coverage.list_requested(analyst)
+        scored, requested = coverage.scored[analyst], coverage.list_requested_answers(analyst)
         begun, calibration, returned = (
             self._list_drafted_answers(analyst),
             self._list_calibration_answers(analyst),
-            self.second_looks(analyst),
+            self.answers_sent_back(analyst),
         )
-        exposed, skipped = self.current.score_exposures(analyst), self.current.skip_numbers(analyst)
+        exposed, skipped = self.current.score_exposures(analyst), self.current.last_skip_numbers(analyst)
         # These are theirs whoever else has scored them; of the others each is given to as many as are wanted.
         theirs = {*begun, *returned, *calibration}
 
         def is_open(digest: str) -> bool:
-            return digest in requested and digest not in exposed and not self._is_taken(digest, analyst, held)
+            return digest in requested and digest not in exposed and not self._is_fully_reserved(digest, analyst, held)
 
         # Thousands may be early, of which the first that is open is wanted.
         early, all_early = tee(
             self._walk_early_answers(analyst, lambda d: is_open(d) and d not in scored and d not in skipped)
         )
-        ordered = chain(returned, calibration, early, self._walk_requested(analyst))
+        ordered = chain(returned, calibration, early, self._walk_requested_answers(analyst))
         new = (digest for digest in ordered if digest not in skipped)
         for digest in chain([first] if first else [], begun, new, sorted(skipped, key=skipped.__getitem__)):
             if digest in scored and digest not in returned:
@@ -159,14 +159,16 @@ class Queue:
             if digest in theirs or is_open(digest):
                 yield digest, digest in theirs, all_early
 
-    def answers_ahead(self, analyst: str) -> set[str]:
+    def answers_still_askable(self, analyst: str) -> set[str]:
         """Return the answers that this analyst could still be asked to score, even if others are scoring them now.
 
         Answers that only a larger wave would ask for are among them. Their systems and their scores by others must not
         be shown to this analyst.
         """
         coverage = self._refresh_coverage()
-        ahead = coverage.list_askable(analyst) | coverage.outside_wave  # one copy of perhaps 100,000, changed in place
+        ahead = (
+            coverage.list_askable_answers(analyst) | coverage.outside_wave
+        )  # one copy of perhaps 100,000, changed in place
         ahead.difference_update(self.current.score_exposures(analyst))
         ahead.update(self._list_drafted_answers(analyst), self._list_calibration_answers(analyst))
         ahead.difference_update(coverage.scored[analyst])
@@ -178,7 +180,7 @@ class Queue:
         )
         return ahead
 
-    def second_looks(self, analyst: str) -> list[str]:
+    def answers_sent_back(self, analyst: str) -> list[str]:
         """Return the answers that were sent back to this analyst and that they have not scored again since."""
         words = self.current.latest_returns()
         return [digest for digest in words if digest in self._coverage and analyst in self.pending_analysts(digest)]
@@ -187,20 +189,20 @@ class Queue:
         """Return the analysts who are still to look again at an answer that was sent back; none of the reference."""
         return [name for name in self.current.pending_analysts(digest) if name not in self.plan.reference]
 
-    def _count_remaining(self, analyst: str) -> int:
+    def _count_answers_left(self, analyst: str) -> int:
         """Count the answers ahead in the wave without going through them: this is needed at every key press."""
         coverage = self._coverage
-        requested, scored = coverage.list_requested(analyst), coverage.scored[analyst]
+        requested, scored = coverage.list_requested_answers(analyst), coverage.scored[analyst]
         extra = {*self._list_drafted_answers(analyst), *self._list_calibration_answers(analyst)} - scored
         excluded = (scored | self.current.score_exposures(analyst)) - extra
         return (
-            len(self.second_looks(analyst))
+            len(self.answers_sent_back(analyst))
             + len(requested)
             - sum(digest in requested for digest in excluded)
             + sum(digest not in requested for digest in extra)
         )
 
-    def has_begun(self, analyst: str) -> bool:
+    def has_begun_answer(self, analyst: str) -> bool:
         """Whether an analyst has an answer reserved, or has begun one that they have not scored."""
         if any(analyst in holders for holders in self.store.reservations().values()):
             return True
@@ -209,7 +211,7 @@ class Queue:
 
     def _list_drafted_answers(self, analyst: str) -> list[str]:
         """Return the answers that an analyst has a draft of, the newest first; theirs whoever else scored them."""
-        skipped = self.current.skip_numbers(analyst)
+        skipped = self.current.last_skip_numbers(analyst)
         return [
             draft.answer
             for draft in self.store.drafts(analyst)
@@ -217,13 +219,17 @@ class Queue:
             if draft.kind == "score" and draft.answer in self._coverage and draft.after >= skipped.get(draft.answer, 0)
         ]
 
-    def _walk_requested(self, analyst: str) -> Iterable[str]:
+    def _walk_requested_answers(self, analyst: str) -> Iterable[str]:
         """Yield the answers asked of this analyst and not scored by them, in their order."""
-        scored, requested = self._coverage.scored[analyst], self._coverage.list_requested(analyst)
-        sorted_few = self._orders.sort_if_few(analyst, requested, scored)
+        scored, requested = self._coverage.scored[analyst], self._coverage.list_requested_answers(analyst)
+        sorted_few = self._orders.sort_unscored_if_few(analyst, requested, scored)
         if sorted_few is not None:
             return sorted_few
-        return (digest for digest in self._orders.walk_order(analyst) if digest in requested and digest not in scored)
+        return (
+            digest
+            for digest in self._orders.walk_answers_in_order(analyst)
+            if digest in requested and digest not in scored
+        )
 
     def _walk_early_answers(self, analyst: str, is_open: Callable[[str], bool]) -> Iterator[str]:
         with self._lock:
@@ -241,7 +247,7 @@ class Queue:
         unscored = [digest for digest in referenced if digest not in scored and digest not in exposed]
         return sorted(unscored[: self.plan.calibration - done], key=rank_documents(referenced, self.pool).__getitem__)
 
-    def _is_taken(self, digest: str, analyst: str, held: Mapping[str, Collection[str]]) -> bool:
+    def _is_fully_reserved(self, digest: str, analyst: str, held: Mapping[str, Collection[str]]) -> bool:
         """Whether others who have it reserved will give all the scores that it still needs."""
         if analyst in self.plan.reference:
             return False
@@ -251,7 +257,7 @@ class Queue:
         ) >= self.count_wanted_scores(digest)
 
     def _try_reserve(self, digest: str, analyst: str, *, always: bool) -> bool:
-        reserved = self.store.reserve(
+        reserved = self.store.reserve_answer(
             digest,
             analyst,
             wanted=self.count_wanted_scores(digest),
@@ -259,7 +265,7 @@ class Queue:
             minutes=self.plan.minutes,
         )
         if not reserved and (always or analyst in self.plan.reference):
-            self.store.release(analyst)  # of the answer before
+            self.store.release_reservation(analyst)  # of the answer before
             return True
         return reserved
 
@@ -333,7 +339,7 @@ class Queue:
             self._make_event("adjudication", analyst, digest, **fields, ticks=ticks, independent=False)
         )
 
-    def send_back(self, analyst: str, digest: str, word: str, *, seconds: float | None = None) -> Event:
+    def send_answer_back(self, analyst: str, digest: str, word: str, *, seconds: float | None = None) -> Event:
         """Send an answer back to the others who have scored it, to look again; a UsageError where that can't be.
 
         The word names none of them: they don't know of each other while they score.
@@ -351,11 +357,11 @@ class Queue:
             self._make_event(SEND_BACK, analyst, digest, note=note, seconds=seconds, independent=False)
         )
 
-    def take_mean(self, analyst: str, digest: str, *, seconds: float | None = None) -> Event:
+    def accept_mean(self, analyst: str, digest: str, *, seconds: float | None = None) -> Event:
         """Let the scores of an answer stand, so that their mean counts; a UsageError if they are not close."""
         coverage = self._refresh_coverage()
         dispute = coverage.disputes.get(digest)
-        if dispute is None or not self.is_close(dispute):
+        if dispute is None or not self.is_close_dispute(dispute):
             raise UsageError(
                 f"the mean is only for scores that are at most {self.smallest_step:g} apart on every metric."
             )
@@ -367,9 +373,9 @@ class Queue:
         values = sorted(self.store.rubric.values)
         return min(upper - lower for lower, upper in pairwise(values))
 
-    def is_close(self, dispute: Dispute) -> bool:
+    def is_close_dispute(self, dispute: Dispute) -> bool:
         """Whether scores differ so little that their mean may stand."""
-        return dispute.largest <= self.smallest_step
+        return dispute.largest_difference <= self.smallest_step
 
     def _make_event(self, kind: EventKind, analyst: str, digest: str, **fields: Any) -> Event:
         """Make an event; by default, `blind` and `independent` follow from its analyst's exposures."""
@@ -433,12 +439,12 @@ class Queue:
         coverage = self._refresh_coverage()
         score = next(reversed(self.history(analyst).scores), None)
         skipped = {
-            digest: number for digest, number in self.current.skip_numbers(analyst).items() if digest in coverage
+            digest: number for digest, number in self.current.last_skip_numbers(analyst).items() if digest in coverage
         }
         latest = max(skipped, key=skipped.__getitem__, default=None)
         if latest is None or (score is not None and self.current.event_number(score) > skipped[latest]):
             return score
-        return self.current.skip(latest, analyst)
+        return self.current.find_last_skip(latest, analyst)
 
     # -- looking back and around --
 
@@ -455,7 +461,7 @@ class Queue:
         return ScoringProgress(
             analyst=analyst,
             scored=len(coverage.scored[analyst]),
-            remaining=self._count_remaining(analyst),
+            remaining=self._count_answers_left(analyst),
             seconds=self.history(analyst).seconds,
             answers=len(coverage),
             wanted=coverage.wanted,
@@ -476,9 +482,9 @@ class Queue:
         If they give `scores` themselves, answers that they could still be asked to score are left out.
         """
         coverage = self._refresh_coverage()
-        ahead = self.answers_ahead(analyst) if scores else set()
+        ahead = self.answers_still_askable(analyst) if scores else set()
         chosen = [dispute for dispute in list(coverage.disputes.values()) if dispute.answer not in ahead]
-        return sorted(chosen, key=lambda dispute: (-dispute.largest, dispute.answer))
+        return sorted(chosen, key=lambda dispute: (-dispute.largest_difference, dispute.answer))
 
     def record_exposures(
         self, analyst: str, digests: Iterable[str], *, system: bool = False, scores: bool = False

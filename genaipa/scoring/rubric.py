@@ -195,7 +195,7 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
     # -- the values of an answer --
 
     @cached_property
-    def _shared_values(self) -> dict[tuple[tuple[str, float], ...], Values]:
+    def _values_cache(self) -> dict[tuple[tuple[str, float], ...], Values]:
         return {}
 
     def make_values(self, by_metric: Mapping[str, float]) -> Values:
@@ -204,12 +204,12 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         The same values are the same object: hundreds of thousands of scores are read when a desk opens.
         """
         key = tuple(by_metric.items())
-        values = self._shared_values.get(key)
+        values = self._values_cache.get(key)
         if values is None:
             self._check_values(by_metric)
             ordered = Values({metric: float(by_metric[metric]) for metric in self.metrics})
-            values = self._shared_values.setdefault(tuple(ordered.items()), ordered)
-            self._shared_values[key] = values
+            values = self._values_cache.setdefault(tuple(ordered.items()), ordered)
+            self._values_cache[key] = values
         return values
 
     def _check_values(self, by_metric: Mapping[str, float]) -> None:

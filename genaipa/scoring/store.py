@@ -40,8 +40,8 @@ from genaipa.scoring.events import (
     chain_digest,
     event_decoder,
     find_event_problem,
+    find_log_tail_problems,
     find_reference_problem,
-    find_tail_breaks,
 )
 from genaipa.scoring.rubric import Rubric, load_rubric, shipped_rubric
 
@@ -151,8 +151,8 @@ class Store:
                 raise OtherFormatError(self.name, version, newest)
             if writable:
                 migrate_schema(connection)
-            latest = _run(connection, _LATEST, {"most": CHECKED_TAIL + 1})
-            if not self._allow_damaged and (log_break := next(find_tail_breaks(latest.all()), "")):
+            latest = _execute_sql(connection, _LATEST, {"most": CHECKED_TAIL + 1})
+            if not self._allow_damaged and (log_break := next(find_log_tail_problems(latest.all()), "")):
                 raise DataError(
                     self.name,
                     f"the log of scores was changed by another program than genaipa: {log_break} For all of it: "
@@ -191,10 +191,14 @@ class Store:
             self._write_chained(connection, list(new.values()))
         drafts = [(event.analyst, event.answer, event.kind) for event in new.values() if event.kind in VALUED]
         if drafts:
-            _run_with_list(connection, "DELETE FROM score_drafts WHERE (analyst, answer, kind) IN :these", drafts)
+            _execute_sql_with_list(
+                connection, "DELETE FROM score_drafts WHERE (analyst, answer, kind) IN :these", drafts
+            )
         reserved = [(event.analyst, event.answer) for event in new.values() if event.kind in (*VALUED, "skip")]
         if reserved:
-            _run_with_list(connection, "DELETE FROM score_reservations WHERE (analyst, answer) IN :these", reserved)
+            _execute_sql_with_list(
+                connection, "DELETE FROM score_reservations WHERE (analyst, answer) IN :these", reserved
+            )
         return len(new)
 
     def _write_chained(self, connection: Connection, events: Sequence[Event]) -> None:
@@ -206,9 +210,9 @@ class Store:
             head = chain_digest(head, text)
             rows.append({"id": event.id, "answer": event.answer, "event": text, "digest": head})
         insert = "INSERT INTO score_events (id, answer, event, digest) VALUES (:id, :answer, :event, :digest)"
-        _run(connection, insert, rows)
+        _execute_sql(connection, insert, rows)
         grown = {"new": len(rows), "head": head}
-        _run(connection, "UPDATE score_chain SET events = events + :new, head = :head", grown)
+        _execute_sql(connection, "UPDATE score_chain SET events = events + :new, head = :head", grown)
 
     def log_state(self) -> LogState:
         """Return the state of the event log; a GenaipaError if the database has lost it."""
@@ -228,7 +232,7 @@ class Store:
         """Yield the rows of a statement, read page by page; its first column is the event's number."""
         while True:
             with self._open_connection() as connection:
-                rows = _run(connection, statement, {"after": after, "page": _PAGE}).all()
+                rows = _execute_sql(connection, statement, {"after": after, "page": _PAGE}).all()
             yield from rows
             if len(rows) < _PAGE:
                 return
@@ -236,9 +240,9 @@ class Store:
 
     def _check_event(self, event: Event, connection: Connection, new: Mapping[str, Event]) -> None:
         problem = find_event_problem(event, self.rubric)
-        if not problem and event.refers_to:
-            earlier = new.get(event.refers_to) or self._select_events(connection, [event.refers_to]).get(
-                event.refers_to
+        if not problem and event.earlier_event_id:
+            earlier = new.get(event.earlier_event_id) or self._select_events(connection, [event.earlier_event_id]).get(
+                event.earlier_event_id
             )
             problem = find_reference_problem(event, earlier)
         if problem:
@@ -258,7 +262,7 @@ class Store:
         with self._open_transaction() as connection:
             last = connection.exec_driver_sql("SELECT MAX(seq) FROM score_events").scalar()
             text = _encode_json(msgspec.structs.replace(draft, updated=now(), after=last or 0))
-            _run(
+            _execute_sql(
                 connection,
                 "INSERT INTO score_drafts VALUES (:analyst, :answer, :kind, :draft) "
                 "ON CONFLICT (analyst, answer, kind) DO UPDATE SET draft = excluded.draft",
@@ -269,13 +273,15 @@ class Store:
         """Return this analyst's unfinished score of this answer."""
         only = {"analyst": analyst, "answer": answer, "kind": kind}
         with self._open_connection() as connection:
-            text = _run(connection, _DRAFT, only).scalar()
+            text = _execute_sql(connection, _DRAFT, only).scalar()
         return None if text is None else _decode_draft(text)
 
     def drafts(self, analyst: str) -> list[Draft]:
         """Return an analyst's drafts, the newest first."""
         with self._open_connection() as connection:
-            rows = _run(connection, "SELECT draft FROM score_drafts WHERE analyst = :analyst", {"analyst": analyst})
+            rows = _execute_sql(
+                connection, "SELECT draft FROM score_drafts WHERE analyst = :analyst", {"analyst": analyst}
+            )
             drafts = map(_decode_draft, rows.scalars())
             return sorted(drafts, key=lambda draft: (draft.after, draft.updated), reverse=True)
 
@@ -283,9 +289,11 @@ class Store:
         """Delete this analyst's unfinished score of this answer."""
         with self._open_transaction() as connection:
             draft = [(analyst, answer, kind)]
-            _run_with_list(connection, "DELETE FROM score_drafts WHERE (analyst, answer, kind) IN :these", draft)
+            _execute_sql_with_list(
+                connection, "DELETE FROM score_drafts WHERE (analyst, answer, kind) IN :these", draft
+            )
 
-    def reserve(
+    def reserve_answer(
         self, answer: str, analyst: str, *, wanted: int, apart: Collection[str] = (), minutes: float = 15
     ) -> bool:
         """Whether this analyst may score the answer now: it is then theirs for some minutes, or for some more.
@@ -302,7 +310,7 @@ class Store:
             )
             if len(scorers.difference(apart, [analyst])) >= wanted:
                 return False
-            _run(
+            _execute_sql(
                 connection,
                 "INSERT INTO score_reservations VALUES (:analyst, :answer, :until) "
                 "ON CONFLICT (analyst) DO UPDATE SET answer = excluded.answer, until = excluded.until",
@@ -310,10 +318,10 @@ class Store:
             )
             return True
 
-    def release(self, analyst: str) -> None:
+    def release_reservation(self, analyst: str) -> None:
         """Release an analyst's reservation."""
         with self._open_transaction() as connection:
-            _run(connection, "DELETE FROM score_reservations WHERE analyst = :analyst", {"analyst": analyst})
+            _execute_sql(connection, "DELETE FROM score_reservations WHERE analyst = :analyst", {"analyst": analyst})
 
     def reservations(self) -> dict[str, list[str]]:
         """Answer → the analysts who have it reserved now."""
@@ -326,12 +334,12 @@ class Store:
 
     def _select_events(self, connection: Connection, ids: Sequence[str]) -> dict[str, Event]:
         """Return those of the events with these ids that the log has."""
-        rows = _run_with_list(connection, "SELECT event FROM score_events WHERE id IN :these", ids)
+        rows = _execute_sql_with_list(connection, "SELECT event FROM score_events WHERE id IN :these", ids)
         return {event.id: event for event in map(self._decode_event, rows.scalars())}
 
     def _select_answer_events(self, connection: Connection, answer: str) -> list[Event]:
         by_answer = "SELECT event FROM score_events WHERE answer = :answer ORDER BY seq"
-        return [self._decode_event(text) for text in _run(connection, by_answer, {"answer": answer}).scalars()]
+        return [self._decode_event(text) for text in _execute_sql(connection, by_answer, {"answer": answer}).scalars()]
 
     def _decode_event(self, text: str) -> Event:
         try:
@@ -371,7 +379,7 @@ class Store:
             raise convert_error(error, self._engine, self.name) from None
 
 
-def _run(
+def _execute_sql(
     connection: Connection, statement: str, parameters: Mapping[str, Any] | Sequence[Mapping[str, Any]]
 ) -> CursorResult[*tuple[Any, ...]]:
     import sqlalchemy
@@ -379,7 +387,9 @@ def _run(
     return connection.execute(sqlalchemy.text(statement), parameters)
 
 
-def _run_with_list(connection: Connection, statement: str, values: Sequence[Any]) -> CursorResult[*tuple[Any, ...]]:
+def _execute_sql_with_list(
+    connection: Connection, statement: str, values: Sequence[Any]
+) -> CursorResult[*tuple[Any, ...]]:
     """Run a statement with a list in it: `IN :these`."""
     import sqlalchemy
 
@@ -405,7 +415,7 @@ def _select_reservations(connection: Connection) -> dict[str, list[str]]:
     """Answer → the analysts whose reservation of it has not run out."""
     statement = "SELECT answer, analyst FROM score_reservations WHERE until > :now ORDER BY until"
     live: dict[str, list[str]] = {}
-    for answer, analyst in _run(connection, statement, {"now": time.time()}):
+    for answer, analyst in _execute_sql(connection, statement, {"now": time.time()}):
         live.setdefault(answer, []).append(analyst)
     return live
 
@@ -416,7 +426,7 @@ def _select_recent_drafters(connection: Connection, answer: str, minutes: float)
     Whoever withdraws scores, one after the other, has several under way and only one reserved.
     """
     statement = "SELECT draft FROM score_drafts WHERE answer = :answer AND kind = 'score'"
-    rows = _run(connection, statement, {"answer": answer})
+    rows = _execute_sql(connection, statement, {"answer": answer})
     since = dt.datetime.now(dt.UTC) - dt.timedelta(minutes=minutes)
     # As text, as `now` writes times.
     earliest = since.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -98,7 +98,7 @@ def write_sheet(
     _append_rubric(rubric_sheet, rubric)
     for document in documents.values():
         _append_document(workbook, document)
-    _make_fillable(scores, columns, rubric, len(read))
+    _prepare_sheet_for_filling(scores, columns, rubric, len(read))
     workbook.save(file)
     return int(scores.max_row) - 1
 
@@ -158,7 +158,7 @@ def _append_document(workbook: Any, document: Document) -> None:
             _append_row(sheet, [piece])
 
 
-def _make_fillable(sheet: Any, columns: Sequence[str], rubric: Rubric, read: int) -> None:
+def _prepare_sheet_for_filling(sheet: Any, columns: Sequence[str], rubric: Rubric, read: int) -> None:
     """Freeze the names of columns, give each metric a drop-down, and lock the first columns, which are `read`."""
     from openpyxl.utils import get_column_letter as letter
     from openpyxl.worksheet.datavalidation import DataValidation
@@ -295,7 +295,7 @@ def _xlsx_sheets(path: Path) -> Iterator[Iterable[tuple[str, ...]]]:
 SUFFIXES = (".csv", ".jsonl", ".xlsx")
 
 
-def parse_suffix(path: Path) -> str:
+def parse_scores_suffix(path: Path) -> str:
     """Return the format that a file's name asks for; a UsageError for one that scores can't be written in."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
@@ -461,7 +461,7 @@ def parse_event(cells: Mapping[str, str], analyst: str, rubric: Rubric) -> tuple
     return Event(**fields, analyst=analyst, answer=digest, values=checked, note=cells.get("note", "")), []
 
 
-def has_values(cells: Mapping[str, str], rubric: Rubric) -> bool:
+def has_metric_values(cells: Mapping[str, str], rubric: Rubric) -> bool:
     """Whether any of the values is there."""
     return any(cells[metric].strip() for metric in rubric.metrics)
 

@@ -153,7 +153,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         return dict(answers)
 
     @property
-    def plans(self) -> tuple[Waves, Waves]:
+    def first_and_last_plans(self) -> tuple[Waves, Waves]:
         """Return these waves as they were first drawn, and as they were asked for last, finished or not."""
         first, last = (
             tuple(msgspec.structs.replace(draw, back=max(len(draw.sizes) - 1, 0) * early) for draw in self.draws)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import TransientError
-from genaipa.systems.base import UNDONE, BatchState, Finish, Reply, Usage, flag_lost_submission, strip_bounds
+from genaipa.systems.base import UNDONE, BatchState, Finish, Reply, Usage, mark_unclear_submission, strip_length_bounds
 from genaipa.systems.chat import (
     BATCH_SECONDS,
     MAX_BATCH_BYTES,
@@ -18,7 +18,7 @@ from genaipa.systems.chat import (
     inner_object,
     split_lines,
 )
-from genaipa.systems.endpoint import STATUS_BY_WORD, Endpoint, as_count, error_text
+from genaipa.systems.endpoint import STATUS_BY_WORD, Endpoint, error_text, parse_token_count
 from genaipa.systems.provider import Provider
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class AnthropicSystem(ChatSystem):
 
     def _schema_fields(self, schema: dict[str, Any]) -> dict[str, Any]:
         # Anthropic refuses a schema with bounds; its SDK would put them into words.
-        return {"output_config": {"format": {"type": "json_schema", "schema": strip_bounds(schema)}}}
+        return {"output_config": {"format": {"type": "json_schema", "schema": strip_length_bounds(schema)}}}
 
     def _is_quota_error(self, error: Any) -> bool:
         """Anthropic reports an account without credit as a bad request."""
@@ -113,7 +113,7 @@ class AnthropicSystem(ChatSystem):
     async def submit(self, lines: Sequence[tuple[str, bytes]], mark: str) -> str:  # noqa: ARG002 - no place for it
         """Hand in a batch, once; its mark is in the names of its lines alone."""
         body = b",".join(b'{"custom_id":"%s","params":%s}' % (name.encode(), params) for name, params in lines)
-        with flag_lost_submission(), self._translate_errors(BATCH_SECONDS):
+        with mark_unclear_submission(), self._translate_errors(BATCH_SECONDS):
             batch = await self._client.post(
                 f"{self.path}/batches",
                 cast_to=object,
@@ -157,7 +157,7 @@ class AnthropicSystem(ChatSystem):
         status = STATUS_BY_WORD.get(str(inner_object(body, "error").get("type")))
         if result.get("type") != "errored" or status is None:
             message = f"{self.name}: a batch ended without this answer ({result.get('type')}): {error_text(body)}"
-            raise TransientError(self._endpoint.one_line(message), kind=UNDONE)
+            raise TransientError(self._endpoint.format_one_line(message), kind=UNDONE)
         if "credit balance" in error_text(body):
             raise self._endpoint.quota_error(status, body)
         raise self._endpoint.status_error(status, body, structured=bool(sent.get("json_schema")))
@@ -182,7 +182,7 @@ class AnthropicSystem(ChatSystem):
             )
         except (self._sdk.APIError, ValueError):
             return None
-        return as_count(getattr(counted, "input_tokens", None)) or None
+        return parse_token_count(getattr(counted, "input_tokens", None)) or None
 
 
 def _read_batch_state(batch: Any) -> BatchState:
@@ -204,12 +204,12 @@ def _read_usage(stated: object) -> Usage | None:
     """Read the usage, with cached tokens inside the input; None for another form, as the reply is paid for."""
     if not isinstance(stated, dict):
         return None
-    cached = as_count(stated.get("cache_read_input_tokens"))
-    written = as_count(stated.get("cache_creation_input_tokens"))
+    cached = parse_token_count(stated.get("cache_read_input_tokens"))
+    written = parse_token_count(stated.get("cache_creation_input_tokens"))
     return Usage(
-        input=as_count(stated.get("input_tokens")) + cached + written,
+        input=parse_token_count(stated.get("input_tokens")) + cached + written,
         cached=cached,
         cache_write=written,
-        output=as_count(stated.get("output_tokens")),
-        reasoning=as_count(inner_object(stated, "output_tokens_details").get("thinking_tokens")),
+        output=parse_token_count(stated.get("output_tokens")),
+        reasoning=parse_token_count(inner_object(stated, "output_tokens_details").get("thinking_tokens")),
     )

@@ -103,7 +103,7 @@ class Settings(Sampling, frozen=True, kw_only=True):
     """JSON Schema of an object that the reply has to be; a system that can't promise it raises `schema_error`.
 
     Every provider takes one in which `additionalProperties` is false and all properties are `required`. Not every one
-    takes a `maxLength` or `maxItems`: an adapter leaves these out (`strip_bounds`) where its provider refuses them.
+    takes a `maxLength` or `maxItems`: an adapter whose provider refuses them leaves these out (`strip_length_bounds`).
     """
 
     @classmethod
@@ -127,7 +127,7 @@ def schema_error(system: str, reason: str = "it has no structured output", statu
     return PermanentError(message, kind=UNSUPPORTED_SCHEMA, status=status)
 
 
-def strip_bounds(schema: dict[str, Any]) -> dict[str, Any]:
+def strip_length_bounds(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema without `maxLength` and `maxItems`."""
     return {
         name: _strip_value_bounds(part)
@@ -142,7 +142,7 @@ _BOUNDS = ("maxLength", "maxItems")
 def _strip_value_bounds(value: Any) -> Any:
     if isinstance(value, list):
         return [_strip_value_bounds(element) for element in value]
-    return strip_bounds(value) if isinstance(value, dict) else value
+    return strip_length_bounds(value) if isinstance(value, dict) else value
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -264,7 +264,7 @@ UNDONE = "undone"
 
 
 @contextlib.contextmanager
-def flag_lost_submission() -> Iterator[None]:
+def mark_unclear_submission() -> Iterator[None]:
     """Mark an error of the call that submits a batch as `UNCLEAR`: the batch may have been accepted."""
     try:
         yield
@@ -385,10 +385,10 @@ def find_passages(response: object, path: str) -> tuple[tuple[Passage, ...], str
         return (), f"a response has no list at {path}, so that its answer has no passages; see `passages` of the entry"
     if not value:
         return (), f"a response has an empty list at {path}: nothing was retrieved for its answer"
-    return check_passages([_to_passage(item) for item in value])
+    return check_passages([_convert_to_passage(item) for item in value])
 
 
-def _to_passage(item: object) -> object:
+def _convert_to_passage(item: object) -> object:
     """Turn an item into a passage: a text, or an object that has one; None for any other."""
     if isinstance(item, str):
         return Passage(item)

@@ -25,7 +25,7 @@ from genaipa.errors import DataError, NotReadyError, UnknownNameError, UsageErro
 from genaipa.files.strict_yaml import read_partly, read_yaml
 from genaipa.plugins import plugins
 from genaipa.systems.base import OPTIONS
-from genaipa.systems.costs import FREE, Price, Tariff, find_context, find_tariff, tariff_from_price
+from genaipa.systems.costs import FREE, Price, Tariff, find_context_tokens, find_tariff, tariff_from_price
 from genaipa.systems.endpoint import needs_key, read_address, read_key, read_variable
 from genaipa.systems.plugins import find_source_file, make_instance
 from genaipa.systems.provider import find_provider, list_builtin_systems, list_providers, load_adapter, load_adapters
@@ -136,7 +136,7 @@ class ResolvedSystem:
         """Context in tokens, from the catalog or the price tables."""
         if self.entry.context is not None:
             return self.entry.context
-        return find_context(self.provider, self.model) if self.record and self.record.hosted else None
+        return find_context_tokens(self.provider, self.model) if self.record and self.record.hosted else None
 
     def outgoing_messages(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Return the messages that the model receives, by which tokens are counted; retrieval makes them fewer."""
@@ -243,7 +243,9 @@ def resolve_system(name: str, workspace: Workspace) -> ResolvedSystem:
             all_names = [*suggestions, *current_names, *list_builtin_systems(), *plugins(ENTRY_POINTS)]
             # A misspelt baseline is told; else models are what somebody looks for.
             suggestions = all_names if closest(name, all_names) else current_names
-        raise UnknownNameError("system", name, suggestions, f"See: genaipa systems{_name_unread_file(workspace)}")
+        raise UnknownNameError(
+            "system", name, suggestions, f"See: genaipa systems{_describe_ignored_systems_file(workspace)}"
+        )
     if record.builtin:
         path = _find_source_file(record.name, full)
         if record.words == "recording" and full not in record.builtin() and not (path and path.is_file()):
@@ -257,7 +259,7 @@ def resolve_system(name: str, workspace: Workspace) -> ResolvedSystem:
     return _resolve_wrapper(resolved, workspace) if record.wraps else resolved
 
 
-def _name_unread_file(workspace: Workspace) -> str:
+def _describe_ignored_systems_file(workspace: Workspace) -> str:
     """Return a sentence on a file of short names that is not read, as its folder is no workspace; else nothing."""
     path = workspace.home / SYSTEMS
     if workspace.systems_file is not None or not path.is_file():
@@ -310,7 +312,7 @@ def find_missing_setup(resolved: ResolvedSystem) -> list[str]:
         module = resolved.provider.partition(":")[0]
         return [] if is_importable(module) else [f"put the module '{module}' here or install it"]
     system = resolved.name
-    provider = resolved.record.fill_server(system)
+    provider = resolved.record.fill_server_variables(system)
     steps = provider.missing_setup(system) if provider.missing_setup else []
     if provider.sdk and not is_importable(provider.sdk):
         steps.append(f"pip install 'genaipa[{provider.extra}]'")

@@ -18,11 +18,11 @@ from genaipa.systems.endpoint import (
     LOOK_UP_SECONDS,
     UNREADABLE,
     Endpoint,
-    as_count,
     find_endpoint,
+    parse_token_count,
     read_retry_delay,
     require_sdk,
-    select_settings,
+    select_sampling_options,
 )
 from genaipa.systems.thoughts import read_parts
 from genaipa.words import some
@@ -125,7 +125,7 @@ class HostedSystem(abc.ABC):
 
     def _request_options(self, settings: Settings) -> tuple[dict[str, Any], dict[str, Any]]:
         """Translate the settings: the request's fields, and the settings as sent under their names in `OPTIONS`."""
-        sent = self.defaults | select_settings(settings, self.accepts | self.defaults.keys(), self.fields)
+        sent = self.defaults | select_sampling_options(settings, self.accepts | self.defaults.keys(), self.fields)
         fields = {self.fields[name]: value for name, value in sent.items()}
         if settings.json_schema is not None:
             fields |= self._schema_fields(settings.json_schema)
@@ -214,7 +214,7 @@ class ChatSystem(HostedSystem):
 
     def _read_answer(self, answer: object, sent: dict[str, Any], headers: Mapping[str, str] | None = None) -> Reply:
         """Read an answer, unless it is an error, whatever its status."""
-        if error := self._endpoint.find_error(answer, headers or {}, structured=bool(sent.get("json_schema"))):
+        if error := self._endpoint.find_stated_error(answer, headers or {}, structured=bool(sent.get("json_schema"))):
             raise error
         return self._read(answer if isinstance(answer, dict) else {}, sent)
 
@@ -352,7 +352,7 @@ class ChatSystem(HostedSystem):
     def _read_entry(self, entry: dict[str, Any]) -> Readiness:
         return Readiness(
             context=next(
-                (size for name in self.listing.context if (size := as_count(_field_value(entry, name)))), None
+                (size for name in self.listing.context if (size := parse_token_count(_field_value(entry, name)))), None
             ),
             # The day alone, also of "2026-10-23T00:00:00Z".
             shutdown=str(entry.get(self.listing.shutdown) or "")[:10] or None,

@@ -47,7 +47,7 @@ def find_reasoning_parser(model: str, flags: Sequence[str]) -> str:
         return ""
     settings = _read_json(folder / "tokenizer_config.json")
     template = _read_chat_template(folder, settings)
-    if _OPEN not in template or not _knows_marks(folder):
+    if _OPEN not in template or not _has_reasoning_tokens(folder):
         return ""
     texts = {name: _token_text(settings.get(name)) for name in ("bos_token", "eos_token", "pad_token", "unk_token")}
     turn, without = (_render_turn(template, texts | switches) for switches in ({}, {"enable_thinking": False}))
@@ -93,7 +93,7 @@ def _read_chat_template(folder: Path, settings: dict[str, Any]) -> str:
     return template if isinstance(template, str) else ""
 
 
-def _knows_marks(folder: Path) -> bool:
+def _has_reasoning_tokens(folder: Path) -> bool:
     """Tell whether both marks are tokens of the model's, without which vLLM's parsers don't start."""
     contents = [_read_text(folder / name) for name in _TOKENS]
     lists = [

@@ -129,7 +129,7 @@ def find_tariff(provider: str, model: str) -> Tariff | None:
     return Tariff(label=f"genai-prices {version('genai-prices')}, for {today}", provider=provider, model=model)
 
 
-def find_context(provider: str, model: str) -> int | None:
+def find_context_tokens(provider: str, model: str) -> int | None:
     """Return the context of a hosted model in tokens, from the price tables."""
     from genai_prices.data_snapshot import get_snapshot
 

@@ -139,7 +139,7 @@ class Endpoint:
         """Whether the environment's proxy applies: never to this machine."""
         return not is_loopback(self.address)
 
-    def one_line(self, text: str) -> str:
+    def format_one_line(self, text: str) -> str:
         """Put a text on one line, without keys and request ids, cut to `LONGEST_MESSAGE`."""
         # Keys go before the text is cut, so that no part of one is left at the end.
         text = mask_keys(text, environment_keys())[:_SEARCHED]
@@ -162,8 +162,8 @@ class Endpoint:
         text = error_text(body)
         if status in _UNAUTHORISED:
             return self.authentication_error(status, body)
-        hint = f" ({self._suffix_hint()})" if status == _NOT_FOUND and self._suffix_hint() else ""
-        message = self.one_line(f"{self.system} answered {status}{hint}: {text}")
+        hint = f" ({self._missing_suffix_hint()})" if status == _NOT_FOUND and self._missing_suffix_hint() else ""
+        message = self.format_one_line(f"{self.system} answered {status}{hint}: {text}")
         if status in _REDIRECTS:
             message = self._redirect_message(status, location)
         if status in _FATAL:
@@ -177,11 +177,11 @@ class Endpoint:
         if status in _TRY_AGAIN or is_transient:
             return TransientError(message, kind="server", status=status, retry_after=retry_after)
         if structured and _SCHEMA.search(text[:_SEARCHED]):
-            return schema_error(self.system, self.one_line(text), status)
+            return schema_error(self.system, self.format_one_line(text), status)
         message = f"{clip(message, _BEFORE_HELP)} ({_HELP})" if too_long else message
         return PermanentError(message, kind="context-length" if too_long else "bad-request", status=status)
 
-    def find_error(
+    def find_stated_error(
         self, body: object, headers: Mapping[str, str], *, structured: bool = False
     ) -> TransientError | PermanentError | None:
         """Return the error that the body of a success states; None for a body without one."""
@@ -195,7 +195,7 @@ class Endpoint:
         stated = [_http_status(detail.get(name)) for name in ("code", "status", "status_code", "http_status")]
         status = next(filter(None, [*stated, *map(STATUS_BY_WORD.get, words)]), None)
         if status is None and not _is_too_long(error_text(body)[:_SEARCHED]):
-            message = self.one_line(f"{self.system} answered with an error: {error_text(body)}")
+            message = self.format_one_line(f"{self.system} answered with an error: {error_text(body)}")
             return TransientError(message, kind="server", retry_after=wait)
         if wait is None and isinstance(metadata := detail.get("metadata"), dict):
             passed = metadata.get("headers")
@@ -219,9 +219,9 @@ class Endpoint:
         message = (
             f"{self.system} answered {status}: {self.address} redirects to {to}, which gets neither key nor document"
         )
-        return self.one_line(f"{message}; if that is the right server, set {self.address_variable} to it.")
+        return self.format_one_line(f"{message}; if that is the right server, set {self.address_variable} to it.")
 
-    def _suffix_hint(self) -> str:
+    def _missing_suffix_hint(self) -> str:
         """Hint at an address without its usual end."""
         path = urllib.parse.urlsplit(self.address).path
         return (
@@ -240,7 +240,7 @@ class Endpoint:
         return f"{self.address} through the proxy {proxy[1]} ({proxy[0]})" if proxy else self.address
 
     def _fatal_error(self, message: str, kind: str, status: int) -> PermanentError:
-        return PermanentError(self.one_line(message), kind=kind, status=status, fatal=True)
+        return PermanentError(self.format_one_line(message), kind=kind, status=status, fatal=True)
 
     def quota_error(self, status: int, body: object) -> PermanentError:
         """Return the error of an account without credit."""
@@ -260,37 +260,37 @@ class Endpoint:
     def connection_error(self, cause: object) -> TransientError:
         """Return the error of a failed or broken connection."""
         if refused := certificate_refused(cause, self._host_name):
-            return TransientError(self.one_line(f"{self.system}: {refused}."), kind="connection")
+            return TransientError(self.format_one_line(f"{self.system}: {refused}."), kind="connection")
         message = f"{self.system}: the connection to {self._address_text} failed ({cause})."
-        return TransientError(self.one_line(message), kind="connection")
+        return TransientError(self.format_one_line(message), kind="connection")
 
     def protocol_error(self, problem: str, *body: object) -> TransientError:
         """Return the error of an answer that breaks the protocol, with the kind and the first words of its `body`."""
-        excerpt = f" ({_first_words(body[0])})" if body else ""
-        return TransientError(self.one_line(f"{self.system} sent {problem}{excerpt}."), kind="malformed-reply")
+        excerpt = f" ({_describe_body_beginning(body[0])})" if body else ""
+        return TransientError(self.format_one_line(f"{self.system} sent {problem}{excerpt}."), kind="malformed-reply")
 
     def unreachable_error(self, cause: object) -> NotReadyError:
         """Return the error of a server that does not answer before the run."""
         if refused := certificate_refused(cause, self._host_name):
-            return NotReadyError(self.one_line(f"{self.system}: {refused}."), kind="connection")
+            return NotReadyError(self.format_one_line(f"{self.system}: {refused}."), kind="connection")
         proxy = find_proxy(self.address)
         target, variable = ("proxy", proxy[0]) if proxy else ("address", self.address_variable)
         message = f"nothing answers at {self._address_text} ({cause}); is the {target} right? {variable} sets it."
-        return NotReadyError(self.one_line(f"{self.system}: {message}"), kind="connection")
+        return NotReadyError(self.format_one_line(f"{self.system}: {message}"), kind="connection")
 
     def setup_authentication_error(self, status: int, body: object) -> NotReadyError:
         """Return the error of a key refused before the run."""
         message = f"{self.address} refuses the key in {self.key_variable} ({status}): {error_text(body)}"
-        return NotReadyError(self.one_line(f"{self.system}: {message}"), kind="authentication", status=status)
+        return NotReadyError(self.format_one_line(f"{self.system}: {message}"), kind="authentication", status=status)
 
     def unknown_model_error(self, model: str, models: Iterable[str]) -> NotReadyError:
         """Return the error of a model that the server denies having."""
         message = f"{self.system}: {self.address} has no model '{model}'{nearest(model, models)}"
-        return NotReadyError(self.one_line(message), kind="not-found", status=_NOT_FOUND)
+        return NotReadyError(self.format_one_line(message), kind="not-found", status=_NOT_FOUND)
 
     def missing_model_note(self, model: str, models: Iterable[str]) -> str:
         """Return a note on a model that the server neither lists nor denies."""
-        return self.one_line(f"{self.address} does not list the model '{model}'{nearest(model, models)}")
+        return self.format_one_line(f"{self.address} does not list the model '{model}'{nearest(model, models)}")
 
     def list_failure_reason(self, status: int, body: object) -> str:
         """Return why a server lists no models, in its words; empty for a server that never lists any."""
@@ -298,8 +298,10 @@ class Endpoint:
 
     def missing_list_note(self, reason: object) -> str:
         """Return a note on a server whose models can't be listed."""
-        reason = f"{reason}; {self._suffix_hint()}" if self._suffix_hint() else reason
-        return self.one_line(f"{self.address} does not list its models ({reason}), so '{self.system}' was not checked.")
+        reason = f"{reason}; {self._missing_suffix_hint()}" if self._missing_suffix_hint() else reason
+        return self.format_one_line(
+            f"{self.address} does not list its models ({reason}), so '{self.system}' was not checked."
+        )
 
 
 def require_sdk(system: str, provider: Provider, *more: str) -> None:
@@ -318,7 +320,7 @@ def find_endpoint(provider: Provider, system: str, address: str | None = None) -
 
     `address` overrides the variable for a server started here.
     """
-    server = provider.fill_server(system)
+    server = provider.fill_server_variables(system)
     address = address or read_address(system, server.address) or server.default_address
     if not address:
         raise NotReadyError(
@@ -424,12 +426,12 @@ def read_retry_delay(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def as_count(value: object) -> int:
+def parse_token_count(value: object) -> int:
     """Return a token count that a server states; 0 for anything that can't be one."""
     return value if type(value) is int and 0 < value <= MAX_TOKENS else 0
 
 
-def select_settings(settings: Settings, accepts: AbstractSet[str], fields: Mapping[str, str]) -> dict[str, Any]:
+def select_sampling_options(settings: Settings, accepts: AbstractSet[str], fields: Mapping[str, str]) -> dict[str, Any]:
     """Return the sampling options to send: set, accepted by the model, and in the protocol."""
     options = settings.to_options()
     return {name: options[name] for name in fields if name in options and name in accepts}
@@ -454,7 +456,7 @@ def _http_status(code: object) -> int | None:
     return number if type(number) is int and 400 <= number < 600 else None  # noqa: PLR2004 - errors
 
 
-def _first_words(body: object) -> str:
+def _describe_body_beginning(body: object) -> str:
     """Return the kind of a body, and how it begins, in a few printable words."""
     if not isinstance(body, str):
         kind = "a JSON object" if isinstance(body, dict) else "JSON"

@@ -92,7 +92,7 @@ class ExtractiveSystem(BuiltinSystem):
             return _make_reply(READY)
         document = "".join(message.carries for message in messages if message.purpose in {"introduction", "part"})
         if last.purpose == "summary-request":
-            return _make_reply(summarise(document))
+            return _make_reply(summarise_document(document))
         question = _strip_names(last.carries or last.content, messages)
         sentences = _find_best_sentences(document, question)
         return _make_reply(
@@ -117,7 +117,7 @@ def _strip_names(question: str, messages: Sequence[Message]) -> str:
     return _NAME.sub(lambda name: "" if name.group() in names else name.group(), question)
 
 
-def answer(document: str, question: str) -> str:
+def answer_from_document(document: str, question: str) -> str:
     """Quote the sentences of the document that match the question best, or say that there are none."""
     return _quote_sentences(document, _find_best_sentences(document, question))
 
@@ -137,11 +137,11 @@ def _quote_sentences(document: str, sentences: Iterable[Sentence]) -> str:
     return "\n".join(lines) or language_to_search(document).not_said
 
 
-def summarise(document: str) -> str:
+def summarise_document(document: str) -> str:
     """Return about 350 words in the document's own sentences, in its order, as a list, each with its section."""
     if not document.strip():
         return NO_SUMMARY
-    chosen = _build_index(document).choose_central(SUMMARY_WORDS)
+    chosen = _build_index(document).choose_central_sentences(SUMMARY_WORDS)
     return "\n".join(f"- {sentence.text}{_format_label(sentence.label, '[]')}" for sentence in chosen) or NO_SUMMARY
 
 
@@ -286,7 +286,7 @@ class SearchableSentences:
         sentences_with_word = self._sentence_counts[word]
         return math.log(1 + (len(self.sentences) - sentences_with_word + 0.5) / (sentences_with_word + 0.5))
 
-    def choose_central(self, budget: int) -> list[Sentence]:
+    def choose_central_sentences(self, budget: int) -> list[Sentence]:
         """Choose sentences of about `budget` words in all: from each stretch of the document the most central one.
 
         Central is the sentence whose words are the most frequent ones on average (SumBasic, Nenkova and Vanderwende

@@ -21,8 +21,8 @@ from genaipa.systems.base import (
     Reply,
     Settings,
     Usage,
-    flag_lost_submission,
-    strip_bounds,
+    mark_unclear_submission,
+    strip_length_bounds,
 )
 from genaipa.systems.chat import (
     BATCH_SECONDS,
@@ -32,7 +32,7 @@ from genaipa.systems.chat import (
     HostedSystem,
     inner_object,
 )
-from genaipa.systems.endpoint import UNREADABLE, as_count, error_text, read_retry_delay
+from genaipa.systems.endpoint import UNREADABLE, error_text, parse_token_count, read_retry_delay
 from genaipa.systems.provider import Provider
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class GoogleSystem(HostedSystem):
         return entry
 
     def _read_entry(self, entry: dict[str, Any]) -> Readiness:
-        return Readiness(context=as_count(entry.get("input_token_limit")) or None)
+        return Readiness(context=parse_token_count(entry.get("input_token_limit")) or None)
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """Ask once, by generateContent.
@@ -161,13 +161,13 @@ class GoogleSystem(HostedSystem):
         headers = {} if wait is None else {"retry-after": str(wait)}
         if "API key not valid" in error_text(inner_object(answer, "error")):
             raise self._endpoint.authentication_error(_STATUSES[16], answer)
-        if error := self._endpoint.find_error(answer, headers, structured=bool(sent.get("json_schema"))):
+        if error := self._endpoint.find_stated_error(answer, headers, structured=bool(sent.get("json_schema"))):
             raise error
         return self._read(answer if isinstance(answer, dict) else {}, sent)
 
     def _schema_fields(self, schema: dict[str, Any]) -> dict[str, Any]:
         # Gemini has no maxLength, and refuses a schema with several maxItems for its many states.
-        return {"response_mime_type": "application/json", "response_json_schema": strip_bounds(schema)}
+        return {"response_mime_type": "application/json", "response_json_schema": strip_length_bounds(schema)}
 
     def _request_config(
         self, messages: Sequence[Message], settings: Settings
@@ -264,7 +264,7 @@ class GoogleSystem(HostedSystem):
         with self._translate_errors(_ABOUT_BATCHES):
             file = await self._client.aio.files.upload(file=io.BytesIO(content), config=upload)
             name = str(file.name)
-        with flag_lost_submission(), self._translate_errors(_ABOUT_BATCHES):
+        with mark_unclear_submission(), self._translate_errors(_ABOUT_BATCHES):
             options = {"display_name": mark} | _time_limit_options()
             batch = await self._client.aio.batches.create(model=self.model, src=name, config=options)
             return str(batch.name)
@@ -285,7 +285,7 @@ class GoogleSystem(HostedSystem):
             )
             error = inner_object(answer.raise_for_status().json(), "error")
         line_error = self._line_error(error, {})
-        message = self._endpoint.one_line(f"{self.name}: a batch failed: {error_text(error)}")
+        message = self._endpoint.format_one_line(f"{self.name}: a batch failed: {error_text(error)}")
         if isinstance(line_error, TransientError):
             return TransientError(message, kind=line_error.kind, overload=line_error.overload)
         return PermanentError(message, kind=line_error.kind, fatal=True)
@@ -330,7 +330,7 @@ class GoogleSystem(HostedSystem):
         status = _STATUSES.get(code, code) if type(code) is int else None
         if status is None or status < 100 or status in _UNDONE:  # noqa: PLR2004 - no HTTP status
             message = f"{self.name}: a batch ended without this answer: {error_text(error)}"
-            return TransientError(self._endpoint.one_line(message), kind=UNDONE)
+            return TransientError(self._endpoint.format_one_line(message), kind=UNDONE)
         if "API key not valid" in error_text(error):
             return self._endpoint.authentication_error(status, error)
         return self._endpoint.status_error(status, error, structured=bool(sent.get("json_schema")))
@@ -359,7 +359,7 @@ class GoogleSystem(HostedSystem):
             counted = await self._client.aio.models.count_tokens(model=self.model, contents=text, config=options)
         except (errors.APIError, httpx2.HTTPError, *_STUMBLES):
             return None
-        return as_count(counted.total_tokens) or None
+        return parse_token_count(counted.total_tokens) or None
 
     async def close(self) -> None:
         """Let go of the connections."""
@@ -439,10 +439,10 @@ def _read_usage(stated: object) -> Usage | None:
     """Read the usage; None for another form, since the reply is paid for all the same."""
     if not isinstance(stated, dict):
         return None
-    reasoning = as_count(stated.get("thoughtsTokenCount"))
+    reasoning = parse_token_count(stated.get("thoughtsTokenCount"))
     return Usage(
-        input=as_count(stated.get("promptTokenCount")),
-        cached=as_count(stated.get("cachedContentTokenCount")),
-        output=as_count(stated.get("candidatesTokenCount")) + reasoning,
+        input=parse_token_count(stated.get("promptTokenCount")),
+        cached=parse_token_count(stated.get("cachedContentTokenCount")),
+        output=parse_token_count(stated.get("candidatesTokenCount")) + reasoning,
         reasoning=reasoning,
     )

@@ -14,8 +14,8 @@ from genaipa.systems.base import (
     Reply,
     Usage,
     find_passages,
-    flag_lost_submission,
-    strip_bounds,
+    mark_unclear_submission,
+    strip_length_bounds,
 )
 from genaipa.systems.chat import (
     BATCH_SECONDS,
@@ -28,9 +28,9 @@ from genaipa.systems.chat import (
     split_lines,
 )
 from genaipa.systems.costs import tiktoken_counter
-from genaipa.systems.endpoint import as_count, error_text
+from genaipa.systems.endpoint import error_text, parse_token_count
 from genaipa.systems.provider import Provider
-from genaipa.systems.thoughts import extract_words, join_thoughts
+from genaipa.systems.thoughts import extract_text, join_thoughts
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Sequence
@@ -112,7 +112,7 @@ class OpenAISystem(ChatSystem):
 
     def _schema_fields(self, schema: dict[str, Any]) -> dict[str, Any]:
         # A fine-tuned model takes no bounds.
-        sent_schema = strip_bounds(schema) if self.model.startswith(_TUNED) else schema
+        sent_schema = strip_length_bounds(schema) if self.model.startswith(_TUNED) else schema
         form = {"name": "reply", "schema": sent_schema, "strict": True}
         return {"response_format": {"type": "json_schema", "json_schema": form}}
 
@@ -122,7 +122,7 @@ class OpenAISystem(ChatSystem):
     def _read(self, answer: dict[str, Any], sent: dict[str, Any]) -> Reply:
         choices = answer.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
-        if error := self._endpoint.find_error(choice, {}, structured=bool(sent.get("json_schema"))):
+        if error := self._endpoint.find_stated_error(choice, {}, structured=bool(sent.get("json_schema"))):
             raise error
         if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
             raise self._missing_reply_error(answer)
@@ -131,7 +131,7 @@ class OpenAISystem(ChatSystem):
         message = choice["message"]
         text, thoughts, remark = (
             message.get("content") or "",
-            [extract_words(message.get(name)) for name in _THOUGHTS],
+            [extract_text(message.get(name)) for name in _THOUGHTS],
             "",
         )
         if isinstance(text, list | dict):
@@ -165,7 +165,7 @@ class OpenAISystem(ChatSystem):
                 file=(f"{mark}.jsonl", content, "application/jsonl"), purpose="batch", timeout=BATCH_SECONDS
             )
             file_id = str(file.id)
-        with flag_lost_submission(), self._translate_errors(BATCH_SECONDS):
+        with mark_unclear_submission(), self._translate_errors(BATCH_SECONDS):
             batch = await self._client.batches.create(
                 input_file_id=file_id,
                 endpoint="/v1/chat/completions",
@@ -208,7 +208,7 @@ class OpenAISystem(ChatSystem):
             return self._read_answer(body, sent)
         if error.get("code") in _UNDONE or type(status) is not int or status < 100:  # noqa: PLR2004 - no HTTP status
             message = f"{self.name}: a batch ended without this answer: {error_text(error or body)}"
-            raise TransientError(self._endpoint.one_line(message), kind=UNDONE)
+            raise TransientError(self._endpoint.format_one_line(message), kind=UNDONE)
         if "insufficient_quota" in (inner_object(body, "error").get("code"), inner_object(body, "error").get("type")):
             raise self._endpoint.quota_error(status, body)
         raise self._endpoint.status_error(status, body or error, structured=bool(sent.get("json_schema")))
@@ -243,7 +243,7 @@ class OpenAISystem(ChatSystem):
         """Return why a batch failed before any of it was done; too many tokens in the queue shows only now."""
         errors = (batch.errors and batch.errors.data) or []
         reason = "; ".join(f"{error.code}: {error.message}" for error in errors[:3]) or "no reason given"
-        message = self._endpoint.one_line(f"{self.name}: a batch failed: {reason}")
+        message = self._endpoint.format_one_line(f"{self.name}: a batch failed: {reason}")
         codes = {error.code for error in errors}
         if "token_limit_exceeded" in codes:
             return TransientError(message, kind="rate-limit", overload=True)
@@ -262,11 +262,11 @@ def _read_usage(stated: object) -> Usage | None:
         return None
     prompt = inner_object(stated, "prompt_tokens_details")
     return Usage(
-        input=as_count(stated.get("prompt_tokens")),
-        cached=as_count(prompt.get("cached_tokens")),
-        cache_write=as_count(prompt.get("cache_write_tokens")),
-        output=as_count(stated.get("completion_tokens")),
-        reasoning=as_count(inner_object(stated, "completion_tokens_details").get("reasoning_tokens")),
+        input=parse_token_count(stated.get("prompt_tokens")),
+        cached=parse_token_count(prompt.get("cached_tokens")),
+        cache_write=parse_token_count(prompt.get("cache_write_tokens")),
+        output=parse_token_count(stated.get("completion_tokens")),
+        reasoning=parse_token_count(inner_object(stated, "completion_tokens_details").get("reasoning_tokens")),
     )
 
 

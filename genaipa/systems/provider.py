@@ -117,7 +117,7 @@ class Provider:
         """Whether its systems are models that are asked by a key or at an address."""
         return bool(self.keys or self.address)
 
-    def fill_server(self, system: str) -> Provider:
+    def fill_server_variables(self, system: str) -> Provider:
         """Fill in the variables of this system's server."""
         server = system.partition("/")[2].partition("/")[0].upper().replace("-", "_")
         keys = tuple(key.replace("{SERVER}", server) for key in self.keys)
@@ -265,7 +265,7 @@ def redact(text: str, secret: str | None = None) -> str:
         text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", HIDDEN, text)
     elif secret:
         text = text.replace(secret, HIDDEN)
-        text = re.sub(r"[^\s'\"(),:]+", lambda word: _hide_if_masked(word[0], secret), text)
+        text = re.sub(r"[^\s'\"(),:]+", lambda word: _hide_masked_key(word[0], secret), text)
     text = _ANNOUNCED.sub(HIDDEN, _USER_IN_ADDRESS.sub("", text))
     return _WORD.sub(lambda word: _hide_if_key(word[0]), text)
 
@@ -287,7 +287,7 @@ def mask_keys(text: str, keys: tuple[str, ...]) -> str:
     return text
 
 
-def _hide_if_masked(word: str, secret: str) -> str:
+def _hide_masked_key(word: str, secret: str) -> str:
     """Hide a masked form of the key, such as `abcd...wxyz`."""
     if not any(mask in word.lower() for mask in _MASKS):
         return word
@@ -304,10 +304,10 @@ def _hide_if_key(word: str) -> str:
         secret = word[prefix.end() :]
         if len(secret) >= _AFTER_PREFIX and any(c.isdigit() or c == "*" for c in secret):
             return word[: prefix.start()] + HIDDEN
-    return _LONG.sub(lambda run: _hide_if_mixed(run[0]), _GOOGLE.sub(HIDDEN, word))
+    return _LONG.sub(lambda run: _hide_letters_mixed_with_digits(run[0]), _GOOGLE.sub(HIDDEN, word))
 
 
-def _hide_if_mixed(run: str) -> str:
+def _hide_letters_mixed_with_digits(run: str) -> str:
     """Hide a long run without a hyphen that mixes letters and digits, as no word does."""
     return HIDDEN if any(c.isdigit() for c in run) and any(c.isascii() and c.isalpha() for c in run) else run
 

@@ -77,13 +77,13 @@ def split_thoughts(text: str) -> SplitReply:
     if not has_ending and not text.lstrip(_BLANKS).startswith(_BEGINNINGS):
         return SplitReply("", text)
     end, unclosed = 0, False
-    while not unclosed and (head_end := _head_end(text, end)) is not None:
+    while not unclosed and (head_end := _find_end_of_thoughts(text, end)) is not None:
         unclosed = head_end < 0
         end = len(text) if unclosed else head_end
     return SplitReply(text[:end], text[end:], unclosed)
 
 
-def _head_end(text: str, start: int) -> int | None:
+def _find_end_of_thoughts(text: str, start: int) -> int | None:
     """Return the end of one piece of thoughts that begins here; -1 if it has none, None without a beginning."""
     begin = _skip_blanks(text, start)
     if opening := _OPEN.match(text, begin):
@@ -122,7 +122,7 @@ def has_marks(thoughts: str) -> bool:
     return bool(_OPEN.match(thoughts.lstrip()) or split_thoughts(thoughts).thoughts)
 
 
-def strip_frame(answer: str) -> str:
+def strip_answer_frame(answer: str) -> str:
     """Return an answer without blank lines at its head, and without marks of its own at its end."""
     answer = _BLANK_LINES.sub("", answer)
     tail = next((tail for tail in _TAILS if answer.rstrip().endswith(tail)), "")
@@ -163,20 +163,20 @@ def read_parts(content: Iterable[object]) -> Parts:
         if kind == "redacted_thinking":
             continue  # nobody can read it
         if kind in _THOUGHTS:
-            thoughts.append(extract_words(part))
+            thoughts.append(extract_text(part))
         elif kind in _TEXTS and (isinstance(part, dict | str)):
-            texts.append(extract_words(part))
+            texts.append(extract_text(part))
         else:
             other_types.append(kind if isinstance(part, dict) else type(part).__name__)
     return Parts("".join(texts), "\n\n".join(filter(None, thoughts)), tuple(dict.fromkeys(other_types)))
 
 
-def extract_words(value: object) -> str:
+def extract_text(value: object) -> str:
     """Return the words of thoughts or of a part: a text, an object with one, or a list of these; else nothing."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        return "".join(map(extract_words, value))
+        return "".join(map(extract_text, value))
     if isinstance(value, dict):
-        return next((words for name in _FIELDS if (words := extract_words(value.get(name)))), "")
+        return next((words for name in _FIELDS if (words := extract_text(value.get(name)))), "")
     return ""

@@ -21,8 +21,8 @@ from genaipa.systems.chat_template import find_reasoning_parser
 from genaipa.systems.endpoint import (
     LOOK_UP_SECONDS,
     Endpoint,
-    as_count,
     find_endpoint,
+    parse_token_count,
     read_variable,
     read_words,
     require_sdk,
@@ -237,7 +237,7 @@ class VllmSystem(CompatibleSystem):
             )
         except (self._sdk.APIError, ValueError):
             return None
-        return as_count(counted.get("count")) or None if isinstance(counted, dict) else None
+        return parse_token_count(counted.get("count")) or None if isinstance(counted, dict) else None
 
     async def close(self) -> None:
         """Close the connections and stop what was started here; the log of a server that failed is kept."""

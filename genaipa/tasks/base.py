@@ -80,7 +80,7 @@ class Reading(NamedTuple):
     score: float | None = None
 
 
-def _no_messages(_name: str) -> None:
+def _find_no_opening_messages(_name: str) -> None:
     return None
 
 
@@ -99,18 +99,18 @@ class Target:
     """Tokens of the parts in which a document is sent."""
     is_done: Callable[[str], bool] = _is_never_done
     """Whether the reply of this key is in: a task may leave it out."""
-    opening_messages: Callable[[str], Sequence[Message] | None] = _no_messages
+    opening_messages: Callable[[str], Sequence[Message] | None] = _find_no_opening_messages
     """The messages with which this conversation began; None if it has not begun. It goes on as it began."""
     memory: dict[str, Any] = field(default_factory=dict)
     """The task's own data about this system."""
 
     def count(self, text: str, name: str = "") -> int:
         """Count the tokens of a text as the system counts the task's text of that name."""
-        return self.counter(name).count(text)
+        return self.counter_for_text(name).count(text)
 
-    def counter(self, name: str) -> TokenCounter:
+    def counter_for_text(self, text_name: str) -> TokenCounter:
         """Return the system's token counter for texts like the task's text of that name."""
-        return self.counters.get(name) or next(iter(self.counters.values()))
+        return self.counters.get(text_name) or next(iter(self.counters.values()))
 
 
 class Task(ABC):
@@ -220,34 +220,34 @@ class Task(ABC):
 
     def safe_dialogues(self, target: Target) -> Iterator[Dialogue]:
         """Return the `dialogues`."""
-        with self._guard_own_code():
+        with self._translate_task_errors():
             dialogues = iter(self.dialogues(target))
         return self._guard_dialogues(dialogues)
 
     def safe_sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Return the `sample`."""
-        with self._guard_own_code():
+        with self._translate_task_errors():
             dialogues, times = self.sample(target)
         return self._guard_dialogues(dialogues), times
 
     def safe_flaw(self, call: Call, reply: Reply) -> str:
         """Return the `flaw`."""
-        with self._guard_own_code():
+        with self._translate_task_errors():
             return self.flaw(call, reply)
 
     def safe_compute(self, call: Call, say: Callable[[str], None]) -> str:
         """Return the text that a call's last message carries, by its `compute`."""
-        with self._guard_own_code():
+        with self._translate_task_errors():
             return call.compute(say) if call.compute else call.messages[-1].carries
 
     def safe_read(self, call: Call, reply: str, status: Status = "answered") -> Reading:
         """Return the `read_status`; an empty reading for None."""
-        with self._guard_own_code():
+        with self._translate_task_errors():
             return self.read_status(call, reply, status) or Reading("")
 
     def _guard_dialogues(self, dialogues: Iterator[Dialogue]) -> Iterator[Dialogue]:
         while True:
-            with self._guard_own_code():
+            with self._translate_task_errors():
                 dialogue = next(dialogues, None)
             if dialogue is None:
                 return
@@ -255,11 +255,11 @@ class Task(ABC):
 
     def _guard_dialogue(self, dialogue: Dialogue) -> Dialogue:
         try:
-            with self._guard_own_code():
+            with self._translate_task_errors():
                 step = next(dialogue, None)
             while step is not None:
                 reply = yield tuple(map(self._guard_dialogue, step)) if isinstance(step, tuple) else step
-                with self._guard_own_code():
+                with self._translate_task_errors():
                     try:
                         step = dialogue.send(reply)
                     except StopIteration:
@@ -268,7 +268,7 @@ class Task(ABC):
             dialogue.close()
 
     @contextmanager
-    def _guard_own_code(self) -> Iterator[None]:
+    def _translate_task_errors(self) -> Iterator[None]:
         """Turn an error of a user's task into a sentence with the line of its file; a shipped task's stays as it is."""
         try:
             yield

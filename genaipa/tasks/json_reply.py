@@ -35,7 +35,7 @@ def read_json(reply: str, schema: Mapping[str, Any]) -> tuple[str, str]:
     text = (fenced[0] if fenced else reply).strip()
     try:
         content = json.loads(text)
-        flaw = _find_misfit(content, {"type": "object", **schema}, "it")
+        flaw = _find_schema_misfit(content, {"type": "object", **schema}, "it")
     except ValueError as error:
         return reply, f"it is not JSON ({error})"
     except RecursionError:
@@ -58,12 +58,12 @@ def find_last_json(reply: str, schema: Mapping[str, Any]) -> str:
             value, end = reader.raw_decode(answer, begin)
         except (ValueError, RecursionError):
             continue
-        if not _find_misfit(value, {"type": "object", **schema}, "it"):
+        if not _find_schema_misfit(value, {"type": "object", **schema}, "it"):
             last_object, after = answer[begin:end], end
     return last_object
 
 
-def _find_misfit(value: object, schema: Mapping[str, Any], name: str) -> str:
+def _find_schema_misfit(value: object, schema: Mapping[str, Any], name: str) -> str:
     """Return the first reason why a part of a reply does not fit its part of the schema; empty if it fits."""
     kind = str(schema.get("type", ""))
     if kind in _TYPES and not isinstance(value, _TYPES[kind]):
@@ -71,16 +71,18 @@ def _find_misfit(value: object, schema: Mapping[str, Any], name: str) -> str:
     if "enum" in schema and value not in schema["enum"]:
         return f"{name} is none of {json.dumps(schema['enum'])}"
     if choices := schema.get("anyOf"):
-        flaws = [_find_misfit(value, choice, name) for choice in choices]
+        flaws = [_find_schema_misfit(value, choice, name) for choice in choices]
         return "" if "" in flaws else f"{name} fits none of its forms ({'; '.join(dict.fromkeys(flaws))})"
     if isinstance(value, list):
         entries = ((entry, f"{name}[{path}]") for path, entry in enumerate(value))
-        return next(filter(None, (_find_misfit(entry, schema.get("items", {}), path) for entry, path in entries)), "")
+        return next(
+            filter(None, (_find_schema_misfit(entry, schema.get("items", {}), path) for entry, path in entries)), ""
+        )
     if isinstance(value, dict):
         lacking = [field for field in schema.get("required", ()) if field not in value]
         fields = (
             (field, field_schema) for field, field_schema in schema.get("properties", {}).items() if field in value
         )
-        misfits = (_find_misfit(value[field], field_schema, f"'{field}'") for field, field_schema in fields)
+        misfits = (_find_schema_misfit(value[field], field_schema, f"'{field}'") for field, field_schema in fields)
         return f"'{lacking[0]}' is missing" if lacking else next(filter(None, misfits), "")
     return ""

@@ -50,7 +50,7 @@ class _UnreadableError(ValueError):
         self.begun = begun
 
 
-def find_objects(text: str) -> list[Any]:
+def find_json_values(text: str) -> list[Any]:
     """Return the objects and lists of a text, the outermost ones in their order.
 
     A ValueError where an object was begun that can't be read: what is within it, and what is beside it, may be a draft,

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from genaipa.errors import DataError, GenaipaError, ManyDocumentsError, OptionError, UnknownNameError, UsageError
 from genaipa.files.text import digest, read_text
-from genaipa.languages.catalog import ENGLISH, language_from_name, language_name, variant
+from genaipa.languages.catalog import ENGLISH, language_from_name, language_name, language_variant
 from genaipa.policies.adding import company_missing_error, describe_given, is_source, read_given
 from genaipa.policies.companies import UNNAMED
 from genaipa.policies.corpus import Corpus, examine_corpus
@@ -28,7 +28,7 @@ from genaipa.runs.selection import run_folders
 from genaipa.runs.slices import check_slice, place_documents
 from genaipa.systems.provider import find_provider
 from genaipa.systems.published import find_question_sets, is_recorded, read_recording
-from genaipa.tasks.prompts import load_prompts, set_names
+from genaipa.tasks.prompts import list_prompt_sets, load_prompts
 from genaipa.tasks.request import make_spec, parse_limit
 from genaipa.words import join_names, some
 
@@ -55,10 +55,10 @@ def resolve_documents(
     workspace, request = _resolve_sources(workspace, request, resources)
     if request.corpus is None:
         return workspace, request, None
-    _check_sample(request)
+    _check_corpus_request(request)
     sample = request.limit_documents
     if sample is None or sample > MOST_DOCUMENTS:
-        corpus = _read_indexed(workspace, request, unindexed=MOST_DOCUMENTS)
+        corpus = _read_indexed_corpus(workspace, request, unindexed=MOST_DOCUMENTS)
     else:  # No slices are made of it, which need to know more of each document.
         corpus = examine_corpus(Path(request.corpus), seed=request.seed, by=request.stratify or "")
     rows = corpus.select_rows(request.limit_documents).tolist()
@@ -78,7 +78,7 @@ def _corpus_facts(corpus: Corpus, request: RunRequest, asked: int, resources: Re
     return facts
 
 
-def _check_sample(request: RunRequest) -> None:
+def _check_corpus_request(request: RunRequest) -> None:
     """Raise a UsageError for documents beside a corpus, and for strata without a sample."""
     if request.documents:
         raise UsageError("a corpus brings its documents; name documents or a corpus, not both.")
@@ -107,8 +107,8 @@ def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) 
     check_slice(index, number)
     if request.corpus is None:
         raise OptionError("slice", " is of a corpus; name its file.")
-    _check_sample(request)
-    corpus = _read_indexed(workspace, request)
+    _check_corpus_request(request)
+    corpus = _read_indexed_corpus(workspace, request)
     rows = corpus.select_rows(request.limit_documents).tolist()
     if len(rows) > MOST_DOCUMENTS * number:
         fewest = -(-len(rows) // MOST_DOCUMENTS)
@@ -131,7 +131,9 @@ def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) 
     return PlannedSlice(workspace.with_documents(documents), spec, facts, _plan_digest(workspace, whole, facts))
 
 
-def _read_indexed(workspace: Workspace, request: RunRequest, *, anew: bool = False, unindexed: int = 0) -> Corpus:
+def _read_indexed_corpus(
+    workspace: Workspace, request: RunRequest, *, anew: bool = False, unindexed: int = 0
+) -> Corpus:
     """Return the corpus of a request, by the workspace's index of it."""
     assert request.corpus is not None, "it is of a corpus"
     sampled, by = request.limit_documents is not None, request.stratify or ""
@@ -144,7 +146,7 @@ def _read_documents(workspace: Workspace, request: RunRequest, corpus: Corpus, r
     documents = list(corpus.read_documents(rows))
     if corpus.heads is not None and not all(map(corpus.heads.matches_document, rows, documents)):
         # A file that was changed in the middle, and has its old length and time.
-        _read_indexed(workspace, request, anew=True)
+        _read_indexed_corpus(workspace, request, anew=True)
         raise DataError(corpus.path, "was changed while it was read; begin again.")
     return {document.name: document for document in documents}
 
@@ -220,7 +222,7 @@ def plan_procedure(request: RunRequest, workspace: Workspace, resources: Resourc
     _check_names("experiment", (named or DEFAULT_EXPERIMENT,), EXPERIMENTS)
     _check_names("initialization", options.get("initializations", ()), INITIALIZATIONS)
     _check_names("wording", options.get("wordings", ()), (*WORDINGS, "all"))
-    _check_names("set of prompts", options.get("prompts", ()), set_names(workspace), "See: genaipa prompts")
+    _check_names("set of prompts", options.get("prompts", ()), list_prompt_sets(workspace), "See: genaipa prompts")
     _check_names("kind of conversation", (options.get("conversation", "shared"),), ("shared", "independent"))
     workspace_documents = document_names(workspace)
     if not workspace_documents.keys() >= set(request.documents):
@@ -251,8 +253,8 @@ def plan_procedure(request: RunRequest, workspace: Workspace, resources: Resourc
         prompts = _translate_prompts(workspace, questions, usual)
     if not options.get("questions"):
         without = [name for name in usual if name in prompts]
-        _tell_languages(documents, questions, prompts, without, resources)
-        _tell_published(workspace, documents, questions, resources)
+        _tell_default_languages(documents, questions, prompts, without, resources)
+        _tell_published_questions(workspace, documents, questions, resources)
     resolved = {
         "documents": request.documents,
         "questions": questions,
@@ -380,8 +382,8 @@ def _translate_prompts(workspace: Workspace, sets: Mapping[str, str], usual: tup
     if len(languages) > 1:
         return usual
     (language,) = languages
-    variants = tuple(variant(name, language) for name in usual)
-    return variants if {*variants} <= {*set_names(workspace)} else usual
+    variants = tuple(language_variant(name, language) for name in usual)
+    return variants if {*variants} <= {*list_prompt_sets(workspace)} else usual
 
 
 def _explain_language(seems: str, *, plural: bool) -> str:
@@ -392,7 +394,7 @@ def _explain_language(seems: str, *, plural: bool) -> str:
     return f"the {subject} to be in {language_name(seems)}, for which there are no questions"
 
 
-def _tell_published(
+def _tell_published_questions(
     workspace: Workspace, documents: Mapping[str, Document], sets: Mapping[str, str], resources: Resources
 ) -> None:
     """Say in a line which published documents are asked the questions that were published with them."""
@@ -407,7 +409,7 @@ def _tell_published(
         )
 
 
-def _tell_languages(
+def _tell_default_languages(
     documents: Mapping[str, Document],
     sets: Mapping[str, str],
     prompts: tuple[str, ...],

@@ -30,7 +30,7 @@ from genaipa.runs.procedure import (
 from genaipa.runs.records import DOCUMENTS, Digests, DocumentFacts, RunSpec
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Task
-from genaipa.tasks.prompts import Script, Step, load_prompts, opening_messages
+from genaipa.tasks.prompts import Script, Step, list_introduction_messages, load_prompts
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -74,7 +74,7 @@ class Conversation:
         return Coordinates(*values).as_dict()
 
     @property
-    def summarizes(self) -> bool:
+    def needs_summary(self) -> bool:
         """Whether a conversation before this one has to write the summary that it starts from."""
         return self.initialization in ("summary-by-name", "summary-of-document")
 
@@ -118,7 +118,7 @@ def list_orders(spec: RunSpec, questions: dict[str, QuestionSet]) -> dict[str, t
     }
 
 
-def check_limit(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
+def check_question_limit(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
     """Raise a UsageError if the limit leaves none of the questions about a document."""
     limit = procedure_plan(spec).limit
     for document, question_set in questions.items():
@@ -154,7 +154,7 @@ class Procedure(Task):
         self.questions = {document: self._sets[name] for document, name in self.plan.questions.items()}
         self._annotation_files, self._notes = self._find_annotations()
         check_wordings(spec, self.questions)
-        check_limit(spec, self.questions)
+        check_question_limit(spec, self.questions)
 
     @property
     def plan(self) -> ProcedurePlan:
@@ -250,7 +250,7 @@ class Procedure(Task):
         """Return the language of a document."""
         return self.documents[text].language if text in self.documents else ""
 
-    def scripts(self, target: Target) -> dict[str, Script]:
+    def make_scripts(self, target: Target) -> dict[str, Script]:
         """Return `document|set of prompts` → its script, the text in parts that suit the system; made once for each."""
         if not target.memory:
             for name, document in self.documents.items():
@@ -269,7 +269,7 @@ class Procedure(Task):
         return self._list_dialogues(replace(self.spec, repetitions=1), target), self.spec.repetitions
 
     def _list_dialogues(self, spec: RunSpec, target: Target) -> Iterator[Dialogue]:
-        scripts = self.scripts(target)
+        scripts = self.make_scripts(target)
         for conversation in list_conversations(spec, self.questions, target.name):
             prompts = conversation.prompts or self.plan.prompts[0]
             yield self._hold_conversation(conversation, scripts[f"{conversation.document}|{prompts}"], target)
@@ -282,7 +282,7 @@ class Procedure(Task):
         opening = target.opening_messages(conversation.id)
         if opening is None:
             summary = (
-                (yield from self._request_summary(conversation, script, target)) if conversation.summarizes else ""
+                (yield from self._request_summary(conversation, script, target)) if conversation.needs_summary else ""
             )
             steps = script.introduction(conversation.initialization, summary)
             opening = yield from self._introduce_document(conversation, steps)
@@ -301,9 +301,9 @@ class Procedure(Task):
         for turn, question, message in questions:
             messages.append(message)
             reply = yield self._make_call(conversation, question, tuple(messages), turn=turn)
-            messages.append(Message("assistant", reply or self._no_answer(conversation), "answer"))
+            messages.append(Message("assistant", reply or self._no_answer_sentence(conversation), "answer"))
 
-    def _no_answer(self, conversation: Conversation) -> str:
+    def _no_answer_sentence(self, conversation: Conversation) -> str:
         return language_from_name(conversation.prompts or self.plan.prompts[0]).no_answer
 
     def _ask_call(self, call: Call) -> Dialogue:
@@ -318,21 +318,23 @@ class Procedure(Task):
         request = (*messages, script.summary_request(conversation.initialization))
         turn = sum(message.role == "user" for message in request)
         call = self._make_call(conversation, SUMMARY, request, "summary", turn)
-        return (yield dataclasses.replace(call, words=self.plan.summary_words)) or self._no_answer(conversation)
+        return (yield dataclasses.replace(call, words=self.plan.summary_words)) or self._no_answer_sentence(
+            conversation
+        )
 
     def _introduce_document(
         self, conversation: Conversation, steps: Sequence[Step], prefix: str = ""
     ) -> Generator[Call, str, list[Message]]:
         """Return the messages of an introduction; with `acknowledge`, each acknowledgement is the system's own."""
         if not self.plan.acknowledge:
-            return opening_messages(steps)
+            return list_introduction_messages(steps)
         messages: list[Message] = []
         for turn, step in enumerate(steps, 1):
             messages.append(step.message)
             name = f"({prefix}{step.name.strip('()')})"
             call = self._make_call(conversation, name, tuple(messages), "acknowledgement", turn)
             reply = yield dataclasses.replace(call, placeholder_reply=step.acknowledgement.content)
-            messages.append(Message("assistant", reply or self._no_answer(conversation), "acknowledgement"))
+            messages.append(Message("assistant", reply or self._no_answer_sentence(conversation), "acknowledgement"))
         return messages
 
     def _make_call(

@@ -20,7 +20,7 @@ import msgspec
 from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.files.text import digest, read_text
 from genaipa.kinds import kinds
-from genaipa.languages.catalog import LANGUAGES, language_from_name, variant
+from genaipa.languages.catalog import LANGUAGES, language_from_name, language_variant
 from genaipa.runs.procedure import GUIDED, NEUTRAL, find_procedure_plan
 from genaipa.systems.base import Message
 from genaipa.workspace import Workspace, shipped_folder
@@ -106,7 +106,7 @@ class Prompts:
         paths = {f"{template}.jinja": path for template, (_, path) in self.files.items()}
         return self._compiled_templates.render(f"{name}.jinja", paths, **variables).strip()
 
-    def check(self) -> None:
+    def check_templates(self) -> None:
         """Render every template once with sample values; the first problem as a DataError."""
         for name, variables in TEMPLATES.items():
             path, source = self.files[name][1], self.sources[name]
@@ -121,7 +121,7 @@ class Prompts:
                 raise DataError(path, "extends another template and changes nothing: put it in {% block message %}.")
 
 
-def set_names(workspace: Workspace) -> list[str]:
+def list_prompt_sets(workspace: Workspace) -> list[str]:
     """Return the sets that there are: the shipped ones, then the folders in `prompts/` of the workspace.
 
     The messages of other kinds of tasks are in folders there, too, and no sets to ask a system with.
@@ -137,7 +137,9 @@ def set_names(workspace: Workspace) -> list[str]:
 def list_variants() -> dict[str, str]:
     """Return the shipped sets in other languages → which set it is, in which."""
     every = {
-        variant(name, code): f"{name}, in {language.name}" for name in SETS for code, language in LANGUAGES.items()
+        language_variant(name, code): f"{name}, in {language.name}"
+        for name in SETS
+        for code, language in LANGUAGES.items()
     }
     return {
         name: description
@@ -155,26 +157,28 @@ def find_prompts(workspace: Workspace, name: str = NEUTRAL) -> Prompts:
     """Return the templates of a set, unchecked; what it does not have of its own is that of all, else of `neutral`."""
     basis = Workspace(home=shipped_folder(), layers=(("shipped", shipped_folder()),))
     files = basis.names("prompts", NEUTRAL)
-    originals = {template: path for template, (_, path) in _overlay_files(files, basis, name).items()}
+    originals = {template: path for template, (_, path) in _overlay_prompt_files(files, basis, name).items()}
     for layer in reversed(workspace.layers):
-        files = _overlay_files(files, Workspace(home=workspace.home, layers=(layer,)), name)
+        files = _overlay_prompt_files(files, Workspace(home=workspace.home, layers=(layer,)), name)
     return Prompts(name, dict(sorted(files.items())), originals)
 
 
-def _overlay_files(files: dict[str, tuple[str, Path]], layer: Workspace, name: str) -> dict[str, tuple[str, Path]]:
+def _overlay_prompt_files(
+    files: dict[str, tuple[str, Path]], layer: Workspace, name: str
+) -> dict[str, tuple[str, Path]]:
     """Return the files, a nearer layer's in place of a farther one's: the set's before all sets'."""
     return {**files, **layer.names("prompts"), **layer.names("prompts", name)}
 
 
 def load_prompts(workspace: Workspace, name: str = NEUTRAL) -> Prompts:
     """Return the templates of a set in effect, checked; an UnknownNameError if there is no such set."""
-    if name not in set_names(workspace):
-        raise UnknownNameError("set of prompts", name, set_names(workspace), "See: genaipa prompts")
+    if name not in list_prompt_sets(workspace):
+        raise UnknownNameError("set of prompts", name, list_prompt_sets(workspace), "See: genaipa prompts")
     prompts = find_prompts(workspace, name)
     missing = [template for template in (*TEMPLATES, *INCLUDED) if template not in prompts.files]
     if missing:
         raise UsageError(f"the prompt '{missing[0]}' is missing; genaipa is not installed whole, install it again.")
-    prompts.check()
+    prompts.check_templates()
     return prompts
 
 
@@ -188,9 +192,9 @@ def list_labels(manifest: Manifest) -> dict[str, str]:
     if not digests:
         return {"": PUBLISHED}
     if len(names) == 1:
-        return {"": _label_set(names[0], digests)}
+        return {"": _label_prompt_set(names[0], digests)}
     return {
-        name: _label_set(
+        name: _label_prompt_set(
             name, {key[len(name) + 1 :]: value for key, value in digests.items() if key.startswith(f"{name}/")}
         )
         for name in names
@@ -207,7 +211,7 @@ def label_prompts(manifest: Manifest, labels: Mapping[str, str], system: str, ch
     return PUBLISHED if recorded else labels.get(chosen, chosen)
 
 
-def _label_set(name: str, digests: Mapping[str, str]) -> str:
+def _label_prompt_set(name: str, digests: Mapping[str, str]) -> str:
     if digests == _digest_shipped_set(name):
         return name
     return f"{name} ({digest(msgspec.json.encode(digests, order='sorted').decode())[:8]})"
@@ -317,6 +321,6 @@ class Script:
         return message
 
 
-def opening_messages(steps: Sequence[Step]) -> list[Message]:
+def list_introduction_messages(steps: Sequence[Step]) -> list[Message]:
     """Return an introduction with its acknowledgements put in without a call."""
     return [message for step in steps for message in (step.message, step.acknowledgement)]

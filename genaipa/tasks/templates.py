@@ -48,8 +48,8 @@ class _Environment(ImmutableSandboxedEnvironment):
         )
         self.steps = 0
         self.filters |= {
-            _LOOP: self._limit_rounds,
-            _PIECE: _limit_piece,
+            _LOOP: self._limit_loop_rounds,
+            _PIECE: _limit_text_length,
             "join": self._join,
             "replace": _replace_limited,
         }
@@ -65,7 +65,7 @@ class _Environment(ImmutableSandboxedEnvironment):
             joined.nodes = [nodes.Filter(node, _PIECE, [], [], None, None) for node in joined.nodes]
         return tree
 
-    def _limit_rounds(self, items: Iterable[Any]) -> list[Any]:
+    def _limit_loop_rounds(self, items: Iterable[Any]) -> list[Any]:
         rounds = list(islice(items, MOST_STEPS + 1))
         self._count_steps(len(rounds))
         return rounds
@@ -77,7 +77,7 @@ class _Environment(ImmutableSandboxedEnvironment):
 
     def _join(self, items: Iterable[Any], d: str = "", attribute: str | int | None = None) -> str:
         pieces = [
-            str(item if attribute is None else self.getitem(item, attribute)) for item in self._limit_rounds(items)
+            str(item if attribute is None else self.getitem(item, attribute)) for item in self._limit_loop_rounds(items)
         ]
         _check_length(sum(map(len, pieces)) + len(pieces) * len(str(d)))
         return str(d).join(pieces)
@@ -110,7 +110,7 @@ def _check_length(characters: int) -> None:
         raise SecurityError(f"gives more than {MOST_CHARACTERS:,} characters")
 
 
-def _limit_piece(value: Any) -> str:
+def _limit_text_length(value: Any) -> str:
     """Return a value as a part of a text."""
     text = str(value)
     _check_length(len(text))

@@ -22,7 +22,12 @@ from genaipa.policies.search import count_words
 from genaipa.questions.annotations import SAID
 from genaipa.scoring.events import SEND_BACK
 from genaipa.scoring.evidence.asked import mentions_question
-from genaipa.scoring.evidence.examine import examine, find_annotated_targets, find_section_targets, is_withheld
+from genaipa.scoring.evidence.examine import (
+    collect_reply_evidence,
+    find_annotated_targets,
+    find_section_targets,
+    is_suggestion_withheld,
+)
 from genaipa.scoring.evidence.nearest import find_claims, load_index
 from genaipa.scoring.evidence.passages import load_passage_finder
 from genaipa.scoring.evidence.section_finder import find_outline
@@ -137,7 +142,7 @@ def prepare_answer(
     """Return the data of one answer that do not depend on the analyst, with those of the panels that are on."""
     document, annotated, trusted = case.document, case.annotated, case.reliable_annotation
     reply = case.mask_reply() if blind else case.reply
-    evidence = examine(
+    evidence = collect_reply_evidence(
         reply,
         document,
         parts=case.parts,
@@ -160,7 +165,9 @@ def prepare_answer(
         dict.fromkeys(rubric.metrics_with_evidence("citations"), evidence.suggestion or 0.0) if has_suggestion else {}
     )
     withheld = {
-        metric: value for metric, value in suggestions_by_metric.items() if is_withheld(case.answer.digest, metric)
+        metric: value
+        for metric, value in suggestions_by_metric.items()
+        if is_suggestion_withheld(case.answer.digest, metric)
     }
     suggested = {metric: value for metric, value in suggestions_by_metric.items() if metric not in withheld}
     highlights = _find_highlights(annotated_sections, evidence)
@@ -190,7 +197,7 @@ def prepare_answer(
         },
         "evidence": _list_evidence_lines(evidence, case, reply, rubric),
         "sentences": _list_sentences(reply, document, evidence),
-        "near": _find_question_places(case),
+        "near": _find_places_near_question(case),
         "first": highlights[0].mark if highlights else "",
         "suggestion": {metric: rubric.key(value) for metric, value in suggested.items()},
         "reason": evidence.reason if suggested else "",
@@ -207,12 +214,12 @@ def prepare_answer(
 
 def _list_sentences(reply: str, document: Document, evidence: Evidence) -> list[dict[str, Any]]:
     """List the sentences of the answer as `nearest.Claim` has them, with places and lengths as JavaScript counts."""
-    count_before = _make_counter(reply)
+    count_before = _make_javascript_counter(reply)
     return [
         {
             "at": count_before(claim.start),
             "length": count_before(claim.end) - count_before(claim.start),
-            "near": _count_places(document, claim.near),
+            "near": _convert_to_javascript_places(document, claim.near),
             "line": claim.line,
             "literal": claim.literal,
         }
@@ -220,7 +227,7 @@ def _list_sentences(reply: str, document: Document, evidence: Evidence) -> list[
     ]
 
 
-def _find_question_places(case: Case) -> list[tuple[int, int]]:
+def _find_places_near_question(case: Case) -> list[tuple[int, int]]:
     """Find the sentences of the document that are nearest to the question; none where it is silent on that.
 
     What the document says on it, by its annotated answer, is looked for as well.
@@ -230,17 +237,17 @@ def _find_question_places(case: Case) -> list[tuple[int, int]]:
         return []
     matter = f"{case.asked}\n{trusted.answer}" if trusted and trusted.silent == "no" else case.asked
     near = load_index(case.document.text).find_nearest_to_question(matter)
-    return _count_places(case.document, [(sentence.start, sentence.end) for sentence in near])
+    return _convert_to_javascript_places(case.document, [(sentence.start, sentence.end) for sentence in near])
 
 
-def _count_places(document: Document, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _convert_to_javascript_places(document: Document, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return these stretches of the document as place and length, as JavaScript counts them."""
-    count_before = _make_counter(document.text)
+    count_before = _make_javascript_counter(document.text)
     return [(count_before(start), count_before(end) - count_before(start)) for start, end in spans]
 
 
 @lru_cache(maxsize=32)
-def _make_counter(text: str) -> Callable[[int], int]:
+def _make_javascript_counter(text: str) -> Callable[[int], int]:
     """Return a function that counts the characters before a place as JavaScript does, which counts some twice."""
     twice = [] if text.isascii() else [match.start() for match in _TWICE.finditer(text)]
     return lambda at: at + bisect_left(twice, at)
@@ -410,7 +417,7 @@ def _list_quotation_lines(evidence: Evidence) -> list[EvidenceLine]:
         }.get(quote.match)
         elsewhere = evidence.summarised and quote.match == "none"
         if finding:
-            text = f"{finding}{', perhaps in another text' if elsewhere else ''}: {_shorten(quote.text)}"
+            text = f"{finding}{', perhaps in another text' if elsewhere else ''}: {_shorten_text(quote.text)}"
             lines.append(_make_line("unsure" if elsewhere else _quotation_tone(quote), text, f"q{n}"))
     return lines
 
@@ -420,8 +427,8 @@ def _list_reference_lines(evidence: Evidence) -> list[EvidenceLine]:
     inside = [ref for ref in evidence.references if not ref.outside]
     lines = []
     if evidence.targets > 1 and inside:
-        text = f"cites {evidence.targets_cited} of {evidence.targets} annotated passages"
-        lines.append(_make_line("good" if evidence.targets_cited == evidence.targets else "plain", text))
+        text = f"cites {evidence.cited_target_count} of {evidence.targets} annotated passages"
+        lines.append(_make_line("good" if evidence.cited_target_count == evidence.targets else "plain", text))
     if not evidence.language:
         lines.append(_make_line("plain", "genaipa has no rules for how this language cites and denies"))
     if evidence.silence.annotated:
@@ -438,7 +445,7 @@ def _list_reference_lines(evidence: Evidence) -> list[EvidenceLine]:
         resolved = _describe_section(ref, evidence)
         if resolved:
             # "Part 6" is Part 6: said twice it says nothing more.
-            text = resolved if resolved.startswith(f"{ref.text}:") else f"{_shorten(ref.text)} → {resolved}"
+            text = resolved if resolved.startswith(f"{ref.text}:") else f"{_shorten_text(ref.text)} → {resolved}"
             lines.append(_make_line(_reference_tone(ref), text, f"r{n}"))
     # A section that is named three times is one line, which jumps to the first of them.
     return list({line["text"]: line for line in reversed(lines)}.values())[::-1]
@@ -470,7 +477,7 @@ def _list_silence_lines(evidence: Evidence) -> list[EvidenceLine]:
     return [_make_line("bad", "says that the document is silent; by the annotated answer it is not")]
 
 
-def _shorten(text: str, length: int = 90) -> str:
+def _shorten_text(text: str, length: int = 90) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= length else f"{flat[: length - 1]}…"
 

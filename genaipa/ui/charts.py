@@ -41,7 +41,7 @@ _NUMBERS = ("minimum", "q1", "median", "q3", "maximum", "mean")
 def show_box_plots(results: ResultsView, experiment: str) -> None:
     """Show a box for each system and document of an experiment, and a point for each question."""
     box_rows, points = (
-        _select_experiment(results.boxes.data, experiment),
+        _select_experiment(results.five_number_table.data, experiment),
         _select_experiment(results.points.data, experiment),
     )
     box_rows = box_rows[box_rows["questions"] == "all"]

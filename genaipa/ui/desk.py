@@ -136,7 +136,7 @@ def _read_counted_events(store: Store, people: People, last_number: int) -> Iter
     """Read the events after a number, without those of analysts who are left out."""
     if not people.left_out:
         return iter(store.events(last_number))
-    return ((number, event) for number, event in store.events(last_number) if [*people.keep_counted([event])])
+    return ((number, event) for number, event in store.events(last_number) if [*people.select_counted_events([event])])
 
 
 def _draw_waves(
@@ -253,7 +253,7 @@ def list_progress_pieces(desk: Desk, user: User, digest: str, *, correcting: boo
 
 def _describe_correction(desk: Desk, user: User, digest: str) -> str:
     """Explain why a scored answer is on screen again; whoever sent it back is not named, only their note."""
-    returned = desk.queue.second_looks(user.name)
+    returned = desk.queue.answers_sent_back(user.name)
     word = desk.current.latest_return(digest) if digest in returned else None
     if word is None:
         return "Correcting a score of yours"

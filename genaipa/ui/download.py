@@ -25,7 +25,7 @@ def show_scores_button(desk: Desk, user: User) -> None:
     """
     if not user.adjudicates or not desk.current.event_count:
         return
-    if user.scores and desk.queue.answers_ahead(user.name):
+    if user.scores and desk.queue.answers_still_askable(user.name):
         st.caption("You can still be asked to score answers; in a terminal, export the scores: genaipa scores export")
         return
     stamp = (desk.current.event_count, len(desk.pool.arrivals), desk.pool.generation)

@@ -72,7 +72,7 @@ def show_heatmap(results: ResultsView, experiment: str, rows: Rows) -> HeatmapCe
         picked = st.session_state[_MAP].selection["cell"]
         if picked and (picked[0]["system"], picked[0]["row"]) in lines and picked[0]["column"] in columns:
             st.session_state.update({key: picked[0][part] for part, key in _BOXES.items()})
-            close_answer()
+            forget_open_answer()
 
     chosen = {part: st.session_state.get(key) for part, key in _BOXES.items()}
     # What is behind another cell is shown, and counts as seen, only once that one is chosen.
@@ -94,7 +94,7 @@ def show_heatmap(results: ResultsView, experiment: str, rows: Rows) -> HeatmapCe
         )
     st.caption(
         f"Bands: {results.bounds.description}; a filled corner marks Red, an open one Yellow. "
-        f"n is the number of {name_unit(rows)}."
+        f"n is the number of {name_counted_unit(rows)}."
     )
     boxes = st.columns([3, 1, 2])
     name = boxes[0].selectbox(
@@ -104,16 +104,16 @@ def show_heatmap(results: ResultsView, experiment: str, rows: Rows) -> HeatmapCe
         format_func=lambda name: f"{name}: {about[name]}" if about.get(name) else name,
         placeholder="Click a cell of the heat map, or choose here",
         key=_BOXES["row"],
-        on_change=close_answer,
+        on_change=forget_open_answer,
     )
     column = boxes[1].selectbox(
-        "Metric", list(columns), format_func=columns.__getitem__, key=_BOXES["column"], on_change=close_answer
+        "Metric", list(columns), format_func=columns.__getitem__, key=_BOXES["column"], on_change=forget_open_answer
     )
-    system = boxes[2].selectbox("Of system", systems, key=_BOXES["system"], on_change=close_answer)
+    system = boxes[2].selectbox("Of system", systems, key=_BOXES["system"], on_change=forget_open_answer)
     return HeatmapCell(system, experiment, rows, name, column) if name else None
 
 
-def close_answer() -> None:
+def forget_open_answer() -> None:
     """Forget which answer behind the cell is read, and which page of them is on screen."""
     for key in (ANSWER, f"{ANSWERS} page"):
         st.session_state.pop(key, None)
@@ -127,7 +127,7 @@ def _list_cells(line: Line, rows: Rows, results: ResultsView) -> list[Line]:
         coordinates
         | {
             "column": _COUNT,
-            "text": f"{line[name_unit(rows)]:,}" if line[name_unit(rows)] else "mean",
+            "text": f"{line[name_counted_unit(rows)]:,}" if line[name_counted_unit(rows)] else "mean",
             "band": "",
         }
     ]
@@ -188,14 +188,19 @@ def _describe_chart(cells: list[Line], names: list[str], columns: dict[str, str]
             "width": {"step": _WIDE},
             "height": {"step": _HIGH},
             "encoding": position,
-            "layer": [tiles, *(_mark_band(name, filled=filled) for name, filled in _CORNERS.items()), values, counts],
+            "layer": [
+                tiles,
+                *(_describe_band_marks(name, filled=filled) for name, filled in _CORNERS.items()),
+                values,
+                counts,
+            ],
         },
         # As elements that a screen reader finds, and not as a picture.
         "usermeta": {"embedOptions": {"renderer": "svg"}},
     }
 
 
-def _mark_band(name: str, *, filled: bool) -> Spec:
+def _describe_band_marks(name: str, *, filled: bool) -> Spec:
     """Describe the corners of the cells of a band, so that colour alone tells nothing."""
     return {
         "transform": [{"filter": f"datum.band == '{name}'"}],
@@ -219,7 +224,7 @@ def list_columns(results: ResultsView) -> dict[str, str]:
     return {column: SHORT.get(column, name) for column, name in names.items()}
 
 
-def name_unit(rows: Rows) -> str:
+def name_counted_unit(rows: Rows) -> str:
     """Return the unit that the n of a row counts."""
     return "documents" if rows == "question" else "questions"
 
@@ -228,7 +233,7 @@ def _select_table(results: ResultsView, rows: Rows) -> Table:
     return results.questions if rows == "question" else results.categories
 
 
-def find_line(results: ResultsView, cell: HeatmapCell) -> Line | None:
+def find_table_line(results: ResultsView, cell: HeatmapCell) -> Line | None:
     """Return the line of the report's table with this cell; None if the filters leave nothing of it."""
     data = _select_table(results, cell.rows).data
     chosen = (data["system"] == cell.system) & (data["experiment"] == cell.experiment) & (data[cell.rows] == cell.name)

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from genaipa.errors import MissingPackageError, UsageError
 from genaipa.systems.endpoint import is_loopback
-from genaipa.ui.settings import Login, desk_key, read_login, secrets_files
+from genaipa.ui.settings import Login, load_desk_key, read_login, secrets_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 _EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared with, not bound to
 
 
-def check_extra() -> None:
+def check_desk_packages() -> None:
     """Raise a MissingPackageError naming the extra if a package that the desk needs is not installed."""
     for name in NEEDED:
         if importlib.util.find_spec(name) is None:
@@ -69,7 +69,7 @@ def open_desk_once(settings: DeskSettings) -> tuple[Desk, Login | None]:
 
 def check_address(host: str, port: int) -> None:
     """Raise a UsageError if the server can't listen at this address; for a taken port it names a free one."""
-    error = _try_address(host, port)
+    error = _try_binding_address(host, port)
     if error is None:
         return
     if error.errno == errno.EADDRINUSE:
@@ -77,7 +77,7 @@ def check_address(host: str, port: int) -> None:
             (
                 candidate
                 for candidate in range(port + 1, min(port + 100, 65536))
-                if _try_address(host, candidate) is None
+                if _try_binding_address(host, candidate) is None
             ),
             None,
         )
@@ -91,7 +91,7 @@ def desk_address(host: str, port: int, login: Login | None, desk: Desk) -> str:
     if login is not None:
         return login.address(port)
     host_name = "localhost" if host in _EVERY_ADDRESS else f"[{host}]" if ":" in host else host
-    return f"http://{host_name}:{port}/?key={desk_key(desk.workspace.home)}"
+    return f"http://{host_name}:{port}/?key={load_desk_key(desk.workspace.home)}"
 
 
 def is_this_machine(host: str) -> bool:
@@ -99,7 +99,7 @@ def is_this_machine(host: str) -> bool:
     return host in _THIS_MACHINE or is_loopback(f"//{host}")
 
 
-def import_pages() -> None:
+def import_first_page_modules() -> None:
     """Import what the first analyst would wait for."""
     from streamlit.logger import set_log_level
 
@@ -120,14 +120,14 @@ def serve_desk(desk: Desk, login: Login | None, *, host: str, port: int, browser
 
     from genaipa.ui.gate import install_gate
 
-    install_gate(login.address(port) if login else "", "" if login else desk_key(desk.workspace.home))
+    install_gate(login.address(port) if login else "", "" if login else load_desk_key(desk.workspace.home))
     url, open_browser = desk_address(host, port, login, desk), cli_util.open_browser
     # Streamlit would open the address without the key.
     vars(cli_util)["open_browser"] = lambda _: open_browser(url)
     os.environ.update(desk.settings.to_environment())
     # Streamlit asks a server on the internet for this machine's address before it refuses a foreign origin.
     net_util._external_ip = "127.0.0.1"  # noqa: SLF001
-    flags = [f"--{name}={value}" for name, value in _list_flags(desk, login, host, port, browser=browser)]
+    flags = [f"--{name}={value}" for name, value in _list_streamlit_flags(desk, login, host, port, browser=browser)]
     try:
         cli.main(["run", str(SCRIPT), *flags], prog_name="streamlit", standalone_mode=False)
     except click.Abort:  # Ctrl-C before the server listened for it
@@ -168,7 +168,9 @@ def _wrap_stream(stream: TextIO) -> TextIO:
     return cast("TextIO", _ClosableStream(stream))
 
 
-def _list_flags(desk: Desk, login: Login | None, host: str, port: int, *, browser: bool) -> Iterator[tuple[str, str]]:
+def _list_streamlit_flags(
+    desk: Desk, login: Login | None, host: str, port: int, *, browser: bool
+) -> Iterator[tuple[str, str]]:
     yield from {
         "server.address": host,
         "server.port": str(port),
@@ -208,7 +210,7 @@ def _list_flags(desk: Desk, login: Login | None, host: str, port: int, *, browse
             yield "server.allowedHosts", name
 
 
-def _try_address(host: str, port: int) -> OSError | None:
+def _try_binding_address(host: str, port: int) -> OSError | None:
     try:
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM) as probe:
             if os.name != "nt":

@@ -119,7 +119,7 @@ class ResultsSnapshot:
     def _answer_digests(self) -> list[str]:
         return list(self.frame["answer"].cat.categories)
 
-    def mask_answers(self, ahead: AbstractSet[str]) -> bytes:
+    def mark_hidden_answers(self, ahead: AbstractSet[str]) -> bytes:
         """Mask the answers `ahead` of somebody, who may not see them: a byte for each category of answers."""
         return bytes(digest in ahead for digest in self._answer_digests)
 
@@ -217,7 +217,7 @@ class ResultsView:
         scored[places[frame["m_all"].notna() & (frame["unit"] == "answer")]] = True
         self.hidden_answers = [str(answer) for answer in frame["answer"].cat.categories[hidden_mask & scored]]
         chosen, is_hidden = _select_rows(frame, choice), (hidden_mask & scored)[places]
-        unscored_rows = _clear_scores(frame[chosen & is_hidden & _is_planned(frame)])
+        unscored_rows = _make_unscored_rows(frame[chosen & is_hidden & _mark_planned_rows(frame)])
         self.frame = pd.concat([frame[chosen & ~is_hidden], unscored_rows])
         # Averages of many give no verdict of one away: estimates need those on answers that nobody is asked to score.
         self._outside_wave = frame[chosen & is_hidden & (frame["in_wave"] == "no")].assign(counted=False)
@@ -243,7 +243,7 @@ class ResultsView:
         return overall.leaderboard_table(self.frame[self.frame["scorer"] != "machine"])
 
     @cached_property
-    def level(self) -> EvidenceLevel:
+    def evidence_level(self) -> EvidenceLevel:
         """Return what a difference has to show before it counts, by how much of what was planned is scored."""
         return part.leaderboard_evidence(self.frame)
 
@@ -279,7 +279,7 @@ class ResultsView:
         return documents.question_scores_table(self.frame)
 
     @cached_property
-    def boxes(self) -> Table:
+    def five_number_table(self) -> Table:
         """M_all by document in five numbers."""
         return documents.five_numbers_table(self.frame)
 
@@ -293,7 +293,7 @@ class ResultsView:
         return Report.build(self._visible_study)
 
     @cached_property
-    def judges(self) -> Chapter:
+    def judges_chapter(self) -> Chapter:
         """The report's chapter on judges alone."""
         scope = Scope.from_frame(self.frame, self._snapshot.study.questions.categories, self.bounds)
         return judges.JudgesChapter().make(self._visible_study, scope)
@@ -349,18 +349,18 @@ def make_view(snapshot: ResultsSnapshot, choice: ResultsChoice, hidden: bytes) -
 def make_view_of_finished_answers(desk: Desk, user: User) -> ResultsView | None:
     """Make the view of all answers, except any that this user can still be asked to score; None without a run."""
     snapshot = results_cache(desk.pool).snapshot(desk, renew=True)
-    ahead = desk.queue.answers_ahead(user.name) if user.scores else frozenset[str]()
-    return make_view(snapshot, ResultsChoice(), snapshot.mask_answers(ahead)) if snapshot else None
+    ahead = desk.queue.answers_still_askable(user.name) if user.scores else frozenset[str]()
+    return make_view(snapshot, ResultsChoice(), snapshot.mark_hidden_answers(ahead)) if snapshot else None
 
 
-def _is_planned(frame: pd.DataFrame) -> pd.Series[bool]:
+def _mark_planned_rows(frame: pd.DataFrame) -> pd.Series[bool]:
     """Tell whether people are to score a row's answer: by a wave or, where none was drawn of its group, in any case."""
     planned = frame["planned"]
     has_wave = (planned != "").groupby([frame["system"], frame["experiment"]], observed=True).transform("any")
     return planned.isin(["first", "later"]) | ~has_wave
 
 
-def _clear_scores(rows: pd.DataFrame) -> pd.DataFrame:
+def _make_unscored_rows(rows: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each of the answers, as if nobody had scored it."""
     values = [*list_metrics(rows), "m_all", "m_all_positive", "m_all_negative"]
     return rows.drop_duplicates(["run", "key"]).assign(**dict.fromkeys(values, np.nan), averaged=0, counted=False)

@@ -23,7 +23,7 @@ from genaipa.scoring.objections import collect_objections, find_own_objection, m
 from genaipa.scoring.rubric import format_value
 from genaipa.ui.answer_view import PreparedAnswer, javascript_length, prepare_answer
 from genaipa.ui.panel import load_panels
-from genaipa.ui.widgets import desk_message
+from genaipa.ui.widgets import describe_error_for_desk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -109,12 +109,16 @@ def _prepare_cached(_desk: Desk, digest: str, rubric: str) -> PreparedAnswer:  #
 def open_answer(desk: Desk, user: User, digest: str) -> OpenAnswer:
     """Open an answer with its draft, else with the score to be corrected, else empty."""
     score = desk.current.score(digest, user.name)
-    draft = desk.store.draft(user.name, digest, "score") or _as_draft(desk, score) or Draft(user.name, digest, "score")
+    draft = (
+        desk.store.draft(user.name, digest, "score")
+        or _convert_score_to_draft(desk, score)
+        or Draft(user.name, digest, "score")
+    )
     mode: Literal["score", "correction"] = "correction" if score else "score"
     return OpenAnswer(user.name, digest, mode, new_id(), draft, draft)
 
 
-def _as_draft(desk: Desk, score: Event | None) -> Draft | None:
+def _convert_score_to_draft(desk: Desk, score: Event | None) -> Draft | None:
     if score is None or score.values is None:
         return None
     return Draft(
@@ -131,7 +135,7 @@ def _as_draft(desk: Desk, score: Event | None) -> Draft | None:
     )
 
 
-def read_shown(ready: PreparedAnswer, sent: Mapping[str, Any]) -> ScreenContents | None:
+def read_screen_contents(ready: PreparedAnswer, sent: Mapping[str, Any]) -> ScreenContents | None:
     """Read what the browser says that it showed of an answer.
 
     None where it says nothing, and a ValueError where it says anything else.
@@ -155,7 +159,7 @@ def find_pin(desk: Desk, user: User, case: Case) -> dict[str, int] | None:
     """Find the place of the pinned passage as JavaScript counts characters; None without, and while calibrating."""
     if desk.queue.is_calibration(case.answer.digest, user.name):
         return None
-    event = desk.current.pin(_make_empty_pin(case).about)
+    event = desk.current.find_pin(_make_empty_pin(case).text_and_question)
     text, pin = case.document.text, event and event.annotation
     if not isinstance(pin, Pin) or pin.at is None or digest(text[slice(*pin.at)]) != pin.sha256:
         return None
@@ -180,8 +184,8 @@ def save_pin(desk: Desk, user: User, case: Case, request: Mapping[str, Any]) -> 
             if sentence.start <= start and end <= sentence.end
         )
         start, end = next(around, (start, end))
-    pin = Pin(no_pin.document, *no_pin.about, (start, end), digest(text[start:end]))
-    before = desk.current.pin(no_pin.about)
+    pin = Pin(no_pin.document, *no_pin.text_and_question, (start, end), digest(text[start:end]))
+    before = desk.current.find_pin(no_pin.text_and_question)
     is_same_pin = before is not None and before.annotation == pin
     if before is not None and is_same_pin and request["remove"]:
         if user.name != before.analyst and not user.adjudicates:
@@ -210,7 +214,7 @@ def describe_objection(desk: Desk, analyst: str, case: Case, trouble: str) -> di
     return {
         "mine": correction
         and {
-            "passage": correction.find_proof(case.document.text),
+            "passage": correction.find_proving_sentence(case.document.text),
             "silent": correction.silent or case.annotated.silent,
             "answer": correction.answer,
             "why": correction.why,
@@ -228,7 +232,7 @@ def save_objection(desk: Desk, analyst: str, case: Case, request: Mapping[str, A
         elif mine is not None:
             desk.queue.withdraw(mine.event)
     except GenaipaError as error:
-        return f"Not kept: {desk_message(error)}"
+        return f"Not kept: {describe_error_for_desk(error)}"
     return ""
 
 

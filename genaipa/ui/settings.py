@@ -102,16 +102,16 @@ def read_settings() -> DeskSettings:
 _KEY = re.compile(r"[\w-]{22}")
 
 
-def desk_key(workspace: Path) -> str:
+def load_desk_key(workspace: Path) -> str:
     """Return the key of a workspace's desk, made where there is none; one of this process where none can be kept."""
     import platformdirs
 
     name = hashlib.sha256(str(workspace.resolve()).encode()).hexdigest()[:16]
     path = platformdirs.user_state_path("genaipa") / "desks" / name
-    new_key = _new_key()
+    new_key = _make_process_key()
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(FileExistsError), open(path, "x", opener=_open_for_owner) as file:
+        with contextlib.suppress(FileExistsError), open(path, "x", opener=_open_for_owner_only) as file:
             file.write(new_key)
         stored_key = path.read_text(encoding="ascii", errors="replace")
         return stored_key if _KEY.fullmatch(stored_key) else new_key
@@ -119,7 +119,7 @@ def desk_key(workspace: Path) -> str:
 
 
 @cache
-def _new_key() -> str:
+def _make_process_key() -> str:
     """Make one key for each process: the printed address has the key that the gate asks for."""
     return secrets.token_urlsafe(16)
 
@@ -129,7 +129,7 @@ def cookie_name(key: str) -> str:
     return f"genaipa_key_{hashlib.sha256(key.encode()).hexdigest()[:8]}"
 
 
-def _open_for_owner(path: str, flags: int) -> int:
+def _open_for_owner_only(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 

@@ -48,7 +48,7 @@ def _identify_by_name(desk: Desk) -> User | None:
     name = st.session_state[_NAME]
     if name:
         try:
-            user = desk.people.admit(name, desk.current.analysts(), login=False)
+            user = desk.people.admit_user(name, desk.current.analysts(), login=False)
         except UsageError as error:
             refusal = str(error)
     load_component("remember")(key="remember", data={"cookie": COOKIE, "name": user.name if user else ""})
@@ -121,7 +121,7 @@ def _identify_by_login(desk: Desk, login: Login) -> User | None:
             st.button(label, type="primary", on_click=st.login, args=(provider,) if provider else ())
         return None
     try:
-        user = desk.people.admit(read_email(claims), desk.current.analysts(), login=True)
+        user = desk.people.admit_user(read_email(claims), desk.current.analysts(), login=True)
     except UsageError as error:
         st.subheader("You have no access to this desk")
         st.text(str(error))

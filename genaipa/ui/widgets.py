@@ -269,22 +269,22 @@ def _mount_table(
     )
 
 
-def run_page(page: Callable[[], None], desk: Desk | None = None) -> None:
+def run_page_safely(page: Callable[[], None], desk: Desk | None = None) -> None:
     """Run a page; show an error as a sentence, and as text, since it may quote a model or a person."""
     try:
         page()
     except GenaipaError as error:
         st.error("That can't be done:")
-        st.text(desk_message(error))
-        if desk is not None and not _reaches_scores(desk):
+        st.text(describe_error_for_desk(error))
+        if desk is not None and not _can_read_scores(desk):
             st.text("Saved scores are safe. This page comes back by itself once the store can be reached.")
-            st.fragment(run_every=_AWAY)(lambda: st.rerun() if _reaches_scores(desk) else None)()
+            st.fragment(run_every=_AWAY)(lambda: st.rerun() if _can_read_scores(desk) else None)()
     except Exception:  # noqa: BLE001 - the edge: nobody at a desk can use a traceback
         traceback.print_exc()
         st.error("This page crashed. Saved scores are safe; the terminal running `genaipa score` shows the error.")
 
 
-def desk_message(error: Exception) -> str:
+def describe_error_for_desk(error: Exception) -> str:
     """Describe an error for whoever is at the desk, without the server's paths and hosts; log all of it."""
     if isinstance(error, StoreError):
         words = error.for_analysts
@@ -296,7 +296,7 @@ def desk_message(error: Exception) -> str:
     return words
 
 
-def _reaches_scores(desk: Desk) -> bool:
+def _can_read_scores(desk: Desk) -> bool:
     with contextlib.suppress(GenaipaError):
         desk.current.refresh()
         return True

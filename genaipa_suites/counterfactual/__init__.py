@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from msgspec.structs import replace
 
 from genaipa.errors import UnknownNameError, UsageError
-from genaipa.scoring.evidence.quotations import match_literally
+from genaipa.scoring.evidence.quotations import match_quotation_literally
 from genaipa.systems.base import Message
 from genaipa_suites.asking import PROBE
 from genaipa_suites.baseline import Baseline, make_item_baseline
@@ -217,7 +217,7 @@ class CounterfactualEdits(Suite):
         gold = item.gold
         answered_value = values.classify_answer(answer["answer"], gold["before"], gold["after"])
         text = self.material.documents.get(item.document, "")
-        is_quote_there = match_literally(answer["quote"].strip(), text) is not None
+        is_quote_there = match_quotation_literally(answer["quote"].strip(), text) is not None
         outcome_name = score.name_outcome(answered_value, gold["version"], gold["kind"])
         return ParsedReply({**answer, "outcome": outcome_name, "quote is there": is_quote_there})
 

@@ -22,7 +22,7 @@ from running import TEXT, answers, carry_out, dated, make_workspace, spec, texts
 from stores import GOOD, POOR, opened, score
 
 from genaipa.archive import PACK, read_pack, unpack
-from genaipa.archive.contents import FORMAT, is_inert, may_hold
+from genaipa.archive.contents import FORMAT, is_inert_page, may_pack_hold_file
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.stamps import now
 from genaipa.files.text import digest
@@ -145,7 +145,7 @@ def test_an_analyst_who_is_left_out_is_so_everywhere(genaipa: Cli) -> None:
     desk = desk_here()
     assert desk.current.analysts() == ["ada"]
     with pytest.raises(UsageError, match="left out of this study"):
-        desk.people.admit("BO", login=False)
+        desk.people.admit_user("BO", login=False)
     assert ",bo," in done(genaipa("scores", "export"))
 
 
@@ -298,10 +298,10 @@ def test_every_file_that_is_packed_may_be_unpacked(packed: Path) -> None:
     """A pack of genaipa's own holds only what a pack may hold, and only pages that do nothing."""
     with zipfile.ZipFile(packed / "study.zip") as archive:
         names = [name for name in archive.namelist() if name != PACK]
-        assert [name for name in names if not may_hold(name)] == []
+        assert [name for name in names if not may_pack_hold_file(name)] == []
         pages = [name for name in names if name.endswith((".html", ".svg"))]
         assert len(pages) > 5
-        assert [name for name in pages if not is_inert(archive.read(name).decode())] == []
+        assert [name for name in pages if not is_inert_page(archive.read(name).decode())] == []
 
 
 @pytest.mark.parametrize(
@@ -325,8 +325,10 @@ def test_every_file_that_is_packed_may_be_unpacked(packed: Path) -> None:
 )
 def test_a_page_that_does_something_is_known(page: str) -> None:
     """Scripts, handlers, frames, addresses of scripts and what no parser would read alike; quoted words are none."""
-    assert not is_inert(f"<p>Before.</p>{page}")
-    assert is_inert("<p title='turned on x=1'>&lt;script&gt; <img alt='javascript' src='data:image/png;base64,A'></p>")
+    assert not is_inert_page(f"<p>Before.</p>{page}")
+    assert is_inert_page(
+        "<p title='turned on x=1'>&lt;script&gt; <img alt='javascript' src='data:image/png;base64,A'></p>"
+    )
 
 
 def test_what_is_no_pack_is_refused_in_a_sentence(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from genaipa.cli.terminal import console
-from genaipa.cli.terminal.fitting import count_columns, mark_unbreakable, remove_marks, wrap_text
+from genaipa.cli.terminal.fitting import count_columns, mark_unbreakable, remove_unbreakable_marks, wrap_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -89,13 +89,13 @@ def test_sentences_break_between_words_and_commands_stay_whole() -> None:
     for width in WIDTHS:
         folder = mark_unbreakable("/tmp/my other study/runs")
         text = f"There are 32 answers in {folder}, all kept. Read them with: {command}"
-        lines = list(map(remove_marks, wrap_text(text, width)))
+        lines = list(map(remove_unbreakable_marks, wrap_text(text, width)))
         assert [line for line in lines if count_columns(line) > width] == [line for line in lines if line == command][
             : count_columns(command) > width
         ]
         assert sum(command in line for line in lines) == 1
         assert sum("/tmp/my other study/runs," in line for line in lines) == 1
-        assert " ".join(" ".join(lines).split()) == remove_marks(text)
+        assert " ".join(" ".join(lines).split()) == remove_unbreakable_marks(text)
     assert wrap_text("- one two three four", 12) == ["- one two", "  three four"]
     assert wrap_text("More: 'genaipa get genaipabench': uber", 32) == ["More:", "'genaipa get genaipabench': uber"]
 

@@ -139,9 +139,9 @@ def test_time_left_goes_by_the_slowest_system() -> None:
         for system, count in (("manual/fast", 3), ("manual/slow", 1)):
             tally.row(system, "document").status["answered"] += count
         progress.counted(tally)
-    assert progress.state()[-1] == "1:00, about 3:00 left"
+    assert progress.describe_state()[-1] == "1:00, about 3:00 left"
     progress.stopped("manual/slow", "no more")
-    assert progress.state()[-1] == "1:00, about 0:20 left"
+    assert progress.describe_state()[-1] == "1:00, about 0:20 left"
 
 
 def test_batches_are_shown_with_what_is_out_and_done(capsys: pytest.CaptureFixture[str]) -> None:
@@ -154,11 +154,11 @@ def test_batches_are_shown_with_what_is_out_and_done(capsys: pytest.CaptureFixtu
         for second, done in ((0.0, 0), (30.0, 1), (60.0, 2)):
             at[0] = second
             shown.out(SYSTEMS[0], 8, done)
-        state = " · ".join(shown.state())
+        state = " · ".join(shown.describe_state())
         assert state.startswith("1 of 12 done · 8 in batches (2 done there) · 2 waiting · 1 failed"), state
         assert state.endswith("5.0k tokens, 50 % cached · 1:00, about 4:30 left"), state
         shown.out(SYSTEMS[0], 0, 0)
-        assert "batches" not in " · ".join(shown.state())
+        assert "batches" not in " · ".join(shown.describe_state())
     assert "8 in batches (2 done there)" in capsys.readouterr().err
 
 

@@ -244,8 +244,8 @@ def test_published_answers_are_counted_as_known() -> None:
 def test_published_silence(name: str, silent: int, partly: str) -> None:
     """A document is silent where the answer says N/A, as published; in part where its words leave something open."""
     found = load_annotations(find_workspace(), name)
-    assert found.silent == tuple(question for question, one in found.answers.items() if "N/A" in one.answer)
-    assert len(found.silent) == silent
+    assert found.silent_questions == tuple(question for question, one in found.answers.items() if "N/A" in one.answer)
+    assert len(found.silent_questions) == silent
     assert [question for question, one in found.answers.items() if one.silent == "partly"] == partly.split()
 
 

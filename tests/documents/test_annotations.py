@@ -123,7 +123,7 @@ def test_silent_has_three_values_and_is_read_as_it_was_before() -> None:
     path = write("annotations/acme.yaml", HEAD.format(questions="policy", more="") + "".join(lines))
     read = read_annotations(path)
     assert [answer.silent for answer in read.answers.values()] == ["yes", "partly", "no", "yes", "no", "yes"]
-    assert read.silent == ("Q1", "Q4", "Q6")
+    assert read.silent_questions == ("Q1", "Q4", "Q6")
     assert read_annotations(write("again.yaml", as_yaml(read))) == read
     for wrong in ("maybe", "1", "''"):
         with pytest.raises(DataError, match=r"answers\.Q1\.silent"):
@@ -131,7 +131,7 @@ def test_silent_has_three_values_and_is_read_as_it_was_before() -> None:
     resting = path.read_text().replace("answer: So.", "answer: So., sections: ['1']")
     assert [
         error.entry for error in annotation_problems(path, "acme", read_annotations(write("some.yaml", resting)))
-    ] == [f"answers.{question}" for question in read.silent]
+    ] == [f"answers.{question}" for question in read.silent_questions]
 
 
 def test_annotations_hold_for_the_set_that_their_author_saw() -> None:

@@ -16,7 +16,7 @@ from genaipa.policies.statistics import measure, measure_distributions
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.reports.chapters.silent import silent_rates_table
 from genaipa.runs.records import DocumentFacts
-from genaipa.scoring.evidence.examine import examine
+from genaipa.scoring.evidence.examine import collect_reply_evidence
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -148,7 +148,7 @@ def test_a_text_without_blanks() -> None:
     assert (measure(text, "zh").sentences, measure(text, "zh").words) == (3, 43)
     document = Document("shop", text, About(company="店", language="zh"))
     reply = "政策规定“我们不会出售您的个人信息”，并且「您可以随时要求我们删除」，而“我们会出售您的照片和视频”没有出现。"  # noqa: RUF001
-    assert [one.match for one in examine(reply, document).quotations] == ["exact", "exact", "none"]
+    assert [one.match for one in collect_reply_evidence(reply, document).quotations] == ["exact", "exact", "none"]
 
 
 def test_the_desk_suggests_nothing() -> None:
@@ -157,7 +157,7 @@ def test_the_desk_suggests_nothing() -> None:
     for silent in ("yes", "no"):
         annotated = AnnotatedAnswer(silent=silent, answer="Nichts.", sections=() if silent == "yes" else ("1",))
         reply = 'Dat staat er niet, alleen "wij verkopen niets aan wie dan ook".'
-        found = examine(reply, document, annotated=annotated)
+        found = collect_reply_evidence(reply, document, annotated=annotated)
         assert (found.suggestion, found.reason, found.language, found.silence.annotated) == (None, "", "", None)
         assert [quoted.match for quoted in found.quotations] == ["exact"]
 

@@ -8,7 +8,7 @@ from genaipa.policies.document import About, Document
 from genaipa.policies.numbering import is_numbered, is_unread, split_number
 from genaipa.policies.sections import find_sections, resolve_citation
 from genaipa.questions.annotations import AnnotatedAnswer
-from genaipa.scoring.evidence.examine import examine
+from genaipa.scoring.evidence.examine import collect_reply_evidence
 
 READ = {
     "7.Otters": "7",
@@ -163,7 +163,7 @@ def test_clauses_are_places() -> None:
     ]  # fmt: skip
     assert CLAUSES.text[slice(clauses[1].start, clauses[1].end)].startswith("2.2: ")
     reply = "See Section 2.2, § 2.1(a) and Clause 3.1.1, not Section 2.4 or 3.4."
-    found = examine(reply, CLAUSES).references
+    found = collect_reply_evidence(reply, CLAUSES).references
     assert [one.resolved.partition(" \u201c")[0] for one in found] == [
         "Section 2.2", "Section 2.1 Oars", "Section 3.1.1 Fur is brown", "", "",
     ]  # fmt: skip
@@ -177,16 +177,16 @@ def test_clauses_of_articles() -> None:
     """A clause of an article is cited by its word, or as a paragraph of it."""
     text = "# Otterby\n\n## Article 2 Boats\n\n2.1 Oars. Two.\n\n2.2 Sails. One.\n\n## Article 3 Otters\n\nAll.\n"
     document = Document("x", text, About(company="X"))
-    found = examine("Article 2.2, Section 2.1, Article 2(2), Article 2.3.", document).references
+    found = collect_reply_evidence("Article 2.2, Section 2.1, Article 2(2), Article 2.3.", document).references
     assert [one.resolved for one in found] == ["Article 2.2 Sails", "Article 2.1 Oars", "Article 2.2 Sails", ""]
 
 
 def test_a_clause_is_told_from_the_next() -> None:
     """An answer that cites one clause does not cite an annotated one beside it."""
     annotated = AnnotatedAnswer(silent="no", answer="There are two.", sections=("Section 2.1",))
-    right, wrong = (examine(f"Two (Section {n}).", CLAUSES, annotated=annotated) for n in ("2.1", "2.2"))
+    right, wrong = (collect_reply_evidence(f"Two (Section {n}).", CLAUSES, annotated=annotated) for n in ("2.1", "2.2"))
     assert right.suggestion == 1
-    assert (wrong.suggestion, wrong.targets_cited) == (None, 0)
+    assert (wrong.suggestion, wrong.cited_target_count) == (None, 0)
 
 
 @pytest.mark.parametrize("heading", ["12a Boats", "7_Boats", "第七 船", "7个月", "7-Boats"])
@@ -195,7 +195,9 @@ def test_nothing_is_missing_beside_numbers_that_were_not_read(heading: str) -> N
     annotated = AnnotatedAnswer(silent="no", answer="Two.", sections=("Boats",))
     for begun, missing in ((heading, False), ("Boats", True)):
         text = f"# Otterby\n\n## {begun}\n\nAll of them.\n\n## Otters\n\nAll.\n"
-        found = examine("There are two (Section 9).", Document("x", text, About(company="X")), annotated=annotated)
+        found = collect_reply_evidence(
+            "There are two (Section 9).", Document("x", text, About(company="X")), annotated=annotated
+        )
         assert [one.missing for one in found.references] == [missing]
         assert found.suggestion == (-1 if missing else None)
     assert is_unread(heading, "")
@@ -204,6 +206,8 @@ def test_nothing_is_missing_beside_numbers_that_were_not_read(heading: str) -> N
 def test_a_word_of_another_language_is_no_proof_of_absence() -> None:
     """A section that the text names by its own word is not said to be missing."""
     text = "# Otterby\n\n## Boote\n\nNach Artikel 7 sind es zwei.\n\n## Otter\n\nAlle, und \u7b2c8\u6761.\n"
-    found = examine("Articles 7, 8 and 9.", Document("x", text, About(company="X", language="en"))).references
+    found = collect_reply_evidence(
+        "Articles 7, 8 and 9.", Document("x", text, About(company="X", language="en"))
+    ).references
     assert [one.missing for one in found] == [False, False, False]
     assert [one.problem.endswith("is recognised in this document") for one in found[:2]] == [True, True]

@@ -15,7 +15,7 @@ from genaipa.scoring.evidence.passages import load_passage_finder
 from genaipa.scoring.evidence.quotations import find_quotations
 from genaipa.scoring.evidence.support import sentence_spans
 from genaipa.scoring.objections import make_correction
-from genaipa.systems.extractive import answer
+from genaipa.systems.extractive import answer_from_document
 from genaipa.systems.rag import RagSystem
 from genaipa_watch.changes import Changes
 
@@ -118,9 +118,11 @@ def test_passages_and_sentences_have_places_in_the_source() -> None:
 
 def test_search_and_answers_are_of_what_reads() -> None:
     """Addresses are no words to search, ligatures are letters, and what is quoted has no marks."""
-    assert f'"{SENTENCE}." (Section 1)' in answer(SOURCE, "Which rules do partners have, and who gives pens?")
-    assert "say" in answer(SOURCE, "Who flies a zeppelin?")
-    assert "(Section 2)" in answer(SOURCE, "Is an identifier of an office kept?")
+    assert f'"{SENTENCE}." (Section 1)' in answer_from_document(
+        SOURCE, "Which rules do partners have, and who gives pens?"
+    )
+    assert "say" in answer_from_document(SOURCE, "Who flies a zeppelin?")
+    assert "(Section 2)" in answer_from_document(SOURCE, "Is an identifier of an office kept?")
     assert RagSystem.search(SOURCE, "Is the identifier kept?")[0].source == "Section 2"
     assert RagSystem.search(SOURCE, "zeppelin")[0].source != "Section 1"
     assert rank_texts(("nothing here", "the \uff50\uff45\uff4e of your o\ufb03ce"), "the pen in an office") == [1, 0]
@@ -137,4 +139,4 @@ def test_addresses_change_and_measure_nothing() -> None:
 def test_a_proof_is_pasted_from_a_page() -> None:
     """A passage that proves a correction is found as it reads; its place is the source's."""
     found = make_correction(POLICY, f"{SENTENCE}.", silent="no", answer="", why="It is there.")
-    assert found.find_proof(SOURCE).startswith("Before you give pens to *one* of [our")
+    assert found.find_proving_sentence(SOURCE).startswith("Before you give pens to *one* of [our")

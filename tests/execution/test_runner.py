@@ -35,7 +35,7 @@ from genaipa.runs import journal
 from genaipa.runs.inputs import NO_WORDS
 from genaipa.runs.procedure import procedure_plan
 from genaipa.systems.costs import make_estimate_counter
-from genaipa.tasks.procedure import Procedure, Script, opening_messages, question_order
+from genaipa.tasks.procedure import Procedure, Script, list_introduction_messages, question_order
 from genaipa.tasks.request import RunRequest
 from genaipa.workspace import find_workspace
 
@@ -81,7 +81,7 @@ def expected_script(plan: RunSpec) -> Script:
 
 def dialogue(script: Script, introduction: Any) -> Dialogue:
     """An introduction as a server receives it."""
-    return [{"role": m.role, "content": m.content} for m in opening_messages(introduction)]
+    return [{"role": m.role, "content": m.content} for m in list_introduction_messages(introduction)]
 
 
 def replied(asked: str) -> str:

@@ -33,7 +33,7 @@ ADAPTER = '''"""Acme's models."""
 from typing import ClassVar
 
 from genaipa.systems.base import Readiness, Reply
-from genaipa.systems.endpoint import find_endpoint, require_sdk, select_settings
+from genaipa.systems.endpoint import find_endpoint, require_sdk, select_sampling_options
 from genaipa.systems.provider import Provider
 
 
@@ -67,7 +67,7 @@ class AcmeSystem:
 
         if self.model == "refused":
             raise self.endpoint.status_error(401, f"Invalid token {self.endpoint.key}")
-        sent = select_settings(settings, self.accepts, {"temperature": "heat"})
+        sent = select_sampling_options(settings, self.accepts, {"temperature": "heat"})
         return Reply(acme_sdk.reply(self.endpoint.key), sent=sent)
 
     async def count_tokens(self, text):
@@ -125,7 +125,7 @@ from genaipa.ui.settings import DeskSettings
 from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.testing.v1 import AppTest
 
-os.environ |= DeskSettings(Path.cwd()).handed_on()
+os.environ |= DeskSettings(Path.cwd()).to_environment()
 test = AppTest.from_file(Path(signin.__file__).parent / "script" / "app.py", default_timeout=60)
 test._bidi_component_manager = BidiComponentManager()
 test.session_state[signin._NAME] = "Ada"

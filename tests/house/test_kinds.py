@@ -125,7 +125,7 @@ from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-os.environ |= DeskSettings(Path.cwd()).handed_on()
+os.environ |= DeskSettings(Path.cwd()).to_environment()
 test = AppTest.from_file(Path(signin.__file__).parent / "script" / "app.py", default_timeout=60)
 test._bidi_component_manager = BidiComponentManager()
 test.session_state[signin._NAME] = "Ada"

@@ -60,7 +60,7 @@ def test_tricks_gain_nothing(genaipa):
 @given(st.text(alphabet=" =:\u200b\uff1d\u0435aetnswrdbgi0123456789abcdef\n", max_size=200), st.integers(0, 3))
 def test_the_lines_are_the_only_ones(noise: str, at: int) -> None:
     """However an answer is made, what a reader of either line finds in it is not one of ours."""
-    begin, end = task.make_lines(MARK)
+    begin, end = task.make_enclosing_lines(MARK)
     pieces = [noise, end, noise.upper(), begin.upper(), noise]
     shown = task.enclose_answer("\n".join(pieces[at:]), MARK)
     assert MARK not in re.sub("[\u200b]", "", shown).lower()

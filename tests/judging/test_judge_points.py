@@ -17,7 +17,7 @@ from genaipa.judging.task import load_templates, prompt_digest
 from genaipa.judging.verdict import count_longest_tokens, find_flaw, make_sample_verdict, make_schema, order_points
 from genaipa.judging.verdict_parsing import read_verdict
 from genaipa.questions.points import MOST, Point, Ticks, points_digest
-from genaipa.systems.base import Reply, strip_bounds
+from genaipa.systems.base import Reply, strip_length_bounds
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -209,7 +209,9 @@ def test_points_through_a_vendors_sdk(
         forms = [form(server, request.body) for request in server.requests]
     bounded = server_of is OpenAIServer
     made = [make_schema(RUBRIC, annotated=True, points=points) for points in (True, False, True)]
-    assert [json.dumps(one) for one in forms] == [json.dumps(one if bounded else strip_bounds(one)) for one in made]
+    assert [json.dumps(one) for one in forms] == [
+        json.dumps(one if bounded else strip_length_bounds(one)) for one in made
+    ]
     assert {limit(server, request.body) for request in server.requests} == {
         4096 + count_longest_tokens(RUBRIC, annotated=True, points=True)
     }

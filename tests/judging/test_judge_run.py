@@ -13,7 +13,7 @@ from servers import AnthropicServer, GoogleServer, OpenAIServer, cut, reply
 
 from genaipa.execution.judging import alone
 from genaipa.judging.answers import read_material
-from genaipa.judging.name import Judge, are_akin, family
+from genaipa.judging.name import Judge, are_akin, model_family
 from genaipa.judging.verdict import count_longest_tokens, make_sample_verdict
 from genaipa.scoring.store import open_store
 from genaipa.workspace import find_workspace
@@ -47,9 +47,9 @@ def test_families_go_by_the_names_of_models() -> None:
         "grok": "grok-4",
     }
     for known, names in families.items():
-        assert {name: family(name) for name in names.split()} == dict.fromkeys(names.split(), known)
+        assert {name: model_family(name) for name in names.split()} == dict.fromkeys(names.split(), known)
     for name in ("extractive", "scripted/gpt.yaml", "vllm/lab/graphite-3", "mine:Assistant", "manual/chat"):
-        assert family(name) == name
+        assert model_family(name) == name
     assert are_akin("gpt-4o-2024-08-06", "openai/o3")
     assert not are_akin("vllm/lab/a", "vllm/lab/b")
 

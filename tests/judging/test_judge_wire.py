@@ -27,7 +27,7 @@ from servers import (
 
 from genaipa.judging.name import Judge
 from genaipa.judging.verdict import make_schema
-from genaipa.systems.base import Message, Settings, strip_bounds
+from genaipa.systems.base import Message, Settings, strip_length_bounds
 from genaipa.systems.openai import OpenAISystem
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def test_a_vendor_of_every_bad_habit(
             # In this order: a model states its evidence before the value only if the schema does.
             made = make_schema(RUBRIC, annotated=False)
             bounded = vendor.server is OpenAIServer
-            assert json.dumps(vendor.form(request.body)) == json.dumps(made if bounded else strip_bounds(made))
+            assert json.dumps(vendor.form(request.body)) == json.dumps(made if bounded else strip_length_bounds(made))
             check_cache(server, request.body, marked=vendor.judge.startswith(("openai/", "anthropic/")))
     assert len(judge_runs()) == 1
     assert KEY not in first.out + first.err + second.out + second.err + texts_below(Path())
@@ -215,8 +215,8 @@ def test_every_vendor_promises_to_keep_the_schema(annotated: bool) -> None:
     made = make_schema(RUBRIC, annotated=annotated)
     check_strict(made)
     # What Anthropic's server does not keep, its SDK puts into words.
-    assert "description" not in json.dumps(transform_schema(strip_bounds(made)))
-    assert BOUNDS & set(re.findall(r"\w+", json.dumps(strip_bounds(made)))) == set()
+    assert "description" not in json.dumps(transform_schema(strip_length_bounds(made)))
+    assert BOUNDS & set(re.findall(r"\w+", json.dumps(strip_length_bounds(made)))) == set()
 
 
 def test_a_fine_tuned_model_is_sent_no_bounds() -> None:
@@ -226,7 +226,7 @@ def test_a_fine_tuned_model_is_sent_no_bounds() -> None:
         system = OpenAISystem(name=f"openai/{model}", model=model, accepts=frozenset())
         body = json.loads(system.encode_line([Message("user", "x")], Settings(json_schema=made))[0])
         sent = body["response_format"]["json_schema"]["schema"]
-        assert sent == (made if bounded else strip_bounds(made)), model
+        assert sent == (made if bounded else strip_length_bounds(made)), model
 
 
 def check_strict(part: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from genaipa.judging import verdict_parsing
 from genaipa.judging.name import Judge
-from genaipa.judging.task import TEMPLATES, load_templates, make_lines
+from genaipa.judging.task import TEMPLATES, load_templates, make_enclosing_lines
 from genaipa.questions.points import Point
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.systems.base import Message, Settings
@@ -39,7 +39,7 @@ def test_the_example_judges_every_kind_of_answer(monkeypatch: pytest.MonkeyPatch
     judge = importlib.import_module("example_judge").RulesOfThumb()
     templates, rubric = load_templates(find_workspace()), shipped_rubric()
     points = (Point("kept", "Orders remain stored for years.", ("1",)), Point("cost", "Nothing costs.", ("2",)))
-    begin, end = make_lines("0123456789abcdef")
+    begin, end = make_enclosing_lines("0123456789abcdef")
     given = set()
     kinds = (("Yes.", "", points), ("Yes.", "", ()), ("No.", rubric.silent_rule, ()), ("", "", ()))
     for annotated, silent, points_of in kinds:

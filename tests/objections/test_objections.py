@@ -150,7 +150,7 @@ def test_a_passage_has_to_be_in_the_document() -> None:
     assert (
         make_correction(DOCUMENT, spaced, silent="no", answer=" It never sells it.", why="Section 2 says so. ") == RIGHT
     )
-    assert RIGHT.find_proof(TEXT) == SENTENCE
+    assert RIGHT.find_proving_sentence(TEXT) == SENTENCE
     for said, problem in (
         ({"passage": " "}, "which passage"),
         ({"passage": SENTENCE.replace("never", "always")}, "does not contain this passage: 'We always sell"),

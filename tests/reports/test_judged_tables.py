@@ -196,7 +196,7 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     desk = desk_here()
     desk.store.append([*machine, *(score("ada", digest, typed(keys[digest]), seconds=300.0) for digest in wave[:-20])])
     snapshot = results_cache(desk.pool).snapshot(desk)
-    before = make_view(snapshot, ResultsChoice(), snapshot.mask_answers(frozenset())).estimates[0].data
+    before = make_view(snapshot, ResultsChoice(), snapshot.mark_hidden_answers(frozenset())).estimates[0].data
     assert before["why"].str.contains("lack a score: above 5%").any()
     desk.store.append([score("ada", digest, typed(keys[digest]), seconds=300.0) for digest in wave[-20:]])
     page = Shown("results", desk, User("ruth", scores=False, adjudicates=True))
@@ -207,15 +207,15 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     assert float(known[5]) > 0
     assert "±3: " in page.text()
     snapshot = results_cache(desk.pool).snapshot(desk, renew=True)
-    for hidden in (desk.queue.answers_ahead("edsger"), frozenset(wave[::4])):
+    for hidden in (desk.queue.answers_still_askable("edsger"), frozenset(wave[::4])):
         assert (
-            not make_view(snapshot, ResultsChoice(), snapshot.mask_answers(hidden))
+            not make_view(snapshot, ResultsChoice(), snapshot.mark_hidden_answers(hidden))
             .estimates[0]
             .data["mean"]
             .notna()
             .any()
         )
     # Whoever has scored the wave may be asked for a larger one: that hides no estimate, and those answers all the same.
-    beyond = make_view(snapshot, ResultsChoice(), snapshot.mask_answers(frozenset(keys) - frozenset(wave)))
+    beyond = make_view(snapshot, ResultsChoice(), snapshot.mark_hidden_answers(frozenset(keys) - frozenset(wave)))
     assert beyond.estimates[0].data["mean"].notna().any()
     assert not set(beyond.frame["answer"]) - {*wave, ""}

@@ -29,7 +29,7 @@ def run() -> RunFolder:
 def disputed(run: RunFolder, store: Store) -> tuple[Queue, str]:
     """A queue of which all is scored twice, and an answer whose two scores differ on two metrics."""
     queue = open_queue(run, store, ScoringPlan(per_answer=2))
-    first = queue.order("Anna")[0]
+    first = queue.answers_in_order("Anna")[0]
     for analyst, keys in (("Anna", "11111"), ("Bo", "33111")):
         save(queue, analyst, first, keys)
         work(queue, analyst)
@@ -40,19 +40,19 @@ def test_an_answer_comes_up_again_until_both_have_scored(run: RunFolder, each_st
     """It is next for both, hidden from both until the second has scored again; what they give is not independent."""
     queue, answer = disputed(run, each_store)
     assert queue.next_answer("Anna") is None
-    assert answer not in queue.answers_ahead("Anna")
-    queue.send_back("Edsger", answer, WORD)
+    assert answer not in queue.answers_still_askable("Anna")
+    queue.send_answer_back("Edsger", answer, WORD)
     assert (queue.next_answer("Anna"), queue.next_answer("Bo"), queue.next_answer("Cy")) == (answer, answer, None)
     assert queue.progress("Anna").remaining == 1
     given = save(queue, "Anna", answer, "11112")
     assert not given.independent
     assert queue.pending_analysts(answer) == ["Bo"]
     assert queue.next_answer("Anna") is None
-    assert answer in queue.answers_ahead("Anna"), "Bo is still to look again"
-    assert answer in queue.answers_ahead("Bo")
+    assert answer in queue.answers_still_askable("Anna"), "Bo is still to look again"
+    assert answer in queue.answers_still_askable("Bo")
     save(queue, "Bo", answer, "33112")
     assert queue.pending_analysts(answer) == []
-    assert answer not in queue.answers_ahead("Anna") | queue.answers_ahead("Bo")
+    assert answer not in queue.answers_still_askable("Anna") | queue.answers_still_askable("Bo")
     own = {score.analyst: score.values for score in queue.current.independent_scores() if score.answer == answer}
     assert own["Anna"] is not None
     assert own["Anna"]["reference"] == 1.0, "agreement is measured on what was given first"
@@ -62,9 +62,9 @@ def test_an_answer_comes_up_again_until_both_have_scored(run: RunFolder, each_st
 def test_whoever_looks_again_may_put_it_off_and_withdraw(run: RunFolder, store: Store) -> None:
     """A skip sends it to the end; what is withdrawn waits again; undone by the lead, nobody is asked any more."""
     queue, answer = disputed(run, store)
-    other = queue.order("Anna")[1]
+    other = queue.answers_in_order("Anna")[1]
     for digest in (answer, other):
-        word = queue.send_back("Edsger", digest, WORD)
+        word = queue.send_answer_back("Edsger", digest, WORD)
     assert queue.next_answer("Anna") == answer
     queue.skip("Anna", answer)
     assert queue.next_answer("Anna") == other
@@ -72,11 +72,11 @@ def test_whoever_looks_again_may_put_it_off_and_withdraw(run: RunFolder, store: 
     assert queue.next_answer("Anna") == answer
     save(queue, "Anna", answer)
     queue.undo("Anna")
-    assert queue.second_looks("Anna") == [answer]
+    assert queue.answers_sent_back("Anna") == [answer]
     queue.withdraw(word)
-    assert queue.second_looks("Bo") == [answer]
+    assert queue.answers_sent_back("Bo") == [answer]
     queue.adjudicate("Edsger", answer, save(queue, "Cy", other).values, note="", seconds=1, id=new_id())
-    assert queue.second_looks("Bo") == [], "it is settled"
+    assert queue.answers_sent_back("Bo") == [], "it is settled"
 
 
 def test_what_can_be_sent_back(run: RunFolder, store: Store) -> None:
@@ -89,13 +89,13 @@ def test_what_can_be_sent_back(run: RunFolder, store: Store) -> None:
         ("Not as Anna.B has it", "must not know of Anna"),
     ):
         with pytest.raises(UsageError, match=re.escape(told)):
-            queue.send_back("Edsger", answer, word)
-    assert queue.send_back("Edsger", answer, "Bob's Boxes?  Both\nof them.").note == "Bob's Boxes? Both of them."
-    queue.send_back("Bo", answer, WORD)
+            queue.send_answer_back("Edsger", answer, word)
+    assert queue.send_answer_back("Edsger", answer, "Bob's Boxes?  Both\nof them.").note == "Bob's Boxes? Both of them."
+    queue.send_answer_back("Bo", answer, WORD)
     assert queue.pending_analysts(answer) == ["Anna", "anna.b@example.org"], "the sender knows the scores"
     lonely = open_queue(run, store, ScoringPlan(reference=("Anna", "Bo", "anna.b@example.org")))
     with pytest.raises(UsageError, match="nobody else has scored"):
-        lonely.send_back("Edsger", answer, WORD)
+        lonely.send_answer_back("Edsger", answer, WORD)
     with pytest.raises(DataError, match="says what to look at"):
         store.append([Event(new_id(), "2026-01-01T00:00:00.000Z", SEND_BACK, "Edsger", answer)])
 
@@ -104,9 +104,9 @@ def test_the_mean_of_close_scores_stands(run: RunFolder, store: Store) -> None:
     """Scores half a point apart are settled without other values, until one of them changes; further ones are not."""
     queue, answer = disputed(run, store)
     with pytest.raises(UsageError, match=r"at most 0\.5 apart"):
-        queue.take_mean("Edsger", answer)
+        queue.accept_mean("Edsger", answer)
     save(queue, "Bo", answer, "22111")
-    queue.take_mean("Edsger", answer)
+    queue.accept_mean("Edsger", answer)
     (dispute,) = queue.disputes("Edsger", scores=False)
     assert dispute.settlement is dispute.mean_acceptance
     assert dispute.adjudication is None

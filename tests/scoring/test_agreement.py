@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genaipa.scoring.agreement import explain_alpha, measure
+from genaipa.scoring.agreement import explain_alpha, measure_analyst_agreement
 from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.rubric import Values
 from rubrics import METRICS, PAPER, VALUES, typed
@@ -59,13 +59,13 @@ def by_answer(scores: Scores, metric: str) -> dict[str, dict[str, float]]:
 @given(some_scores)
 def test_every_two_analysts_are_compared(scores: Scores) -> None:
     """Those with an answer in common, as if they were the only ones; those who differ most come first."""
-    measured = measure(events(scores), PAPER)
+    measured = measure_analyst_agreement(events(scores), PAPER)
     assert measured.answers == len(by_answer(scores, "clarity"))
     compared = {}
     for pair in itertools.combinations(sorted({analyst for _, analyst in scores}), 2):
         own = {key: values for key, values in scores.items() if key[1] in pair}
         if by_answer(own, "clarity"):
-            compared[pair] = measure(events(own), PAPER)
+            compared[pair] = measure_analyst_agreement(events(own), PAPER)
     assert {pair.analysts for pair in measured.pairs} == set(compared)
     for pair in measured.pairs:
         alone = compared[pair.analysts]
@@ -82,7 +82,7 @@ def test_every_two_analysts_are_compared(scores: Scores) -> None:
 @given(some_scores)
 def test_leanings_equal_plain_loops(scores: Scores) -> None:
     """A leaning is the mean of own value less the others' mean; its drift is the later half's less the earlier's."""
-    leanings = {leaning.analyst: leaning for leaning in measure(events(scores), PAPER).leanings}
+    leanings = {leaning.analyst: leaning for leaning in measure_analyst_agreement(events(scores), PAPER).leanings}
     grown = defaultdict[str, list[float]](list)
     for metric in METRICS:
         given = by_answer(scores, metric)
@@ -116,7 +116,7 @@ def test_leanings_equal_plain_loops(scores: Scores) -> None:
 )
 def test_undefined_alpha_says_why(columns: dict[str, str], reason: str) -> None:
     """Alpha is NaN, with a reason, where no two scores meet and where nothing varies."""
-    measured = measure(events(columns_of(**columns)), PAPER)
+    measured = measure_analyst_agreement(events(columns_of(**columns)), PAPER)
     for metric in METRICS:
         for found in (measured.metrics[metric], *(pair.metrics[metric] for pair in measured.pairs)):
             assert math.isnan(found.alpha)
@@ -127,10 +127,10 @@ def test_drift_follows_time_not_order() -> None:
     """An analyst who grows lenient has a positive drift, also when the events come in another order."""
     scores = events(columns_of(A="333311", B="222222"))
     random.Random(1).shuffle(scores)
-    lenient = {leaning.analyst: leaning for leaning in measure(scores, PAPER).leanings}
+    lenient = {leaning.analyst: leaning for leaning in measure_analyst_agreement(scores, PAPER).leanings}
     assert lenient["A"].drift == pytest.approx(4 / 3)
     assert lenient["A"].overall == pytest.approx(-5 / 6)
-    assert [leaning.analyst for leaning in measure(scores, PAPER).leanings] == ["B", "A"]
+    assert [leaning.analyst for leaning in measure_analyst_agreement(scores, PAPER).leanings] == ["B", "A"]
 
 
 def test_only_independent_scores_count() -> None:
@@ -144,5 +144,5 @@ def test_only_independent_scores_count() -> None:
         msgspec.structs.replace(last, id=new_id(), kind="look", values=None, independent=False),
         msgspec.structs.replace(last, id=new_id(), analyst="C", independent=False),
     ]
-    found, alone = (measure(given, PAPER) for given in ([*others, *scores, *others], scores))
+    found, alone = (measure_analyst_agreement(given, PAPER) for given in ([*others, *scores, *others], scores))
     assert repr(found) == repr(alone)  # NaN is equal to none

@@ -43,7 +43,7 @@ def test_an_empty_store_has_nothing(store: Store) -> None:
     assert current.scores("a1") == {}
     assert current.adjudication("a1") is None
     assert current.history("ana") == []
-    assert current.skip_numbers("ana") == {}
+    assert current.last_skip_numbers("ana") == {}
     assert current.analysts() == []
     assert current.all_scores() == []
 
@@ -160,20 +160,20 @@ def test_what_is_skipped_waits(store: Store) -> None:
     early = Event(new_id(), "2031-01-01T00:00:00.000Z", "skip", "ana", "a1")
     late = Event(new_id(), "2031-01-02T00:00:00.000Z", "skip", "ana", "a1")
     current = told(store, early, late, skip("bob", "a2"), score("bob", "a1"))
-    assert current.skip_numbers("ana") == {"a1": 2}
+    assert current.last_skip_numbers("ana") == {"a1": 2}
     store.append([undo(late)])
     current.refresh()
-    assert current.skip_numbers("ana") == {"a1": 1}
+    assert current.last_skip_numbers("ana") == {"a1": 1}
     scored = score("ana", "a1")
     store.append([scored])
     current.refresh()
-    assert current.skip_numbers("ana") == {}
+    assert current.last_skip_numbers("ana") == {}
     store.append([undo(scored)])
     current.refresh()
-    assert current.skip_numbers("ana") == {}
+    assert current.last_skip_numbers("ana") == {}
     store.append([undo(early), once := skip("ana", "a3"), undo(once)])
     current.refresh()
-    assert current.skip_numbers("ana") == {}
+    assert current.last_skip_numbers("ana") == {}
 
 
 def test_event_by_event_is_as_all_at_once(store: Store) -> None:

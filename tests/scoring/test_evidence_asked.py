@@ -6,9 +6,9 @@ import pytest
 
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
-from genaipa.scoring.evidence.abstention import find_silence
+from genaipa.scoring.evidence.abstention import find_silence_claims
 from genaipa.scoring.evidence.asked import AskedQuestion, denies_question, mentions_question
-from genaipa.scoring.evidence.examine import Evidence, examine
+from genaipa.scoring.evidence.examine import Evidence, collect_reply_evidence
 
 SILENT = AnnotatedAnswer(silent="yes", answer="It does not say.")
 QUESTIONS = {
@@ -48,7 +48,7 @@ def zoo(code: str) -> Document:
 )
 def test_a_denial_of_what_was_asked(code: str, reply: str, ours: bool) -> None:
     """It names nothing, or something that the question names in one of its wordings."""
-    phrases = find_silence(reply, None, (), code).phrases
+    phrases = find_silence_claims(reply, None, (), code).phrases
     assert phrases, "it denies something"
     assert denies_question(reply, phrases, QUESTIONS[code], zoo(code)) is ours
 
@@ -56,7 +56,7 @@ def test_a_denial_of_what_was_asked(code: str, reply: str, ours: bool) -> None:
 def test_words_of_most_questions() -> None:
     """A word that most questions of a set have tells nothing of which was asked."""
     reply = "It is not stated if the otter house opens at noon."
-    phrases = find_silence(reply, None).phrases
+    phrases = find_silence_claims(reply, None).phrases
     asked = AskedQuestion(("Are otter keepers trained?",))
     assert denies_question(reply, phrases, asked, zoo("en")) is True
     every = tuple(f"Is the otter number {n} well?" for n in range(8))
@@ -69,20 +69,24 @@ def test_words_of_most_questions() -> None:
 def test_a_reply_in_another_language_than_the_question() -> None:
     """Nothing is known of it then: it neither is of the question nor of another."""
     reply = "The document does not say whether the keepers are trained to feed the otters."
-    assert denies_question(reply, find_silence(reply, None, (), "de").phrases, QUESTIONS["de"], zoo("de")) is None
+    assert (
+        denies_question(reply, find_silence_claims(reply, None, (), "de").phrases, QUESTIONS["de"], zoo("de")) is None
+    )
     assert mentions_question(reply, QUESTIONS["de"], zoo("de")) is None
 
 
 def evidence(reply: str) -> Evidence:
     """The evidence about an answer to the question of keepers, on which the document is silent."""
-    return examine(reply, zoo("en"), annotated=SILENT, question=QUESTIONS["en"])
+    return collect_reply_evidence(reply, zoo("en"), annotated=SILENT, question=QUESTIONS["en"])
 
 
 def test_what_it_suggests() -> None:
     """Only a denial of the question has a value suggested."""
     ours, other = "It does not say how keepers are trained.", "It does not say if the company publishes opening hours."
     assert [evidence(reply).suggestion for reply in (ours, other)] == [1.0, None]
-    assert examine(other, zoo("en"), annotated=SILENT).suggestion == 1.0, "where the question is not known"
+    assert collect_reply_evidence(other, zoo("en"), annotated=SILENT).suggestion == 1.0, (
+        "where the question is not known"
+    )
 
 
 @pytest.mark.parametrize(

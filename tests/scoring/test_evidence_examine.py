@@ -7,7 +7,7 @@ from evidence_cases import HALF, PARTS, POLICY
 
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
-from genaipa.scoring.evidence.examine import examine, find_annotated_targets
+from genaipa.scoring.evidence.examine import collect_reply_evidence, find_annotated_targets
 
 SILENT = AnnotatedAnswer(silent="yes", answer="The policy does not say.")
 WINTER = AnnotatedAnswer(silent="no", answer="Only the date.", sections=("1.1",))
@@ -16,7 +16,7 @@ WINTER = AnnotatedAnswer(silent="no", answer="Only the date.", sections=("1.1",)
 def test_all_at_once() -> None:
     """References, quotations and silence are told apart in one answer."""
     reply = 'Section 1.1: "Winter records" says "we keep nothing but the date"; it does not mention foxes.'
-    found = examine(reply, POLICY, annotated=WINTER)
+    found = collect_reply_evidence(reply, POLICY, annotated=WINTER)
     assert [(reference.text, reference.expected) for reference in found.references] == [
         ('Section 1.1: "Winter records"', (0,))
     ]
@@ -55,7 +55,7 @@ def test_all_at_once() -> None:
 )
 def test_suggestion(reply: str, annotated: AnnotatedAnswer | None, suggested: float | None) -> None:
     """A value for references is suggested where the rubric leaves no choice, with its reason, and else none."""
-    found = examine(reply, POLICY, parts=PARTS, annotated=annotated)
+    found = collect_reply_evidence(reply, POLICY, parts=PARTS, annotated=annotated)
     assert found.suggestion == suggested
     assert bool(found.reason) == (suggested is not None)
 
@@ -64,16 +64,16 @@ def test_nothing_is_missing_from_a_document_without_sections() -> None:
     """Where no outline is recognised, a section that isn't found is no ground for a suggestion."""
     plain = Document("plain", "We keep nothing. Ask us.", About(company="Plain"))
     annotated = AnnotatedAnswer(silent="no", answer="Nothing.")
-    assert examine("Nothing (Section 4).", plain, annotated=annotated).suggestion is None
+    assert collect_reply_evidence("Nothing (Section 4).", plain, annotated=annotated).suggestion is None
 
 
 def test_what_the_document_refers_to_is_not_what_the_answer_cites() -> None:
     """A section that is named in words quoted from the document is the document's; brackets in a quotation aren't."""
     quoted = "We dig by night, see section 2 below."
     mole = Document("mole", f"1. Noise\n\n{quoted}\n\n2. Tools\n\nPaws.\n", About(company="Mole"))
-    found = examine(f'"{quoted}" (Section 1)', mole)
+    found = collect_reply_evidence(f'"{quoted}" (Section 1)', mole)
     assert [reference.text for reference in found.references] == ["Section 1"]
-    found = examine('"We dig by night [Section 1]"', mole)
+    found = collect_reply_evidence('"We dig by night [Section 1]"', mole)
     assert [reference.text for reference in found.references] == ["Section 1"]
 
 
@@ -88,15 +88,22 @@ def test_what_the_document_refers_to_is_not_what_the_answer_cites() -> None:
 )
 def test_nothing_is_suggested_on_a_citation_in_doubt(reply: str) -> None:
     """A citation whose title or place does not fit is for an analyst to judge."""
-    assert examine(reply, POLICY, parts=PARTS, annotated=WINTER).suggestion is None
+    assert collect_reply_evidence(reply, POLICY, parts=PARTS, annotated=WINTER).suggestion is None
 
 
 def test_a_section_that_was_not_recognised_is_no_silence() -> None:
     """An answer that seems to point at a section is not taken for one that cites nothing."""
-    assert examine("The policy does not say. Source: Winter", POLICY, annotated=SILENT).suggestion is None
-    assert examine('The policy does not say, under "Winter records".', POLICY, annotated=SILENT).suggestion is None
-    assert examine("The policy does not say. 1.1 does.", POLICY, annotated=SILENT).suggestion is None
-    assert examine("The policy does not say. Reference: None", POLICY, annotated=SILENT).suggestion == 1.0
+    assert (
+        collect_reply_evidence("The policy does not say. Source: Winter", POLICY, annotated=SILENT).suggestion is None
+    )
+    assert (
+        collect_reply_evidence('The policy does not say, under "Winter records".', POLICY, annotated=SILENT).suggestion
+        is None
+    )
+    assert collect_reply_evidence("The policy does not say. 1.1 does.", POLICY, annotated=SILENT).suggestion is None
+    assert (
+        collect_reply_evidence("The policy does not say. Reference: None", POLICY, annotated=SILENT).suggestion == 1.0
+    )
 
 
 def test_annotated_targets() -> None:
@@ -110,18 +117,18 @@ def test_annotated_targets() -> None:
         ("Part 8", None),
         ("Section 77", None),
     )
-    found = examine("(Part 2)", document, parts=PARTS, annotated=annotated, part_set="halves")
+    found = collect_reply_evidence("(Part 2)", document, parts=PARTS, annotated=annotated, part_set="halves")
     assert [reference.expected for reference in found.references] == [(0,)]
 
 
 def test_nothing_in_nothing() -> None:
     """An empty answer has no evidence."""
-    found = examine("", POLICY, parts=PARTS, annotated=WINTER)
+    found = collect_reply_evidence("", POLICY, parts=PARTS, annotated=WINTER)
     assert (found.references, found.quotations, found.silence.phrases, found.suggestion) == ((), (), (), None)
 
 
 @pytest.mark.parametrize("repeated", ["[", "... "])
 def test_a_reply_that_repeats_itself_takes_no_hours(repeated: str) -> None:
     """A model that goes on repeating a sign names no section, which is found in a moment."""
-    found = examine((repeated * 100_000)[:100_000], POLICY, annotated=WINTER)
+    found = collect_reply_evidence((repeated * 100_000)[:100_000], POLICY, annotated=WINTER)
     assert (found.references, found.quotations, found.points) == ((), (), False)

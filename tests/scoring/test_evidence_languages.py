@@ -7,9 +7,9 @@ import pytest
 from genaipa.languages.catalog import LANGUAGES
 from genaipa.policies.document import About, Document, load_document
 from genaipa.questions.annotations import AnnotatedAnswer, find_annotations
-from genaipa.scoring.evidence.abstention import find_silence, find_stance
+from genaipa.scoring.evidence.abstention import find_silence_claims, find_stance
 from genaipa.scoring.evidence.citations import find_citations
-from genaipa.scoring.evidence.examine import examine
+from genaipa.scoring.evidence.examine import collect_reply_evidence
 from genaipa.scoring.evidence.resolution import find_references
 from genaipa.workspace import find_workspace
 
@@ -127,7 +127,9 @@ def test_annotated_answers(code: str) -> None:
     found = find_annotations(find_workspace(), document)
     assert found
     for question, annotated in found.annotations.answers.items():
-        assert find_silence(annotated.answer, None, language=code).claimed == (annotated.silent == "yes"), question
+        assert find_silence_claims(annotated.answer, None, language=code).claimed == (annotated.silent == "yes"), (
+            question
+        )
         cited = [one for one in find_references(annotated.answer, document) if one.resolved.startswith("Section ")]
         numbers = {one.resolved.split()[1] for one in cited}
         assert numbers <= set(annotated.sections), question
@@ -137,17 +139,20 @@ def test_what_is_suggested() -> None:
     """Citations and silence are scored by the rules of the document's language."""
     document = load_document("brindlecart-de")
     silent = AnnotatedAnswer(silent="yes", answer="Die Erklärung sagt dazu nichts.")
-    found = examine("Dazu enthält die Erklärung keine Angaben.", document, annotated=silent)
+    found = collect_reply_evidence("Dazu enthält die Erklärung keine Angaben.", document, annotated=silent)
     assert (found.language, found.silence.alone, found.suggestion) == ("de", True, 1.0)
     answered = AnnotatedAnswer(silent="no", answer="90 Tage.", sections=("2.3",))
     cited = ("Abschnitt 2.3", "Ziffer 99")
-    assert [examine(f"90 Tage ({one}).", document, annotated=answered).suggestion for one in cited] == [1.0, -1.0]
+    assert [collect_reply_evidence(f"90 Tage ({one}).", document, annotated=answered).suggestion for one in cited] == [
+        1.0,
+        -1.0,
+    ]
 
 
 def test_an_english_answer_about_a_german_document() -> None:
     """It is read by the rules of English; a German one with the English word for a section by those of German."""
     document = load_document("brindlecart-de")
-    assert examine("The policy does not mention it, as Section 2.3 shows.", document).language == "en"
+    assert collect_reply_evidence("The policy does not mention it, as Section 2.3 shows.", document).language == "en"
     assert find_stance("The document does not say.", "de") == "yes"
     (found,) = find_references("Chats werden 90 Tage lang aufbewahrt (Section 2.3).", document)
     assert found.resolved.startswith("Section 2.3 ")
@@ -157,7 +162,7 @@ def test_a_language_without_rules() -> None:
     """Of a document in another language only numbers in brackets and quotations are found."""
     text = "## 1.1 Een\n\nWij verkopen uw naam en uw adres aan niemand.\n\n## 1.2 Twee\n\nTekst.\n"
     document = Document("winkel", text, About(company="Winkel", language="nl"))
-    found = examine('Artikel 7: "Wij verkopen uw naam en uw adres" (1.1). Het staat er niet.', document)
+    found = collect_reply_evidence('Artikel 7: "Wij verkopen uw naam en uw adres" (1.1). Het staat er niet.', document)
     assert [one.resolved for one in found.references] == ["Section 1.1 Een"]
     assert [one.match for one in found.quotations] == ["exact"]
     assert (found.language, found.suggestion, find_stance("The document does not say.", "nl")) == ("", None, "")

@@ -6,7 +6,7 @@ import pytest
 
 from genaipa.languages.catalog import LANGUAGES
 from genaipa.policies.document import About, Document
-from genaipa.scoring.evidence.examine import examine
+from genaipa.scoring.evidence.examine import collect_reply_evidence
 from genaipa.scoring.evidence.nearest import MOST_CLAIMS, Claim, find_claims, find_sentence_bounds, load_index
 
 GARDEN = Document(
@@ -25,7 +25,7 @@ def said(text: str, code: str = "en") -> list[str]:
 
 def claims(reply: str, document: Document = GARDEN) -> dict[str, Claim]:
     """The sentences of an answer with what is said of them."""
-    found = find_claims(reply, document, examine(reply, document))
+    found = find_claims(reply, document, collect_reply_evidence(reply, document))
     return {reply[one.start : one.end]: one for one in found}
 
 
@@ -143,7 +143,7 @@ def test_nothing_near() -> None:
 def test_a_reply_of_very_many_sentences() -> None:
     """Lines end after so many sentences; the sentences are all there."""
     sentence = "Rain water is kept in barrels for a month. "
-    found = find_claims(sentence * (MOST_CLAIMS + 5), GARDEN, examine(sentence, GARDEN))
+    found = find_claims(sentence * (MOST_CLAIMS + 5), GARDEN, collect_reply_evidence(sentence, GARDEN))
     assert len(found) == MOST_CLAIMS + 5
     assert [one.line is None for one in found[-6:]] == [False, *[True] * 5]
 

@@ -14,7 +14,7 @@ from evidence_cases import Published, published_answers
 from size import FULL
 
 from genaipa.policies.document import Document, load_document
-from genaipa.scoring.evidence.examine import Evidence, examine
+from genaipa.scoring.evidence.examine import Evidence, collect_reply_evidence
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def examined(pulled_cache: Path) -> Iterator[list[tuple[Published, Evidence]]]:
 def _evidence(answer: Published, document: Document) -> Evidence:
     starts = document.about.part_sets[answer.part_set] if answer.in_parts else ()
     parts = [document.part(answer.part_set, number) for number in range(1, len(starts) + 1)]
-    return examine(answer.text, document, parts=[part for part in parts if part])
+    return collect_reply_evidence(answer.text, document, parts=[part for part in parts if part])
 
 
 @pytest.mark.full

@@ -6,8 +6,8 @@ import pytest
 
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
-from genaipa.scoring.evidence.abstention import find_silence, find_stance
-from genaipa.scoring.evidence.examine import examine
+from genaipa.scoring.evidence.abstention import find_silence_claims, find_stance
+from genaipa.scoring.evidence.examine import collect_reply_evidence
 
 REFUSALS = {
     "en": (
@@ -96,7 +96,7 @@ def test_an_answer_beside_a_refusal_is_one(language: str) -> None:
 def test_a_reply_without_words_says_nothing(reply: str, language: str) -> None:
     """In any language, with rules or without."""
     assert find_stance(reply, language) == "none"
-    assert find_silence(reply, None, language=language).mute
+    assert find_silence_claims(reply, None, language=language).mute
 
 
 def test_a_status_refuses_and_a_cut_answer_is_judged_by_what_it_says() -> None:
@@ -117,5 +117,7 @@ def test_who_refuses_for_want_of_the_document_abstains() -> None:
 def test_the_evidence_says_that_nothing_is_said() -> None:
     """Where the document is silent, a refusal is no answer that asserts something; no value is suggested."""
     document = Document("hedge", "# Hedge\n\nWe keep beetles.\n", About(company="Hedge"))
-    evidence = examine("I'm sorry, I can't help.", document, annotated=AnnotatedAnswer(silent="yes", answer="Silent."))
+    evidence = collect_reply_evidence(
+        "I'm sorry, I can't help.", document, annotated=AnnotatedAnswer(silent="yes", answer="Silent.")
+    )
     assert (evidence.silence.mute, evidence.silence.claimed, evidence.suggestion) == (True, False, None)

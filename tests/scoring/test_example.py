@@ -75,7 +75,7 @@ def test_silent_questions_keep_the_papers_rule() -> None:
 
     lines = SCORES[0].read_text(encoding="utf-8").splitlines()
     scores = list(map(event_decoder().decode, lines))
-    silent = load_annotations(find_workspace(), "brindlecart").silent
+    silent = load_annotations(find_workspace(), "brindlecart").silent_questions
     assert len(silent) == 8
     by_rule = [score for score in scores if "silent" in score.note]
     assert len(by_rule) == 24

@@ -25,27 +25,27 @@ def test_without_a_file_whoever_gives_a_name_does_everything():
     people = load_people(find_workspace())
     assert people == People()
     assert people.reference == ("reference",)
-    assert people.admit("Anna", login=False) == User("Anna", scores=True, adjudicates=True)
+    assert people.admit_user("Anna", login=False) == User("Anna", scores=True, adjudicates=True)
     with pytest.raises(UsageError, match="neither"):
-        people.admit("anna@example.org", login=True)
+        people.admit_user("anna@example.org", login=True)
 
 
 @pytest.mark.parametrize("login", [False, True])
 def test_lists_are_kept_to(login):
     """Analysts and reference analysts score, adjudicators adjudicate, nobody else does either."""
     people = people_of("analysts: [anna@example.org]\nadjudicators: [Bo]\nreference: [Cy]\n")
-    users = [people.admit(name, login=login) for name in ("Anna@Example.org", "BO", "cy")]
+    users = [people.admit_user(name, login=login) for name in ("Anna@Example.org", "BO", "cy")]
     assert [(user.name, user.scores, user.adjudicates) for user in users] == [
         *(("anna@example.org", True, False), ("Bo", False, True), ("Cy", True, False))
     ]
     with pytest.raises(UsageError, match="neither"):
-        people.admit("Dee", login=login)
+        people.admit_user("Dee", login=login)
 
 
 def test_an_empty_list_is_open_to_nobody():
     """A list that stands there empty lets nobody in, with or without a login."""
     people = people_of("adjudicators: []\n")
-    assert people.admit("Anna", login=False) == User("Anna", scores=True, adjudicates=False)
+    assert people.admit_user("Anna", login=False) == User("Anna", scores=True, adjudicates=False)
 
 
 def test_one_person_has_one_name():

@@ -47,7 +47,7 @@ def pinned(store: Store) -> Event | None:
     current = CurrentScores(store.events)
     current.refresh()
     assert collect_objections(current.objections()) == [], "a pin is no objection"
-    return current.pin(ABOUT)
+    return current.find_pin(ABOUT)
 
 
 def test_the_latest_pin_counts_and_no_average_sees_it(store: Store, tmp_path: Path) -> None:

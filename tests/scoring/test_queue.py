@@ -45,7 +45,7 @@ def test_what_is_alike_comes_in_a_row(store, order, documents, questions):
     run = make_run("See section 2.", "See section 1.", "The document does not say.")
     plan = replace(ONCE, order=order)
     queue = open_queue(run, store, plan)
-    orders = {analyst: queue.order(analyst) for analyst in ("Anna", "Bo", "Cy", "Dee")}
+    orders = {analyst: queue.answers_in_order(analyst) for analyst in ("Anna", "Bo", "Cy", "Dee")}
     for digests in orders.values():
         assert sorted(digests) == sorted(queue.pool.answers)
         places = [(queue.pool.answers[digest].document, queue.pool.answers[digest].question) for digest in digests]
@@ -54,8 +54,8 @@ def test_what_is_alike_comes_in_a_row(store, order, documents, questions):
             found = 1 + sum(before != after for before, after in pairwise(of))
             assert found == rows if rows else found > len(set(of))
     assert len({tuple(digests) for digests in orders.values()}) == len(orders)
-    assert queue.order("Anna") == open_queue(run, store, plan).order("Anna")
-    assert queue.order("Anna") != open_queue(run, store, replace(plan, seed=1)).order("Anna")
+    assert queue.answers_in_order("Anna") == open_queue(run, store, plan).answers_in_order("Anna")
+    assert queue.answers_in_order("Anna") != open_queue(run, store, replace(plan, seed=1)).answers_in_order("Anna")
     assert save(queue, "Anna", queue.next_answer("Anna")).order == order
 
 
@@ -65,18 +65,18 @@ def test_new_answers_move_no_others(run, store):
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[:7]))
     queue = open_queue(run, store)
-    before = list(queue.order("Anna"))
+    before = list(queue.answers_in_order("Anna"))
     log.write_bytes(b"".join(lines))
     assert queue.pool.refresh()
-    assert [digest for digest in queue.order("Anna") if digest in set(before)] == before
-    assert queue.order("Anna") == open_queue(run, store).order("Anna")
+    assert [digest for digest in queue.answers_in_order("Anna") if digest in set(before)] == before
+    assert queue.answers_in_order("Anna") == open_queue(run, store).answers_in_order("Anna")
     assert sorted(work(queue, "Anna")) == sorted(record.digest for record in answers(run))
 
 
 def test_the_work_follows_the_order(run, store):
     """Without drafts, skips and others, the answers come in the analyst's order, each once."""
     queue = open_queue(run, store)
-    assert work(queue, "Anna") == queue.order("Anna")
+    assert work(queue, "Anna") == queue.answers_in_order("Anna")
     assert queue.next_answer("Anna") is None
 
 
@@ -91,12 +91,12 @@ def test_a_long_study_is_worked_in_order(run, store):
             file.write(journal.encode_line(repeat_record(record, number + 2, reply, digest)))
     queue = open_queue(run, store)
     assert len(queue.pool.answers) == 12 + 1199  # one is there already
-    assert work(queue, "Anna", answers=3) == queue.order("Anna")[:3]
-    scored = set(queue.order("Anna")[:3])
-    first = [digest for digest in queue.order("Bo") if digest not in scored]
+    assert work(queue, "Anna", answers=3) == queue.answers_in_order("Anna")[:3]
+    scored = set(queue.answers_in_order("Anna")[:3])
+    first = [digest for digest in queue.answers_in_order("Bo") if digest not in scored]
     queue.skip("Bo", first[0])
     assert queue.next_answer("Bo") == first[1]
-    assert queue.progress("Bo").remaining == len(queue.order("Bo")) - 3
+    assert queue.progress("Bo").remaining == len(queue.answers_in_order("Bo")) - 3
 
 
 # -- from how many --
@@ -155,7 +155,7 @@ def test_two_analysts_do_not_collide(run, store):
     assert queue.next_answer("analyst 0") == others[0]
     assert queue.next_answer("late") is None
     # Someone gives theirs back.
-    store.release("analyst 5")
+    store.release_reservation("analyst 5")
     assert queue.next_answer("late") == others[5]
 
 
@@ -200,7 +200,7 @@ def test_many_at_once_lose_and_double_nothing(run, tmp_path, request, kind):
 def test_a_draft_comes_back_first(run, store):
     """What an analyst had begun is the first thing they see, the newest first, whoever has scored it meanwhile."""
     queue = open_queue(run, store)
-    early, late = queue.order("Anna")[-1], queue.order("Anna")[-2]
+    early, late = queue.answers_in_order("Anna")[-1], queue.answers_in_order("Anna")[-2]
     store.save_draft(Draft("Anna", early, "score", typed="11..."))
     until_the_next_moment()
     store.save_draft(Draft("Anna", late, "score", typed="1...."))
@@ -215,7 +215,7 @@ def test_a_draft_of_an_answer_that_is_gone_waits(run, store):
     """A draft for an answer of a run that the desk is not open on is passed over, and not lost."""
     queue = open_queue(run, store)
     store.save_draft(Draft("Anna", "f" * 64, "score", typed="11..."))
-    assert queue.next_answer("Anna") == queue.order("Anna")[0]
+    assert queue.next_answer("Anna") == queue.answers_in_order("Anna")[0]
     assert store.draft("Anna", "f" * 64, "score").typed == "11..."
     # Whatever was on screen can still be saved.
     assert save(queue, "Anna", "f" * 64).answer == "f" * 64
@@ -225,7 +225,7 @@ def test_a_draft_of_an_answer_that_is_gone_waits(run, store):
 def test_an_unfinished_correction_holds_nobody_up(run, store):
     """A draft for an answer that has a score of theirs already does not come before new answers."""
     queue = open_queue(run, store)
-    first, second = queue.order("Anna")[:2]
+    first, second = queue.answers_in_order("Anna")[:2]
     save(queue, "Anna", first)
     store.save_draft(Draft("Anna", first, "score", typed="3...."))
     assert queue.next_answer("Anna") == second
@@ -234,7 +234,7 @@ def test_an_unfinished_correction_holds_nobody_up(run, store):
 def test_a_skipped_answer_comes_last(run, store):
     """Skipped answers come after all others, the one skipped longest ago first."""
     queue = open_queue(run, store)
-    first, second, *rest = queue.order("Anna")
+    first, second, *rest = queue.answers_in_order("Anna")
     for digest in (first, second):
         assert queue.next_answer("Anna") == digest
         queue.skip("Anna", digest)
@@ -244,7 +244,7 @@ def test_a_skipped_answer_comes_last(run, store):
 def test_a_skip_keeps_what_was_typed(run, store):
     """The draft of a skipped answer waits: it is there when the skip is undone, and when the answer comes round."""
     queue = open_queue(run, store)
-    first, second, *rest = queue.order("Anna")
+    first, second, *rest = queue.answers_in_order("Anna")
     for digest in (first, second):
         store.save_draft(Draft("Anna", digest, "score", typed="12...", note="Half a thought"))
         queue.skip("Anna", digest)
@@ -260,7 +260,7 @@ def test_a_skip_keeps_what_was_typed(run, store):
 def test_a_skipped_answer_that_is_gone_on_with_comes_first(run, store):
     """Whoever types on an answer that they had skipped is in the middle of it again."""
     queue = open_queue(run, store)
-    first, second = queue.order("Anna")[:2]
+    first, second = queue.answers_in_order("Anna")[:2]
     queue.skip("Anna", first)
     assert queue.next_answer("Anna") == second
     store.save_draft(Draft("Anna", first, "score", typed="12..."))
@@ -270,7 +270,7 @@ def test_a_skipped_answer_that_is_gone_on_with_comes_first(run, store):
 def test_a_clock_that_is_set_back_changes_no_order(run, store):
     """Undo takes the last event of the log back, and a skip keeps its answer away, whatever the times say."""
     queue = open_queue(run, store)
-    first, second, third = queue.order("Anna")[:3]
+    first, second, third = queue.answers_in_order("Anna")[:3]
     store.append([msgspec.structs.replace(score("Anna", first), time="2999-01-01T00:00:00.000Z")])
     store.save_draft(Draft("Anna", second, "score", typed="12..."))
     store.append([msgspec.structs.replace(skip("Anna", second), time="1999-01-01T00:00:00.000Z")])
@@ -326,7 +326,7 @@ def test_undo_of_a_correction_brings_the_first_score_back(run, store):
 def test_undo_of_a_skip(run, store):
     """An answer that was skipped by mistake comes back at once, and no score is touched."""
     queue = open_queue(run, store)
-    first, second = queue.order("Anna")[:2]
+    first, second = queue.answers_in_order("Anna")[:2]
     save(queue, "Anna", first)
     queue.skip("Anna", second)
     assert queue.next_answer("Anna") != second
@@ -406,7 +406,7 @@ def test_enter_twice_is_one_score(run, store):
 def test_progress_counts(run, store):
     """Scored, remaining and the median seconds of one; and what the study wants and has."""
     queue = open_queue(run, store)
-    for seconds, digest in zip((30.0, 90.0, 45.0), queue.order("Anna"), strict=False):
+    for seconds, digest in zip((30.0, 90.0, 45.0), queue.answers_in_order("Anna"), strict=False):
         save(queue, "Anna", digest, seconds=seconds)
     save(queue, "Bo", queue.next_answer("Bo"), seconds=None)
     progress = queue.progress("Anna")
@@ -425,7 +425,7 @@ def test_what_is_begun_is_left(run, store):
     save(queue, "Bo", digest, "33333")
     save(queue, "Cy", digest)
     work(queue, "Bo")
-    assert queue.answers_ahead("Anna") == {digest}
+    assert queue.answers_still_askable("Anna") == {digest}
     assert queue.progress("Anna").remaining == 1
     assert queue.disputes("Anna") == []
     assert [dispute.answer for dispute in queue.disputes("Dee")] == [digest]
@@ -437,16 +437,16 @@ def test_progress_follows_the_pool(run, store):
     """An answer that was replaced takes its score out of the counts, and the new one is asked for."""
     queue = open_queue(run, store)
     done = work(queue, "Anna")
-    assert queue.order("Anna") == done
+    assert queue.answers_in_order("Anna") == done
     log = run.path / "answers.jsonl"
     lines = log.read_bytes().splitlines(keepends=True)
     gone = msgspec.json.decode(lines[0])["digest"]
     log.write_bytes(b"".join(lines[1:]))
     assert queue.pool.refresh()
-    assert gone not in queue.order("Anna")
+    assert gone not in queue.answers_in_order("Anna")
     progress = queue.progress("Anna")
     assert (progress.answers, progress.given, progress.scored, progress.remaining) == (11, 11, 11, 0)
     log.write_bytes(b"".join(lines))
     assert queue.pool.refresh()
     assert queue.progress("Anna").given == 12
-    assert queue.order("Anna") == done
+    assert queue.answers_in_order("Anna") == done

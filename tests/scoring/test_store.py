@@ -178,8 +178,8 @@ def test_a_finished_score_ends_its_draft(each_store: Store, kind: str) -> None:
     for draft_kind in ("score", "adjudication"):
         for analyst, answer in (("ana", "a1"), ("ana", "a2"), ("bob", "a1")):
             each_store.save_draft(Draft(analyst, answer, draft_kind))
-    each_store.reserve("a1", "ana", wanted=2)
-    each_store.reserve("a1", "bob", wanted=2)
+    each_store.reserve_answer("a1", "ana", wanted=2)
+    each_store.reserve_answer("a1", "bob", wanted=2)
     each_store.append([Event(new_id(), now(), kind, "ana", "a1", GOOD if kind in VALUED else None)])
     left = {(draft.analyst, draft.answer, draft.kind) for name in ("ana", "bob") for draft in each_store.drafts(name)}
     assert left == {
@@ -193,7 +193,7 @@ def test_a_finished_score_ends_its_draft(each_store: Store, kind: str) -> None:
 def test_a_draft_stays_where_the_score_is_refused(store: Store) -> None:
     """Draft and reservation end in the transaction that keeps the score: if it fails, they stay."""
     store.save_draft(Draft("ana", "a1", "score", "112.."))
-    store.reserve("a1", "ana", wanted=1)
+    store.reserve_answer("a1", "ana", wanted=1)
     with pytest.raises(DataError):
         store.append([score("ana", "a1"), undo(score("bob", "a9"))])
     assert [draft.typed for draft in store.drafts("ana")] == ["112.."]
@@ -214,69 +214,71 @@ def test_an_event_sent_again_ends_nothing(store: Store) -> None:
 
 def test_an_answer_is_reserved_for_as_many_as_are_wanted(store: Store) -> None:
     """Reservations and scores that stand count together, each analyst once; one's own never stands in the way."""
-    assert store.reserve("a1", "ana", wanted=2)
-    assert store.reserve("a1", "ana", wanted=2), "renewed"
-    assert store.reserve("a1", "bob", wanted=2)
-    assert not store.reserve("a1", "cem", wanted=2)
-    assert store.reserve("a1", "cem", wanted=3)
-    store.release("cem")
+    assert store.reserve_answer("a1", "ana", wanted=2)
+    assert store.reserve_answer("a1", "ana", wanted=2), "renewed"
+    assert store.reserve_answer("a1", "bob", wanted=2)
+    assert not store.reserve_answer("a1", "cem", wanted=2)
+    assert store.reserve_answer("a1", "cem", wanted=3)
+    store.release_reservation("cem")
     first = score("ana", "a1")
     store.append([first])
-    assert not store.reserve("a1", "cem", wanted=2), "a score counts as the reservation did"
-    assert store.reserve("a1", "ana", wanted=2), "to correct it"
-    assert not store.reserve("a1", "cem", wanted=2), "who scored and reserved counts once"
-    assert store.reserve("a1", "cem", wanted=3)
-    store.release("cem")
-    store.release("ana")
+    assert not store.reserve_answer("a1", "cem", wanted=2), "a score counts as the reservation did"
+    assert store.reserve_answer("a1", "ana", wanted=2), "to correct it"
+    assert not store.reserve_answer("a1", "cem", wanted=2), "who scored and reserved counts once"
+    assert store.reserve_answer("a1", "cem", wanted=3)
+    store.release_reservation("cem")
+    store.release_reservation("ana")
     store.append([undo(first)])
-    assert store.reserve("a1", "cem", wanted=2), "a score that was undone counts no more"
+    assert store.reserve_answer("a1", "cem", wanted=2), "a score that was undone counts no more"
 
 
 def test_who_is_apart_takes_no_place(store: Store) -> None:
     """Scores and reservations of reference analysts take nobody's place, nor do scores of machines, nor skips."""
     reference = score("reference", "a1")
     store.append([reference, score("judge", "a1", scorer="machine"), skip("dan", "a1")])
-    assert store.reserve("a1", "second", wanted=5)
-    assert store.reserve("a1", "ana", wanted=1, apart=("reference", "second"))
-    assert not store.reserve("a1", "bob", wanted=1, apart=("reference", "second"))
-    assert not store.reserve("a1", "bob", wanted=2, apart=("second",)), "the reference analyst counts if not apart"
+    assert store.reserve_answer("a1", "second", wanted=5)
+    assert store.reserve_answer("a1", "ana", wanted=1, apart=("reference", "second"))
+    assert not store.reserve_answer("a1", "bob", wanted=1, apart=("reference", "second"))
+    assert not store.reserve_answer("a1", "bob", wanted=2, apart=("second",)), (
+        "the reference analyst counts if not apart"
+    )
 
 
 def test_an_analyst_holds_one_reservation(each_store: Store) -> None:
     """The next answer's reservation gives the one before back; where it is refused, the one before stays."""
-    each_store.reserve("a1", "ana", wanted=1)
-    each_store.reserve("a2", "bob", wanted=1)
-    assert not each_store.reserve("a2", "ana", wanted=1)
+    each_store.reserve_answer("a1", "ana", wanted=1)
+    each_store.reserve_answer("a2", "bob", wanted=1)
+    assert not each_store.reserve_answer("a2", "ana", wanted=1)
     assert each_store.reservations() == {"a1": ["ana"], "a2": ["bob"]}
-    assert each_store.reserve("a3", "ana", wanted=1)
+    assert each_store.reserve_answer("a3", "ana", wanted=1)
     assert each_store.reservations() == {"a2": ["bob"], "a3": ["ana"]}
-    each_store.release("bob")
+    each_store.release_reservation("bob")
     assert each_store.reservations() == {"a3": ["ana"]}
 
 
 def test_a_reservation_runs_out(store: Store) -> None:
     """A reservation whose time is over is none."""
-    assert store.reserve("a1", "ana", wanted=1, minutes=0)
+    assert store.reserve_answer("a1", "ana", wanted=1, minutes=0)
     assert store.reservations() == {}
-    assert store.reserve("a1", "bob", wanted=1)
-    assert not store.reserve("a1", "ana", wanted=1, minutes=0)
+    assert store.reserve_answer("a1", "bob", wanted=1)
+    assert not store.reserve_answer("a1", "ana", wanted=1, minutes=0)
 
 
 def test_a_draft_holds_an_answer_as_a_reservation_does(store: Store) -> None:
     """Whoever went on with a score in the last minutes is at it, though another answer is the one they reserved."""
     store.save_draft(Draft("ana", "a1", "score", "12..."))
     store.save_draft(Draft("dan", "a1", "adjudication", "1...."))
-    assert store.reserve("a2", "ana", wanted=1)
-    assert not store.reserve("a1", "bob", wanted=1)
-    assert store.reserve("a1", "bob", wanted=1, apart=("ana",))
-    store.release("bob")
-    assert store.reserve("a1", "ana", wanted=1), "their own"
-    assert store.reserve("a1", "bob", wanted=2), "who began and reserved counts once, who settles it not at all"
-    store.release("ana")
-    store.release("bob")
+    assert store.reserve_answer("a2", "ana", wanted=1)
+    assert not store.reserve_answer("a1", "bob", wanted=1)
+    assert store.reserve_answer("a1", "bob", wanted=1, apart=("ana",))
+    store.release_reservation("bob")
+    assert store.reserve_answer("a1", "ana", wanted=1), "their own"
+    assert store.reserve_answer("a1", "bob", wanted=2), "who began and reserved counts once, who settles it not at all"
+    store.release_reservation("ana")
+    store.release_reservation("bob")
     store.discard_draft("ana", "a1")
     store.save_draft(Draft("ana", "a1", "score", "12..."))
-    assert store.reserve("a1", "bob", wanted=1, minutes=0), "one that was left long ago holds nothing"
+    assert store.reserve_answer("a1", "bob", wanted=1, minutes=0), "one that was left long ago holds nothing"
 
 
 # --- Many at once ----------------------------------------------------------------------------------------------------
@@ -301,7 +303,7 @@ def test_no_answer_is_given_out_too_often(url: str, desks: int) -> None:
 
     def take_them_all(store: Store, number: int) -> int:
         mine = f"analyst {number}"
-        given = [answer for answer in answers if store.reserve(answer, mine, wanted=wanted)]
+        given = [answer for answer in answers if store.reserve_answer(answer, mine, wanted=wanted)]
         # Only the last is still reserved: an analyst has one reservation.
         return sum(store.append([score(mine, answer)]) for answer in given[-1:])
 
@@ -311,7 +313,7 @@ def test_no_answer_is_given_out_too_often(url: str, desks: int) -> None:
             store.append([score(mine, answer)])
             for answer in answers
             if all(event.analyst != mine for event in store.load_answer_events(answer))
-            and store.reserve(answer, mine, wanted=wanted)
+            and store.reserve_answer(answer, mine, wanted=wanted)
         )
 
     with contextlib.ExitStack() as stack:
@@ -373,8 +375,8 @@ CHANGES: dict[str, Callable[[Store], object]] = {
     "append": lambda store: store.append([SENT, score("ana", "a2"), undo(SENT), skip("ana", "a3")]),
     "save_draft": lambda store: store.save_draft(Draft("ana", "a1", "score", "112..")),
     "discard_draft": lambda store: store.discard_draft("ana", "a1"),
-    "reserve": lambda store: store.reserve("a2", "ana", wanted=1),
-    "release": lambda store: store.release("ana"),
+    "reserve": lambda store: store.reserve_answer("a2", "ana", wanted=1),
+    "release": lambda store: store.release_reservation("ana"),
 }
 SENT = score("ana", "a1")
 
@@ -395,7 +397,7 @@ def begun(url: str) -> Any:
     with opened(url) as store:
         store.append([score("bob", "a1")])
         store.save_draft(Draft("ana", "a1", "score", "1...."))
-        assert store.reserve("a1", "ana", wanted=2)
+        assert store.reserve_answer("a1", "ana", wanted=2)
     return state(url)
 
 
@@ -441,7 +443,7 @@ def test_a_write_without_room_keeps_nothing(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'scores.db'}"
     before, log = begun(url), tmp_path / "scores.db-wal"
     with opened(url) as store:
-        store.release("nobody")
+        store.release_reservation("nobody")
         refused = 0
         for room in itertools.count(0, size(small=4000, soak=50)):
             with at_most(log.stat().st_size + room), contextlib.suppress(StoreError):
@@ -531,4 +533,4 @@ def test_a_killed_writer_loses_nothing(url: str) -> None:
             assert len(ids) - len(reported) in {0, 20}
             assert len(set(ids)) == len(ids)
             reported = ids
-            assert store.reserve("a1", "bob", wanted=2), "nobody's turn is left behind"
+            assert store.reserve_answer("a1", "bob", wanted=2), "nobody's turn is left behind"

@@ -94,7 +94,7 @@ class Scorer:
         self._leave_others(asked)
         if self.answer:
             self.theirs.setdefault(self.answer, time.monotonic())
-        return bool(self.answer or self.queue.answers_ahead(self.name))
+        return bool(self.answer or self.queue.answers_still_askable(self.name))
 
     def _leave_others(self, at: float) -> None:
         """Of what is not on screen, only what is begun or scored stays theirs; the rest may be another's since then."""

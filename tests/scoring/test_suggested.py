@@ -17,7 +17,7 @@ from genaipa.reports.chapters.agreement import tabulate_suggested
 from genaipa.scoring.agreement import LEAST_ANSWERS, compare_suggestions
 from genaipa.scoring.databases import SCHEMA_STEPS
 from genaipa.scoring.events import Event, ScreenContents, verify_log
-from genaipa.scoring.evidence.examine import is_withheld
+from genaipa.scoring.evidence.examine import is_suggestion_withheld
 from rubrics import METRICS, PAPER, typed
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def sent(page: Page, typed_: str, shown: Any) -> dict[str, Any]:
 def test_what_was_shown_is_kept() -> None:
     """In the draft, in the score, in the draft that an undo leaves, and in the score after that."""
     desk, answer = desk_with_an_answer()
-    assert not is_withheld(answer, "reference")
+    assert not is_suggestion_withheld(answer, "reference")
     page = Page("scoring", desk)
     said = {"nearest": True, "grey": False, "evidence": ["reference", "madness"], "suggestion": ["reference"]}
     page.tell("turn", "draft", sent(page, "1....", said))
@@ -107,7 +107,7 @@ def test_what_is_held_back_is_kept() -> None:
     replies = (f"{SAID} {'Truly. ' * n}" for n in range(40))
     for reply in replies:
         desk, answer = desk_with_an_answer(reply)
-        if is_withheld(answer, "reference"):
+        if is_suggestion_withheld(answer, "reference"):
             break
     page = Page("scoring", desk)
     shown = page.components()["answer"]

@@ -403,13 +403,13 @@ def test_the_desk_asks_for_the_wave():
     done = work(queue, "Anna")
     assert done[-1] == skipped
     assert set(done) == set(work(queue, "Bo")) == inside
-    documents = [desk.pool.answers[digest].document for digest in queue.order("Anna")]
+    documents = [desk.pool.answers[digest].document for digest in queue.answers_in_order("Anna")]
     assert len(list(groupby(documents))) == len(set(documents))
     assert work(queue, "Cy") == []
     progress = queue.progress("Cy")
     assert (progress.answers, progress.wanted, progress.given, progress.remaining) == (24, 24, 24, 0)
     # What only a larger wave asks for is hidden until then.
-    assert queue.answers_ahead("Anna") == desk.pool.answers.keys() - inside
+    assert queue.answers_still_askable("Anna") == desk.pool.answers.keys() - inside
     assert set(work(queue, "reference")) == inside
     desk.store.close()
     larger = opened(sample=8, per_answer=2)
@@ -463,7 +463,11 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     assert done.code == 0, done.err
     assert "Nothing was drawn: no system has more than 64 answers in an experiment" in " ".join(done.out.split())
     small = opened()
-    assert (small.sample_note, Path("waves.jsonl").exists(), len(small.queue.order("Anna"))) == ("", False, 12)
+    assert (small.sample_note, Path("waves.jsonl").exists(), len(small.queue.answers_in_order("Anna"))) == (
+        "",
+        False,
+        12,
+    )
     [one, two] = work(small.queue, "Anna", 2)
     small.store.close()
     grow(run, 6)

@@ -33,7 +33,7 @@ from commandline import heeding
 from forking import fork
 from size import FULL
 
-from genaipa.ui.settings import cookie_name, desk_key
+from genaipa.ui.settings import cookie_name, load_desk_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,12 +94,12 @@ class RunningDesk:
     @property
     def address(self) -> str:
         """Where a browser opens it the first time, as the command says."""
-        return f"{self.url}/?key={desk_key(self.log.parent)}"
+        return f"{self.url}/?key={load_desk_key(self.log.parent)}"
 
     @property
     def cookie(self) -> str:
         """What a browser sends from then on."""
-        key = desk_key(self.log.parent)
+        key = load_desk_key(self.log.parent)
         return f"{cookie_name(key)}={key}"
 
     @property

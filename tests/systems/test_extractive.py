@@ -14,7 +14,7 @@ from genaipa.policies.search import question_words
 from genaipa.questions.annotations import load_annotations
 from genaipa.questions.sets import load_question_set
 from genaipa.systems.base import Message, Settings
-from genaipa.systems.extractive import NO_SUMMARY, UNKNOWN, ExtractiveSystem, answer, split_sentences
+from genaipa.systems.extractive import NO_SUMMARY, UNKNOWN, ExtractiveSystem, answer_from_document, split_sentences
 from genaipa.workspace import find_workspace
 
 SILENT = "The document does not say."
@@ -292,8 +292,10 @@ def test_a_german_or_french_policy_is_searched_by_its_own_words() -> None:
         document, asked = load_document(f"brindlecart{end}"), load_question_set(f"policy{end}")
         annotated = load_annotations(find_workspace(None), document.name).answers
         answers = {key: one for key, one in annotated.items() if one.silent != "yes"}
-        replies = {key: answer(document.text, asked.question_text(key, "original", "")) for key in answers}
-        assert answer(document.text, "Schokoladeneis?") == not_said
+        replies = {
+            key: answer_from_document(document.text, asked.question_text(key, "original", "")) for key in answers
+        }
+        assert answer_from_document(document.text, "Schokoladeneis?") == not_said
         silent[end] = sum(reply == not_said for reply in replies.values()) / len(replies)
         right[end] = sum(
             any(f"(Section {section})" in replies[key] for section in one.sections) for key, one in answers.items()

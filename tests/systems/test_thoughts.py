@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from size import size
 
 from genaipa.systems.chat_template import find_reasoning_parser
-from genaipa.systems.thoughts import has_marks, join_thoughts, read_parts, split_thoughts, strip_frame
+from genaipa.systems.thoughts import has_marks, join_thoughts, read_parts, split_thoughts, strip_answer_frame
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,7 +70,7 @@ def test_thoughts_are_told_apart_in_every_form() -> None:
     """What stands before the answer goes, also where the prompt began it; both together are the reply as it came."""
     for text, (answer, unclosed) in APART.items():
         said = split_thoughts(text)
-        assert (strip_frame(said.answer), said.unclosed) == (answer, unclosed), text
+        assert (strip_answer_frame(said.answer), said.unclosed) == (answer, unclosed), text
         assert said.thoughts + said.answer == text
         assert has_marks(said.thoughts), text
 
@@ -99,7 +99,7 @@ def test_an_answer_holds_no_further_thoughts(text: str) -> None:
     """What was told apart once stays as it is, however odd the text: records are read again and again."""
     said = split_thoughts(text)
     assert said.thoughts + said.answer == text
-    for answer in (said.answer, strip_frame(said.answer)):
+    for answer in (said.answer, strip_answer_frame(said.answer)):
         assert split_thoughts(answer).thoughts == "", answer
 
 
@@ -117,7 +117,7 @@ def test_long_and_hostile_texts_end_in_time() -> None:
         begun = time.process_time()
         said = split_thoughts(piece * 20_000)
         assert split_thoughts(said.answer).thoughts == "", piece
-        strip_frame(said.answer)
+        strip_answer_frame(said.answer)
         assert time.process_time() - begun < 5, piece  # quadratic, it takes minutes
 
 

@@ -15,7 +15,7 @@ from genaipa.errors import DataError, UnknownNameError
 from genaipa.runs.inputs import load_conversation
 from genaipa.runs.integrity import find_damage
 from genaipa.runs.selection import find_run
-from genaipa.tasks.prompts import INCLUDED, TEMPLATES, list_labels, load_prompts, set_names
+from genaipa.tasks.prompts import INCLUDED, TEMPLATES, list_labels, list_prompt_sets, load_prompts
 from genaipa.tasks.templates import Templates
 from genaipa.workspace import find_workspace
 
@@ -90,7 +90,7 @@ def test_a_template_reaches_its_set_or_all() -> None:
         "mine": "For all.",
     }
     assert sources["mine"]["summarize-document"] == sources["neutral"]["summarize-document"]
-    assert set_names(here) == ["neutral", "guided", "paper", "neutral-de", "neutral-fr", "mine"]
+    assert list_prompt_sets(here) == ["neutral", "guided", "paper", "neutral-de", "neutral-fr", "mine"]
     with pytest.raises(UnknownNameError, match="did you mean 'guided'"):
         load_prompts(here, "gided")
 

@@ -27,7 +27,7 @@ from genaipa.tasks.procedure import (
     question_order,
     shuffle_questions,
 )
-from genaipa.tasks.prompts import Script, opening_messages
+from genaipa.tasks.prompts import Script, list_introduction_messages
 from genaipa.tasks.request import parse_limit
 from genaipa.workspace import find_workspace
 
@@ -210,13 +210,13 @@ def script(parts: tuple[str, ...] = PARTS, policy: str = "acme") -> Script:
 
 def said(a_script: Script, initialization: Initialization, summary: str = "") -> list[tuple[str, str]]:
     """Role and first line of each message of an introduction."""
-    found = opening_messages(a_script.introduction(initialization, summary))
+    found = list_introduction_messages(a_script.introduction(initialization, summary))
     return [(m.role, m.content.splitlines()[0]) for m in found]
 
 
 def test_company_name_alone() -> None:
     """Initialization 1 gives the name, none of the document, and nothing to cache."""
-    found = opening_messages(script().introduction("company-name"))
+    found = list_introduction_messages(script().introduction("company-name"))
     assert [m.role for m in found] == ["user", "assistant"]
     assert "the privacy policy of Acme" in found[0].content
     assert not any(part.strip() in m.content for part in PARTS for m in found)
@@ -243,7 +243,7 @@ def test_document_comes_in_announced_parts() -> None:
 
 def test_breakpoint_stands_at_the_documents_end() -> None:
     """The last part, and no other message, ends the prefix that a provider may cache; each part carries its text."""
-    found = opening_messages(script().introduction("document"))
+    found = list_introduction_messages(script().introduction("document"))
     assert [m.breakpoint for m in found] == [False] * 6 + [True, False]
     assert tuple(m.carries for m in found if m.purpose == "part") == PARTS
 
@@ -262,7 +262,7 @@ def test_summary_is_written_in_a_conversation_of_its_own() -> None:
 @pytest.mark.parametrize("initialization", ["summary-by-name", "summary-of-document"])
 def test_conversation_that_starts_from_a_summary(initialization: Initialization) -> None:
     """After the reset there is the summary and nothing of the document; its end is the prefix's end."""
-    found = opening_messages(script().introduction(initialization, "It is short."))
+    found = list_introduction_messages(script().introduction(initialization, "It is short."))
     assert [m.role for m in found] == ["user", "assistant"]
     assert "It is short." in found[0].content
     assert (found[0].carries, found[0].breakpoint) == ("It is short.", True)
@@ -279,7 +279,7 @@ def test_question_is_asked_about_the_company() -> None:
 def test_messages_are_made_once() -> None:
     """Conversations share the messages of a document, so that a long one is held in memory once."""
     a_script = script()
-    first, second = (opening_messages(a_script.introduction("document")) for _ in range(2))
+    first, second = (list_introduction_messages(a_script.introduction("document")) for _ in range(2))
     assert all(a is b for a, b in zip(first, second, strict=True))
     assert a_script.question("Q1", "original") is a_script.question("Q1", "original")
 

@@ -9,7 +9,7 @@ from running import write
 
 from genaipa.errors import DataError, UsageError
 from genaipa.scoring.people import People, User
-from genaipa.ui.settings import desk_key, read_email, read_login
+from genaipa.ui.settings import load_desk_key, read_email, read_login
 from genaipa.workspace import find_workspace
 
 STUDY = People(analysts=("anna@example.org", "Bo"), adjudicators=("anna@example.org", "cy@example.org"))
@@ -26,28 +26,28 @@ STUDY = People(analysts=("anna@example.org", "Bo"), adjudicators=("anna@example.
 @pytest.mark.parametrize("login", [False, True])
 def test_lists_hold(given: str, user: User, login: bool) -> None:
     """Where people are listed, each does what they are listed for, with a login and without."""
-    assert STUDY.admit(given, (), login=login) == user
+    assert STUDY.admit_user(given, (), login=login) == user
 
 
 @pytest.mark.parametrize(("login", "what"), [(False, "name"), (True, "address")])
 def test_unlisted_are_told(login: bool, what: str) -> None:
     """Whoever is on no list of a study is told so, and who can change that."""
     with pytest.raises(UsageError, match=f"dee@example.org is neither.*add this {what} to its desk.yaml"):
-        STUDY.admit("dee@example.org", (), login=login)
+        STUDY.admit_user("dee@example.org", (), login=login)
 
 
 def test_anyone_without_lists() -> None:
     """A desk without lists and without a login is open to whoever gives a name."""
-    assert People().admit("Dee", (), login=False) == User("Dee", scores=True, adjudicates=True)
+    assert People().admit_user("Dee", (), login=False) == User("Dee", scores=True, adjudicates=True)
 
 
 def test_the_reference_is_nobody_unless_listed() -> None:
     """Nobody takes the name whose scores new analysts compare theirs with, unless the study gives it to somebody."""
     for name in ("reference", "Reference "):
         with pytest.raises(UsageError, match=r"list it in desk\.yaml: reference: \[reference\]"):
-            People().admit(name, ("reference",), login=False)
+            People().admit_user(name, ("reference",), login=False)
     listed = People(analysts=("Bo",), listed_reference=("reference",))
-    assert listed.admit("reference", (), login=False).scores
+    assert listed.admit_user("reference", (), login=False).scores
 
 
 def test_login_wants_lists() -> None:
@@ -55,21 +55,21 @@ def test_login_wants_lists() -> None:
     with pytest.raises(UsageError, match=r"desk\.yaml does not say who may score"):
         People().check_login()
     with pytest.raises(UsageError, match="neither an analyst nor an adjudicator"):
-        People().admit("dee@example.org", (), login=True)
+        People().admit_user("dee@example.org", (), login=True)
     People(analysts=("dee@example.org",)).check_login()
 
 
 def test_one_person_one_name() -> None:
     """Another spelling of a listed name, or of one that has scored, is the same person."""
-    assert STUDY.admit(" ANNA@Example.org ", (), login=True).name == "anna@example.org"
-    assert People().admit("zoë", ("Zoë",), login=False).name == "Zoë"
+    assert STUDY.admit_user(" ANNA@Example.org ", (), login=True).name == "anna@example.org"
+    assert People().admit_user("zoë", ("Zoë",), login=False).name == "Zoë"
 
 
 @pytest.mark.parametrize("given", ["", "  ", "x" * 101, "a\x07b", "a\u202eb"])
 def test_no_name(given: str) -> None:
     """What can't be a name is refused before anything is kept under it."""
     with pytest.raises(UsageError, match="name"):
-        People().admit(given, (), login=False)
+        People().admit_user(given, (), login=False)
 
 
 def test_whom_a_login_vouches_for() -> None:
@@ -107,7 +107,7 @@ SECRETS = ".streamlit/secrets.toml"
 def test_a_key_that_cannot_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a home takes no file, the address that is printed still has the key that the gate asks for."""
     monkeypatch.setenv("XDG_STATE_HOME", "/sys")
-    assert desk_key(Path.cwd()) == desk_key(Path.cwd())
+    assert load_desk_key(Path.cwd()) == load_desk_key(Path.cwd())
 
 
 def test_no_login() -> None:

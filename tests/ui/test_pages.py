@@ -12,7 +12,7 @@ from running import carry_out, latest, make_workspace, spec, write
 
 from genaipa import ui
 from genaipa.runs.folder import RunFolder
-from genaipa.scoring.agreement import measure
+from genaipa.scoring.agreement import measure_analyst_agreement
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.people import User
 from genaipa.ui.desk import Desk, open_desk
@@ -308,7 +308,7 @@ def test_only_adjudicators_settle(disputed):
 def test_agreement_shows_what_is_measured(disputed):
     """The numbers are those of the scores that stand, and that they rest on few answers is said."""
     page = Shown("agreement", disputed)
-    found = measure(disputed.current.all_scores(), PAPER)
+    found = measure_analyst_agreement(disputed.current.all_scores(), PAPER)
     on = found.metrics["reference"]
     row = next(row for row in page.rows("agreement metrics") if row[0] == "reference")
     assert row[1].startswith(f"{on.alpha:.2f}")

@@ -13,7 +13,7 @@ from genaipa.errors import DataError, StoreError
 from genaipa.scoring.people import User
 from genaipa.ui.desk import Desk, list_progress_pieces
 from genaipa.ui.signin import describe_time_needed
-from genaipa.ui.widgets import desk_message
+from genaipa.ui.widgets import describe_error_for_desk
 from rubrics import typed
 
 LEAD = User("lead", scores=False, adjudicates=True)
@@ -70,10 +70,10 @@ def test_the_study_is_for_those_who_lead() -> None:
 def test_what_is_told_at_the_desk_has_no_path(capsys: pytest.CaptureFixture[str]) -> None:
     """Whoever scores reads what is wrong; where the files are is for the terminal of the desk."""
     wrong = DataError(Path("/srv/study/answers.jsonl"), "is not readable.", "line 3")
-    assert desk_message(wrong) == "answers.jsonl: line 3: is not readable."
-    assert desk_message(StoreError("/srv/study/scores.db can't be used", "the scores can't be reached.")) == (
-        "the scores can't be reached."
-    )
+    assert describe_error_for_desk(wrong) == "answers.jsonl: line 3: is not readable."
+    assert describe_error_for_desk(
+        StoreError("/srv/study/scores.db can't be used", "the scores can't be reached.")
+    ) == ("the scores can't be reached.")
     assert capsys.readouterr().err == f"{wrong}\n/srv/study/scores.db can't be used\n"
 
 

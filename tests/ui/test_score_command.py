@@ -27,7 +27,7 @@ from running import make_workspace, write
 from size import size
 
 from genaipa.errors import MissingPackageError
-from genaipa.ui.launch import NEEDED, check_extra
+from genaipa.ui.launch import NEEDED, check_desk_packages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -209,7 +209,7 @@ def test_missing_package(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     """Without the packages for the desk, the extra to install is named."""
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingPackageError, match=re.escape(f"'{package}': pip install 'genaipa[desk]'")):
-        check_extra()
+        check_desk_packages()
 
 
 def test_taken_port(genaipa: Run) -> None:

@@ -182,7 +182,7 @@ def test_a_judge_judges_anchors_again_and_its_own_change_is_shown(genaipa: Cli) 
     assert "nothing to judge" in genaipa(*judge).out
     again = [event for event in events() if event.kind == "anchor"]
     assert sorted(event.answer for event in again) == people
-    assert {str(Judge.parse(event.analyst).day) for event in again} == {"2026-06-01"}  # type: ignore[union-attr]
+    assert {str(Judge.parse(event.analyst).anchor_day) for event in again} == {"2026-06-01"}  # type: ignore[union-attr]
     drift = genaipa("drift", "scripted/say.yaml")
     assert "The judge itself scores 22.5 points lower than on the first day." in drift.out, drift.err
     rows = json.loads(genaipa("drift", "scripted/say.yaml", "--json").out)["rows"]

@@ -143,7 +143,7 @@ def test_the_form_of_a_new_version_has_what_holds_and_the_rest_in_comments(tmp_p
     )
     found = read_yaml(path, Annotations)
     assert found.digest == held.changes.after.digest
-    filled = {question for question, answer in found.answers.items() if not answer.blank}
+    filled = {question for question, answer in found.answers.items() if not answer.is_blank}
     assert filled == set(held.list_questions("holds"))
     assert {**found.answers, **{q: held.make_annotations("x").answers[q] for q in filled}} == found.answers
     assert path.read_text().count("# Before (changed: 9.2 Usual periods):") == len(held.list_questions("look"))

@@ -52,9 +52,9 @@ def list_batches(
     for problem in problems:
         complain(problem)
     if json:
-        print_json([_as_dict(*pair) for pair in listed])
+        print_json([_list_batch_facts(*pair) for pair in listed])
     elif listed:
-        rows = [tuple(_as_dict(*pair).values()) for pair in listed]
+        rows = [tuple(_list_batch_facts(*pair).values()) for pair in listed]
         print_table(("run", "system", "batch", "questions", "done", "state", "since"), rows, right=(3, 4))
         studies = map_slices_to_studies(run_folders(workspace))
         for name in dict.fromkeys(
@@ -67,7 +67,7 @@ def list_batches(
         raise typer.Exit(1)
 
 
-def _as_dict(folder: RunFolder, batch: Batch) -> dict[str, object]:
+def _list_batch_facts(folder: RunFolder, batch: Batch) -> dict[str, object]:
     since = dt.datetime.fromtimestamp(batch.intended.at, dt.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     return {
         "run": folder.name,
@@ -88,13 +88,13 @@ def cancel(run: _Run) -> None:
     """
     import asyncio
 
-    from genaipa.cli.terminal.env_file import print_origins
+    from genaipa.cli.terminal.env_file import print_key_origins
     from genaipa.execution.batches.batched import call_off
     from genaipa.runs.selection import find_runs
     from genaipa.systems.catalog import resolve_system
 
     target = find_runs(workspace := current_workspace(), run)
-    print_origins(resolve_system(name, workspace).name for name in target.folders[0].head().spec.systems)
+    print_key_origins(resolve_system(name, workspace).name for name in target.folders[0].head().spec.systems)
     called = sum(asyncio.run(call_off(folder, workspace, say)) for folder in target.folders)
     if not called:
         show(f"{target.name} has no pending batch; nothing was cancelled.")

@@ -54,7 +54,7 @@ def collect(
     with folder.writing():
         manual = asyncio.run(manual_run(prepared))
         if terminal:
-            collected = _from_terminal(manual)
+            collected = _collect_from_terminal(manual)
         else:
             paths = files or sorted((folder.path / "sheets").glob("*.replies.txt"))
             replies = {key: text for path in paths for key, text in manual.filled(path).items()}
@@ -62,12 +62,12 @@ def collect(
         written = manual.write_sheets()
         outcome = settle(manual)
     if not json:
-        _report(collected, written)
+        _print_collected(collected, written)
     print_closing(prepared, outcome, json=json)
     raise typer.Exit(0 if outcome.status == "complete" else PARTIAL)
 
 
-def _from_terminal(manual: ManualRun) -> Collected:
+def _collect_from_terminal(manual: ManualRun) -> Collected:
     """Show each message whose reply is missing and read the reply, until an empty one or the end of input."""
     import asyncio
 
@@ -95,7 +95,7 @@ def _from_terminal(manual: ManualRun) -> Collected:
     return total
 
 
-def _report(collected: Collected, written: Sequence[Path]) -> None:
+def _print_collected(collected: Collected, written: Sequence[Path]) -> None:
     known_note = f"; already recorded: {collected.known}" if collected.known else ""
     show(f"{number(collected.taken, 'reply', 'replies')} recorded{known_note}.")
     for key in collected.conflicts:

@@ -27,9 +27,9 @@ from genaipa.cli.terminal.options import (
     FormatsOption,
     GateOption,
     JsonOption,
-    check_new,
+    check_no_overwrite,
+    choose_figure_formats,
     current_workspace,
-    figure_formats,
     open_output,
     option,
     split_names,
@@ -158,14 +158,14 @@ def compare(
                 raise
             say(f"Answers to questions are not compared: {error}")
     if result is None:
-        _show_rule_scored(rule_scored, output, form, formats, force=force, everything=everything, json=json)
+        _write_and_print_rule_scored(rule_scored, output, form, formats, force=force, everything=everything, json=json)
         return
     for problem in result.problems:
         say(problem)
     held = Gate(result, gate) if gate is not None else None
     runs = sorted({source.folder.name for side in sides for source in side})
     if output:
-        _write(result, output, form, wanted, force=force)
+        _write_comparison(result, output, form, wanted, force=force)
         say(f"Written to {output}.")
     if md:
         _write_markdown(workspace, result, held, md, output, runs, force=force)
@@ -185,20 +185,20 @@ def _print_result(
 ) -> None:
     """Print a comparison by people's scores, with the gate, and then the differences in what is scored by a rule."""
     if json:
-        print_json(result.as_json() | (gate.as_json() if gate else {}) | _rows_by_rule(comparisons))
+        print_json(result.as_json() | (gate.as_json() if gate else {}) | _list_rule_scored_rows(comparisons))
     else:
         _print_comparison(result, gate, runs, everything=everything)
         _print_rule_scored(comparisons, everything=everything, json=False)
 
 
-def _rows_by_rule(comparisons: Mapping[str, Against]) -> dict[str, object]:
+def _list_rule_scored_rows(comparisons: Mapping[str, Against]) -> dict[str, object]:
     """Return the differences in what is scored by a rule, for machines."""
     from genaipa.reports.render import as_rows
 
     return {name: as_rows(comparison.table) for name, comparison in comparisons.items()}
 
 
-def _show_rule_scored(
+def _write_and_print_rule_scored(
     comparisons: Mapping[str, Against],
     output: Path | None,
     form: str,
@@ -301,7 +301,7 @@ def _write_rule_scored(table: Table, output: Path, form: str, formats: list[str]
 
 def _check_formats(names: list[str] | None, *, folder: bool) -> tuple[Format, ...]:
     """Return the formats of the figures; a UsageError for an unknown one, and where no folder is to be written."""
-    wanted = figure_formats(names, ("png", "svg", "pdf"))
+    wanted = choose_figure_formats(names, ("png", "svg", "pdf"))
     if names and not folder:
         raise UsageError("--formats is for the figures in a folder: add -o FOLDER.")
     return wanted
@@ -315,14 +315,14 @@ def _check_files(
     A UsageError for a file that may not be written, and for formats without a folder.
     """
     if md:
-        check_new(md, force=force)
+        check_no_overwrite(md, force=force)
     form = "" if output is None or output.is_dir() else output.suffix
     if output is not None and form:
         from genaipa.reports.comparison import FORMS
 
         if form not in FORMS:
             raise UsageError(f"{output}: write a comparison as {', '.join(FORMS)}, or into a folder with all of them.")
-        check_new(output, force=force)
+        check_no_overwrite(output, force=force)
     return form, _check_formats(formats, folder=output is not None and not form)
 
 
@@ -335,11 +335,11 @@ def _print_comparison(comparison: Comparison, gate: Gate | None, runs: Sequence[
     show(comparison.verdict)
     if gate:
         show(str(gate))
-    caveat(f"{_describe_limits(comparison)} A is {comparison.first}, B {comparison.second}.")
+    caveat(f"{_describe_reach_and_power(comparison)} A is {comparison.first}, B {comparison.second}.")
     caveats([sentence for sentence in (comparison.favoured, comparison.answered) if sentence])
     short = [] if everything else [name for name in _COLUMNS if name not in _ALWAYS]
     columns = {head: column for head, column in _COLUMNS.items() if head not in short}
-    print_table(list(columns), _make_rows(table, columns), right=range(2, len(columns) - 1))
+    print_table(list(columns), _make_comparison_rows(table, columns), right=range(2, len(columns) - 1))
     if len(table.data) < len(comparison.frame):
         suggest_next(f"{number(len(comparison.frame) - len(table.data), 'more row')}: --all")
     if comparison.judge and comparison.scored_throughout:
@@ -352,7 +352,7 @@ def _print_comparison(comparison: Comparison, gate: Gate | None, runs: Sequence[
     )
 
 
-def _describe_limits(comparison: Comparison) -> str:
+def _describe_reach_and_power(comparison: Comparison) -> str:
     """Say what the result is worth for other documents, and the size of a difference that would be found."""
     row = comparison.frame.iloc[0].to_dict()
     read = {
@@ -376,7 +376,7 @@ def _describe_limits(comparison: Comparison) -> str:
     return f"{text} {early}" if early else text
 
 
-def _make_rows(table: Table, columns: Mapping[str, str]) -> Iterator[list[str] | str]:
+def _make_comparison_rows(table: Table, columns: Mapping[str, str]) -> Iterator[list[str] | str]:
     """Yield the rows of each family under its name; p is the adjusted one."""
     for family, data in table.data.groupby("family", sort=False):
         yield f"{str(family)[0].upper()}{str(family)[1:]}"
@@ -390,7 +390,9 @@ def _make_rows(table: Table, columns: Mapping[str, str]) -> Iterator[list[str] |
             yield [written[name] for name in columns.values()]
 
 
-def _write(comparison: Comparison, output: Path, form: str, formats: Sequence[Format], *, force: bool) -> None:
+def _write_comparison(
+    comparison: Comparison, output: Path, form: str, formats: Sequence[Format], *, force: bool
+) -> None:
     """Write one file, or a folder with every form of the table, and the figures."""
     from genaipa.reports.comparison import FORMS
     from genaipa.reports.figures.figure import file_paths, save
@@ -405,7 +407,7 @@ def _write(comparison: Comparison, output: Path, form: str, formats: Sequence[Fo
         texts[output / f"{comparison.groups.name}.tex"] = as_latex(comparison.groups)
     figures = comparison.figures
     for path in (*texts, *(path for figure in figures for path in file_paths(figure, output, formats))):
-        check_new(path, force=force)
+        check_no_overwrite(path, force=force)
     try:
         output.mkdir(parents=True, exist_ok=True)
         for path, text in texts.items():

@@ -38,9 +38,9 @@ def demo() -> None:
     """
     workspace = current_workspace()
     with stderr_console().status("asking three systems, reading scores, drawing figures"):
-        folder = _run(workspace)
-        _bring_scores(workspace)
-        report = _report(workspace, folder.name)
+        folder = _ask_demo_systems(workspace)
+        _import_shipped_scores(workspace)
+        report = _write_demo_report(workspace, folder.name)
     if report is not None:
         _show_ranking(report)
         _explain_demo(report)
@@ -49,7 +49,7 @@ def demo() -> None:
     suggest_next(f"Next: {command('genaipa', 'score', NAME, *workspace_options(workspace.home))}")
 
 
-def _run(workspace: Workspace) -> RunFolder:
+def _ask_demo_systems(workspace: Workspace) -> RunFolder:
     """Ask the three systems, or take the run that was made before."""
     import asyncio
 
@@ -65,7 +65,7 @@ def _run(workspace: Workspace) -> RunFolder:
     return prepared.open()
 
 
-def _bring_scores(workspace: Workspace) -> None:
+def _import_shipped_scores(workspace: Workspace) -> None:
     """Put the shipped scores into the workspace's store, once."""
     if importlib.util.find_spec("sqlalchemy") is None:
         say("To score answers in the browser: pip install 'genaipa[desk]', then run genaipa demo again.")
@@ -83,7 +83,7 @@ def _bring_scores(workspace: Workspace) -> None:
         say(problem)
 
 
-def _report(workspace: Workspace, run: str) -> Report | None:
+def _write_demo_report(workspace: Workspace, run: str) -> Report | None:
     """Write the report; None if packages for that are missing."""
     from genaipa.reports import PACKAGES
 
@@ -109,11 +109,11 @@ def _show_ranking(report: Report) -> None:
     print_table(("place", "system", "M_all", "interval", "scored"), rows, right=(0, 2, 3, 4))
     order = list(ranked["system"])
     rows_by_pair = {(row.first, row.second): row for row in pairs.itertuples()}
-    sure = "; ".join(_describe_pair(rows_by_pair[pair]) for pair in pairwise(order))
+    sure = "; ".join(_describe_system_pair(rows_by_pair[pair]) for pair in pairwise(order))
     show(f"One document says nothing about other policies. {sure}.")
 
 
-def _describe_pair(row: Any) -> str:
+def _describe_system_pair(row: Any) -> str:
     """Describe the difference of a pair in a sentence, the higher one first."""
     from genaipa.reports.significance import write_p
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from genaipa.cli.terminal.console import is_explained, print_json, print_table, show, suggest_next
+from genaipa.cli.terminal.console import is_explanation_wanted, print_json, print_table, show, suggest_next
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import GenaipaError, NotReadyError, UsageError, closest
 from genaipa.execution.launch import launchers
@@ -65,15 +65,15 @@ def doctor(context: typer.Context, everything: _AllOption = False, json: JsonOpt
     if json:
         keys = ("what", "state", "found", "remedy")
         print_json({topic: [dict(zip(keys, row, strict=True)) for row in rows] for topic, rows in topics.items()})
-    elif everything or is_explained():
-        _print(topics)
+    elif everything or is_explanation_wanted():
+        _print_check_results(topics)
     else:
         _print_missing(topics, _find_used_families(workspace))
     if any(state == "broken" for _, state, _, _ in topics["genaipa"]):
         raise typer.Exit(1)
 
 
-def _print(topics: dict[str, list[Row]]) -> None:
+def _print_check_results(topics: dict[str, list[Row]]) -> None:
     rows: list[tuple[str, ...] | str] = []
     for topic, findings in topics.items():
         rows.append(topic)
@@ -210,14 +210,16 @@ def _find_providers(workspace: Workspace) -> dict[str, Provider]:
     from genaipa.systems.catalog import load_catalog
     from genaipa.systems.provider import find_provider, list_providers
 
-    providers = {record.name: record for record in list_providers() if record.keys and record.fill_server("") == record}
+    providers = {
+        record.name: record for record in list_providers() if record.keys and record.fill_server_variables("") == record
+    }
     try:
         entries = load_catalog(workspace).values()
     except GenaipaError:  # validate says why
         return providers
     for entry in entries:
         provider = find_provider(entry.system)
-        if provider is not None and (server := provider.fill_server(entry.system)) != provider:
+        if provider is not None and (server := provider.fill_server_variables(entry.system)) != provider:
             providers[provider.name_prefix(entry.system).rstrip("/")] = server
     return providers
 

@@ -86,9 +86,9 @@ def _pull_dataset(dataset: str | None, source: str | None, *, offline: bool, jso
 
 def pull_with_progress(dataset: Dataset, *, origin: str | None = None, offline: bool = False) -> Pulled:
     """Pull a data set, with its progress on stderr."""
-    from genaipa.cli.terminal.progress import show_pull
+    from genaipa.cli.terminal.progress import show_pull_progress
 
-    with show_pull(dataset.title) as report_files:
+    with show_pull_progress(dataset.title) as report_files:
         return dataset.pull(origin=origin, offline=offline, progress=report_files)
 
 
@@ -104,7 +104,7 @@ def import_study(dataset: str | None, source: str | None, *, offline: bool = Fal
     if json:
         print_json(_import_facts(done))
     else:
-        _print(done)
+        _print_imported_study(done)
 
 
 def find_named_dataset(name: str | None, *, runs: bool = False) -> Dataset:
@@ -129,7 +129,7 @@ def _import_facts(done: Imported) -> dict[str, object]:
     }
 
 
-def _print(done: Imported) -> None:
+def _print_imported_study(done: Imported) -> None:
     width = max(map(len, done.runs), default=0)
     for system, runs in done.runs.items():
         show(

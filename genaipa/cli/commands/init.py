@@ -62,7 +62,7 @@ def init(
     import shlex
 
     folder = folder.expanduser()
-    for file in _make(folder):
+    for file in _create_workspace_files(folder):
         lines = f"; let git ignore {', '.join(_IGNORED.split())}" if file == ".gitignore" else ""
         say(f"{folder / file} already exists and was left unchanged{lines}")
     is_current_folder = folder.resolve() == Path.cwd().resolve()
@@ -76,7 +76,7 @@ def init(
     show("    genaipa policies add https://example.com/privacy --name example --company Example")
 
 
-def _make(folder: Path) -> list[str]:
+def _create_workspace_files(folder: Path) -> list[str]:
     """Make the folders and files that are not there yet; the names of the files that are. A UsageError if it can't."""
     import json
 

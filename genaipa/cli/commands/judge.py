@@ -13,7 +13,7 @@ import typer
 
 from genaipa.cli.commands import run_options as options
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import explain, print_json, say, show, suggest_next, width, write_flags
+from genaipa.cli.terminal.console import explain, print_json, say, show, suggest_next, width, write_options_as_flags
 from genaipa.cli.terminal.options import SELDOM, JsonOption, OfflineOption, current_workspace, option, split_names
 from genaipa.cli.terminal.selection import RunsArgument, add_filters
 from genaipa.errors import command
@@ -90,7 +90,7 @@ def judge(
         if judges.had:
             say(f"{number(judges.had, 'judgement')} of {judges.wanted:,} exist already.")
         if not judges.runs:
-            _nothing_to_do(workspace, judges, json=json)
+            _print_nothing_to_judge(workspace, judges, json=json)
         elif dry_run or estimate:
             _print_preview(judges, messages=dry_run, json=json, batch=bool(batch))
         else:
@@ -99,7 +99,7 @@ def judge(
             raise typer.Exit(_run_judges(workspace, judges, limits, observer, json=json))
 
 
-def _nothing_to_do(workspace: Workspace, judges: PreparedJudges, *, json: bool) -> None:
+def _print_nothing_to_judge(workspace: Workspace, judges: PreparedJudges, *, json: bool) -> None:
     if json:
         print_json({"wanted": judges.wanted, "had": judges.had, "runs": []})
     else:
@@ -109,7 +109,7 @@ def _nothing_to_do(workspace: Workspace, judges: PreparedJudges, *, json: bool) 
             if lacking
             else "There is nothing to judge: every answer has its verdict."
         )
-        _print_alone(workspace, judges.answers)
+        _print_judges_without_people(workspace, judges.answers)
 
 
 def _print_preview(judges: PreparedJudges, *, messages: bool, json: bool, batch: bool) -> None:
@@ -125,11 +125,11 @@ def _run_judges(
     import asyncio
 
     from genaipa.cli.commands.run import CAPPED, INTERRUPTED, PARTIAL
-    from genaipa.cli.terminal.env_file import print_origins
+    from genaipa.cli.terminal.env_file import print_key_origins
 
-    print_origins(dict.fromkeys(system.name for run in judges.runs for system in run.systems))
+    print_key_origins(dict.fromkeys(system.name for run in judges.runs for system in run.systems))
     try:
-        done = asyncio.run(_ask_promptly(judges, limits, observer))
+        done = asyncio.run(_ask_judges_until_interrupt(judges, limits, observer))
     except (KeyboardInterrupt, asyncio.CancelledError):
         say("interrupted; all verdicts so far are kept. Continue with the same command.")
         return INTERRUPTED
@@ -138,13 +138,13 @@ def _run_judges(
     return CAPPED if "capped" in statuses else 0 if statuses == {"complete"} else PARTIAL
 
 
-async def _ask_promptly(
+async def _ask_judges_until_interrupt(
     judges: PreparedJudges, limits: RunLimits, observer: TerminalObserver
 ) -> list[tuple[RunFolder, RunOutcome]]:
-    from genaipa.cli.terminal.process import stop_promptly
+    from genaipa.cli.terminal.process import stop_promptly_at_interrupt
     from genaipa.execution.judging import ask_judges
 
-    with stop_promptly():
+    with stop_promptly_at_interrupt():
         return await ask_judges(judges, limits, observer)
 
 
@@ -166,14 +166,14 @@ def _print_closing(
         print_tally(outcome.tally)
         show(f"Judge's run: {folder.name}")
         for system, reason in outcome.stopped.items():
-            show(f"{system} was not asked any more: {write_flags(reason)}")
+            show(f"{system} was not asked any more: {write_options_as_flags(reason)}")
         for sentence in note_server_settings(outcome.tally):
             show(sentence)
         if outcome.capped:
             show(f"Stopped by --max-cost: {outcome.capped}.")
     for name, models in changed.items():
         show(f"{name} was served as {', '.join(models)}: these count as {len(models)} judges.")
-    people, better = _print_alone(workspace, judges.answers)
+    people, better = _print_judges_without_people(workspace, judges.answers)
     unasked_runs = len(judges.runs) - len(done)
     if missing := sum(row.missing for _, outcome in done for row in outcome.tally.rows.values()):
         lack = f"{number(missing, 'verdict')} {'is' if missing == 1 else 'are'} missing"
@@ -186,7 +186,7 @@ def _print_closing(
         suggest_next("To rely on it, score some yourself: genaipa score", "Pictures: genaipa report", *better)
 
 
-def _print_alone(workspace: Workspace, answers: JudgedAnswers) -> tuple[bool, list[str]]:
+def _print_judges_without_people(workspace: Workspace, answers: JudgedAnswers) -> tuple[bool, list[str]]:
     """Print a line of each judge's means, by names and never by value, and its heat map where the terminal can.
 
     Return whether people scored some of the same answers, and the command that compares the systems, where one judge
@@ -237,7 +237,7 @@ def draw_heat_map(
     pipe, and a terminal that has no such signs, get nothing.
     """
     room = width() if sys.stdout.isatty() else None
-    if room is None or not cells or not _has_signs():
+    if room is None or not cells or not _can_print_shades():
         return []
     asked_questions = {question for _, question in cells}
     groups: dict[str, list[str]] = {}
@@ -288,7 +288,7 @@ def _split_rows(groups: Mapping[str, Sequence[str]], room: int) -> Iterator[list
         yield row
 
 
-def _has_signs() -> bool:
+def _can_print_shades() -> bool:
     try:
         (_SHADES + _NONE).encode(sys.stdout.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):

@@ -5,12 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from genaipa.cli.terminal.console import caveat, explain, is_explained, print_json, print_table, show, suggest_next
+from genaipa.cli.terminal.console import (
+    caveat,
+    explain,
+    is_explanation_wanted,
+    print_json,
+    print_table,
+    show,
+    suggest_next,
+)
 from genaipa.cli.terminal.options import (
     ExcludedOption,
     ForceOption,
     JsonOption,
-    check_new,
+    check_no_overwrite,
     current_workspace,
     option,
     split_names,
@@ -82,7 +90,7 @@ def judges(
     chapter = JudgesChapter().make(study, Scope.from_frame(study.table, study.questions.categories))
     tables = {item.name: item for item in chapter.tables}
     if output is not None and tables:
-        _write(chapter, output, force=force)
+        _write_judges_chapter(chapter, output, force=force)
         show(f"{output}: tables and figures on {number(len(tables['judges'].data), 'judge')}")
         return
     if json:
@@ -90,10 +98,10 @@ def judges(
         print_json({"absent": chapter.absent, "tables": rows})
     elif tables:
         _print_judges(tables, by)
-        _say_next(
+        _print_next_step(
             tables["judges"],
             is_drawn=bool(study.waves),
-            is_small=_are_few(study.table),
+            is_small=_are_answers_few(study.table),
             throughout=is_scored_throughout(study.table),
         )
     else:
@@ -115,14 +123,14 @@ def _print_judges(tables: dict[str, Table], by: str) -> None:
     explain(summary.note, hint="What the numbers mean: --explain")
     if agreed is not None and lenient is not None:
         show("Agreement with people, and of people with each other: Krippendorff's alpha, and Gwet's AC2 with people")
-        _print(_AGREEMENT, list(_agreement_rows(agreed)))
-        if apart is not None and (by or is_explained()):
-            show(apart.title if is_explained() else f"By {by}")
-            lines = list(_group_rows(apart, "" if is_explained() else by))
-            _print(("answers of", "n", "alpha", "AC2", "commonest value"), lines)
-        if is_explained():
+        _print_without_empty_columns(_AGREEMENT, list(_agreement_rows(agreed)))
+        if apart is not None and (by or is_explanation_wanted()):
+            show(apart.title if is_explanation_wanted() else f"By {by}")
+            lines = list(_group_rows(apart, "" if is_explanation_wanted() else by))
+            _print_without_empty_columns(("answers of", "n", "alpha", "AC2", "commonest value"), lines)
+        if is_explanation_wanted():
             show(f"{lenient.title}: M_all minus people's, on a scale from 10 to 100")
-            _print(_LENIENCY, list(_leniency_rows(lenient)))
+            _print_without_empty_columns(_LENIENCY, list(_leniency_rows(lenient)))
         explain(agreed.note, _describe_small_groups(lenient), lenient.note)
         explain("The other tables, and figures: genaipa judges -o FOLDER, or --json.")
 
@@ -146,7 +154,7 @@ def _summarize_judge(judge: str, agreed: Table, lenient: Table) -> str:
     return f"{text}; {number(whole['answers'], 'answer')}."
 
 
-def _are_few(frame: pd.DataFrame) -> bool:
+def _are_answers_few(frame: pd.DataFrame) -> bool:
     """Tell whether no system has enough answers in an experiment for people to score only a part of them."""
     from genaipa.scoring.waves import SIZE
 
@@ -154,7 +162,7 @@ def _are_few(frame: pd.DataFrame) -> bool:
     return bool(answers.groupby(["system", "experiment"], observed=True).size().max() <= SIZE)
 
 
-def _say_next(summary: Table, *, is_drawn: bool, is_small: bool, throughout: bool) -> None:
+def _print_next_step(summary: Table, *, is_drawn: bool, is_small: bool, throughout: bool) -> None:
     """Print the next step: more scores by people, all of them of few answers, or averages that rest on both.
 
     Where people scored `throughout`, nothing is left to score.
@@ -177,7 +185,7 @@ def _say_next(summary: Table, *, is_drawn: bool, is_small: bool, throughout: boo
         suggest_next("Averages from people and judges: genaipa report", f"Next: {draw}genaipa score" if draw else "")
 
 
-def _print(headers: Sequence[str], lines: list[list[str] | str]) -> None:
+def _print_without_empty_columns(headers: Sequence[str], lines: list[list[str] | str]) -> None:
     """Print a table without its empty columns."""
     cells = [line for line in lines if isinstance(line, list)]
     columns = [index for index in range(len(headers)) if any(line[index] for line in cells)]
@@ -230,7 +238,7 @@ def _leniency_rows(leniencies: Table) -> Iterator[list[str] | str]:
         for row in rows.to_dict("records"):
             blank = "" if leniencies.format_cell("low", row["low"]) else row["reason"]
             ends = (
-                _format_ends(leniencies, row, low, high)
+                _format_interval_ends(leniencies, row, low, high)
                 for low, high in (("low", "high"), ("policies_low", "policies_high"))
             )
             yield [_group_label(row), f"{row['answers']:,}", leniencies.format_cell("mean", row["mean"]), *ends, blank]
@@ -254,24 +262,24 @@ def _format_interval(source: Table, row: dict[Any, Any], column: str, low: str =
 
     if not row:
         return ""
-    value, ends = source.format_cell(column, row[column]), _format_ends(source, row, low, high)
+    value, ends = source.format_cell(column, row[column]), _format_interval_ends(source, row, low, high)
     if value or column == "r":
         return f"{value} ({ends})" if ends else f"{value} (too few to tell)" if column == "alpha" else value
     return f"n={row['answers']}: too few" if not_meaningful(row["answers"]) else "not defined"
 
 
-def _format_ends(source: Table, row: dict[Any, Any], low: str, high: str) -> str:
+def _format_interval_ends(source: Table, row: dict[Any, Any], low: str, high: str) -> str:
     written = source.format_cell(low, row[low])
     return f"{written} to {source.format_cell(high, row[high])}" if written else ""
 
 
-def _write(chapter: Chapter, output: Path, *, force: bool) -> None:
+def _write_judges_chapter(chapter: Chapter, output: Path, *, force: bool) -> None:
     """Write every form of the tables and figures into a folder."""
     from genaipa.reports.figures.figure import save
     from genaipa.reports.writing import write_table
 
     for name in (*(item.name for item in chapter.tables), *(item.name for item in chapter.figures)):
-        check_new(output / f"{name}.csv", force=force)
+        check_no_overwrite(output / f"{name}.csv", force=force)
     try:
         output.mkdir(parents=True, exist_ok=True)
         for part in chapter.tables:

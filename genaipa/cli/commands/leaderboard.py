@@ -10,13 +10,13 @@ from genaipa.cli.terminal.options import (
     ExcludedOption,
     ForceOption,
     JsonOption,
-    check_new,
+    check_no_overwrite,
     current_workspace,
     open_output,
     option,
     split_names,
 )
-from genaipa.cli.terminal.selection import ByOption, RunsArgument, add_filters, check_names
+from genaipa.cli.terminal.selection import ByOption, RunsArgument, add_filters, check_run_and_system_names
 from genaipa.errors import UsageError, command
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import number
@@ -50,11 +50,11 @@ def leaderboard(
     their own.
     """
     if output is not None:
-        _check_form(output)
-        check_new(output, force=force)
+        _check_output_suffix(output)
+        check_no_overwrite(output, force=force)
 
     workspace = current_workspace()
-    check_names(workspace, *split_names(run))
+    check_run_and_system_names(workspace, *split_names(run))
     study, results = _gather_results(workspace, split_names(run), only, by, excluded=include_excluded)
     from genaipa.reports import render
     from genaipa.reports.chapters.groups import group_quality_table
@@ -87,7 +87,7 @@ def leaderboard(
         suggest_next(f"Next: {command('genaipa', 'score', *split_names(run))}")
         return
     if output is not None:
-        _write(grouped or (tables[0] if tables else table), output, force=force)
+        _write_leaderboard(grouped or (tables[0] if tables else table), output, force=force)
     else:
         nothing = "No run here has answers to rank."
         _print_tables(
@@ -139,7 +139,7 @@ def _gather_results(
     return study, [] if only.documents or only.experiments else find_results(workspace, sources)
 
 
-def _check_form(path: Path) -> None:
+def _check_output_suffix(path: Path) -> None:
     from genaipa.reports import check_packages
 
     check_packages()
@@ -149,7 +149,7 @@ def _check_form(path: Path) -> None:
         raise UsageError(f"'{path.name}' must end in one of {', '.join(FORMS)}.")
 
 
-def _write(table: Table, path: Path, *, force: bool) -> None:
+def _write_leaderboard(table: Table, path: Path, *, force: bool) -> None:
     from genaipa.reports.render import FORMS
 
     with open_output(path, force=force) as file:

@@ -7,8 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from genaipa.cli.terminal.console import say, show
-from genaipa.cli.terminal.options import ExcludedOption, ForceOption, check_new, current_workspace, option, split_names
-from genaipa.cli.terminal.selection import RunsArgument, tell_losses
+from genaipa.cli.terminal.options import (
+    ExcludedOption,
+    ForceOption,
+    check_no_overwrite,
+    current_workspace,
+    option,
+    split_names,
+)
+from genaipa.cli.terminal.selection import RunsArgument, print_study_losses
 from genaipa.errors import UsageError, command
 from genaipa.words import number
 
@@ -47,7 +54,7 @@ def pack(
     file = output or Path(f"{make_pack_name(names)}.zip")
     if file.suffix != ".zip":
         raise UsageError(f"'{file.name}' has to end in .zip.")
-    check_new(file, force=force)
+    check_no_overwrite(file, force=force)
     workspace.check_output(file)
     sources = select_for_pack(workspace, names, "pack")
     packed = write_pack(workspace, sources, file, excluded=include_excluded, whole=with_texts)
@@ -65,7 +72,7 @@ def select_for_pack(workspace: Workspace, names: Sequence[str], word: str) -> li
     from genaipa.runs.selection import select_sources
 
     sources = select_sources(workspace, names)
-    tell_losses(workspace, [source.folder for source in sources])
+    print_study_losses(workspace, [source.folder for source in sources])
     if not names:
         say(f"packing all {number(len(sources), 'run')} of the workspace; for one: genaipa {word} RUN")
     return sources

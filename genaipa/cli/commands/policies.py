@@ -119,7 +119,7 @@ def _document_facts(workspace: Workspace, document: Document) -> dict[str, Any]:
     and `unused` why the ones of that name are not used.
     """
     from genaipa.policies.statistics import measure
-    from genaipa.questions.annotations import find_annotations, find_question_set, why_unused
+    from genaipa.questions.annotations import explain_unused_annotations, find_annotations, find_question_set
     from genaipa.questions.sets import default_set
 
     match = find_annotations(workspace, document)
@@ -134,11 +134,11 @@ def _document_facts(workspace: Workspace, document: Document) -> dict[str, Any]:
         "words": measure(document.text).words,
         "sections": len(document.sections),
         "answers": len(held.annotations.answers) if held else None,
-        "silent": len(held.annotations.silent) if held else None,
+        "silent": len(held.annotations.silent_questions) if held else None,
         "answers_to": held.annotations.questions if held else "",
         "answers_to_default": len(usable.answers) if usable else None,
         "answers_digest": held.annotations.digest if held else "",
-        "unused": why_unused(match.annotations, match.path, match.layer) if match and not held else "",
+        "unused": explain_unused_annotations(match.annotations, match.path, match.layer) if match and not held else "",
         "from": document.layer,
     }
 
@@ -376,23 +376,23 @@ def stats(
     from genaipa.policies.corpus import examine_corpus, read_documents
     from genaipa.policies.statistics import measure_distributions
 
-    with _show_count("checking") as count:
+    with _show_document_count("checking") as count:
         corpus = examine_corpus(documents, by=by, on_row=count)
     for remark in corpus.remarks:
         say(remark)
-    with _show_count("measured", corpus.documents) as count:
+    with _show_document_count("measured", corpus.documents) as count:
         groups = measure_distributions(_count_documents(read_documents(documents), count), by)
     if output is not None:
         _write_csv(output, [row for group in groups for row in _distribution_rows(group, by)], force=force)
         show(f"{output}: {number(corpus.documents, 'document')}")
     elif json:
-        print_json(_as_json(corpus, groups, by))
+        print_json(_make_statistics_json(corpus, groups, by))
     else:
         _print_distributions(corpus, groups, by)
 
 
 @contextlib.contextmanager
-def _show_count(doing: str, total: int | None = None) -> Iterator[Any]:
+def _show_document_count(doing: str, total: int | None = None) -> Iterator[Any]:
     """Show on the terminal how many documents were dealt with: the function is called after each."""
     of = f" of {total:,}" if total is not None else ""
     done = 0
@@ -432,10 +432,10 @@ def _print_documents(names: tuple[str, ...], *, json: bool, output: Path | None,
         measures = [measure for measure in MEASURES if not all(math.isnan(row[measure]) for row in rows)]
         cells = [(row["name"], *(_format_value(measure, row[measure]) for measure in measures)) for row in rows]
         print_table(("name", *(_HEADERS[measure] for measure in measures)), cells, right=range(1, 1 + len(measures)))
-        _show_notes(measures)
+        _print_measure_notes(measures)
 
 
-def _show_notes(measures: Collection[str]) -> None:
+def _print_measure_notes(measures: Collection[str]) -> None:
     """Print the notes on these measures, with each formula."""
     from genaipa.languages.catalog import LANGUAGES
 
@@ -472,7 +472,7 @@ def _distribution_rows(group: DocumentGroup, by: str) -> Iterator[dict[str, Any]
         yield {**({by: group.name} if by else {}), "documents": group.documents, "measure": measure, **values}
 
 
-def _as_json(corpus: Corpus, groups: list[DocumentGroup], by: str) -> dict[str, Any]:
+def _make_statistics_json(corpus: Corpus, groups: list[DocumentGroup], by: str) -> dict[str, Any]:
     return {
         "file": str(corpus.path),
         "digest": corpus.digest,
@@ -496,7 +496,7 @@ def _print_distributions(corpus: Corpus, groups: list[DocumentGroup], by: str) -
     copies = corpus.documents - corpus.texts
     copies_note = f", {copies:,} of them with the very text of another of the same company" if copies else ""
     show(f"{number(corpus.documents, 'document')}{copies_note}.")
-    _show_notes({measure for group in groups for measure in group.quartiles})
+    _print_measure_notes({measure for group in groups for measure in group.quartiles})
     if corpus.groups and not by:
         show(f"By group: --by {' or '.join(corpus.groups)}")
 

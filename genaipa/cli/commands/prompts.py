@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import explain, is_explained, print_json, print_table, show, suggest_next
+from genaipa.cli.terminal.console import explain, is_explanation_wanted, print_json, print_table, show, suggest_next
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import UnknownNameError, UsageError
 
@@ -37,14 +37,14 @@ def prompts(
     With NAME, that template alone; with --policy, filled in for that document.
     """
     from genaipa.datasets.base import load_named_document
-    from genaipa.languages.catalog import variant
+    from genaipa.languages.catalog import language_variant
     from genaipa.runs.procedure import NEUTRAL
-    from genaipa.tasks.prompts import load_prompts, set_names
+    from genaipa.tasks.prompts import list_prompt_sets, load_prompts
 
     workspace = current_workspace()
     if not prompts:
-        translated = variant(NEUTRAL, load_named_document(workspace, policy).language if policy else "")
-        prompts = translated if translated in set_names(workspace) else NEUTRAL
+        translated = language_variant(NEUTRAL, load_named_document(workspace, policy).language if policy else "")
+        prompts = translated if translated in list_prompt_sets(workspace) else NEUTRAL
     loaded = load_prompts(workspace, prompts)
     if name is not None and name not in loaded.files:
         raise UnknownNameError("prompt", name, loaded.files)
@@ -73,12 +73,15 @@ def _template_variables(name: str) -> tuple[str, ...]:
 
 
 def _print_sets(workspace: Workspace, selected: str) -> None:
-    from genaipa.tasks.prompts import SETS, list_variants, set_names
+    from genaipa.tasks.prompts import SETS, list_prompt_sets, list_variants
 
     sets = SETS | list_variants()
     print_table(
         ("set", "how it asks"),
-        [(name, sets.get(name, "your own; missing templates come from neutral")) for name in set_names(workspace)],
+        [
+            (name, sets.get(name, "your own; missing templates come from neutral"))
+            for name in list_prompt_sets(workspace)
+        ],
     )
     show(f"\nMessages of {selected}, with the variables that are filled in:")
 
@@ -100,7 +103,7 @@ def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
         )
         return
     digests = loaded.digests
-    is_single, is_full = len(names) == 1, len(names) == 1 or is_explained()
+    is_single, is_full = len(names) == 1, len(names) == 1 or is_explanation_wanted()
     heads = ("name", "variables", "from", "digest")
     cells = [
         (name, ", ".join(_template_variables(name)) or role, loaded.files[name][0], digests[name][:12])

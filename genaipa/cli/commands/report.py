@@ -24,9 +24,9 @@ from genaipa.cli.terminal.options import (
     ForceOption,
     FormatsOption,
     JsonOption,
-    check_new,
+    check_no_overwrite,
+    choose_figure_formats,
     current_workspace,
-    figure_formats,
     option,
     split_names,
 )
@@ -94,8 +94,8 @@ def report(
     from genaipa.runs.selection import select_sources
 
     workspace = current_workspace()
-    bounds, wanted = _read_bounds(workspace, green, red), figure_formats(formats, ("svg",))
-    _check_frame(frame, force=force)
+    bounds, wanted = _read_bounds(workspace, green, red), choose_figure_formats(formats, ("svg",))
+    _check_frame_path(frame, force=force)
     # Names first: what reports need takes a second to import.
     select_sources(workspace, split_names(run), only)
     check_packages()
@@ -126,7 +126,7 @@ def report(
     else:
         print_summary(result, page)
     if open_page:
-        _open(page)
+        _open_in_browser(page)
 
 
 @contextlib.contextmanager
@@ -138,15 +138,15 @@ def _show_steps(first: str) -> Iterator[Callable[[str], None]]:
         yield lambda now: status.update(printable(now))
 
 
-def _check_frame(path: Path | None, *, force: bool) -> None:
+def _check_frame_path(path: Path | None, *, force: bool) -> None:
     if path is None:
         return
     if path.suffix not in (".csv", ".parquet"):
         raise UsageError(f"'{path.name}' has to end in .csv or .parquet.")
-    check_new(path, force=force)
+    check_no_overwrite(path, force=force)
 
 
-def _open(page: Path) -> None:
+def _open_in_browser(page: Path) -> None:
     import webbrowser
 
     if not webbrowser.open(page.resolve().as_uri()):

@@ -88,14 +88,14 @@ def run(
     from genaipa.execution.limits import RunLimits
     from genaipa.tasks.request import RunRequest
 
-    launched = run_slices.take_launched()
+    launched = run_slices.end_with_driver_if_launched()
     observer, workspace = TerminalObserver(yes=yes, connections=max_connections, launched=launched), current_workspace()
     part = run_slices.read_part(slice_, slices, resume)
     if resume is not None:
-        _refuse_other_plan(context)
+        _refuse_plan_options_with_resume(context)
         prepared = run_slices.prepare_named(workspace, resume, part, observer, offline=offline)
     else:
-        kind, task, plan = _select_task(task, {name: own[name] for name in own if _is_given(context, name)})
+        kind, task, plan = _select_task(task, {name: own[name] for name in own if _is_option_given(context, name)})
         request = RunRequest(
             systems=split_names(system), documents=split_names(policy), company=company,
             corpus=str(corpus) if corpus else None, limit_documents=limit_documents, stratify=stratify,
@@ -104,7 +104,7 @@ def run(
             max_tokens=max_tokens, sampling_seed=sampling_seed,
         )  # fmt: skip
         prepared = run_slices.prepare_whole(workspace, request, observer, is_whole=part is None)
-    run_slices.check_place(on, prepared)
+    run_slices.check_place_of_slices(on, prepared)
     if dry_run or estimate:
         print_preview(prepared, messages=dry_run, json=json, batch=bool(batch))
         return
@@ -140,7 +140,7 @@ def _select_task(task: str, kind_options: Mapping[str, Any]) -> tuple[str, str, 
     return find_task_kind(task), task, plan
 
 
-def _is_given(context: typer.Context, name: str) -> bool:
+def _is_option_given(context: typer.Context, name: str) -> bool:
     """Tell whether an option was given, be it its default value."""
     source = context.get_parameter_source(name)
     return source is not None and source.name != "DEFAULT"
@@ -176,7 +176,7 @@ def choose_batching(batch: bool | None, *runs: PreparedRun, no_wait: bool) -> Ba
     return Batching(wait=False)
 
 
-def _refuse_other_plan(context: typer.Context) -> None:
+def _refuse_plan_options_with_resume(context: typer.Context) -> None:
     """Raise a UsageError for a flag that would change the plan of a run that was begun."""
     for parameter in context.command.params:
         source = context.get_parameter_source(parameter.name or "")
@@ -201,16 +201,16 @@ def ask_prepared(
     import asyncio
 
     from genaipa.cli.commands import run_summary
-    from genaipa.cli.terminal.env_file import print_origins
+    from genaipa.cli.terminal.env_file import print_key_origins
     from genaipa.cli.terminal.progress import say_interrupted
 
     if prepared.complete and launched:
         return 0
     if prepared.complete:
         return run_summary.report_complete(prepared, json=json)
-    print_origins(system.name for system in prepared.systems)
+    print_key_origins(system.name for system in prepared.systems)
     try:
-        outcome = asyncio.run(_ask_promptly(prepared, limits, observer, _PATIENCE if launched else 0.0))
+        outcome = asyncio.run(_carry_out_until_interrupt(prepared, limits, observer, _PATIENCE if launched else 0.0))
     except (KeyboardInterrupt, asyncio.CancelledError):
         say_interrupted(prepared.folder, again)
         return INTERRUPTED
@@ -219,7 +219,7 @@ def ask_prepared(
     return {"complete": 0, "capped": CAPPED}.get(outcome.status, PARTIAL)
 
 
-async def _ask_promptly(
+async def _carry_out_until_interrupt(
     prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, patience: float
 ) -> RunOutcome:
     """Ask a run that Ctrl-C stops also while a document is cut into parts.
@@ -228,11 +228,11 @@ async def _ask_promptly(
     """
     import asyncio
 
-    from genaipa.cli.terminal.process import stop_promptly
+    from genaipa.cli.terminal.process import stop_promptly_at_interrupt
     from genaipa.execution.run import carry_out
 
     until = asyncio.get_running_loop().time() + patience
-    with stop_promptly():
+    with stop_promptly_at_interrupt():
         while True:
             try:
                 return await carry_out(prepared, limits, observer)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from genaipa.cli.commands.run_options import BESIDE_RESUME
-from genaipa.cli.terminal.console import caveat, print_json, say, show, write_flags
-from genaipa.cli.terminal.process import end_with_input
+from genaipa.cli.terminal.console import caveat, print_json, say, show, write_options_as_flags
+from genaipa.cli.terminal.process import end_process_with_input
 from genaipa.cli.terminal.progress import show_progress
 from genaipa.errors import ManyDocumentsError, OptionError, command
 from genaipa.execution.launch import (
@@ -81,23 +81,23 @@ class Driver:
         assert self.run.slice is not None, "a study has slices"
         return self.run.slice
 
-    def find(self) -> dict[int, RunFolder]:
+    def find_begun_slices(self) -> dict[int, RunFolder]:
         """Return the slices that were begun."""
-        self._looked = self._find_change()
+        self._looked = self._read_last_change_time()
         study = find_slices(self.workspace, self.part.study)
         self._begun = study.slices if study else {}
         return self._begun
 
-    def measure(self, index: int) -> int:
+    def measure_answer_bytes(self, index: int) -> int:
         """Return the bytes of a slice's answers."""
-        if index not in self._begun and self._find_change() != self._looked:
-            self.find()
+        if index not in self._begun and self._read_last_change_time() != self._looked:
+            self.find_begun_slices()
         folder = self._begun.get(index)
         with contextlib.suppress(OSError):
             return (folder.path / ANSWERS).stat().st_size if folder else 0
         return 0
 
-    def _find_change(self) -> int:
+    def _read_last_change_time(self) -> int:
         """Return when a run was last begun, as a number that only grows."""
         with contextlib.suppress(OSError):
             return self.workspace.runs.stat().st_mtime_ns
@@ -105,7 +105,7 @@ class Driver:
 
     def find_unfinished(self) -> list[int]:
         """Return the slices that lack something, or were never begun."""
-        begun = self.find()
+        begun = self.find_begun_slices()
         return [
             index for index in range(1, self.part.number + 1) if index not in begun or not begun[index].is_complete()
         ]
@@ -120,9 +120,9 @@ class Driver:
         launcher, at_once = find_launcher(self.on)
         cap = self.run.cap(self.limits.max_cost)
         check_limits(self.run, replace(self.limits, max_cost=cap))
-        tally, todo = StudyTally(self.find, self.run), self.find_unfinished()
+        tally, todo = StudyTally(self.find_begun_slices, self.run), self.find_unfinished()
         if not todo:
-            return self._close(tally.count(), "complete", {})
+            return self._print_study_outcome(tally.count(), "complete", {})
         systems = asyncio.run(ready_systems(self.run, lambda _sentence: None))
         observer.ready(self.run, systems, cap)
         served, flags = find_served(self.run.systems), self.limits.server_flags
@@ -132,11 +132,11 @@ class Driver:
             self._write_words(context, [] if is_here else flags, again=True),
             self.part.number,
             say,
-            measure=self.measure,
+            measure=self.measure_answer_bytes,
             connections=self.limits.max_connections,
             shares_servers=is_here or len(served) < len(self.run.systems),
             gpus=math.prod(map(int, flags[1::2])) if served and not is_here else 0,
-            sentences={printable(write_flags(sentence)) for sentence in observer.sentences},
+            sentences={printable(write_options_as_flags(sentence)) for sentence in observer.sentences},
         )
         serving = serve_models(self.run.systems, flags, say) if is_here else contextlib.nullcontext(dict[str, str]())
         subject = f"{len(todo):,} of {count_words(self.part.number, 'slice')} of {self.part.study}, {launcher.about}"
@@ -149,7 +149,7 @@ class Driver:
                 status = "interrupted"
             else:
                 status = self._study_status(launch.codes)
-        return self._close(tally.count(), status, launch.codes)
+        return self._print_study_outcome(tally.count(), status, launch.codes)
 
     def _write_words(self, context: typer.Context, flags: Sequence[str], *, again: bool) -> list[str]:
         """Return the words of `genaipa run` that all slices share, or those that go on `again`."""
@@ -165,11 +165,11 @@ class Driver:
             return "complete"
         return "capped" if CAPPED in codes.values() else "partial"
 
-    def _close(self, tally: Tally, status: str, codes: Mapping[int, int]) -> int:
+    def _print_study_outcome(self, tally: Tally, status: str, codes: Mapping[int, int]) -> int:
         """Print the outcome of the study and the next step; return the exit code."""
         from genaipa.cli.commands.run_summary import print_tally, tally_rows
 
-        begun = self.find()
+        begun = self.find_begun_slices()
         unfinished = self.find_unfinished()
         if self.json:
             facts = {"study": self.part.study, "slices": self.part.number, "status": status, "unfinished": unfinished}
@@ -182,7 +182,9 @@ class Driver:
         if status == "partial":
             if USAGE in codes.values():
                 return USAGE
-            return FAILED if {*codes.values()} == {FAILED} and not any(map(self.measure, begun)) else PARTIAL
+            return (
+                FAILED if {*codes.values()} == {FAILED} and not any(map(self.measure_answer_bytes, begun)) else PARTIAL
+            )
         return {"complete": COMPLETE, "capped": CAPPED, "interrupted": INTERRUPTED}[status]
 
     def _next_step(self, tally: Tally, status: str) -> str:
@@ -219,11 +221,11 @@ def _format_option(parameter: Any, value: Any) -> list[str]:
     return [f"{flag}={word}" for word in values if word is not None]
 
 
-def take_launched() -> bool:
+def end_with_driver_if_launched() -> bool:
     """Tell whether a driver launched this process, and then see that it ends with it."""
     if os.environ.pop(LAUNCHED, None) is None:
         return False
-    end_with_input()
+    end_process_with_input()
     return True
 
 
@@ -234,7 +236,7 @@ def read_part(text: str | None, slices: int | None, resume: str | None) -> tuple
     return None if text is None else parse_slice(text)
 
 
-def check_place(on: str | None, prepared: PreparedRun) -> None:
+def check_place_of_slices(on: str | None, prepared: PreparedRun) -> None:
     """Raise a UsageError for a place of slices where there are none, or only one."""
     if on is not None and not prepared.stands_for_all:
         raise OptionError("on", " is for all slices of a study; start one with: --documents FILE --slices 16")

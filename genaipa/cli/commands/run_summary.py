@@ -6,7 +6,7 @@ import asyncio
 import math
 from typing import TYPE_CHECKING
 
-from genaipa.cli.terminal.console import caveat, print_json, print_table, say, show, write_flags
+from genaipa.cli.terminal.console import caveat, print_json, print_table, say, show, write_options_as_flags
 from genaipa.cli.terminal.fitting import mark_unbreakable
 from genaipa.cli.terminal.progress import format_dollars, format_run_command, format_time, format_tokens
 from genaipa.errors import NOT_RECORDED, GenaipaError
@@ -71,11 +71,11 @@ def _print_estimate(pairs: list[tuple[PreparedRun, Ready]], *, json: bool, batch
     from genaipa.execution.ready import REPLY_TOKENS, estimate_run
 
     rows = [row for run, ready in pairs for row in estimate_run(run, ready)]
-    labels = {ready.resolved.requested_name: _describe_counting(ready) for _, ready in pairs}
+    labels = {ready.resolved.requested_name: _describe_token_counter(ready) for _, ready in pairs}
     halved = {r.resolved.requested_name for _, r in pairs if r.resolved.takes_batches} if batch else set[str]()
-    power = _estimate_power(pairs[0][0].task, pairs[0][0].times)
+    power = _estimate_smallest_differences(pairs[0][0].task, pairs[0][0].times)
     if json:
-        print_json({"rows": [_as_dict(row, halved) for row in rows], "systems": labels, "power": power})
+        print_json({"rows": [_list_cost_facts(row, halved) for row in rows], "systems": labels, "power": power})
         return
     procedure = pairs[0][0].spec.kind == DEFAULT
     print_table(
@@ -132,7 +132,7 @@ def _print_estimate(pairs: list[tuple[PreparedRun, Ready]], *, json: bool, batch
             show(f"Fewer than {LEAST_DOCUMENTS} documents say nothing about policies like these.")
 
 
-def _estimate_power(task: Task, times: float) -> dict[str, object]:
+def _estimate_smallest_differences(task: Task, times: float) -> dict[str, object]:
     """Estimate the smallest differences of two systems that a run on these policies finds; empty where unknown.
 
     `questions` are those about each document, the fewest; the run has `times` the documents of the task.
@@ -159,7 +159,7 @@ def _estimate_power(task: Task, times: float) -> dict[str, object]:
     return {"questions": questions, "documents": documents, **sizes, "said": text} if text else {}
 
 
-def _describe_counting(ready: Ready) -> str:
+def _describe_token_counter(ready: Ready) -> str:
     counted = "; ".join(sorted({counter.label for counter in ready.target.counters.values()}))
     price = ready.tariff.label if ready.tariff else "no price known (add one to systems.yaml)"
     return f"{ready.resolved.requested_name}: tokens by {counted}; prices: {price}."
@@ -179,7 +179,7 @@ def _compare_batch_cost(rows: list[CostEstimate], halved: set[str]) -> str:
     )
 
 
-def _as_dict(row: CostEstimate, halved: set[str]) -> dict[str, object]:
+def _list_cost_facts(row: CostEstimate, halved: set[str]) -> dict[str, object]:
     extra = {"batch_cost": row.batch_cost} if row.system in halved else {}
     return extra | {
         "system": row.system,
@@ -203,7 +203,9 @@ def report_complete(run: PreparedRun, *, json: bool) -> int:
     assert run.folder is not None, "only an existing run is complete"
     _, tally = run.folder.read_state()
     if json:
-        print_json({**summarize_run(run.folder, "complete", tally), **_read_closing(run.workspace, run.folder).facts})
+        print_json(
+            {**summarize_run(run.folder, "complete", tally), **_read_task_closing(run.workspace, run.folder).facts}
+        )
     else:
         print_tally(tally)
         _print_scores(run.workspace, run.folder, tally)
@@ -216,7 +218,10 @@ def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool, again: S
     """Print the outcome of a run, its folder and the next command, which needs `again` these options of it."""
     folder = run.open()
     if json:
-        facts = {**summarize_run(folder, outcome.status, outcome.tally), **_read_closing(run.workspace, folder).facts}
+        facts = {
+            **summarize_run(folder, outcome.status, outcome.tally),
+            **_read_task_closing(run.workspace, folder).facts,
+        }
         print_json({**facts, "stopped": outcome.stopped, "elapsed": outcome.elapsed})
         return
     print_tally(outcome.tally)
@@ -229,7 +234,7 @@ def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool, again: S
         caveat(f"Took {took}{sides}.")
     show(f"Run folder: {mark_unbreakable(folder.path)}")
     for system, reason in outcome.stopped.items():
-        show(f"{system} was not asked any more: {write_flags(reason)}")
+        show(f"{system} was not asked any more: {write_options_as_flags(reason)}")
     for sentence in [*_note_other_models(folder), *note_server_settings(outcome.tally)]:
         show(sentence)
     if outcome.capped:
@@ -239,7 +244,7 @@ def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool, again: S
 
 def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None:
     """Print the mean score of each system, or the lines of its kind of task."""
-    if lines := _read_closing(workspace, folder).lines:
+    if lines := _read_task_closing(workspace, folder).lines:
         for line in lines:
             show(line)
         return
@@ -248,7 +253,7 @@ def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None
         show(f"{system}: scored {mean:.3f} on average over {number(len(scores), 'answer')}.")
 
 
-def _read_closing(workspace: Workspace, folder: RunFolder) -> Closing:
+def _read_task_closing(workspace: Workspace, folder: RunFolder) -> Closing:
     """Return the lines and facts of the run's kind of task; none if its data can't be read."""
     kind = find_kind(folder.manifest().spec.kind)
     try:
@@ -319,21 +324,21 @@ def next_step(folder: RunFolder, outcome: RunOutcome, again: Sequence[str] = ())
     steps = sum(row.failed_steps for row in outcome.tally.rows.values())
     if steps:
         lack += f" {number(steps, 'summary or acknowledgement', 'summaries or acknowledgements')} failed before them."
-    return f"{lack} {_ask_again(folder, outcome, go_on)}"
+    return f"{lack} {_describe_asking_again(folder, outcome, go_on)}"
 
 
-def _ask_again(folder: RunFolder, outcome: RunOutcome, go_on: str) -> str:
+def _describe_asking_again(folder: RunFolder, outcome: RunOutcome, go_on: str) -> str:
     """Say how to get the missing answers; `go_on` is the command that asks for them."""
     if outcome.status == "capped":
         enough = _suggest_cap(outcome)
         return f"Continue with a higher cap (${enough:g} is a guess): {go_on} --max-cost {enough:g}"
-    if outcome.status == "partial" and not outcome.stopped and _never_recorded(folder):
+    if outcome.status == "partial" and not outcome.stopped and _are_all_failures_unrecorded(folder):
         why = "Asking again can't help: the recording lacks them, or the turns before them."
         return f"{why} Why: {format_run_command(folder, 'show')}"
     return f"Ask again: {go_on}"
 
 
-def _never_recorded(folder: RunFolder) -> bool:
+def _are_all_failures_unrecorded(folder: RunFolder) -> bool:
     """Tell whether every failure is that a recording lacks the answer."""
     tally, offsets = folder.tally_records()
     failed = folder.read_records([offsets[key] for key, status in tally.statuses.items() if status == "failed"])

@@ -11,7 +11,7 @@ import typer
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import complain, print_json, print_table, say, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, split_names
-from genaipa.cli.terminal.selection import add_filters, tell_losses
+from genaipa.cli.terminal.selection import add_filters, print_study_losses
 from genaipa.errors import GenaipaError, NotAmongError, UnknownNameError, UsageError, command
 from genaipa.runs.filters import EVERYTHING, Filters, model_names
 from genaipa.words import number
@@ -48,7 +48,7 @@ def list_runs(
     chosen = _select_entries(readable, names, only)
     for problem in problems:
         complain(problem)
-    tell_losses(workspace, [entry.folder for entry in chosen])
+    print_study_losses(workspace, [entry.folder for entry in chosen])
     if json:
         print_json([entry.as_dict() for entry in chosen])
     elif chosen:
@@ -86,7 +86,7 @@ class _Entry:
         return self.study.folders if self.study else [self.folder]
 
     @property
-    def newest(self) -> str:
+    def newest_folder_name(self) -> str:
         """The name of its newest folder."""
         return max(folder.name for folder in self.folders)
 
@@ -214,7 +214,12 @@ def _select_entries(runs: list[_Entry], names: tuple[str, ...], only: Filters) -
         name: "" if name in run_names or name == "latest" else find_system(name, systems, models) for name in names
     }
     newest = max(
-        (entry.newest for entry in runs if entry.newest[:1].isdigit() and not entry.folder.is_judges), default=""
+        (
+            entry.newest_folder_name
+            for entry in runs
+            if entry.newest_folder_name[:1].isdigit() and not entry.folder.is_judges
+        ),
+        default="",
     )
     for name in names:
         if name != "latest" and not meant[name] and not any(entry.matches(name) for entry in runs):

@@ -100,7 +100,7 @@ def score(
 
     if order is not None and order not in ORDERS:
         raise UnknownNameError("order", order, ORDERS)
-    launch.check_extra()
+    launch.check_desk_packages()
     workspace = current_workspace()
     options = {
         "per_answer": per_answer,
@@ -119,10 +119,10 @@ def score(
     folders = _select_runs(workspace, settings)
     desk, login = launch.open_desk_once(settings)
     try:
-        _check_answers(desk, folders)
+        _check_something_to_score(desk, folders)
         _check_host(host, login, insecure=insecure)
         launch.check_address(host, port)
-        launch.import_pages()
+        launch.import_first_page_modules()
         _print_address(desk, login, host, port)
         if note := describe_override(planned, plan):
             show(note)
@@ -156,15 +156,15 @@ def describe_override(planned: StudyPlan, plan: StudyPlan) -> str:
     changed = [name for name, value in new_values.items() if value != plan_values[name]]
     if not changed:
         return ""
-    settings = ", ".join(f"{name}: {_as_written(new_values[name])}" for name in changed)
-    instead = join_names([f"{name} {_as_written(plan_values[name])}" for name in changed])
+    settings = ", ".join(f"{name}: {_format_as_in_desk_yaml(new_values[name])}" for name in changed)
+    instead = join_names([f"{name} {_format_as_in_desk_yaml(plan_values[name])}" for name in changed])
     return (
         f"For this start alone: {settings}; the plan has {instead}. To keep it, write into desk.yaml: "
         f"plan: {{{settings}}}"
     )
 
 
-def _as_written(value: object) -> str:
+def _format_as_in_desk_yaml(value: object) -> str:
     """Return a value of the plan as desk.yaml has it."""
     if isinstance(value, bool) or value is None:
         return "not said" if value is None else str(value).lower()
@@ -181,7 +181,7 @@ def _select_runs(workspace: Workspace, settings: DeskSettings) -> list[RunFolder
     return folders
 
 
-def _check_answers(desk: Desk, folders: list[RunFolder]) -> None:
+def _check_something_to_score(desk: Desk, folders: list[RunFolder]) -> None:
     """Raise a UsageError where there is nothing to score: no answer, no reply to take by hand, no suite."""
     from genaipa.systems.catalog import resolve_system
 

@@ -14,7 +14,7 @@ from genaipa.cli.terminal.console import print_json, print_table, say, show, sug
 from genaipa.cli.terminal.options import (
     ForceOption,
     JsonOption,
-    check_new,
+    check_no_overwrite,
     current_workspace,
     open_output,
     option,
@@ -101,12 +101,12 @@ def export(
     """
     from genaipa.runs.selection import run_folders
     from genaipa.scoring.rubric import load_rubric
-    from genaipa.scoring.tables import parse_suffix, select_effective_scores, write_scores
+    from genaipa.scoring.tables import parse_scores_suffix, select_effective_scores, write_scores
 
     workspace = current_workspace()
-    suffix = parse_suffix(output) if output else ".csv"
+    suffix = parse_scores_suffix(output) if output else ".csv"
     if output is not None:
-        check_new(output, force=force)
+        check_no_overwrite(output, force=force)
     # The log as it is comes out of a damaged store too: nothing else brings the rest of it to safety.
     events: Sequence[Event] = _read_events(workspace, damaged=suffix == ".jsonl")
     answers, rubric = dict[str, Any](), load_rubric(workspace)
@@ -153,7 +153,7 @@ def import_(
     if json:
         print_json(imported)
     else:
-        _report(imported)
+        _print_imported_scores(imported)
     if imported.problems:
         say(f"genaipa: nothing was imported: {number(len(imported.problems), 'problem')}.")
         raise typer.Exit(_REFUSED)
@@ -190,7 +190,7 @@ def sheet(
     workspace = current_workspace()
     if output.suffix.lower() != ".xlsx":
         raise UsageError(f"{output}: a sheet to fill is written as .xlsx; filled, it is read as .xlsx or .csv.")
-    check_new(output, force=force)
+    check_no_overwrite(output, force=force)
     sources = select_sources(workspace, split_names(run))
     pool = _load_pool(
         workspace,
@@ -305,7 +305,12 @@ def _summarize_analysts(events: Sequence[Event], study: People) -> tuple[list[di
                 "left_out": study.exclusion_reason(analyst) if scorer == "human" else "",
             }
         )
-    people = [event for (scorer, _), theirs in by.items() if scorer == "human" for event in study.keep_counted(theirs)]
+    people = [
+        event
+        for (scorer, _), theirs in by.items()
+        if scorer == "human"
+        for event in study.select_counted_events(theirs)
+    ]
     scored = Counter(event.answer for event in people if event.kind == "score")
     answers = {
         "scored": len(scored),
@@ -315,7 +320,7 @@ def _summarize_analysts(events: Sequence[Event], study: People) -> tuple[list[di
     return rows, answers
 
 
-def _report(imported: ImportedScores) -> None:
+def _print_imported_scores(imported: ImportedScores) -> None:
     for sentence in (*imported.problems, *imported.replaced):
         say(sentence)
     if imported.problems:

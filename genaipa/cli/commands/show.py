@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from genaipa.cli.terminal import completion, console
-from genaipa.cli.terminal.console import say, write_flags
+from genaipa.cli.terminal.console import say, write_options_as_flags
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
-from genaipa.cli.terminal.selection import add_filters, tell_losses
+from genaipa.cli.terminal.selection import add_filters, print_study_losses
 from genaipa.errors import GenaipaError, UnknownNameError, UsageError, command
 from genaipa.kinds import task_label
 from genaipa.runs.filters import EVERYTHING, Filters
@@ -67,9 +67,9 @@ def show(
     """
     workspace = current_workspace()
     name, chosen = _choose_answers(workspace, run, only)
-    tell_losses(workspace, [choice.folder for choice in chosen])
+    print_study_losses(workspace, [choice.folder for choice in chosen])
     if answer is None:
-        _show_all(name, chosen, json=json)
+        _show_run_or_study(name, chosen, json=json)
         return
     places: dict[str, RunFolder] = {}
     offsets: dict[str, dict[str, int]] = {}
@@ -87,9 +87,9 @@ def show(
             for record in run.read_records([offsets[run.name][key] for key in run_keys])
         ]
 
-    keys = _match_keys(list(places), answer)
+    keys = _match_answer_keys(list(places), answer)
     if len(keys) > _FEW and not json:
-        _print_many(places[keys[0]], keys, read(keys[:_LISTED]), answer)
+        _print_matching_answers(places[keys[0]], keys, read(keys[:_LISTED]), answer)
         return
     matching = read(keys)
     judged = _Judgements(workspace, matching)
@@ -97,7 +97,7 @@ def show(
         console.print_json(
             [
                 {"record": r, "messages": _read_messages(places[r.key], r, offsets[places[r.key].name])}
-                | judged.as_facts(places[r.key], r)
+                | judged.annotation_and_scores(places[r.key], r)
                 for r in matching
             ]
         )
@@ -106,7 +106,7 @@ def show(
     for record in matching:
         folder = places[record.key]
         _print_answer(record, _read_messages(folder, record, offsets[folder.name]) if whole else [])
-        for sentence in (*judged.note_copies(folder, record), *judged.scores(record)):
+        for sentence in (*judged.describe_equal_documents(folder, record), *judged.describe_scores(record)):
             console.show(sentence)
         # Said once for all answers to a question that follow one another.
         if (annotated := judged.format_annotation(folder, record)) and annotated != right:
@@ -150,7 +150,7 @@ def _choose_answers(workspace: Workspace, name: str, only: Filters) -> tuple[str
     return full, [_Selection(source.folder, source) for source in sources]
 
 
-def _show_all(name: str, chosen: Sequence[_Selection], *, json: bool) -> None:
+def _show_run_or_study(name: str, chosen: Sequence[_Selection], *, json: bool) -> None:
     """Show the facts of a run or a study, and its answers unless they are too many."""
     from genaipa.cli.terminal.progress import format_run_command
 
@@ -158,9 +158,9 @@ def _show_all(name: str, chosen: Sequence[_Selection], *, json: bool) -> None:
     every = sum(choice.folder.head().totals.answer_count for choice in chosen)
     if every >= _MOST and not json and not chosen[0].meant:
         if several:
-            _print_study(name, chosen)
+            _print_study_facts(name, chosen)
         else:
-            _print_head(folder.name, *folder.read_state())
+            _print_run_facts(folder.name, *folder.read_state())
         again = command("genaipa", "show", name) if several else format_run_command(folder, "show")
         console.show(f"Too many to list; select some by part of their keys: {again} KEY")
         return
@@ -171,13 +171,13 @@ def _show_all(name: str, chosen: Sequence[_Selection], *, json: bool) -> None:
     elif json:
         console.print_json({"manifest": folder.read_state()[0], "answers": records})
     elif several:
-        _print_study(name, chosen)
+        _print_study_facts(name, chosen)
         _print_answers(records)
     else:
         _print_run(folder, records)
 
 
-def _match_keys(keys: list[str], answer: str) -> list[str]:
+def _match_answer_keys(keys: list[str], answer: str) -> list[str]:
     """Return the keys that a user may mean: the key, the question's keys, or those with these parts or this text."""
     if answer in keys:
         return [answer]
@@ -192,7 +192,7 @@ def _match_keys(keys: list[str], answer: str) -> list[str]:
     return matches
 
 
-def _print_many(folder: RunFolder, keys: list[str], listed: list[Record], answer: str) -> None:
+def _print_matching_answers(folder: RunFolder, keys: list[str], listed: list[Record], answer: str) -> None:
     """Print the question, if all answer the same one, the first answers, and how to see others."""
     if len({record.question for record in listed}) == 1 and (text := _find_question_text(folder, listed[0].question)):
         console.show(f"question {listed[0].question}: {text}")
@@ -224,7 +224,7 @@ def _print_run(folder: RunFolder, records: list[Record]) -> None:
     manifest, tally = folder.read_state()
     if lack := folder.describe_loss(manifest, tally.totals().answer_count):
         console.say(lack)
-    _print_head(folder.name, manifest, tally)
+    _print_run_facts(folder.name, manifest, tally)
     _print_answers(records)
     if records:
         console.show(
@@ -232,7 +232,7 @@ def _print_run(folder: RunFolder, records: list[Record]) -> None:
         )
 
 
-def _print_study(name: str, chosen: Sequence[_Selection]) -> None:
+def _print_study_facts(name: str, chosen: Sequence[_Selection]) -> None:
     """Print the facts and the counts of a study in slices."""
     from genaipa.runs.slices import SlicedStudy, study_progress
 
@@ -242,10 +242,10 @@ def _print_study(name: str, chosen: Sequence[_Selection]) -> None:
     study = SlicedStudy(manifest.slice.study, manifest.slice.number, slices)
     manifest.status, tally = study_progress(study)
     manifest.created = min(choice.folder.head().created for choice in chosen)
-    _print_head(f"{name}, {len(slices):,} of {study.number:,} slices", manifest, tally)
+    _print_run_facts(f"{name}, {len(slices):,} of {study.number:,} slices", manifest, tally)
 
 
-def _print_head(name: str, manifest: Manifest, tally: Tally) -> None:
+def _print_run_facts(name: str, manifest: Manifest, tally: Tally) -> None:
     """Print the facts and the counts of a run."""
     from genaipa.cli.commands.run_summary import print_tally
     from genaipa.runs.procedure import find_procedure_plan
@@ -337,7 +337,7 @@ def _print_answer(record: Record, conversation: list[dict[str, str]]) -> None:
     if record.thoughts and conversation:
         console.show(f"\n--- thoughts before it\n{record.thoughts.strip()}")
     if record.error is not None:
-        console.show(f"\n--- no reply ({record.error.kind}): {write_flags(record.error.message)}")
+        console.show(f"\n--- no reply ({record.error.kind}): {write_options_as_flags(record.error.message)}")
     facts = [f"{record.seconds} s", f"attempts: {record.attempts}", f"finish: {record.finish or '-'}"]
     if record.model:
         facts.append(f"served by {record.model}")
@@ -384,12 +384,12 @@ class _Judgements:
         points = [f"\n{index}. {point.text} ({point.remark})" for index, point in enumerate(annotation.points, 1)]
         return text + rests + "".join(points)
 
-    def note_copies(self, folder: RunFolder, record: Record) -> list[str]:
+    def describe_equal_documents(self, folder: RunFolder, record: Record) -> list[str]:
         """Return a sentence on the other documents with the very text that the answer is about."""
         facts = self._inputs(folder.path).manifest.documents.get(record.document)
         return [f"It also holds for {', '.join(facts.also)}, with the same text.\n"] if facts and facts.also else []
 
-    def scores(self, record: Record) -> list[str]:
+    def describe_scores(self, record: Record) -> list[str]:
         """Return each score and decision in effect, in a sentence."""
         return [
             _describe_score(event, self._rubric)
@@ -397,7 +397,7 @@ class _Judgements:
             if event.values is not None
         ]
 
-    def as_facts(self, folder: RunFolder, record: Record) -> dict[str, object]:
+    def annotation_and_scores(self, folder: RunFolder, record: Record) -> dict[str, object]:
         """Return annotation and scores for machines."""
         annotation, _ = self._inputs(folder.path).annotated_answer(record.document, record.question)
         events = [event for event in self._events.get(record.digest, ()) if event.values is not None]

@@ -10,7 +10,7 @@ from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import (
     caveat,
     explain,
-    is_explained,
+    is_explanation_wanted,
     print_json,
     print_table,
     say,
@@ -53,30 +53,30 @@ def systems(
         raise UsageError("--check needs the names of the systems to start: genaipa systems NAME --check")
     for error in read_user_entries(workspace)[1] if not chosen else ():
         say(f"left out: {error}")
-    listed = dict.fromkeys(_expand_names(chosen) or (*list_builtin_systems(), *load_catalog(workspace)))
+    listed = dict.fromkeys(_expand_provider_names(chosen) or (*list_builtin_systems(), *load_catalog(workspace)))
     resolved = [resolve_system(name, workspace) for name in listed]
     if check:
-        raise typer.Exit(_check(resolved, json=json))
+        raise typer.Exit(_check_systems_start(resolved, json=json))
     rows = [_system_facts(system) for system in resolved]
     if json:
         print_json(rows)
         return
     # A short name of the user's own for a baseline is a system like any other.
     model_rows = [row for row in rows if not row["suites"] or row["name"] != row["system"]]
-    if not chosen and not is_explained():
-        _print_ready(model_rows)
+    if not chosen and not is_explanation_wanted():
+        _print_ready_systems(model_rows)
         return
     if model_rows:
         _print_table(model_rows)
     if chosen:
-        _print_meanings(rows)
+        _print_system_meanings(rows)
         _print_details(model_rows)
     else:
-        _print_by_task()
-        _print_forms()
+        _print_systems_by_task()
+        _print_system_name_forms()
 
 
-def _expand_names(names: Iterable[str]) -> list[str]:
+def _expand_provider_names(names: Iterable[str]) -> list[str]:
     """Return the names, `baseline` expanded to all of them; an UnknownNameError for a name that its provider lacks."""
     from genaipa.systems.provider import find_provider
 
@@ -112,11 +112,11 @@ def _system_facts(resolved: ResolvedSystem) -> dict[str, Any]:
         "use": entry.use,
         "settings": None if entry.settings is None else sorted(entry.settings),
         "note": entry.note,
-        "suites": _find_meanings(resolved.name),
+        "suites": _find_meaning_by_task(resolved.name),
     }
 
 
-def _find_meanings(system: str) -> dict[str, dict[str, str]]:
+def _find_meaning_by_task(system: str) -> dict[str, dict[str, str]]:
     """Return task → kind and meaning of this system in it; empty where it is the same system for every task."""
     from genaipa.systems.provider import find_provider
 
@@ -151,7 +151,7 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
         show(f"Prices in US dollars per million tokens: {_price_sources(rows)}.")
 
 
-def _print_ready(rows: list[dict[str, Any]]) -> None:
+def _print_ready_systems(rows: list[dict[str, Any]]) -> None:
     """Print the systems that can be asked now with their prices, and a line for each need of the others."""
     ready = [row for row in rows if row["ready"]]
     cells = [
@@ -213,41 +213,46 @@ def _print_details(rows: list[dict[str, Any]]) -> None:
     show(f"To ask their servers: genaipa systems {' '.join(row['name'] for row in rows)} --check")
 
 
-def _print_by_task() -> None:
+def _print_systems_by_task() -> None:
     """Print the names of systems that depend on the task: their meanings would fill the screen."""
-    for provider, meanings in _having_meanings():
+    for provider, meanings in _list_providers_with_meanings():
         show(f"\n{meanings.title}")
         show_facts(
-            (f"  {task}", ", ".join(_short_name(name) + "*" * (kind in meanings.marked) for name, kind, _ in of))
+            (
+                f"  {task}",
+                ", ".join(_name_after_provider(name) + "*" * (kind in meanings.marked) for name, kind, _ in of),
+            )
             for task, of in meanings.by_task.items()
         )
         show(f"The meaning of each: genaipa systems {provider.name}")
 
 
-def _print_meanings(rows: list[dict[str, Any]]) -> None:
+def _print_system_meanings(rows: list[dict[str, Any]]) -> None:
     system_names = {row["system"] for row in rows}
-    for provider, meanings in _having_meanings():
+    for provider, meanings in _list_providers_with_meanings():
         listed: list[tuple[str, ...] | str] = []
         for task, of in meanings.by_task.items():
-            named = [(f"  {_short_name(name)}", kind, about) for name, kind, about in of if name in system_names]
+            named = [
+                (f"  {_name_after_provider(name)}", kind, about) for name, kind, about in of if name in system_names
+            ]
             listed += [task, *dict.fromkeys(named)] if named else []
         if listed:
             print_table((f"  {provider.name}/", "kind", "its reply"), listed)
             show(meanings.legend)
 
 
-def _having_meanings() -> list[tuple[Provider, Meanings]]:
+def _list_providers_with_meanings() -> list[tuple[Provider, Meanings]]:
     from genaipa.systems.provider import list_providers
 
     return [(provider, provider.meanings()) for provider in list_providers() if provider.meanings]
 
 
-def _short_name(name: str) -> str:
+def _name_after_provider(name: str) -> str:
     """Return a system's name after its provider's."""
     return name.partition("/")[2]
 
 
-def _print_forms() -> None:
+def _print_system_name_forms() -> None:
     from genaipa.systems.provider import list_providers
 
     forms = [(provider.form, provider.about) for provider in list_providers()]
@@ -257,17 +262,17 @@ def _print_forms() -> None:
     show("\nShort names of your own go into systems.yaml of your workspace. To start one: genaipa systems NAME --check")
 
 
-def _check(resolved: Iterable[ResolvedSystem], *, json: bool) -> int:
+def _check_systems_start(resolved: Iterable[ResolvedSystem], *, json: bool) -> int:
     """Start each system and close it again; return 1 if one is not ready."""
     import asyncio
 
-    from genaipa.cli.terminal.env_file import print_origins
+    from genaipa.cli.terminal.env_file import print_key_origins
 
     answers = []
     for system in resolved:
         say(f"starting {system.name}")
-        print_origins([system.name])
-        answer = asyncio.run(_start(system))
+        print_key_origins([system.name])
+        answer = asyncio.run(_try_starting_system(system))
         answers.append({"name": system.requested_name, "system": system.name, **answer})
         if not json:
             ready = "ready" if answer["checked"] else "reached, but neither key nor model could be checked"
@@ -279,7 +284,7 @@ def _check(resolved: Iterable[ResolvedSystem], *, json: bool) -> int:
     return 0 if all(answer["ready"] for answer in answers) else 1
 
 
-async def _start(resolved: ResolvedSystem) -> dict[str, Any]:
+async def _try_starting_system(resolved: ResolvedSystem) -> dict[str, Any]:
     from genaipa.execution.ready import start
     from genaipa.systems.base import Readiness
 

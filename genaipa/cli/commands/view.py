@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from genaipa.cli.terminal.console import say, show
 from genaipa.cli.terminal.options import current_workspace, option, split_names
-from genaipa.cli.terminal.selection import RunsArgument, add_filters, tell_losses
+from genaipa.cli.terminal.selection import RunsArgument, add_filters, print_study_losses
 from genaipa.errors import MissingPackageError, UsageError
 from genaipa.runs.filters import EVERYTHING, Filters
 
@@ -45,7 +45,7 @@ def view(
     sources = select_sources(workspace, split_names(run), only)
     if not sources:
         raise UsageError(f"there is no run in {workspace.runs} yet; make one with genaipa demo, or with genaipa run.")
-    tell_losses(workspace, [source.folder for source in sources])
+    print_study_losses(workspace, [source.folder for source in sources])
     systems = [
         system for name in split_names(run) for part in find_meaning(workspace, name).parts for system in part.systems
     ]

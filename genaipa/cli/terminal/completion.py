@@ -75,9 +75,9 @@ def _list_wordings(_here: Workspace, _given: dict[str, Any]) -> list[str]:
 
 
 def _list_prompt_sets(workspace: Workspace, _given: dict[str, Any]) -> list[str]:
-    from genaipa.tasks.prompts import set_names
+    from genaipa.tasks.prompts import list_prompt_sets
 
-    return set_names(workspace)
+    return list_prompt_sets(workspace)
 
 
 def _list_templates(workspace: Workspace, parameters: dict[str, Any]) -> Iterable[str]:

@@ -84,15 +84,17 @@ def say(text: str, *, exact: bool = False) -> None:
 
     On a terminal it is broken between words, unless it is `exact`: to be copied and pasted.
     """
-    _print(stderr_console(), sys.stderr, printable(write_flags(text)), exact=exact)
+    _print_to_console(stderr_console(), sys.stderr, printable(write_options_as_flags(text)), exact=exact)
 
 
 def complain(error: object) -> None:
     """Print an error as its one sentence, on stderr."""
-    _print(stderr_console(), sys.stderr, printable(f"genaipa: {write_flags(str(error))}"), lead="genaipa:")
+    _print_to_console(
+        stderr_console(), sys.stderr, printable(f"genaipa: {write_options_as_flags(str(error))}"), lead="genaipa:"
+    )
 
 
-def write_flags(sentence: str) -> str:
+def write_options_as_flags(sentence: str) -> str:
     """Return a sentence of the library with its options as the command line writes them: `--own-family`."""
     return re.sub(r"[Tt]he option `(\w+)`", lambda named: f"--{named[1].replace('_', '-')}", sentence)
 
@@ -102,7 +104,7 @@ def show(text: str = "", *, exact: bool = False) -> None:
 
     Nothing in them is markup or steers a terminal.
     """
-    _print(stdout_console(), sys.stdout, printable(text), exact=exact)
+    _print_to_console(stdout_console(), sys.stdout, printable(text), exact=exact)
 
 
 def show_facts(facts: Iterable[tuple[str, object]]) -> None:
@@ -114,19 +116,19 @@ def show_facts(facts: Iterable[tuple[str, object]]) -> None:
     room = width() if sys.stdout.isatty() else None
     for label, value in listed:
         line = f"{label:{broad}}{value}"
-        _print(
+        _print_to_console(
             stdout_console(), sys.stdout, "\n".join(wrap_text(line, room, hanging=broad)) if room else line, exact=True
         )
 
 
-def _print(console: Console, stream: TextIO, text: str, *, exact: bool = False, lead: str = "") -> None:
+def _print_to_console(console: Console, stream: TextIO, text: str, *, exact: bool = False, lead: str = "") -> None:
     """Print a text, broken between words on a terminal only: what reads a pipe wants a sentence in one line."""
     from rich.text import Text
 
-    from genaipa.cli.terminal.fitting import remove_marks, wrap_text
+    from genaipa.cli.terminal.fitting import remove_unbreakable_marks, wrap_text
 
     room = _terminal_width(stream) if stream.isatty() and not exact else None
-    styled = Text(remove_marks("\n".join(wrap_text(text, room)) if room else text))
+    styled = Text(remove_unbreakable_marks("\n".join(wrap_text(text, room)) if room else text))
     if lead:
         styled.stylize("bold red", 0, len(lead))
     console.print(styled, soft_wrap=True)
@@ -147,7 +149,7 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[object] | str], 
     """
     from rich.text import Text
 
-    from genaipa.cli.terminal.fitting import format_table, remove_marks
+    from genaipa.cli.terminal.fitting import format_table, remove_unbreakable_marks
 
     cells: list[list[str] | str] = [
         printable(row) if isinstance(row, str) else ["" if c is None else printable(str(c)) for c in row]
@@ -157,7 +159,7 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[object] | str], 
     options = stdout_console().options.update(width=_UNBOUNDED)
     for part in format_table(headers, cells, frozenset(right), width(), _cell_style):
         for line in stdout_console().render_lines(part, options, pad=False):
-            pieces = Text.assemble(*((remove_marks(piece.text), piece.style or "") for piece in line))
+            pieces = Text.assemble(*((remove_unbreakable_marks(piece.text), piece.style or "") for piece in line))
             pieces.rstrip()
             if pieces:  # the table's edges above and below are blank
                 rendered.append_text(pieces).append("\n")
@@ -199,7 +201,7 @@ def is_quiet() -> bool:
     return _current_closing().quiet
 
 
-def is_explained() -> bool:
+def is_explanation_wanted() -> bool:
     """Tell whether all is wanted that there is to say."""
     return _current_closing().explains
 

@@ -52,10 +52,10 @@ def load_dotenv() -> None:
     path = next((path for parent in (folder, *folder.parents) if (path := parent / ".env").is_file()), None)
     if path is None:
         return
-    values = _read(path)
+    values = _read_env_file(path)
     keys = {name: value for name, value in values.items() if _is_key(name) and "${" not in value}
     addresses = {name: value for name, value in values.items() if name not in keys and _find_keys(name)}
-    usable = {name: value for name, value in addresses.items() if _is_safe(name, keys)}
+    usable = {name: value for name, value in addresses.items() if _is_address_safe(name, keys)}
     names = [name for name in (*keys, *usable) if name not in os.environ]
     os.environ.update({name: values[name] for name in names})
     _loaded.set(_LoadedVariables(path, frozenset(names)))
@@ -63,7 +63,7 @@ def load_dotenv() -> None:
     _report_ignored(path, ignored, addresses)
 
 
-def print_origins(systems: Iterable[str]) -> None:
+def print_key_origins(systems: Iterable[str]) -> None:
     """Say in one line which keys and addresses of these systems, by their full names, come from the `.env`."""
     from genaipa.systems.endpoint import read_variable
     from genaipa.systems.provider import find_provider, redact, unwrap_system
@@ -73,7 +73,7 @@ def print_origins(systems: Iterable[str]) -> None:
         provider = find_provider(system)
         if loaded is None or provider is None or not provider.is_remote:
             continue
-        server = provider.fill_server(system)
+        server = provider.fill_server_variables(system)
         named = ["key"] * bool(loaded.names.intersection(server.keys)) + ["address"] * (server.address in loaded.names)
         if named:
             address = f" ({redact(read_variable(server.address) or '')})" if server.address in loaded.names else ""
@@ -83,7 +83,7 @@ def print_origins(systems: Iterable[str]) -> None:
         say(f"{line[0].upper()}{line[1:]} from {os.path.relpath(loaded.path)}.")
 
 
-def _read(path: Path) -> dict[str, str]:
+def _read_env_file(path: Path) -> dict[str, str]:
     """Return the values of a file by name, without a look at other variables; none of a file that is none of keys."""
     import dotenv
     from dotenv.parser import parse_stream
@@ -137,7 +137,7 @@ def _find_keys(address: str) -> set[str]:
     return keys
 
 
-def _is_safe(address: str, keys: Mapping[str, str]) -> bool:
+def _is_address_safe(address: str, keys: Mapping[str, str]) -> bool:
     """Tell whether an address has its key in the same file, and no other secret of the user's would be sent to it."""
     wanted = _find_keys(address)
     server = address.removesuffix("_BASE_URL")

@@ -1,8 +1,8 @@
 """Tables and sentences fitted to a terminal's width: words stay whole, and nothing is left out.
 
 rich lays a table out: of its first columns, as many as fit with their words whole. The others are below each row, with
-their headers. A word wider than the terminal stays in one piece, and so do commands and whatever `whole` marks, so that
-they can be pasted.
+their headers. A word wider than the terminal stays in one piece, and so do commands and whatever `mark_unbreakable`
+marks, so that they can be pasted.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def _mark_commands(text: str) -> str:
     return re.sub(r"^ +", lambda match: mark_unbreakable(match[0]), text, flags=re.MULTILINE)
 
 
-def remove_marks(text: str) -> str:
-    """Return the text without the marks of `whole`."""
+def remove_unbreakable_marks(text: str) -> str:
+    """Return the text without the marks of `mark_unbreakable`."""
     return text.replace(_KEPT, " ")
 
 
@@ -87,7 +87,7 @@ def wrap_text(text: str, width: int, hanging: int = 0) -> list[str]:
             wide, width, subsequent_indent=" " * (hanging or indent), break_long_words=False, break_on_hyphens=False
         )
         lines += [part.replace(_SECOND, "") for part in broken]
-    return [remove_marks(line) for line in lines]
+    return [remove_unbreakable_marks(line) for line in lines]
 
 
 Row = list[str] | str
@@ -108,7 +108,7 @@ def format_table(
     widths = _fit_columns(headers, [row for row in rows if isinstance(row, list)], right, width)
     table = _make_table(headers, widths, right)
     for row in rows:
-        across = row if isinstance(row, str) else _name_cells(headers[len(widths) :], row[len(widths) :])
+        across = row if isinstance(row, str) else _format_cells_with_headers(headers[len(widths) :], row[len(widths) :])
         if isinstance(row, list):
             table.add_row(
                 *(Text(cell, style(header, cell)) for header, cell, _ in zip(headers, row, widths, strict=False))
@@ -121,7 +121,7 @@ def format_table(
     yield table
 
 
-def _name_cells(headers: Sequence[str], cells: Sequence[str]) -> str:
+def _format_cells_with_headers(headers: Sequence[str], cells: Sequence[str]) -> str:
     """Return the cells below their row, each with what it is; a short one in one piece."""
     facts = []
     for header, cell in zip(headers, cells, strict=True):

@@ -36,7 +36,7 @@ class Command(TyperCommand):
 
     def __init__(self, *args: Any, **details: Any) -> None:
         super().__init__(*args, **details)
-        _name_values(self.params)
+        _set_value_placeholders(self.params)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take options by their old names and plurals, too, and the page of all options."""
@@ -72,7 +72,7 @@ class Group(TyperGroup):
 
     def __init__(self, **details: Any) -> None:
         super().__init__(**details)
-        _name_values(self.params)
+        _set_value_placeholders(self.params)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take the page of all commands and options, too."""
@@ -183,7 +183,7 @@ def _rename_option(word: str, names: Mapping[str, str]) -> str:
     return f"{names.get(flag, flag)}{equals}{value}" if flag.startswith("--") else word
 
 
-def _name_values(parameters: Iterable[Any]) -> None:
+def _set_value_placeholders(parameters: Iterable[Any]) -> None:
     """Give a placeholder to each parameter that takes a value and has none: its kind or its name in capitals."""
     for parameter in parameters:
         if parameter.metavar is None and not getattr(parameter, "is_flag", False):

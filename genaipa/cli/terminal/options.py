@@ -107,7 +107,7 @@ FormatsOption = Annotated[
 ]
 
 
-def figure_formats(values: list[str] | None, usual: tuple[Format, ...]) -> tuple[Format, ...]:
+def choose_figure_formats(values: list[str] | None, usual: tuple[Format, ...]) -> tuple[Format, ...]:
     """Return the formats that are wanted, else the usual ones; a UsageError for an unknown one."""
     names = split_names(values)
     # Written out: the figures' module takes a second to import.
@@ -127,7 +127,7 @@ def pass_json_to_subcommands(context: typer.Context, *, json: bool) -> None:
     context.default_map = {name: {"json": json or None} for name in group.commands}
 
 
-def check_new(path: Path, *, force: bool) -> None:
+def check_no_overwrite(path: Path, *, force: bool) -> None:
     """Raise a UsageError where a file is there already that nobody asked to overwrite."""
     if path.exists() and not force:
         raise UsageError(f"{path} already exists; name another file, or add --force to overwrite it.")
@@ -135,8 +135,8 @@ def check_new(path: Path, *, force: bool) -> None:
 
 @contextlib.contextmanager
 def open_output(path: Path, *, force: bool) -> Iterator[BinaryIO]:
-    """Open a file that replaces the earlier one once it is whole; a UsageError as `check_new`."""
-    check_new(path, force=force)
+    """Open a file that replaces the earlier one once it is whole; a UsageError as `check_no_overwrite`."""
+    check_no_overwrite(path, force=force)
     try:
         with replacing(path) as file:
             yield file
@@ -161,12 +161,12 @@ def read_config(path: Path, context: typer.Context) -> dict[str, Any]:
         is_list = getattr(parameter, "multiple", False)
         converted = ([str(v) for v in value] if isinstance(value, list) else [str(value)]) if is_list else value
         if not is_list:
-            _check(path, key, value, parameter, context)
+            _check_config_value(path, key, value, parameter, context)
         defaults[str(parameter.name)] = converted
     return defaults
 
 
-def _check(path: Path, key: str, value: Any, parameter: Any, context: typer.Context) -> None:
+def _check_config_value(path: Path, key: str, value: Any, parameter: Any, context: typer.Context) -> None:
     """Raise a DataError if the flag can't take the value: the error of the flag would blame what nobody typed."""
     try:
         parameter.process_value(context, value)

@@ -62,7 +62,7 @@ PATIENCE = 1.0
 
 
 @contextlib.contextmanager
-def stop_promptly() -> Iterator[None]:
+def stop_promptly_at_interrupt() -> Iterator[None]:
     """Hold this inside the main task of a running loop; it ends with CancelledError if it is itself broken off.
 
     asyncio cancels at Ctrl-C, which by itself waits until whatever computes has finished.
@@ -110,7 +110,7 @@ def stop_promptly() -> Iterator[None]:
         signal.signal(signal.SIGINT, at_ctrl_c)
 
 
-def end_with_input() -> None:
+def end_process_with_input() -> None:
     """Have this process end, as at Ctrl-C, when its standard input does: with whoever started it, however that ends."""
 
     def wait() -> None:

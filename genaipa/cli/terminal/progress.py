@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from genaipa.cli.terminal.console import say, stderr_console, write_flags
+from genaipa.cli.terminal.console import say, stderr_console, write_options_as_flags
 from genaipa.errors import command
 from genaipa.execution.observer import Observer
 from genaipa.kinds import describe_task
@@ -140,7 +140,7 @@ class RunProgress(Observer):
                 total.add(row)
         return total
 
-    def state(self) -> list[str]:
+    def describe_state(self) -> list[str]:
         """Describe the whole run in a few words each: answers, batches, failures, money, time."""
         rows = [row for (system, _), row in self._tally.rows.items() if system in self.systems]
         usage = sum((row.usage for row in self._tally.rows.values()), Usage())
@@ -205,24 +205,24 @@ class Lines(RunProgress):
         super().recorded(record, tally)
         if record.error is not None:
             self._say_once(_format_note(record.system, record.error.message))
-        self._now_and_then()
+        self._say_state_every_few_seconds()
 
     def counted(self, tally: Tally) -> None:
         """Say the state every few seconds."""
         super().counted(tally)
-        self._now_and_then()
+        self._say_state_every_few_seconds()
 
-    def _now_and_then(self) -> None:
+    def _say_state_every_few_seconds(self) -> None:
         if self.now() >= self._next:
             self._next = self.now() + LINE_EVERY
-            say(" · ".join(self.state()))
+            say(" · ".join(self.describe_state()))
 
     def out(self, system: str, asked: int, done: int) -> None:
         """Say the state when it has changed, every few seconds."""
         before = self._batches.get(system)
         super().out(system, asked, done)
         if before not in (None, (asked, done)):
-            self._now_and_then()
+            self._say_state_every_few_seconds()
 
     def waiting(self, system: str, reason: str) -> None:
         """Say it once."""
@@ -247,7 +247,7 @@ class Remarks(Lines):
         """Know the counts."""
         RunProgress.begun(self, tally)
 
-    def _now_and_then(self) -> None:
+    def _say_state_every_few_seconds(self) -> None:
         """Say no state."""
 
 
@@ -278,12 +278,12 @@ class LiveProgress(RunProgress):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         from rich.text import Text
 
-        for line in join_facts(self.state(), options.max_width):
+        for line in join_facts(self.describe_state(), options.max_width):
             yield Text(line, style="bold")
         for note in [_format_note(*pair) for notes in (self._notes, self._failed) for pair in notes.items()][
             :_MOST_NOTES
         ]:
-            yield Text(printable(write_flags(note))[:_LONGEST_REASON], style="yellow")
+            yield Text(printable(write_options_as_flags(note))[:_LONGEST_REASON], style="yellow")
         yield self._bars.get_renderable()
 
 
@@ -330,7 +330,7 @@ def join_facts(words: Sequence[str], width: int) -> list[str]:
 
 
 @contextlib.contextmanager
-def show_pull(title: str) -> Iterator[Callable[[int, int], None]]:
+def show_pull_progress(title: str) -> Iterator[Callable[[int, int], None]]:
     """Show on stderr how many files of a pull are done."""
     message, console = f"pulling {title}", stderr_console()
     if console.is_terminal:
@@ -366,7 +366,7 @@ class TerminalObserver(Observer):
     @contextlib.contextmanager
     def pulling(self, title: str) -> Iterator[Callable[[int, int], None]]:
         """Show how many files are fetched."""
-        with show_pull(title) as report_files:
+        with show_pull_progress(title) as report_files:
             yield report_files
 
     def ready(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> None:

@@ -68,7 +68,7 @@ _FILTERS = {
 }
 
 
-def check_names(workspace: Workspace, *names: str) -> None:
+def check_run_and_system_names(workspace: Workspace, *names: str) -> None:
     """Raise an UnknownNameError for a name of no run and no system here, before anything that takes seconds."""
     from genaipa.runs.selection import resolve_names
 
@@ -76,7 +76,7 @@ def check_names(workspace: Workspace, *names: str) -> None:
         resolve_names(workspace, names)
 
 
-def tell_losses(workspace: Workspace, runs: Iterable[RunFolder]) -> None:
+def print_study_losses(workspace: Workspace, runs: Iterable[RunFolder]) -> None:
     """Say on stderr which slices of these runs' studies are lost, and which only bear a study's name."""
     from genaipa.cli.terminal.console import say
     from genaipa.runs.selection import study_problems

@@ -17,8 +17,8 @@ from genaipa.scoring.agreement import (
     LEAST_ANSWERS,
     compare_suggestions,
     describe_agreement,
-    measure,
-    measure_groups,
+    measure_agreement_by_group,
+    measure_analyst_agreement,
 )
 from genaipa.scoring.current import independent_scores
 from genaipa.scoring.rubric import guidelines_digest
@@ -51,7 +51,7 @@ _LINES = {0.0: "chance", 0.667: "0.667", 0.8: "0.8"}
 
 def alpha_table(events: Iterable[Event], rubric: Rubric) -> Table:
     """Tabulate Krippendorff's alpha of people's independent scores by metric; empty where no answer has two."""
-    agreement = measure(independent_scores(events), rubric)
+    agreement = measure_analyst_agreement(independent_scores(events), rubric)
     analysts = {leaning.analyst for leaning in agreement.leanings}
     rows = []
     for metric, agreed in agreement.metrics.items() if agreement.answers else ():
@@ -80,7 +80,7 @@ def alpha_by_group_table(study: Study) -> Table:
     scores, rubric = study.independent_scores, study.rubric
     rows = []
     for by, groups in answer_groups(study).items():
-        for group, (answers, metrics) in measure_groups(scores, rubric, groups).items():
+        for group, (answers, metrics) in measure_agreement_by_group(scores, rubric, groups).items():
             for metric, agreed in metrics.items():
                 about = {"by": by, "group": group, "metric": rubric.names[metric], "answers": answers}
                 rows.append({**about, **describe_agreement(agreed)})

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from genaipa.languages.catalog import ENGLISH, reading_language
 from genaipa.languages.language import STOPS, compile_lower, expression, lower
 from genaipa.policies.search import HALF, count_words
-from genaipa.scoring.evidence.refusals import answers_at_once, says_nothing
+from genaipa.scoring.evidence.refusals import is_empty_or_refusal, is_opening_an_answer
 from genaipa.scoring.evidence.word_classes import classify_words
 
 if TYPE_CHECKING:
@@ -57,15 +57,15 @@ class _SilenceReader:
     def __init__(self, rules: SilenceRules) -> None:
         self.rules = rules
 
-    def search(self, pattern: str, text: str, start: int = 0, end: int | None = None) -> re.Match[str] | None:
+    def search_rule(self, pattern: str, text: str, start: int = 0, end: int | None = None) -> re.Match[str] | None:
         """Search for a rule's expression."""
         return compile_lower(pattern).search(text, start, len(text) if end is None else end)
 
-    def match_start(self, pattern: str, text: str, start: int = 0) -> re.Match[str] | None:
+    def match_rule_at_start(self, pattern: str, text: str, start: int = 0) -> re.Match[str] | None:
         """Match a rule's expression at the start."""
         return compile_lower(pattern).match(text, start)
 
-    def find_phrases(
+    def find_silence_phrases(
         self, reply: str, quotations: Sequence[Span] = (), start: int = 0, end: int | None = None
     ) -> tuple[Span, ...]:
         """Find the places where something is said to be left open, outside of `quotations`."""
@@ -88,7 +88,7 @@ class _SilenceReader:
         """Return the sentences that say something: no heading, courtesy, repeated question or source."""
         whole = list(_WHOLE.finditer(reply))
         saying = [match for match in whole if self._says_something(reply, match, phrases)]
-        return [match for match in saying if not self._is_source(match)] or saying or whole
+        return [match for match in saying if not self._is_source_line(match)] or saying or whole
 
     def find_first_assertion(self, reply: str) -> re.Match[str] | None:
         """Return the first sentence that says something, without looking at those behind it."""
@@ -100,40 +100,41 @@ class _SilenceReader:
         claim: Span | None = None
         first: re.Match[str] | None = None
         for sentence in _WHOLE.finditer(reply):
-            phrases = self.find_phrases(reply, (), *sentence.span())
+            phrases = self.find_silence_phrases(reply, (), *sentence.span())
             if not self._says_something(reply, sentence, phrases):
                 continue
-            claim = claim or next(self.select_claims(reply, phrases), None)
+            claim = claim or next(self.select_silence_claims(reply, phrases), None)
             first = first or sentence
-            if not self._is_source(sentence):
+            if not self._is_source_line(sentence):
                 first = sentence
                 break
-        return first is not None and claim is not None and self.opens_reply(reply, first, claim)
+        return first is not None and claim is not None and self.is_claim_in_first_assertion(reply, first, claim)
 
-    def select_claims(self, reply: str, phrases: Iterable[Span]) -> Iterator[Span]:
+    def select_silence_claims(self, reply: str, phrases: Iterable[Span]) -> Iterator[Span]:
         """Yield the phrases that claim silence: a caveat about more presupposes that the document says something."""
         for start, end in phrases:
             if not (
-                self.search(self.rules.caveat, reply, start, end) or self.match_start(self.rules.other, reply, end)
+                self.search_rule(self.rules.caveat, reply, start, end)
+                or self.match_rule_at_start(self.rules.other, reply, end)
             ):
                 yield start, end
 
-    def opens_reply(self, reply: str, first: re.Match[str], claim: Span) -> bool:
+    def is_claim_in_first_assertion(self, reply: str, first: re.Match[str], claim: Span) -> bool:
         """Tell whether a claim is in the first assertion, and what is before it there answers nothing yet."""
         return first.start() <= claim[0] < first.end() and self.leads_to_claim(reply[first.start() : claim[0]])
 
     def is_assertion(self, reply: str, sentence: re.Match[str]) -> bool:
         """Tell whether a sentence says something, whatever it leaves open."""
-        return self._says_something(reply, sentence) and not self._is_source(sentence)
+        return self._says_something(reply, sentence) and not self._is_source_line(sentence)
 
-    def _is_source(self, sentence: re.Match[str]) -> bool:
-        return self.match_start(self.rules.source, sentence.group()) is not None
+    def _is_source_line(self, sentence: re.Match[str]) -> bool:
+        return self.match_rule_at_start(self.rules.source, sentence.group()) is not None
 
     def _says_something(self, reply: str, sentence: re.Match[str], phrases: Sequence[Span] = ()) -> bool:
         return any(sentence.start() <= start < sentence.end() for start, _ in phrases) or (
             count_words(sentence.group(), HALF) >= _FEWEST
             and not _is_question(reply, sentence)
-            and not self.match_start(self.rules.preface, sentence.group())
+            and not self.match_rule_at_start(self.rules.preface, sentence.group())
         )
 
     def _find_claim_phrases(self, plain: str, sentence: re.Match[str]) -> Iterator[Span]:
@@ -142,35 +143,43 @@ class _SilenceReader:
         if expression(self.rules.denied).search(letters):
             return
         silent = compile_lower(self.rules.silent)
-        listed = [match for match in silent.finditer(plain, *sentence.span()) if not self._is_no_claim(plain, match)]
+        listed = [
+            match
+            for match in silent.finditer(plain, *sentence.span())
+            if not self._is_condition_or_other_speaker(plain, match)
+        ]
         phrases = [match.span() for match in listed]
-        of_oneself = self.search(self.rules.oneself, plain, *sentence.span()) and not {"t", "H", "h"} & {*letters}
-        if not of_oneself and not self.search(self.rules.unknown, plain, *sentence.span()):
+        of_oneself = self.search_rule(self.rules.oneself, plain, *sentence.span()) and not {"t", "H", "h"} & {*letters}
+        if not of_oneself and not self.search_rule(self.rules.unknown, plain, *sentence.span()):
             for match in expression(self.rules.claims).finditer(letters):
                 first = match.start() + re.search("[^,:]|$", match.group()).start()  # type: ignore[union-attr]
                 start, end = places[first][0] + sentence.start(), places[match.end() - 1][1] + sentence.start()
-                if all(end <= begin or until <= start for begin, until in phrases) and not self.search(
+                if all(end <= begin or until <= start for begin, until in phrases) and not self.search_rule(
                     self.rules.condition, plain, max(sentence.start(), start - 60), start
                 ):
                     phrases.append((start, end))
         yield from sorted(phrases)
 
-    def _is_no_claim(self, plain: str, match: re.Match[str]) -> bool:
+    def _is_condition_or_other_speaker(self, plain: str, match: re.Match[str]) -> bool:
         """Whether a phrase is a condition or about somebody who does not say; not "what users get is not stated"."""
         context = plain, max(0, match.start() - 60), match.start()
-        spoken = self.search(self.rules.speaker, *context) and not self.match_start(self.rules.passive, match.group())
-        return bool(spoken or self.search(self.rules.condition, *context))
+        spoken = self.search_rule(self.rules.speaker, *context) and not self.match_rule_at_start(
+            self.rules.passive, match.group()
+        )
+        return bool(spoken or self.search_rule(self.rules.condition, *context))
 
     def leads_to_claim(self, before: str) -> bool:
         """Whether the words before a phrase in the first sentence answer nothing yet."""
-        if self.match_start(rf"\W*{self.rules.answered}", before) and not self.match_start(self.rules.no, before):
+        if self.match_rule_at_start(rf"\W*{self.rules.answered}", before) and not self.match_rule_at_start(
+            self.rules.no, before
+        ):
             return False
-        contrast = self.search(self.rules.contrast, before)
+        contrast = self.search_rule(self.rules.contrast, before)
         if contrast is None:
             return True
         first = before[: contrast.start()].strip()
-        if self.search(self.rules.concession, first) or (
-            self.match_start(self.rules.linking, contrast.group()) and not re.search("[,;:]", first)
+        if self.search_rule(self.rules.concession, first) or (
+            self.match_rule_at_start(self.rules.linking, contrast.group()) and not re.search("[,;:]", first)
         ):
             # "It speaks of cookies in general, but …"; "because, although it …, it leaves open"; "die gibt jedoch".
             return True
@@ -180,7 +189,7 @@ class _SilenceReader:
         return (
             bool(re.search("[,\uff0c]", before[contrast.end() :]))
             if not first
-            else bool(self.search(self.rules.sorry, first))
+            else bool(self.search_rule(self.rules.sorry, first))
         )
 
 
@@ -189,7 +198,7 @@ def _is_question(text: str, sentence: re.Match[str]) -> bool:
     return text[sentence.end() : sentence.end() + 1] in {"?", "\uff1f"}
 
 
-def find_silence(
+def find_silence_claims(
     reply: str, annotated: AnnotatedAnswer | None, quotations: Sequence[Span] = (), language: str = ENGLISH.code
 ) -> Silence:
     """Find the phrases by which a reply claims silence, outside its `quotations`.
@@ -198,27 +207,27 @@ def find_silence(
     """
     rules = _find_rules(reply, language)
     if rules is None:
-        return Silence(False, (), None, mute=says_nothing(reply, language))
-    reader, expected, small = _SilenceReader(rules), _expect_silence(annotated, language), lower(reply)
-    phrases = reader.find_phrases(small, quotations)
+        return Silence(False, (), None, mute=is_empty_or_refusal(reply, language))
+    reader, expected, small = _SilenceReader(rules), _should_claim_silence(annotated, language), lower(reply)
+    phrases = reader.find_silence_phrases(small, quotations)
     if not phrases:
-        return Silence(False, (), expected, mute=says_nothing(reply, language))
+        return Silence(False, (), expected, mute=is_empty_or_refusal(reply, language))
     sentences = reader.find_assertions(small, phrases)
     starts = [start for start, _ in phrases]
     denying = [bisect_left(starts, match.start()) < bisect_left(starts, match.end()) for match in sentences]
-    claim = next(reader.select_claims(small, phrases), None)
-    if claim is None or not reader.opens_reply(small, sentences[0], claim):
-        return Silence(False, phrases, expected, mute=says_nothing(reply, language))
+    claim = next(reader.select_silence_claims(small, phrases), None)
+    if claim is None or not reader.is_claim_in_first_assertion(small, sentences[0], claim):
+        return Silence(False, phrases, expected, mute=is_empty_or_refusal(reply, language))
     # "It does not say that they sell it" denies a deed rather than that it speaks of it.
     begin, end = claim
     opening, ending = small[sentences[0].start() : begin], small[end : sentences[0].end()]
     adds_statement = (
-        reader.match_start(rules.contrast, opening)
-        or reader.search(rules.contrast, ending)
-        or reader.match_start(rules.but_that, ending)
+        reader.match_rule_at_start(rules.contrast, opening)
+        or reader.search_rule(rules.contrast, ending)
+        or reader.match_rule_at_start(rules.but_that, ending)
     )
     # A later sentence that turns says something of its own, whatever it denies beside that.
-    turned = any(reader.match_start(rules.contrast, match.group().lstrip()) for match in sentences[1:])
+    turned = any(reader.match_rule_at_start(rules.contrast, match.group().lstrip()) for match in sentences[1:])
     return Silence(True, phrases, expected, alone=all(denying) and not adds_statement and not turned)
 
 
@@ -246,7 +255,7 @@ def find_stance(reply: str, language: str = ENGLISH.code, status: str = "answere
         return "none"
     rules = _find_rules(reply, language)
     if rules is None:
-        return "none" if says_nothing(reply, language) else ""
+        return "none" if is_empty_or_refusal(reply, language) else ""
     reader, small = _SilenceReader(rules), lower(reply)
     opening = _WHOLE.search(small)
     if opening and _does_opening_assert(small[: opening.end() + 1], rules, language):
@@ -255,12 +264,12 @@ def find_stance(reply: str, language: str = ENGLISH.code, status: str = "answere
     first = reader.find_first_assertion(plain)
     if reader.claims_silence(small):
         # What a search did not bring up may be in the document all the same.
-        return "abstains" if first and reader.search(rules.searched, first.group()) else "yes"
-    if says_nothing(reply, language):
+        return "abstains" if first and reader.search_rule(rules.searched, first.group()) else "yes"
+    if is_empty_or_refusal(reply, language):
         return "none"
-    unknown = first and reader.search(rules.unknown, plain, *first.span())
+    unknown = first and reader.search_rule(rules.unknown, plain, *first.span())
     abstains = first and unknown and reader.leads_to_claim(plain[first.start() : unknown.start()])
-    return "abstains" if unknown and abstains and not reader.search(rules.contrast, plain, unknown.end()) else "no"
+    return "abstains" if unknown and abstains and not reader.search_rule(rules.contrast, plain, unknown.end()) else "no"
 
 
 @lru_cache(maxsize=20_000)  # an assistant begins many of its replies alike
@@ -270,14 +279,14 @@ def _does_opening_assert(opening: str, rules: SilenceRules, language: str) -> bo
     return (
         sentence is not None
         and "\u2019" not in opening  # some rules are searched with, others without them
-        and not reader.find_phrases(opening, (), *sentence.span())
+        and not reader.find_silence_phrases(opening, (), *sentence.span())
         and reader.is_assertion(opening, sentence)
-        and not reader.search(rules.unknown, opening, *sentence.span())
-        and answers_at_once(opening, language)
+        and not reader.search_rule(rules.unknown, opening, *sentence.span())
+        and is_opening_an_answer(opening, language)
     )
 
 
-def _expect_silence(annotated: AnnotatedAnswer | None, language: str) -> bool | None:
+def _should_claim_silence(annotated: AnnotatedAnswer | None, language: str) -> bool | None:
     """Whether an answer should claim silence; None if the annotated answer leaves that open."""
     if annotated is None or annotated.silent == "partly":
         return None
@@ -292,4 +301,4 @@ def leaves_question_open(text: str, language: str = ENGLISH.code) -> bool:
     if rules is None:
         return False
     reader, small = _SilenceReader(rules), lower(text)
-    return bool(reader.search(rules.not_applicable, small) or reader.find_phrases(small))
+    return bool(reader.search_rule(rules.not_applicable, small) or reader.find_silence_phrases(small))

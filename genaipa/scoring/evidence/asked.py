@@ -56,7 +56,7 @@ def mentions_question(reply: str, question: AskedQuestion, document: Document) -
         first = expression(rf"\W*{language.silence.answered}", re.IGNORECASE).match(reply)
         reply = reply[first.end() :] if first else reply
     stated, wanted = (set(content_words(text, language)) - names for text in (reply, "\n".join(question.wordings)))
-    return _share_word(stated, wanted, language) if stated and wanted else None
+    return _have_common_word(stated, wanted, language) if stated and wanted else None
 
 
 def denies_question(reply: str, phrases: Sequence[Span], question: AskedQuestion, document: Document) -> bool | None:
@@ -78,9 +78,9 @@ def denies_question(reply: str, phrases: Sequence[Span], question: AskedQuestion
         for sentence in _SENTENCE.finditer(reply)
         if bisect_left(starts, sentence.start()) < bisect_left(starts, sentence.end())
     ]
-    if _share_word(set(content_words("\n".join(denying), language)) - common, wanted, language):
+    if _have_common_word(set(content_words("\n".join(denying), language)) - common, wanted, language):
         return True
-    named = (word for sentence in denying for word in _list_names(sentence, language.silence))
+    named = (word for sentence in denying for word in _list_denied_words(sentence, language.silence))
     return not set(content_words(" ".join(named), language)) - common
 
 
@@ -92,7 +92,7 @@ def _find_language(reply: str, question: AskedQuestion, document: Document) -> L
     )
 
 
-def _list_names(sentence: str, rules: SilenceRules) -> list[str]:
+def _list_denied_words(sentence: str, rules: SilenceRules) -> list[str]:
     """List the words of a denial that name what it denies."""
     letters, spans = classify_words(sentence, rules)
     vague = expression(rules.vague, re.IGNORECASE)
@@ -100,11 +100,11 @@ def _list_names(sentence: str, rules: SilenceRules) -> list[str]:
     return [word for word in words if not vague.fullmatch(word)]
 
 
-def _share_word(stated: set[str], wanted: set[str], language: Language) -> bool:
+def _have_common_word(stated: set[str], wanted: set[str], language: Language) -> bool:
     """Whether two sets of words have one in common, up to an ending or as a part of a compound."""
     if stated & wanted:
         return True
-    if any(_are_akin(first, second) for first in stated for second in wanted):
+    if any(_are_related_words(first, second) for first in stated for second in wanted):
         return True
     # Of a compound each part is looked for by itself.
     compound_parts = (
@@ -113,7 +113,7 @@ def _share_word(stated: set[str], wanted: set[str], language: Language) -> bool:
     return any({*parts} & second for parts, second in zip(compound_parts, (wanted, stated), strict=True))
 
 
-def _are_akin(first: str, second: str) -> bool:
+def _are_related_words(first: str, second: str) -> bool:
     short, long = sorted((first, second), key=len)
     begins = len(short) >= _STEM and len(long) - len(short) <= _ENDING and long.startswith(short)
     return begins or (len(short) >= _PART and short in long)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from genaipa.languages.catalog import reading_language
 from genaipa.languages.language import CAPITAL, NEVER, QUOTED, UNCASED, UNSPACED
 from genaipa.policies.numbering import BELOW, END, ROMAN, SEVERAL, STEP, ascii_numbers, english_name, split_number
-from genaipa.scoring.evidence.quotations import fold
+from genaipa.scoring.evidence.quotations import fold_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -196,10 +196,13 @@ def find_citations(reply: str, document: Document) -> list[Citation]:
         return [_make_loose_citation(match) for match in islice(_BRACKETED.finditer(reply), _MOST)]
     forms = _load_forms(rules)
     reply = forms.replace_numerals(reply)
-    citations = _mark_external(reply, _join_parts(reply, _find_numbered(reply, forms), forms), document, forms)
+    citations = _mark_external_citations(
+        reply, _join_parts(reply, _find_numbered_citations(reply, forms), forms), document, forms
+    )
     following = [*(citation.start for citation in citations[1:]), -1]
     numbered = [
-        _add_title(reply, citation, after, forms) for citation, after in zip(citations, following, strict=False)
+        _add_following_title(reply, citation, after, forms)
+        for citation, after in zip(citations, following, strict=False)
     ]
     spans = [(citation.start, citation.end) for citation in numbered]
     headed = [citation for citation in _find_headings(reply, forms) if not _overlaps_any(spans, citation)]
@@ -216,22 +219,22 @@ def _overlaps_any(spans: list[Span], citation: Citation) -> bool:
     return index > 0 and spans[index - 1][1] > citation.start
 
 
-def _find_numbered(reply: str, forms: _CitationForms) -> list[Citation]:
+def _find_numbered_citations(reply: str, forms: _CitationForms) -> list[Citation]:
     """Find citations by number, each item of a list, a range as one; the longer of two at one place."""
     citations: list[Citation] = []
     for match in forms.cited.finditer(reply):
         word, number = match.group("word"), match.group("number").replace(" ", "")
-        if _is_number(forms.translate_word(word), number, reply[match.end() : match.end() + 2]):
+        if _is_section_number(forms.translate_word(word), number, reply[match.end() : match.end() + 2]):
             first = Citation(match.start(), match.end(), forms.translate_word(word), number)
-            citations += _continue_list(reply, first, _MOST - len(citations), forms)
+            citations += _read_citation_list(reply, first, _MOST - len(citations), forms)
         if len(citations) >= _MOST:
             break
     for match in islice(
         chain.from_iterable(form.finditer(reply) for form in (forms.bracketed, forms.alone, forms.pointed)),
         _MOST,
     ):
-        citations += _continue_list(reply, _make_loose_citation(match), max(1, _MOST - len(citations)), forms)
-    citations += _find_ordinals(reply, forms)
+        citations += _read_citation_list(reply, _make_loose_citation(match), max(1, _MOST - len(citations)), forms)
+    citations += _find_ordinal_citations(reply, forms)
     citations += [
         Citation(*match.span("part"), word="Part", number=match.group("number")) for match in _SHORT.finditer(reply)
     ]
@@ -252,7 +255,7 @@ def _find_numbered(reply: str, forms: _CitationForms) -> list[Citation]:
     return sorted(citations, key=lambda citation: (citation.start, -citation.end))
 
 
-def _find_ordinals(reply: str, forms: _CitationForms) -> Iterator[Citation]:
+def _find_ordinal_citations(reply: str, forms: _CitationForms) -> Iterator[Citation]:
     """Find citations whose word follows their number, or the last of several."""
     for match in islice(forms.ordinal.finditer(reply), _MOST):
         number, word = match.group("number"), match.group("word")
@@ -267,12 +270,12 @@ def _find_ordinals(reply: str, forms: _CitationForms) -> Iterator[Citation]:
         yield Citation(*match.span(), word=word or "Section", number=number)
 
 
-def _continue_list(reply: str, first: Citation, limit: int, forms: _CitationForms) -> list[Citation]:
+def _read_citation_list(reply: str, first: Citation, limit: int, forms: _CitationForms) -> list[Citation]:
     """Continue a list from its first citation."""
     citations = [first]
     while len(citations) < limit and (item := forms.more.match(reply, citations[-1].end)):
         joint, number = item.group("joint"), item.group("number").replace(" ", "")
-        if not _can_continue(reply, item, citations[-1], forms):
+        if not _can_continue_citation_list(reply, item, citations[-1], forms):
             break
         if forms.range.search(joint):
             citations[-1] = replace(citations[-1], end=item.end(), last=number)
@@ -286,7 +289,7 @@ def _continue_list(reply: str, first: Citation, limit: int, forms: _CitationForm
     return citations
 
 
-def _is_number(word: str, number: str, behind: str) -> bool:
+def _is_section_number(word: str, number: str, behind: str) -> bool:
     """Whether letters behind a word are a number: not in "the part I read" or "as part A says"."""
     if number[0].isdigit():
         return True
@@ -295,7 +298,7 @@ def _is_number(word: str, number: str, behind: str) -> bool:
     return len(number) > 1 or word[0].isupper() or word[0] == "\u00a7"
 
 
-def _can_continue(reply: str, item: re.Match[str], before: Citation, forms: _CitationForms) -> bool:
+def _can_continue_citation_list(reply: str, item: re.Match[str], before: Citation, forms: _CitationForms) -> bool:
     number, joint = item.group("number"), item.group("joint")
     if number[0].isalpha() and (before.number[-1].isdigit() and not before.word.lower().startswith("part")):
         return False
@@ -314,20 +317,29 @@ def _join_parts(reply: str, citations: list[Citation], forms: _CitationForms) ->
         gap = before.end, citation.start
         if citation.start < before.end:
             continue
-        if _is_higher(citation) and not (_is_higher(before) or before.within) and forms.out_of.fullmatch(reply, *gap):
+        if (
+            _is_part_or_chapter(citation)
+            and not (_is_part_or_chapter(before) or before.within)
+            and forms.out_of.fullmatch(reply, *gap)
+        ):
             joined[-1] = replace(_place_in_part(before, citation), end=citation.end)
-        elif not _is_higher(citation) and _is_higher(before) and not before.last and forms.into.fullmatch(reply, *gap):
+        elif (
+            not _is_part_or_chapter(citation)
+            and _is_part_or_chapter(before)
+            and not before.last
+            and forms.into.fullmatch(reply, *gap)
+        ):
             joined[-1] = replace(_place_in_part(citation, before), start=before.start)
-        elif not _is_higher(citation) and before.within and forms.also.fullmatch(reply, *gap):
+        elif not _is_part_or_chapter(citation) and before.within and forms.also.fullmatch(reply, *gap):
             joined.append(replace(citation, within=before.within))
-        elif _is_beneath(citation, before) and forms.also.fullmatch(reply, *gap):
+        elif _is_letter_under_numeral(citation, before) and forms.also.fullmatch(reply, *gap):
             joined.append(replace(citation, number=f"{before.number.partition('.')[0]}.{citation.number}"))
         else:
             joined.append(citation)
     return joined
 
 
-def _is_higher(citation: Citation) -> bool:
+def _is_part_or_chapter(citation: Citation) -> bool:
     """Whether it is a part or chapter, in which sections can lie."""
     return bool(_HIGHER.match(citation.word)) and citation.number.isalnum()
 
@@ -339,14 +351,14 @@ def _place_in_part(citation: Citation, higher: Citation) -> Citation:
     return replace(citation, word=f"{higher.word} {higher.number}, {citation.word or 'Section'}")
 
 
-def _is_beneath(citation: Citation, before: Citation) -> bool:
+def _is_letter_under_numeral(citation: Citation, before: Citation) -> bool:
     """Whether "A. …" follows "III. …", or another letter under it, neither with a word."""
     if citation.word or before.word or not re.fullmatch("[A-Z]", citation.number):
         return False
     return bool(re.fullmatch(rf"{ROMAN}(?:\.[A-Z])?", before.number))
 
 
-def _add_title(reply: str, citation: Citation, following: int, forms: _CitationForms) -> Citation:
+def _add_following_title(reply: str, citation: Citation, following: int, forms: _CitationForms) -> Citation:
     if citation.title or citation.last:
         return citation
     quoted = forms.titled.match(reply, citation.end)
@@ -358,12 +370,18 @@ def _add_title(reply: str, citation: Citation, following: int, forms: _CitationF
     return citation
 
 
-def _mark_external(reply: str, citations: list[Citation], document: Document, forms: _CitationForms) -> list[Citation]:
+def _mark_external_citations(
+    reply: str, citations: list[Citation], document: Document, forms: _CitationForms
+) -> list[Citation]:
     """Mark the citations of another text; "Articles 13 and 14 of the GDPR" both are."""
     sources = [
         find_external_source(reply, m.start, m.end, "Part" if m.within else m.word, document, forms) for m in citations
     ]
-    pairs = [(n - 1, n) for n in range(1, len(citations)) if _is_listed(reply, citations[n - 1], citations[n], forms)]
+    pairs = [
+        (n - 1, n)
+        for n in range(1, len(citations))
+        if _continues_citation_list(reply, citations[n - 1], citations[n], forms)
+    ]
     for to, by in [*reversed(pairs), *((later, earlier) for earlier, later in pairs)]:
         if sources[by] in {"another law", "a summary"}:
             sources[to] = sources[by]
@@ -371,7 +389,7 @@ def _mark_external(reply: str, citations: list[Citation], document: Document, fo
     return [replace(citation, outside=source) if source else citation for citation, source in marked]
 
 
-def _is_listed(reply: str, before: Citation, citation: Citation, forms: _CitationForms) -> bool:
+def _continues_citation_list(reply: str, before: Citation, citation: Citation, forms: _CitationForms) -> bool:
     """Whether a citation continues the one before, as a number without a word."""
     return bool(forms.list.fullmatch(reply, before.end, citation.start) and _WORDLESS.match(reply, citation.start))
 
@@ -420,7 +438,7 @@ def find_external_source(
     part = word.lower().startswith("part")
     behind = forms.of_law.match(reply, end) or (None if part else forms.law_next.match(reply, end))
     law = behind or (None if part else forms.law_before.search(before))
-    usual = _document_uses(word, document)
+    usual = _document_has_section_kind(word, document)
     if law:
         # "It complies with the GDPR (Section 7)" may go on with the policy.
         apart = not behind and law.group("apart") and usual and not law.group("text")
@@ -439,7 +457,7 @@ def _is_this_document(law: str, document: Document, forms: _CitationForms) -> bo
     """Whether the document is the law of that name; "the Act" is, in an answer about one."""
     if document.kind != "regulation":
         return False
-    cited_name, document_names = fold(law), fold(f"{document.company} {document.about.title} {document.name}")
+    cited_name, document_names = fold_word(law), fold_word(f"{document.company} {document.about.title} {document.name}")
     if cited_name in forms.rules.laws.this:
         return True
     return any(
@@ -448,7 +466,7 @@ def _is_this_document(law: str, document: Document, forms: _CitationForms) -> bo
     )
 
 
-def _document_uses(word: str, document: Document) -> bool:
+def _document_has_section_kind(word: str, document: Document) -> bool:
     """Whether a section of the document may be called so; a "Schedule" only if it has one."""
     inner = word.rpartition(" ")[2]
     if _ANY.match(inner):

@@ -40,7 +40,7 @@ FUNCTION_WORDS = frozenset(
 """English words that say nothing about what a text is about."""
 
 
-def find_misplacement(annotated: AnnotatedAnswer, document: Document, part_set: str) -> str:
+def describe_wrong_citation(annotated: AnnotatedAnswer, document: Document, part_set: str) -> str:
     """Say where an annotated answer names a part that there is not, or shares far more with another; else ""."""
     parts = document.parts(part_set)
     numbers = [int(match[1]) for label in annotated.sections if (match := _PART.fullmatch(label))] if parts else []

@@ -17,7 +17,7 @@ from genaipa.languages.catalog import reading_language
 from genaipa.languages.language import expression
 from genaipa.policies.numbering import SEVERAL
 from genaipa.policies.sections import resolve_citation
-from genaipa.scoring.evidence.abstention import Silence, find_silence
+from genaipa.scoring.evidence.abstention import Silence, find_silence_claims
 from genaipa.scoring.evidence.asked import denies_question
 from genaipa.scoring.evidence.quotations import Quotation, TextIndex, find_quotations
 from genaipa.scoring.evidence.resolution import Reference, find_references
@@ -65,12 +65,12 @@ class Evidence:
     on_question: bool | None = True
 
     @property
-    def targets_cited(self) -> int:
+    def cited_target_count(self) -> int:
         """The number of passages of the annotated answer that are cited."""
         return len({index for reference in self.references for index in reference.expected})
 
 
-def examine(
+def collect_reply_evidence(
     reply: str,
     document: Document,
     *,
@@ -92,12 +92,12 @@ def examine(
     references = tuple(reference for reference in named if not _is_quoted(reference, quotations, document))
     exact_quotations = [(q.start, q.end) for q in quotations if q.match in {"exact", "normalised"}]
     silence, language = (
-        find_silence(reply, annotated, exact_quotations, document.language),
+        find_silence_claims(reply, annotated, exact_quotations, document.language),
         reading_language(reply, document.language),
     )
     if language is None or language.citations is None or language.silence is None:
         return Evidence(references, quotations, silence, None, "", len(targets), True, summarised)
-    points = not references and _points_at_section(reply, document, silence, language.citations.pointing)
+    points = not references and _mentions_section(reply, document, silence, language.citations.pointing)
     ours = denies_question(reply, silence.phrases, question, document) if question and silence.phrases else True
     value, reason = None, ""
     if annotated and annotated.silent == "yes":
@@ -143,7 +143,7 @@ def _is_quoted(reference: Reference, quotations: Sequence[Quotation], document: 
     )
 
 
-def _points_at_section(reply: str, document: Document, silence: Silence, pointing: str) -> bool:
+def _mentions_section(reply: str, document: Document, silence: Silence, pointing: str) -> bool:
     """Whether a reply has a section's title, or mentions a section except to say that there is none.
 
     `pointing` is how an answer points at a section without a number: "the following section:", "Reference: Security".
@@ -189,6 +189,6 @@ _WITHHELD = 5
 """Of this many answers one has its suggestion held back, so that what is suggested can be held against what is not."""
 
 
-def is_withheld(answer: str, metric: str) -> bool:
+def is_suggestion_withheld(answer: str, metric: str) -> bool:
     """Tell whether what is suggested for a metric of an answer (its digest) is held back from everybody."""
     return int(digest(f"{answer} {metric}")[:8], 16) % _WITHHELD == 0

@@ -78,8 +78,8 @@ class Claim:
 def find_claims(reply: str, document: Document, evidence: Evidence) -> list[Claim]:
     """List the sentences of an answer in order, each with what comes nearest to it in the document."""
     language, index = LANGUAGES.get(evidence.language), load_index(document.text)
-    unclaimed = _merge(_find_unclaimed(reply, evidence, language))
-    citations = _merge([(reference.start, reference.end) for reference in evidence.references])
+    unclaimed = _merge_overlapping_spans(_find_unclaimed_spans(reply, evidence, language))
+    citations = _merge_overlapping_spans([(reference.start, reference.end) for reference in evidence.references])
     company = set(content_words(document.company, index.language))
     claims: list[Claim] = []
     for start, end, title in find_sentence_bounds(
@@ -101,12 +101,12 @@ def find_claims(reply: str, document: Document, evidence: Evidence) -> list[Clai
             uncited = (word[0] for word in sentence_words if not _lies_in_any(citations, word.start(), word.start()))
             literal = index.has_words(" ".join(uncited))
             line = cut_excerpt(near[0].text, wanted, index.language) if share >= SHOWN_SHARE else None
-            line = "" if index.measure_share(wanted) < KNOWN_SHARE else line
+            line = "" if index.measure_share_of_words(wanted) < KNOWN_SHARE else line
         claims.append(Claim(start, end, tuple((sentence.start, sentence.end) for sentence in near), line, literal))
     return claims
 
 
-def _find_unclaimed(reply: str, evidence: Evidence, language: Language | None) -> list[Span]:
+def _find_unclaimed_spans(reply: str, evidence: Evidence, language: Language | None) -> list[Span]:
     """Find the stretches of a reply that cite, answer by a word, or deny that the document speaks of something."""
     unclaimed = [(reference.start, reference.end) for reference in evidence.references]
     if language and language.silence:
@@ -148,7 +148,7 @@ def find_sentence_bounds(
     brackets, nor in one of these stretches that are `whole`.
     """
     fence = ""
-    closed = _merge([*whole, *(match.span() for match in _BRACKETS.finditer(text))])
+    closed = _merge_overlapping_spans([*whole, *(match.span() for match in _BRACKETS.finditer(text))])
     for line in re.finditer(r"[^\n]+", text):
         signs = _FENCE.match(line[0])
         if signs and not fence and "`" not in signs[2]:
@@ -164,12 +164,12 @@ def find_sentence_bounds(
             inside = _lies_in_any(closed, mark.start() - 1, mark.end())
             if inside or not _ends_sentence(text, line.start(), mark, language):
                 continue
-            yield from _trim_stretch(text, start, mark.end(), title)
+            yield from _trim_blank_ends(text, start, mark.end(), title)
             start = mark.end()
-        yield from _trim_stretch(text, start, line.end(), title)
+        yield from _trim_blank_ends(text, start, line.end(), title)
 
 
-def _merge(spans: Iterable[Span]) -> list[Span]:
+def _merge_overlapping_spans(spans: Iterable[Span]) -> list[Span]:
     """Return stretches in order, those that overlap as one."""
     merged: list[Span] = []
     for start, end in sorted(spans):
@@ -186,7 +186,7 @@ def _lies_in_any(merged: list[Span], start: int, end: int) -> bool:
     return index >= 0 and end < merged[index][1]
 
 
-def _trim_stretch(text: str, start: int, end: int, title: bool) -> Iterator[tuple[int, int, bool]]:
+def _trim_blank_ends(text: str, start: int, end: int, title: bool) -> Iterator[tuple[int, int, bool]]:
     """Yield a stretch without the blanks around it, if it has a word."""
     stretch = text[start:end]
     if _WORD.search(stretch):
@@ -224,21 +224,21 @@ class SentenceIndex:
         for n, words in enumerate(self._words):
             for word in words:
                 self._holding[word].append(n)
-        self._sizes = [self._measure_size(words) for words in self._words]
+        self._sizes = [self._measure_word_vector_length(words) for words in self._words]
         self._usual = sorted(self._sizes)[len(self._sizes) // 2] if self._sizes else 0.0
-        self._letters = _spell_words(" ".join(sentence.text for sentence in self.sentences))
+        self._letters = _join_folded_words(" ".join(sentence.text for sentence in self.sentences))
 
     def _weigh_word(self, word: str) -> float:
         return math.log(1 + len(self.sentences) / max(1, len(self._holding.get(word, ())))) ** 2
 
-    def _measure_size(self, words: Iterable[str]) -> float:
+    def _measure_word_vector_length(self, words: Iterable[str]) -> float:
         return math.sqrt(sum(map(self._weigh_word, words)))
 
     def has_words(self, phrase: str) -> bool:
         """Whether the document has these words in a row."""
-        return _spell_words(phrase) in self._letters
+        return _join_folded_words(phrase) in self._letters
 
-    def measure_share(self, wanted: set[str]) -> float:
+    def measure_share_of_words(self, wanted: set[str]) -> float:
         """Measure the share of these words that the document has, rare words counting more."""
         shared = sum(self._weigh_word(word) for word in wanted if word in self._holding)
         return shared / (sum(map(self._weigh_word, wanted)) or 1.0)
@@ -253,21 +253,21 @@ class SentenceIndex:
 
     def find_nearest_to_claim(self, wanted: set[str]) -> tuple[list[Sentence], float]:
         """Find sentences that share part of a claim's words, the nearest first, and the share that the first has."""
-        whole = self._measure_size(wanted) ** 2 or 1.0
+        whole = self._measure_word_vector_length(wanted) ** 2 or 1.0
         shares = {n: weight / whole for n, weight in self._weigh_shared(wanted).items() if weight >= LEAST * whole}
         likeness = {n: share / max(self._sizes[n], self._usual) for n, share in shares.items()}
-        near = self._choose_best(likeness)
+        near = self._choose_likest_sentences(likeness)
         return [self.sentences[n] for n in near], shares[near[0]] if near else 0.0
 
     def find_nearest_to_question(self, question: str) -> list[Sentence]:
         """Return the sentences that are likest to a question, the nearest first."""
         wanted = set(content_words(question, self.language))
-        size = self._measure_size(wanted) or 1.0
+        size = self._measure_word_vector_length(wanted) or 1.0
         scores = {n: sum_ / (size * (self._sizes[n] or 1.0)) for n, sum_ in self._weigh_shared(wanted).items()}
-        near = self._choose_best({n: likeness for n, likeness in scores.items() if likeness >= LEAST})
+        near = self._choose_likest_sentences({n: likeness for n, likeness in scores.items() if likeness >= LEAST})
         return [self.sentences[n] for n in near]
 
-    def _choose_best(self, likeness: dict[int, float]) -> list[int]:
+    def _choose_likest_sentences(self, likeness: dict[int, float]) -> list[int]:
         """Choose the numbers of the likest sentences."""
         return sorted(likeness, key=lambda n: (-likeness[n], n))[:MOST]
 
@@ -278,7 +278,7 @@ def load_index(text: str) -> SentenceIndex:
     return SentenceIndex(text)
 
 
-def _spell_words(text: str) -> str:
+def _join_folded_words(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 

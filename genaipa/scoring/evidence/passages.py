@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.policies.reading import read
 from genaipa.policies.search import token_pattern
-from genaipa.scoring.evidence.quotations import FEWEST_WORDS, NEAR, fold, index_text, match_literally
+from genaipa.scoring.evidence.quotations import FEWEST_WORDS, NEAR, fold_word, index_text, match_quotation_literally
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -41,9 +41,9 @@ class PassageFinder:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self.place = cache(self._find_place)  # a retriever gives the same passages again and again
+        self.place = cache(self._locate_passage)  # a retriever gives the same passages again and again
 
-    def _find_place(self, passage: str) -> PlacedPassage:
+    def _locate_passage(self, passage: str) -> PlacedPassage:
         """Place a passage; a chunk may begin and end within a word."""
         sought = passage.strip()
         exact = self._text.find(sought)
@@ -51,40 +51,44 @@ class PassageFinder:
             return PlacedPassage("exact", (exact, exact + len(sought)))
         sought = " ".join(sought.split())
         words = fold_words(sought)
-        indices = [index for run in find_runs(words) if (index := self._run_places.get(run)) is not None]
+        indices = [
+            index for run in list_word_runs(words) if (index := self._first_place_of_word_run.get(run)) is not None
+        ]
         if not words or len(indices) < _KNOWN * (len(words) - RUN + 1):
             return _NOWHERE  # as most that is not here, and found out in no time
-        folded = self._find_folded(sought, words)
+        folded = self._find_ignoring_typography(sought, words)
         if folded:
             return PlacedPassage("normalised", folded)
-        span = self._find_near(words)
+        span = self._find_similar_passage(words)
         return PlacedPassage("near", span) if span else _NOWHERE
 
-    def _find_folded(self, sought: str, words: list[str]) -> Span | None:
+    def _find_ignoring_typography(self, sought: str, words: list[str]) -> Span | None:
         """Find a passage up to typography, perhaps without its first and last word, which a chunk may have cut."""
         document = index_text(self._text)
-        span = document.find_letters("".join(words)) or document.find_letters("".join(words[1:-1]))
+        span = document.find_folded_letters("".join(words)) or document.find_folded_letters("".join(words[1:-1]))
         if not span and _LEFT_OUT.search(sought):
-            ellipsis = match_literally(sought, self._text)
+            ellipsis = match_quotation_literally(sought, self._text)
             return ellipsis and ellipsis[1]
         return span
 
     @cached_property
-    def _run_places(self) -> dict[tuple[str, ...], int]:
+    def _first_place_of_word_run(self) -> dict[tuple[str, ...], int]:
         """Run of words → its first place among the words."""
         words = index_text(self._text).words
         places: dict[tuple[str, ...], int] = {}
-        for index, run in enumerate(find_runs(words)):
+        for index, run in enumerate(list_word_runs(words)):
             places.setdefault(run, index)
         return places
 
-    def _find_near(self, words: list[str]) -> Span | None:
+    def _find_similar_passage(self, words: list[str]) -> Span | None:
         """Find the passage of the document that has nearly these words, in this order."""
         from rapidfuzz.distance import LCSseq
 
         if not FEWEST_WORDS <= len(words) <= _LONGEST:
             return None
-        positions = ((self._run_places.get(run), offset) for offset, run in enumerate(find_runs(words)))
+        positions = (
+            (self._first_place_of_word_run.get(run), offset) for offset, run in enumerate(list_word_runs(words))
+        )
         begins = Counter((position - offset) // len(words) for position, offset in positions if position is not None)
         if not begins:
             return None
@@ -117,11 +121,13 @@ def fold_words(text: str) -> list[str]:
     """Return the words of a text as it reads, folded."""
     text = read(text).text
     return (
-        _WORD.findall(text.casefold()) if text.isascii() else [fold(word) for word in token_pattern(text).findall(text)]
+        _WORD.findall(text.casefold())
+        if text.isascii()
+        else [fold_word(word) for word in token_pattern(text).findall(text)]
     )
 
 
-def find_runs(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
+def list_word_runs(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
     """Return every run of words, from each word on."""
     return zip(*(words[start:] for start in range(RUN)), strict=False)
 
@@ -133,19 +139,19 @@ class OtherDocuments:
         self._texts = texts
 
     @cached_property
-    def _text_masks(self) -> dict[int, int]:
+    def _texts_by_word_run(self) -> dict[int, int]:
         """Run of words, as a number → the texts that have it, a bit each."""
         masks: dict[int, int] = {}
         for number, text in enumerate(self._texts.values()):
-            for run in find_runs(fold_words(text)):
+            for run in list_word_runs(fold_words(text)):
                 key = hash(run)
                 masks[key] = masks.get(key, 0) | 1 << number
         return masks
 
     def has_passage(self, passage: str, asked_document: str = "") -> bool:
         """Whether one of the texts, but for `asked_document`, has at least half of the passage's runs of words."""
-        runs = [hash(run) for run in find_runs(fold_words(passage))]
-        masks = Counter(self._text_masks.get(run, 0) for run in runs)
+        runs = [hash(run) for run in list_word_runs(fold_words(passage))]
+        masks = Counter(self._texts_by_word_run.get(run, 0) for run in runs)
         bits = (1 << number for number, name in enumerate(self._texts) if name != asked_document)
         best = max((sum(times for mask, times in masks.items() if mask & bit) for bit in bits), default=0)
         return bool(runs) and best >= SAME * len(runs)

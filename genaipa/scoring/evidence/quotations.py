@@ -33,12 +33,12 @@ class TextIndex:
         self.token = token_pattern(reading.text)
         words = [*self.token.finditer(reading.text)]
         self.spans = reading.spans(word.span() for word in words)
-        self.words = [fold(word[0]) for word in words]
+        self.words = [fold_word(word[0]) for word in words]
         self._starts = [0, *accumulate(map(len, self.words))]
         self._letters = "".join(self.words)
 
     @cached_property
-    def places(self) -> dict[str, list[int]]:
+    def word_indices(self) -> dict[str, list[int]]:
         """Word → its indices among the words of the text."""
         places: dict[str, list[int]] = {}
         for index, word in enumerate(self.words):
@@ -50,9 +50,9 @@ class TextIndex:
 
         It must begin and end where words do: "the rapist" is not found in "therapist".
         """
-        return self.find_letters("".join(fold(word) for word in self.token.findall(phrase)), start, end)
+        return self.find_folded_letters("".join(fold_word(word) for word in self.token.findall(phrase)), start, end)
 
-    def find_letters(self, sought: str, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
+    def find_folded_letters(self, sought: str, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
         """Find a phrase that is given as its folded letters and digits."""
         border = self._count_preceding_letters(len(self._letters) * 4 if end is None else end + 1)
         position = self._letters.find(sought, self._count_preceding_letters(start), border) if sought else -1
@@ -75,7 +75,7 @@ class TextIndex:
         return self.spans[begin][0], self.spans[finish - 1][1]
 
 
-def fold(word: str) -> str:
+def fold_word(word: str) -> str:
     """Normalise a word for comparison: case and composition of characters."""
     return word.casefold() if word.isascii() else unicodedata.normalize("NFKC", word).casefold()
 
@@ -150,7 +150,7 @@ def find_quotations(reply: str, document: Document, titles: Sequence[Span] = ())
         if any(first <= start and end <= last for first, last in title_spans):
             continue
         text = reply[start:end]
-        verbatim = match_literally(text, document.text)
+        verbatim = match_quotation_literally(text, document.text)
         if verbatim:
             match, target = verbatim
             quotations.append(Quotation(start, end, text, match, 100.0, target))
@@ -167,12 +167,12 @@ def find_quotations(reply: str, document: Document, titles: Sequence[Span] = ())
 
 def _find_quoted_spans(reply: str, whole: str) -> Iterator[Span]:
     """Yield the quoted spans in order, if of more than a few words."""
-    nested, unnested = _find_nested(reply, whole), reply
+    nested, unnested = _find_nested_quotations(reply, whole), reply
     for start, end in nested:
         # What is quoted within it is no quotation for itself.
         unnested = f"{unnested[: start - 1]}{' ' * (end - start + 2)}{unnested[end + 1 :]}"
     simple_spans = (_trim_span(unnested, *match.span(match.lastgroup or 0)) for match in _QUOTED.finditer(unnested))
-    return heapq.merge(nested, (span for span in simple_spans if _is_long(unnested[slice(*span)])))
+    return heapq.merge(nested, (span for span in simple_spans if _has_enough_words(unnested[slice(*span)])))
 
 
 def _trim_span(text: str, start: int, end: int) -> Span:
@@ -180,24 +180,28 @@ def _trim_span(text: str, start: int, end: int) -> Span:
     return start + len(inner) - len(inner.lstrip()), end - len(inner) + len(inner.rstrip())
 
 
-def _find_nested(reply: str, whole: str) -> list[Span]:
+def _find_nested_quotations(reply: str, whole: str) -> list[Span]:
     """Find straight quotes around other quotes and around words of the document."""
     nested: list[Span] = []
     for opened in islice(_OPENED.finditer(reply), _SOUGHT):
         if nested and opened.start() <= nested[-1][1]:
             continue
         around = (pattern.match(reply, opened.start()) for pattern in _NESTED)
-        spans = (match.span(1) for match in around if match and _is_long(match[1]) and match_literally(match[1], whole))
+        spans = (
+            match.span(1)
+            for match in around
+            if match and _has_enough_words(match[1]) and match_quotation_literally(match[1], whole)
+        )
         nested += islice(spans, 1)
     return nested
 
 
-def _is_long(text: str) -> bool:
+def _has_enough_words(text: str) -> bool:
     spaced = re.findall(rf"[^\W_{UNSPACED}]+(?:['\u2019][^\W_{UNSPACED}]+)*", text)
     return len(spaced) + _OF_WORD * len(re.findall(rf"[{UNSPACED}]", text)) >= FEWEST_WORDS
 
 
-def match_literally(text: str, whole: str) -> tuple[Match, Span] | None:
+def match_quotation_literally(text: str, whole: str) -> tuple[Match, Span] | None:
     """Match a quotation word for word, or up to case, blanks, punctuation and ellipses."""
     core = text.rstrip(f" .,;:!?\u2026\uff0c\uff1b{STOPS}")
     start = whole.find(core)
@@ -208,12 +212,12 @@ def match_literally(text: str, whole: str) -> tuple[Match, Span] | None:
     if start >= 0 and core:
         return "exact", reading.span(start, start + len(core))
     # An answer may quote with links or emphasis of its own.
-    spans = (_find_piecewise(quoted, index_text(whole)) for quoted in dict.fromkeys((text, read_line(text))))
+    spans = (_find_quotation_in_pieces(quoted, index_text(whole)) for quoted in dict.fromkeys((text, read_line(text))))
     span = next(filter(None, spans), None)
     return ("normalised", span) if span else None
 
 
-def _find_piecewise(text: str, words: TextIndex) -> Span | None:
+def _find_quotation_in_pieces(text: str, words: TextIndex) -> Span | None:
     """Find a quotation by its letters, piece by piece where something is left out."""
     pieces = [piece for piece in _LEFT_OUT.split(text) if re.search(r"\w", piece)]
     first = words.find(pieces[0]) if pieces else None
@@ -241,10 +245,10 @@ def find_nearest_passage(text: str, whole: str) -> tuple[float, Span | None]:
     from rapidfuzz.fuzz import partial_ratio_alignment
 
     document = index_text(whole)
-    words = [fold(word) for word in document.token.findall(read_line(text))]
+    words = [fold_word(word) for word in document.token.findall(read_line(text))]
     sought = " ".join(words)
     best: tuple[float, Span | None] = 0.0, None
-    for first in _find_windows(words, document):
+    for first in _find_candidate_windows(words, document):
         window = document.words[first : first + 3 * len(words)]
         aligned = partial_ratio_alignment(sought, " ".join(window))
         # The shorter of the two is slid along the longer: at a document's end that may be the passage.
@@ -254,12 +258,12 @@ def find_nearest_passage(text: str, whole: str) -> tuple[float, Span | None]:
     return best
 
 
-def _find_windows(words: list[str], document: TextIndex) -> list[int]:
+def _find_candidate_windows(words: list[str], document: TextIndex) -> list[int]:
     """Find the indices of the document's words from which most of these words are near."""
     size = len(words)
     votes: Counter[int] = Counter()
     for word in set(words):
-        places = document.places.get(word, ())
+        places = document.word_indices.get(word, ())
         if len(places) <= _COMMON:
             for block in {index // size for index in places}:
                 votes[block] += 1

@@ -22,7 +22,7 @@ _COURTESY = 3  # words; fewer say nothing
 _HAS_WORDS = re.compile(r"[^\W_]")
 
 
-def says_nothing(reply: str, language: str = ENGLISH.code) -> bool:
+def is_empty_or_refusal(reply: str, language: str = ENGLISH.code) -> bool:
     """Tell whether a reply about a document in a `language` has no words, or refuses in words and adds no answer.
 
     It is read by the rules of the document's language and of English, in which assistants often refuse.
@@ -31,15 +31,15 @@ def says_nothing(reply: str, language: str = ENGLISH.code) -> bool:
         return True
     if len(reply) > _LONGEST:
         return False
-    return any(_judge_refusals(lower(reply), language))
+    return any(_detect_refusal_by_language(lower(reply), language))
 
 
-def answers_at_once(opening: str, language: str) -> bool:
+def is_opening_an_answer(opening: str, language: str) -> bool:
     """Tell whether the first sentence of a reply, in small letters, says something, so that the reply does."""
-    return all(refusal is False for refusal in _judge_refusals(opening, language))
+    return all(refusal is False for refusal in _detect_refusal_by_language(opening, language))
 
 
-def _judge_refusals(small: str, language: str) -> Iterator[bool | None]:
+def _detect_refusal_by_language(small: str, language: str) -> Iterator[bool | None]:
     """Yield whether a reply refuses by the rules of the document's language and of English."""
     plain = small.replace("\u2019", "'")
     for spoken in (LANGUAGES[code] for code in dict.fromkeys((language, ENGLISH.code)) if code in LANGUAGES):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from genaipa.policies.numbering import from_roman
 from genaipa.policies.sections import Section, resolve_citation
 from genaipa.scoring.evidence.citations import Citation, find_citations
-from genaipa.scoring.evidence.section_finder import FoundSection, SectionFinder, overlap_mostly
+from genaipa.scoring.evidence.section_finder import FoundSection, SectionFinder, overlap_by_half
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +77,9 @@ def find_references(
         key = replace(citation, start=0, end=0)
         if key not in sections_by_citation:
             is_external = citation.outside in {"another law", "a summary"}
-            sections_by_citation[key] = FoundSection("", None) if is_external else lookup.find(citation)
+            sections_by_citation[key] = (
+                FoundSection("", None) if is_external else lookup.resolve_citation_to_section(citation)
+            )
         section, outside = sections_by_citation[key], citation.outside
         # A number of several steps that the document has is its own, as is a title.
         sure = section.span and not section.split and (citation.title or "." in citation.number)
@@ -86,7 +88,7 @@ def find_references(
         if citation.loose and (not section.span or section.problem):
             continue
         target = section.span
-        expected_indices = tuple(n for n, span in enumerate(expected) if target and overlap_mostly(target, span))
+        expected_indices = tuple(n for n, span in enumerate(expected) if target and overlap_by_half(target, span))
         references.append(
             Reference(
                 start=citation.start,
@@ -132,22 +134,22 @@ class _CitationLookup:
         self.counts_sections = False
         """Whether this answer says "Part 7" where it means section 7."""
 
-    def find(self, citation: Citation) -> FoundSection:
+    def resolve_citation_to_section(self, citation: Citation) -> FoundSection:
         """Resolve a citation."""
         if not citation.number:
             return self._find_heading(citation.title)
         if citation.within:
             return self._find_in_part(citation)
-        if citation.word.lower().startswith("part") and not self._means_section(citation):
+        if citation.word.lower().startswith("part") and not self._is_section_despite_word(citation):
             return self._find_part(citation)
-        if self._means_section(citation):
+        if self._is_section_despite_word(citation):
             citation = replace(citation, word="Section")
         if citation.last:
             last = replace(citation, number=citation.last)
             return _join_range(self.sections.find(citation.label, ""), self.sections.find(last.label, ""))
         return self.sections.find(citation.label, citation.title)
 
-    def _means_section(self, citation: Citation) -> bool:
+    def _is_section_despite_word(self, citation: Citation) -> bool:
         """Whether "Chapter 7" or "Part 7" is section 7 of a document that has neither chapters nor parts."""
         kind = citation.word.lower().removesuffix("s")
         if (
@@ -176,7 +178,9 @@ class _CitationLookup:
     def find_alternative(self, number: str, expected: Sequence[Span]) -> str:
         """Return the label of the section with a part's number, if the annotated answer rests on that section."""
         section = self.sections.find_by_label(f"Section {number}") if number.isdecimal() else None
-        is_expected = section and any(overlap_mostly(self.sections.whole_span(section), span) for span in expected)
+        is_expected = section and any(
+            overlap_by_half(self.sections.span_with_subsections(section), span) for span in expected
+        )
         return section.label if section and is_expected else ""
 
     def _find_heading(self, title: str) -> FoundSection:
@@ -189,7 +193,9 @@ class _CitationLookup:
             )
         if title_place:
             return FoundSection(title_place.label, title_place.span, "which has nearly these words")
-        return FoundSection("", None, "no such heading in this document", sure=self.sections.headings.is_nowhere(title))
+        return FoundSection(
+            "", None, "no such heading in this document", sure=self.sections.headings.is_title_absent(title)
+        )
 
     def _find_part(self, citation: Citation) -> FoundSection:
         """Resolve "Part 3", "Part 3-5" and "Part 5E", and "Part 2.10" for section 2.10."""
@@ -249,7 +255,7 @@ class _CitationLookup:
             return self.sections.make_result(section, another)
         if title_place and not title_place.fits:
             return FoundSection(title_place.label, title_place.span, "which has nearly these words")
-        invented = "but this document has no such heading" if self.sections.headings.is_nowhere(title) else ""
+        invented = "but this document has no such heading" if self.sections.headings.is_title_absent(title) else ""
         return FoundSection(f"Part {number}", part_span, invented, split=True)
 
     def _part_span(self, number: str) -> Span | None:
@@ -260,12 +266,16 @@ class _CitationLookup:
         """Find a section, or several, said to be in a part."""
         outer = self._part_span(citation.within)
         if outer is None:
-            return self._find_elsewhere(citation)
+            return self._find_outside_stated_part(citation)
         if citation.last:
             ends = (citation.number, citation.last)
             first, last = (self._find_in_part(replace(citation, number=number, last="", title="")) for number in ends)
             whole = _join_range(first, last)._replace(problem=first.problem or last.problem)
-            return whole if first.span and last.span else self._report_absence(f"Part {citation.within}", citation)
+            return (
+                whole
+                if first.span and last.span
+                else self._report_absence_from_part(f"Part {citation.within}", citation)
+            )
         section = self.sections.find_in_part(citation.number, citation.title, outer)
         if section:
             return section._replace(label=f"Part {citation.within}: {section.label}")
@@ -274,9 +284,9 @@ class _CitationLookup:
             is_other = titled.section and not f".{titled.section}".endswith(f".{citation.number}")
             problem = f"which is not {citation.label}" if is_other else ""
             return FoundSection(f"Part {citation.within}: {titled.label}", titled.span, problem)
-        return self._find_elsewhere(citation)
+        return self._find_outside_stated_part(citation)
 
-    def _find_elsewhere(self, citation: Citation) -> FoundSection:
+    def _find_outside_stated_part(self, citation: Citation) -> FoundSection:
         """Find a section that isn't in the part it is said to be in, if a title or its number leaves no doubt.
 
         "Part 4, 4.6" and "Part 7, Section 7" say twice which section is meant; "Part 4, Section 2" may be any list's.
@@ -292,7 +302,7 @@ class _CitationLookup:
             numbers = [section.number for section in self.sections.all_sections()]
             elsewhere = any(number == citation.number or number.endswith(f".{citation.number}") for number in numbers)
             return (
-                self._report_absence(part, citation)
+                self._report_absence_from_part(part, citation)
                 if elsewhere and not self.sections.find_by_label(citation.label)
                 else result
             )
@@ -302,9 +312,9 @@ class _CitationLookup:
             return result
         if "." in citation.number or citation.title or citation.number.isalpha():
             return result._replace(problem=result.problem or f"which is not in {part} of the system's split")
-        return self._report_absence(part, citation)
+        return self._report_absence_from_part(part, citation)
 
-    def _report_absence(self, part: str, citation: Citation) -> FoundSection:
+    def _report_absence_from_part(self, part: str, citation: Citation) -> FoundSection:
         part_span = self._part_span(citation.within)
         section = self.sections.find_in_part(citation.number, "", part_span) if part_span and citation.title else None
         if section:

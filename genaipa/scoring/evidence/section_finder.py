@@ -16,7 +16,7 @@ from genaipa.languages.language import CAPITAL, UNCASED
 from genaipa.policies.numbering import BELOW, ascii_numbers, can_follow, is_unread, mentions
 from genaipa.policies.reading import read
 from genaipa.policies.sections import Section, resolve_citation
-from genaipa.scoring.evidence.quotations import NEAR, find_nearest_passage, fold, index_text
+from genaipa.scoring.evidence.quotations import NEAR, find_nearest_passage, fold_word, index_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -108,7 +108,7 @@ class TitlePlace:
 
 
 class Headings:
-    """The headings of a document; `whole` gives the span of a section."""
+    """The headings of a document; `SectionFinder.span_with_subsections` gives the span of a section."""
 
     def __init__(self, text: str, sections: tuple[Section, ...], whole: Callable[[Section], Span]) -> None:
         self._text, self._sections, self._whole = text, sections, whole
@@ -155,7 +155,7 @@ class Headings:
     def _is_capital(self, span: Span) -> bool:
         return self._text[span[0]].isupper()
 
-    def is_nowhere(self, title: str) -> bool:
+    def is_title_absent(self, title: str) -> bool:
         """Whether the text has neither the title nor nearly its words: it must be invented."""
         if not re.search(r"[^\W_]", title):
             return False
@@ -189,7 +189,7 @@ class FoundSection(NamedTuple):
     split: bool = False
 
 
-def overlap_mostly(first: Span, second: Span) -> bool:
+def overlap_by_half(first: Span, second: Span) -> bool:
     """Whether at least half of the shorter of two passages lies in the other."""
     shared = min(first[1], second[1]) - max(first[0], second[0])
     return shared > 0 and 2 * shared >= min(first[1] - first[0], second[1] - second[0])
@@ -203,13 +203,13 @@ class SectionFinder:
         self.reading = read(document.text)
         self.sections = find_outline(document)
         self.places = list_citable_sections(document)
-        self.headings = Headings(document.text, self.sections, self.whole_span)
+        self.headings = Headings(document.text, self.sections, self.span_with_subsections)
 
     def make_result(self, section: Section, problem: str = "") -> FoundSection:
         """Make the result of a section."""
-        return FoundSection(section.heading, self.whole_span(section), problem)
+        return FoundSection(section.heading, self.span_with_subsections(section), problem)
 
-    def whole_span(self, section: Section) -> Span:
+    def span_with_subsections(self, section: Section) -> Span:
         """Return the span from a section's heading to the next one that isn't beneath it."""
         if section not in self.places:
             return section.start, section.end
@@ -230,7 +230,7 @@ class SectionFinder:
         if section:
             begins = "begins with" if section not in self.sections else "is"
             return FoundSection("", None, f"{section.label} of this document {begins} “{section.title}”", sure=False)
-        absent = self._is_absent(label, title)
+        absent = self._is_section_absent(label, title)
         return FoundSection("", None, f"no {label}{'' if absent else ' is recognised'} in this document", sure=absent)
 
     def all_sections(self) -> list[Section]:
@@ -281,20 +281,20 @@ class SectionFinder:
         text = self.reading.read_span(begin, begin + 300)
         heading = re.sub(r"^[#\s]*(?:[\w.]*\d[.)]*|[A-Z]{1,4}\.)?\s*", "", text)
         titles = [section.title, heading[: len(title)]]
-        return max(ratio(fold(title), fold(candidate)) for candidate in titles) >= SIMILAR
+        return max(ratio(fold_word(title), fold_word(candidate)) for candidate in titles) >= SIMILAR
 
     @cached_property
-    def _has_unread_number(self) -> bool:
+    def _has_unreadable_heading_number(self) -> bool:
         """Whether a heading begins with a number that was not read: then nobody can say which ones there are."""
         return any(is_unread(section.title, section.number) for section in self.sections)
 
-    def _is_absent(self, label: str, title: str) -> bool:
+    def _is_section_absent(self, label: str, title: str) -> bool:
         """Whether nothing in the text can be what a label names: the number begins nothing there, nor is it a title."""
-        if title and not self.headings.is_nowhere(title):
+        if title and not self.headings.is_title_absent(title):
             return False
         if not self.sections and not title:
             return False
-        if self._has_unread_number:
+        if self._has_unreadable_heading_number:
             return False
         word, _, number = re.sub(rf"{BELOW}$", "", label).rpartition(" ")
         text = _read_with_plain_digits(self.document.text)
@@ -328,7 +328,7 @@ class SectionFinder:
         chosen = min(fitting, key=lambda section: section.start < part[0], default=None)
         if chosen is None:
             return None
-        begun = chosen.start >= part[0] or overlap_mostly(self.whole_span(chosen), part)
+        begun = chosen.start >= part[0] or overlap_by_half(self.span_with_subsections(chosen), part)
         problem = _describe_missing_subsection(chosen, number) if begun else "which only ends there"
         return self.make_result(chosen, problem)
 

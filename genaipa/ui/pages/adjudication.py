@@ -17,7 +17,7 @@ from genaipa.ui.panel import load_panels
 from genaipa.ui.widgets import (
     ANY,
     cache_in_session,
-    desk_message,
+    describe_error_for_desk,
     format_duration,
     format_time,
     load_component,
@@ -69,7 +69,7 @@ class AdjudicationSession:
     """The answer that another page led here for."""
 
 
-def show_next(answer: str) -> None:
+def open_next_on(answer: str) -> None:
     """Have the page open on this answer when it is next shown."""
     _current_session().wanted = answer
 
@@ -96,8 +96,8 @@ def page(desk: Desk, user: User) -> None:
         )
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        chosen = _select_answers(desk, disputes)
-        opened = _choose_answer(desk, user, disputes, chosen)
+        chosen = _filter_disputed_answers(desk, disputes)
+        opened = _choose_dispute_on_screen(desk, user, disputes, chosen)
         _show_position(disputes, chosen, opened)
     if opened is None:
         show_notice("adjudication done", "None of these answers is left. Change the filters above.", "done")
@@ -110,7 +110,7 @@ def page(desk: Desk, user: User) -> None:
     try:
         desk.queue.record_exposures(user.name, [opened.answer], scores=True, system=not desk.queue.plan.blind)
     except GenaipaError as error:
-        show_notice("adjudication trouble", desk_message(error), "bad")
+        show_notice("adjudication trouble", describe_error_for_desk(error), "bad")
         return
     left_column, right_column = st.columns([5, 6], gap="medium")
     with left_column:
@@ -140,7 +140,7 @@ def list_disputes(desk: Desk, user: User) -> dict[str, Dispute]:
     return cache_in_session("adjudication disputes", stamp, find_disputes)
 
 
-def _select_answers(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
+def _filter_disputed_answers(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
     box = st.popover("Which answers", width="content")
     documents = sorted({desk.pool.answers[answer].document for answer in disputes})
     state = box.selectbox("Which", list(_STATES), key="adjudication state")
@@ -175,7 +175,9 @@ def _settlement_state(desk: Desk, dispute: Dispute) -> str:
     return "sent back" if desk.queue.pending_analysts(dispute.answer) else "not settled"
 
 
-def _choose_answer(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen: list[str]) -> OpenDispute | None:
+def _choose_dispute_on_screen(
+    desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen: list[str]
+) -> OpenDispute | None:
     """Choose the answer on screen while it is still in dispute, else the first that passes the filters."""
     session = _current_session()
     filters = tuple(st.session_state[f"adjudication {box}"] for box in ("state", "metric", "least", "document"))
@@ -208,11 +210,11 @@ def _open_dispute(desk: Desk, user: User, dispute: Dispute, message: str = "") -
             keys = desk.rubric.format_keys(adjudication.values)
             draft = structs.replace(draft, typed=keys, note=adjudication.note, ticks=adjudication.ticks or UNSET)
         else:
-            draft = structs.replace(draft, typed=_type_agreed_values(desk.rubric, dispute))
+            draft = structs.replace(draft, typed=_format_agreed_keys(desk.rubric, dispute))
     return OpenDispute(name, dispute.answer, new_id(), draft, message)
 
 
-def _type_agreed_values(rubric: Rubric, dispute: Dispute) -> str:
+def _format_agreed_keys(rubric: Rubric, dispute: Dispute) -> str:
     """Return the keys of the values that all analysts gave, and a dot where they differ."""
     values = next(score.values for score in dispute.scores.values() if score.values is not None)
     keys = rubric.format_keys(values)
@@ -255,7 +257,7 @@ def _screen_data(
     about = [{"name": event.analyst, "about": _describe_event(event), "note": event.note} for event in columns]
     names = None
     if not st.session_state.get(_NAMES_KEY):
-        columns, about = _hide_names(columns)
+        columns, about = _hide_analyst_names(columns)
         names = {event.analyst: head["name"] for event, head in zip(columns, about, strict=True)}
     draft, rubric = opened.draft, desk.rubric
     case, active_panels = prepared.case, load_panels(desk.queue.plan)
@@ -274,7 +276,7 @@ def _screen_data(
     }
 
 
-def _hide_names(columns: list[Event]) -> tuple[list[Event], list[dict[str, str]]]:
+def _hide_analyst_names(columns: list[Event]) -> tuple[list[Event], list[dict[str, str]]]:
     """Hide the names behind scores: an order of each answer's own, and letters in place of names and times."""
 
     def sort_key(event: Event) -> bytes:
@@ -299,7 +301,7 @@ def _list_possible_acts(
         "back": has_others,
         "skip": has_others,
         "undo": last is not None,
-        "mean": dispute.settlement is None and desk.queue.is_close(dispute),
+        "mean": dispute.settlement is None and desk.queue.is_close_dispute(dispute),
         "again": any(name != user.name for name in dispute.scores),
     }
 
@@ -333,7 +335,7 @@ def _handle_act(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen:
         if sent["what"] in _DECISIONS:
             decide, message = _DECISIONS[sent["what"]]
             decide(desk, user, opened)
-            session.opened = _open_next(desk, user, opened, disputes, chosen, message)
+            session.opened = _open_dispute_after(desk, user, opened, disputes, chosen, message)
             return
         if _draft_content(opened.draft) != _draft_content(before):
             desk.store.save_draft(opened.draft)
@@ -343,7 +345,9 @@ def _handle_act(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen:
             beside = _find_neighbour(opened.answer, chosen, 1 if sent["what"] == "skip" else -1)
             session.opened = _open_dispute(desk, user, disputes[beside])
     except (GenaipaError, ValueError) as error:
-        session.opened = replace(opened, message=f"Not saved: {desk_message(error)}", failures=opened.failures + 1)
+        session.opened = replace(
+            opened, message=f"Not saved: {describe_error_for_desk(error)}", failures=opened.failures + 1
+        )
 
 
 def _update_draft(desk: Desk, draft: Draft, sent: Mapping[str, Any]) -> Draft:
@@ -380,12 +384,12 @@ def _save_adjudication(desk: Desk, user: User, opened: OpenDispute) -> None:
 
 
 def _take_mean(desk: Desk, user: User, opened: OpenDispute) -> None:
-    desk.queue.take_mean(user.name, opened.answer, seconds=opened.draft.seconds)
+    desk.queue.accept_mean(user.name, opened.answer, seconds=opened.draft.seconds)
 
 
 def _send_back(desk: Desk, user: User, opened: OpenDispute) -> None:
     """Send the answer back with the note; later the form is filled in from the new scores."""
-    desk.queue.send_back(user.name, opened.answer, opened.draft.note, seconds=opened.draft.seconds)
+    desk.queue.send_answer_back(user.name, opened.answer, opened.draft.note, seconds=opened.draft.seconds)
     desk.store.discard_draft(user.name, opened.answer, "adjudication")
 
 
@@ -396,7 +400,7 @@ _DECISIONS = {
 }
 
 
-def _open_next(
+def _open_dispute_after(
     desk: Desk, user: User, opened: OpenDispute, disputes: Mapping[str, Dispute], chosen: list[str], message: str
 ) -> OpenDispute | None:
     """Return the next answer once something was decided about this one."""

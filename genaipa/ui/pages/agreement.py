@@ -16,7 +16,7 @@ from genaipa.scoring.agreement import (
     SuggestionEffect,
     compare_suggestions,
     explain_alpha,
-    measure,
+    measure_analyst_agreement,
 )
 from genaipa.stats.agreement import LEVEL
 from genaipa.ui.answer_view import annotation_texts, load_case, question_text, show_scores
@@ -118,7 +118,7 @@ def _measure_cached(
         score for score in independent_scores if score.answer in pool.answers and score.analyst not in excluded_analysts
     ]
     rubric = store.rubric
-    return measure(scores, rubric), compare_suggestions(scores, rubric), left_out
+    return measure_analyst_agreement(scores, rubric), compare_suggestions(scores, rubric), left_out
 
 
 def _metric_columns(rubric: Rubric, suffix: str = "") -> list[str | ListColumn]:
@@ -178,7 +178,9 @@ def _show_pairs(agreement: Agreement, rubric: Rubric) -> None:
 
 def _pair_row(pair: AnalystPair) -> ListRow:
     equal = (_format_share(metric.equal) for metric in pair.metrics.values())
-    return ListRow((" and ".join(pair.analysts), _count_cell(pair.answers), _format_number(pair.difference), *equal))
+    return ListRow(
+        (" and ".join(pair.analysts), _answer_count_cell(pair.answers), _format_number(pair.difference), *equal)
+    )
 
 
 def _show_leanings(agreement: Agreement, rubric: Rubric) -> None:
@@ -193,9 +195,11 @@ def _show_leanings(agreement: Agreement, rubric: Rubric) -> None:
 
 
 def _leaning_row(leaning: Leaning) -> ListRow:
-    lenient = map(_format_signed, leaning.lenient.values())
-    drift = _format_signed(leaning.drift)
-    return ListRow((leaning.analyst, _count_cell(leaning.answers), _format_signed(leaning.overall), *lenient, drift))
+    lenient = map(_format_signed_number, leaning.lenient.values())
+    drift = _format_signed_number(leaning.drift)
+    return ListRow(
+        (leaning.analyst, _answer_count_cell(leaning.answers), _format_signed_number(leaning.overall), *lenient, drift)
+    )
 
 
 def _show_suggestion_effects(effects: dict[str, SuggestionEffect], rubric: Rubric) -> None:
@@ -210,8 +214,8 @@ def _show_suggestion_effects(effects: dict[str, SuggestionEffect], rubric: Rubri
             (
                 rubric.names[metric],
                 *map(_format_number, (effect.with_it, effect.without)),
-                _format_signed(effect.difference),
-                " to ".join(map(_format_signed, effect.interval)) if effect.interval else "-",
+                _format_signed_number(effect.difference),
+                " to ".join(map(_format_signed_number, effect.interval)) if effect.interval else "-",
                 *map(_format_share, (effect.as_suggested, effect.as_withheld)),
                 f"{effect.shown:,} and {effect.withheld:,}",
             )
@@ -276,7 +280,7 @@ def _show_answer(desk: Desk, user: User, digest: str) -> None:
     show_scores(desk, user, answer, key="agreement scores")
     if user.adjudicates and digest in adjudication.list_disputes(desk, user):
         adjudication_page = st.session_state.get(PAGES_KEY, {}).get("adjudicate")
-        if st.button("Settle it", on_click=adjudication.show_next, args=(digest,)) and adjudication_page:
+        if st.button("Settle it", on_click=adjudication.open_next_on, args=(digest,)) and adjudication_page:
             st.switch_page(adjudication_page)
 
 
@@ -298,7 +302,7 @@ def _difference_cell(difference: float, widest: float) -> ListCell:
     return ListCell(f"{difference:g}", tone="bad" if difference == widest else "" if difference else "quiet")
 
 
-def _count_cell(answers: int) -> ListCell:
+def _answer_count_cell(answers: int) -> ListCell:
     return ListCell(f"{answers:,}", tone="quiet" if answers < FEW else "")
 
 
@@ -310,5 +314,5 @@ def _format_number(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-def _format_signed(value: float | None) -> str:
+def _format_signed_number(value: float | None) -> str:
     return "-" if value is None else f"{value:+z.2f}"

@@ -31,16 +31,16 @@ def page(desk: Desk, user: User) -> None:
     desk.current.refresh()
     show_problems("judges problems", desk.list_problems(user))
     results = _open_view(desk, user)
-    waiting = results is not None and _note_hidden_answers(results)
-    if results is None or not results.judges.tables:
+    waiting = results is not None and _show_note_on_hidden_answers(results)
+    if results is None or not results.judges_chapter.tables:
         if waiting:
             return
         show_notice("judges none", "No judge has scored an answer here. Begin with: genaipa judge RUN --judge SYSTEM")
         return
-    findings, *tables = results.judges.tables
+    findings, *tables = results.judges_chapter.tables
     entries = [Text(row["finding"], row["judge"], _describe_counts(row)) for row in findings.data.to_dict("records")]
     show_texts("judges findings", [*entries, make_note("", findings.note)])
-    show_chapter("judges", replace(results.judges, tables=tables), results)
+    show_chapter("judges", replace(results.judges_chapter, tables=tables), results)
 
 
 def _open_view(desk: Desk, user: User) -> ResultsView | None:
@@ -51,7 +51,7 @@ def _open_view(desk: Desk, user: User) -> ResultsView | None:
         return make_view_of_finished_answers(desk, user)
 
 
-def _note_hidden_answers(results: ResultsView) -> bool:
+def _show_note_on_hidden_answers(results: ResultsView) -> bool:
     """Note the answers left out since this user may be asked to score them; tell whether there are any."""
     number = len(results.hidden_answers)
     if number:

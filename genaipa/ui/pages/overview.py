@@ -14,7 +14,7 @@ from genaipa.errors import DataError, GenaipaError
 from genaipa.runs import selection
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.inputs import load_conversation
-from genaipa.scoring.assignment import is_requested
+from genaipa.scoring.assignment import is_score_requested
 from genaipa.ui.answer_view import annotation_texts, load_case, show_scores
 from genaipa.ui.desk import describe_total_time, format_cost, format_hours, list_workloads
 from genaipa.ui.download import show_scores_button
@@ -26,7 +26,7 @@ from genaipa.ui.widgets import (
     ListRow,
     Text,
     cache_in_session,
-    desk_message,
+    describe_error_for_desk,
     format_duration,
     format_time,
     number_columns,
@@ -67,7 +67,7 @@ class Visibility:
     @classmethod
     def from_desk(cls, desk: Desk, user: User) -> Visibility:
         """Return the visibility for this user now."""
-        ahead = desk.queue.answers_ahead(user.name) if user.scores else frozenset()
+        ahead = desk.queue.answers_still_askable(user.name) if user.scores else frozenset()
         return cls(user, ahead, desk.queue.plan.blind)
 
     def can_see_system(self, digest: str) -> bool:
@@ -145,7 +145,7 @@ def _run_row(folder: RunFolder) -> ListRow:
         manifest = folder.manifest()
         tally, _ = _read_tally(folder)
     except GenaipaError as error:
-        return ListRow((folder.name, ListCell(desk_message(error), tone="bad"), "", "", "", "", ""))
+        return ListRow((folder.name, ListCell(describe_error_for_desk(error), tone="bad"), "", "", "", "", ""))
     totals = tally.totals()
     state = folder.status(manifest, missing=totals.answer_count < totals.planned)
     share = totals.answer_count / totals.planned if totals.planned else 1.0
@@ -237,7 +237,7 @@ def _show_answers(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -
     try:
         _show_answer(desk, visible, answer, runs)
     except GenaipaError as error:
-        show_notice("overview trouble", desk_message(error), "bad")
+        show_notice("overview trouble", describe_error_for_desk(error), "bad")
 
 
 @lru_cache(maxsize=1)
@@ -276,7 +276,7 @@ def _answer_row(desk: Desk, visible: Visibility, answer: PooledAnswer) -> ListRo
             _join_names(where.run for where in places),
         )
     score_count = len(desk.current.scores(answer.digest))
-    is_wanted = is_requested(desk.queue.plan, answer.digest)
+    is_wanted = is_score_requested(desk.queue.plan, answer.digest)
     scores = (
         f"{score_count} of {desk.queue.count_wanted_scores(answer.digest)}"
         if is_wanted

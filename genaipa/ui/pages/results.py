@@ -77,9 +77,9 @@ def page(desk: Desk, user: User) -> None:
         )
         return
     choice = _choose_filters(snapshot)
-    ahead = desk.queue.answers_ahead(user.name) if user.scores else frozenset[str]()
-    results = make_view(snapshot, choice, snapshot.mask_answers(ahead))
-    _note_hidden_answers(desk, user, results)
+    ahead = desk.queue.answers_still_askable(user.name) if user.scores else frozenset[str]()
+    results = make_view(snapshot, choice, snapshot.mark_hidden_answers(ahead))
+    _show_note_on_hidden_answers(desk, user, results)
     if results.frame["counted"].any():
         _show_board(results)
         if user.adjudicates:
@@ -123,7 +123,7 @@ def _choose_filters(snapshot: ResultsSnapshot) -> ResultsChoice:
     return ResultsChoice(system, experiment, document, questions, scores, excluded)
 
 
-def _note_hidden_answers(desk: Desk, user: User, results: ResultsView) -> None:
+def _show_note_on_hidden_answers(desk: Desk, user: User, results: ResultsView) -> None:
     """Note how many results are hidden from this user, and let them choose to see them."""
     scored = results.hidden_answers
     if not scored:
@@ -156,7 +156,7 @@ def _show_board(results: ResultsView) -> None:
         show_notice("results no board", results.no_board_reason)
         return
     experiments = [name for name in board.data.columns if name in set(results.questions.data["experiment"])]
-    sure = [f"{write_confidence(results.level.p)} interval for these documents", "for policies like these"]
+    sure = [f"{write_confidence(results.evidence_level.p)} interval for these documents", "for policies like these"]
     came = ["answered"] if "answered" in board.main_columns else []
     columns = [
         "system",
@@ -238,7 +238,7 @@ def _show_metrics(desk: Desk, user: User, results: ResultsView) -> None:
     rows: Rows = boxes[1].radio("Rows", ("question", "category"), horizontal=True, key="results rows")
     desk.queue.record_exposures(user.name, results.list_exposed_answers(experiment), scores=True)
     cell = heatmap.show_heatmap(results, experiment, rows)
-    line = heatmap.find_line(results, cell) if cell else None
+    line = heatmap.find_table_line(results, cell) if cell else None
     if cell is not None and line is not None:
         _show_cell_answers(desk, user, results, cell, line)
     elif cell is not None:
@@ -264,7 +264,7 @@ def _show_cell_answers(
     counted = sum(len(answer.counting_rows) for answer in answers)
     st.caption(
         f"{number(len(answers), 'answer')}, {number(counted, 'score')} that count. The number is a mean "
-        f"over {heatmap.name_unit(cell.rows)} of means over answers, each a mean over its scores."
+        f"over {heatmap.name_counted_unit(cell.rows)} of means over answers, each a mean over its scores."
     )
 
     def expose(on_page: Sequence[ScoredAnswer]) -> None:
@@ -360,7 +360,7 @@ def _find_other_answers(desk: Desk, user: User, answer: PooledAnswer, cell: heat
 
     Answers that this user can still be asked to score are not among them.
     """
-    ahead = desk.queue.answers_ahead(user.name) if user.scores else frozenset[str]()
+    ahead = desk.queue.answers_still_askable(user.name) if user.scores else frozenset[str]()
     digests = {}
     for candidate in desk.pool.answers.values():
         is_same_question = (candidate.document_digest, candidate.question) == (answer.document_digest, answer.question)

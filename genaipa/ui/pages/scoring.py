@@ -21,11 +21,11 @@ from genaipa.ui.scoring_session import (
     list_recent_scores,
     load_prepared_answer,
     open_answer,
-    read_shown,
+    read_screen_contents,
     save_objection,
     save_pin,
 )
-from genaipa.ui.widgets import desk_message, load_component, run_page, show_unseen_header
+from genaipa.ui.widgets import describe_error_for_desk, load_component, run_page_safely, show_unseen_header
 
 if TYPE_CHECKING:
     from genaipa.scoring.people import User
@@ -53,14 +53,14 @@ def page(desk: Desk, user: User) -> None:
     # A key would ask for the part below alone, which a server that was started anew does not know.
     st.fragment(run_every=_A_DAY)(lambda: None)()
     # What the pad tells runs this part of the page alone.
-    st.fragment(run_page)(lambda: _show_answer(desk, user), desk)
+    st.fragment(run_page_safely)(lambda: _show_answer(desk, user), desk)
 
 
 def _show_answer(desk: Desk, user: User) -> None:
     session = current_session()
     if session.stays and session.shown is not None:
-        _mount_pad(desk, user, session.shown)
-        _send_following(desk, user, session)
+        _show_scoring_pad(desk, user, session.shown)
+        _send_following_answer(desk, user, session)
         return
     try:
         if session.opened is None:
@@ -74,29 +74,31 @@ def _show_answer(desk: Desk, user: User) -> None:
         # Whoever is in the middle of an answer goes on with it: what they type is kept in their browser until then.
         if session.shown is None:
             raise
-        _mount_pad(desk, user, session.shown | {"turn": session.shown["turn"] | _describe_outage(session, error)})
+        _show_scoring_pad(
+            desk, user, session.shown | {"turn": session.shown["turn"] | _describe_outage(session, error)}
+        )
     else:
         session.stays = True
-        _mount_pad(desk, user, session.shown)
-        _send_following(desk, user, session)
+        _show_scoring_pad(desk, user, session.shown)
+        _send_following_answer(desk, user, session)
 
 
 def _describe_outage(session: ScoringSession, error: GenaipaError) -> dict[str, Any]:
     """Describe for the pad that the store can't be reached."""
     if session.opened is None:
-        trouble = f"Saved; the next answer can't be shown yet: {desk_message(error)}"
+        trouble = f"Saved; the next answer can't be shown yet: {describe_error_for_desk(error)}"
     else:
-        trouble = session.opened.trouble or f"Not kept yet: {desk_message(error)}"
+        trouble = session.opened.trouble or f"Not kept yet: {describe_error_for_desk(error)}"
     return {"away": True, "answered": session.answered, "trouble": trouble}
 
 
-def _mount_pad(desk: Desk, user: User, parts: dict[str, dict[str, Any]]) -> None:
+def _show_scoring_pad(desk: Desk, user: User, parts: dict[str, dict[str, Any]]) -> None:
     """Show the pad. A part that the browser has is not sent again (`launch`), and a key changes none of them."""
     metrics = [describe_metric(desk.rubric, metric) for metric in desk.rubric.metrics]
     guide = {"text": desk.guidelines.text, "sections": desk.guidelines.sections} if desk.guidelines else None
     pad = {"metrics": metrics, "guidelines": guide, "bound": desk.people.key_bindings}
     load_component("pad")(key="pad", data=pad)
-    _send_parts({name: part for name, part in parts.items() if name != "turn"})
+    _send_parts_to_browser({name: part for name, part in parts.items() if name != "turn"})
     load_component("feed")(
         key="turn",
         data={"part": "turn", **parts["turn"]},
@@ -105,22 +107,22 @@ def _mount_pad(desk: Desk, user: User, parts: dict[str, dict[str, Any]]) -> None
     )
 
 
-def _send_parts(parts: dict[str, dict[str, Any]]) -> None:
+def _send_parts_to_browser(parts: dict[str, dict[str, Any]]) -> None:
     for name, part in parts.items():
         load_component("feed")(key=name, data={"part": name, **part})
 
 
-def _send_following(desk: Desk, user: User, session: ScoringSession) -> None:
+def _send_following_answer(desk: Desk, user: User, session: ScoringSession) -> None:
     """Send the answer after the one on screen, which waits in the browser until that one is saved."""
     opened, parts = session.opened, session.shown
     if opened is None or parts is None:
         return
     if session.next_shown is None:
-        session.next_shown = _prepare_following(desk, user, session, opened)
-    _send_parts({name: part for name, part in session.next_shown.items() if name not in parts})
+        session.next_shown = _prepare_following_answer(desk, user, session, opened)
+    _send_parts_to_browser({name: part for name, part in session.next_shown.items() if name not in parts})
 
 
-def _prepare_following(
+def _prepare_following_answer(
     desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer
 ) -> dict[str, dict[str, Any]]:
     """Return the parts of the answer that comes next; empty for a correction, a comparison, and where none is left."""
@@ -165,7 +167,7 @@ def _open_next_answer(desk: Desk, user: User, session: ScoringSession) -> OpenAn
 def _restore_comparison(desk: Desk, user: User, session: ScoringSession) -> OpenAnswer | None:
     """Restore the last score's comparison after a reload, if nothing was begun since."""
     begun, session.begun = session.begun, True
-    last = None if begun or desk.queue.has_begun(user.name) else desk.queue.last_action(user.name)
+    last = None if begun or desk.queue.has_begun_answer(user.name) else desk.queue.last_action(user.name)
     if last is None or not last.calibration or last.answer not in desk.pool.answers:
         return None
     reference = desk.queue.reference_score(last.answer, user.name)
@@ -208,11 +210,11 @@ def _screen_parts(
         "away": False,
         "past": list_recent_scores(desk, user.name),
     }
-    document = _place_document(session.documents, ready.document["digest"], needed)
+    document = _choose_document_place(session.documents, ready.document["digest"], needed)
     return {document: ready.document, "answer": ready.screen_data, "turn": turn}
 
 
-def _place_document(places: list[str], digest: str, needed: str) -> str:
+def _choose_document_place(places: list[str], digest: str, needed: str) -> str:
     """Place a document in the browser: where it is already, else where the answer on screen needs none."""
     if digest not in places:
         places[bool(needed) and places[0] == needed] = digest
@@ -254,11 +256,11 @@ def _handle_draft(desk: Desk, user: User) -> None:
     opened = session.opened
     if sent and opened is not None and sent["id"] == opened.id and not session.comparison:
         trouble = opened.trouble
-        _keep_draft(desk, user, opened, sent)
+        _save_valid_draft(desk, user, opened, sent)
         session.stays = session.stays and not (trouble or opened.trouble)
 
 
-def _keep_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+def _save_valid_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     if not desk.rubric.are_draft_keys(str(sent["typed"])):
         return
     try:
@@ -269,7 +271,7 @@ def _keep_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]
         desk.store.save_draft(opened.draft)
         opened.trouble = ""
     except GenaipaError as error:
-        opened.trouble = f"Not kept yet: {desk_message(error)}"
+        opened.trouble = f"Not kept yet: {describe_error_for_desk(error)}"
 
 
 def _read_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> Draft:
@@ -284,18 +286,18 @@ def _read_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]
         seconds=float(sent["seconds"]),
         turn=opened.id,
         revision=int(sent.get("revision", 0)),
-        shown=read_shown(ready, sent) or UNSET,
+        shown=read_screen_contents(ready, sent) or UNSET,
     )
     for panel in ready.panels:
         draft = panel.update_draft(ready.case, sent, draft)
     return draft
 
 
-def _keep_if_changed(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+def _save_draft_if_changed(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     """Keep the draft of an answer that is being left, if it has changed."""
     current, before = _read_draft(desk, user, opened, sent), opened.draft
     if (current.typed, current.note, current.ticks) != (before.typed, before.note, before.ticks):
-        _keep_draft(desk, user, opened, sent)
+        _save_valid_draft(desk, user, opened, sent)
 
 
 def _handle_act(desk: Desk, user: User) -> None:
@@ -310,7 +312,7 @@ def _handle_act(desk: Desk, user: User) -> None:
     try:
         _ACTS[sent["act"]](desk, user, session, opened, sent)
     except (GenaipaError, ValueError) as error:
-        opened.trouble = f"Not saved: {desk_message(error)}"
+        opened.trouble = f"Not saved: {describe_error_for_desk(error)}"
 
 
 def _save_score(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
@@ -348,11 +350,11 @@ def _save_score(desk: Desk, user: User, session: ScoringSession, opened: OpenAns
 
 def _skip_answer(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     if opened.mode == "score":
-        _keep_if_changed(desk, user, opened, sent)
+        _save_draft_if_changed(desk, user, opened, sent)
         desk.queue.skip(user.name, opened.answer)
         session.message = "Skipped: it comes back at the end."
-    elif opened.answer in desk.queue.second_looks(user.name):
-        _keep_if_changed(desk, user, opened, sent)
+    elif opened.answer in desk.queue.answers_sent_back(user.name):
+        _save_draft_if_changed(desk, user, opened, sent)
         desk.queue.skip(user.name, opened.answer)
         session.message = "Skipped: it comes back at the end. Enter saves it as it is."
     else:
@@ -362,7 +364,7 @@ def _skip_answer(desk: Desk, user: User, session: ScoringSession, opened: OpenAn
 
 
 def _undo_last(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
-    _keep_if_changed(desk, user, opened, sent)
+    _save_draft_if_changed(desk, user, opened, sent)
     withdrawn = desk.queue.undo(user.name)
     if withdrawn is None:
         return
@@ -391,7 +393,7 @@ def _reopen_answer(
     desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any], digest: str | None
 ) -> None:
     """Go back to an answer that this analyst scored; stay for None."""
-    _keep_if_changed(desk, user, opened, sent)
+    _save_draft_if_changed(desk, user, opened, sent)
     if digest is not None:
         _finish_answer(session, opened)
         session.opened = open_answer(desk, user, digest)
@@ -399,14 +401,14 @@ def _reopen_answer(
 
 
 def _save_objection(desk: Desk, user: User, _: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
-    _keep_if_changed(desk, user, opened, sent)
+    _save_draft_if_changed(desk, user, opened, sent)
     opened.objection = save_objection(
         desk, user.name, load_prepared_answer(desk, opened.answer).case, sent["objection"]
     )
 
 
 def _save_pin(desk: Desk, user: User, _: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
-    _keep_if_changed(desk, user, opened, sent)
+    _save_draft_if_changed(desk, user, opened, sent)
     save_pin(desk, user, load_prepared_answer(desk, opened.answer).case, sent["pin"])
 
 

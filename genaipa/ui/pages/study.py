@@ -85,13 +85,13 @@ def _report_progress(desk: Desk) -> StudyFinding:
     if scores_left > 0 and (ahead := sum(work.seconds_left or 0 for work in works)):
         sentence += f" About {format_hours(ahead)} of analysts' time is left{_forecast_end(desk, scores_left)}."
     shares = [
-        f"{work.analyst}: {work.scored:,} of {work.scored + work.answers_left:,} ({_share_done(work):.0%})."
-        for work in sorted(works, key=_share_done)
+        f"{work.analyst}: {work.scored:,} of {work.scored + work.answers_left:,} ({_share_of_scores_done(work):.0%})."
+        for work in sorted(works, key=_share_of_scores_done)
     ]
     return StudyFinding(question, "\n".join([sentence, *shares]), "overview")
 
 
-def _share_done(work: Workload) -> float:
+def _share_of_scores_done(work: Workload) -> float:
     """Return the share of an analyst's scores that is done."""
     return work.scored / (work.scored + work.answers_left) if work.scored + work.answers_left else 1.0
 
@@ -159,8 +159,8 @@ def _report_disputes(desk: Desk, user: User) -> StudyFinding:
     disputes = adjudication.list_disputes(desk, user).values()
     waiting = [dispute for dispute in disputes if desk.queue.pending_analysts(dispute.answer)]
     open_ = [dispute for dispute in disputes if dispute.settlement is None and dispute not in waiting]
-    furthest = max((dispute.largest for dispute in open_), default=0.0)
-    apart = sum(1 for dispute in open_ if dispute.largest == furthest)
+    furthest = max((dispute.largest_difference for dispute in open_), default=0.0)
+    apart = sum(1 for dispute in open_ if dispute.largest_difference == furthest)
     if not open_:
         settled = f"; {len(disputes) - len(waiting):,} are settled" if disputes else ""
         settled += f", {len(waiting):,} sent back" if waiting else ""
@@ -187,12 +187,12 @@ def _report_judges(desk: Desk, results: ResultsView | None) -> StudyFinding:
     question = "Is the judge good?"
     if not any(map(Judge.parse, desk.current.analysts("machine"))):
         return StudyFinding(question, "No judge has scored an answer here.")
-    if results is None or not results.judges.tables:
+    if results is None or not results.judges_chapter.tables:
         return StudyFinding(
             question, explain_closed_results() or "It has not scored any answer that people have scored.", "judges"
         )
     # The first sentence of each: the others are on the page that this leads to.
-    findings = results.judges.tables[0].data.to_dict("records")
+    findings = results.judges_chapter.tables[0].data.to_dict("records")
     lines = (f"{row['judge']}: {row['finding'].partition('. ')[0].rstrip('.')}." for row in findings)
     return StudyFinding(question, "\n".join(lines), "judges")
 
@@ -223,13 +223,13 @@ def _report_precision(desk: Desk, results: ResultsView | None) -> StudyFinding:
             question, f"Now: {sure[0].lower()}{sure[1:]}, and ±{target:g} is enough to stop.", "results"
         )
     answers_needed = round(answers * ((half / target) ** 2 - 1))
-    shortage = _note_shortage(desk, answers_needed)
+    shortage = _describe_answer_shortage(desk, answers_needed)
     return StudyFinding(
         question, f"{sure}. ±{target:g} needs about {answers_needed:,} more of that system{shortage}.", "results"
     )
 
 
-def _note_shortage(desk: Desk, answers_needed: int) -> str:
+def _describe_answer_shortage(desk: Desk, answers_needed: int) -> str:
     scored = desk.current.find_scored_answers()
     unscored = sum(1 for answer in desk.pool.answers if answer not in scored)
     if answers_needed <= unscored:

@@ -17,7 +17,7 @@ from genaipa.ui.desk_page import ENTRY_POINTS, DeskPage
 from genaipa.ui.launch import explain_closed_results, open_desk_once
 from genaipa.ui.settings import read_settings
 from genaipa.ui.signin import identify
-from genaipa.ui.widgets import PAGES_KEY, cache_in_session, run_page
+from genaipa.ui.widgets import PAGES_KEY, cache_in_session, run_page_safely
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +61,7 @@ def _has_verdicts(desk: Desk) -> bool:
     return any(map(Judge.parse, desk.current.analysts("machine")))
 
 
-def _is_wanted(path: str, desk: Desk, user: User) -> bool:
+def _has_content_for_user(path: str, desk: Desk, user: User) -> bool:
     """Tell whether a page has something for this user: verdicts of judges are for those who lead."""
     if path == "study":
         return user.adjudicates
@@ -75,7 +75,7 @@ def _load_package_pages() -> dict[str, DeskPage]:
     return load_each(ENTRY_POINTS, DeskPage)
 
 
-def _order_pages() -> dict[str, tuple[str, str]]:
+def _list_pages_in_order() -> dict[str, tuple[str, str]]:
     """Return path → title and module of the desk's own pages, each with those of packages that come after it."""
     pages = {}
     package_pages = {path: (page.title, page.module) for path, page in _load_package_pages().items()}
@@ -114,17 +114,17 @@ def _run_desk() -> None:
     user = identify(desk, login)
 
     def make_page(path: str, draw: Draw) -> Callable[[], None]:
-        return lambda: run_page(lambda: _show_page(path, draw, desk, user), desk) if user else None
+        return lambda: run_page_safely(lambda: _show_page(path, draw, desk, user), desk) if user else None
 
     # Empty pages are there before anyone has signed in, so that the page in the address opens afterwards.
     # Whoever leads and scores nothing comes to the page on the study.
     leads = user is not None and user.adjudicates and not user.scores
-    ours = {path: (title, _make_page_function(module)) for path, (title, module) in _order_pages().items()}
+    ours = {path: (title, _make_page_function(module)) for path, (title, module) in _list_pages_in_order().items()}
     all_pages = ours | {path: page for path, page in _list_kind_pages(desk).items() if path not in ours}
     pages = {
         path: st.Page(make_page(path, draw), title=title, url_path=path)
         for path, (title, draw) in sorted(all_pages.items(), key=lambda page: leads and page[0] != "study")
-        if user is None or _is_wanted(path, desk, user)
+        if user is None or _has_content_for_user(path, desk, user)
     }
     st.session_state[PAGES_KEY] = pages
     page = st.navigation([*pages.values()], position="top" if user else "hidden")
@@ -138,4 +138,4 @@ def _run_desk() -> None:
 
 
 st.set_page_config(page_title="genaipa desk", page_icon="⚖️", layout="wide")
-run_page(_run_desk)
+run_page_safely(_run_desk)

@@ -137,7 +137,7 @@ class Index:
             self._stamps = [source.folder.stamp() for source in self.sources]
             self._sort_rows(self._read_answers())
             self._read_scores()
-            self._index_rows()
+            self._index_rows_by_filter()
             self.movements = Movements(self)
 
     def _read_answers(self) -> dict[Key, dict[str, ViewCell]]:
@@ -260,7 +260,7 @@ class Index:
             band="" if overall is None else band(overall, self.rubric.bands.overall).lower(),
         )
 
-    def _index_rows(self) -> None:
+    def _index_rows_by_filter(self) -> None:
         """Note at which places of the rows each thing is that can be filtered by."""
         kinds = {name: facts.kind for inputs in self.inputs for name, facts in inputs.manifest.documents.items()}
         of_rows: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
@@ -314,9 +314,9 @@ class Index:
         if not narrowed:
             return list(range(len(self.rows)))
         row_numbers = sorted(set.intersection(*narrowed))
-        return self._select_distant_scores(row_numbers, choice) if choice.score == "apart" else row_numbers
+        return self._select_rows_with_distant_scores(row_numbers, choice) if choice.score == "apart" else row_numbers
 
-    def _select_distant_scores(self, places: list[int], choice: ViewChoice) -> list[int]:
+    def _select_rows_with_distant_scores(self, places: list[int], choice: ViewChoice) -> list[int]:
         """Select the rows in which people's scores of the chosen systems are far apart."""
         names = choice.systems or tuple(self.systems)
         scored = [row_number for name in names for row_number in self._of_cells.get((name, "scored"), ())]

@@ -347,15 +347,15 @@ def mark_differences(texts: Sequence[str]) -> list[list[AnswerPiece]]:
     if sum(bool(text) for text in texts) < 2:  # noqa: PLR2004
         return [[AnswerPiece(text, "")] for text in texts]
     return [
-        _split_answer(text, _collect_other_words(number, texts), words=not is_unlike(text, texts))
+        _split_answer(text, _collect_other_words(number, texts), words=not is_mostly_different(text, texts))
         for number, text in enumerate(texts)
     ]
 
 
-def is_unlike(text: str, texts: Sequence[str]) -> bool:
+def is_mostly_different(text: str, texts: Sequence[str]) -> bool:
     """Tell whether more than half of the words of a text are in none of the others, where there are any."""
     other_texts = [other_text for other_text in texts if other_text and other_text != text]
-    words = {word for match in _WORD.finditer(text) if _is_telling_word(word := _normalize_word(match[0]))}
+    words = {word for match in _WORD.finditer(text) if _is_distinctive_word(word := _normalize_word(match[0]))}
     if not other_texts or len(words) < _FEW_WORDS:
         return False
     other_words = {_normalize_word(match[0]) for other_text in other_texts for match in _WORD.finditer(other_text)}
@@ -374,7 +374,7 @@ def _normalize_word(word: str) -> str:
     return word.removesuffix("s") if len(word) >= _LEAST else word
 
 
-def _is_telling_word(word: str) -> bool:
+def _is_distinctive_word(word: str) -> bool:
     """Tell whether a plain word can tell two answers apart."""
     return word[0].isdigit() or word in _NO or (len(word) >= _LEAST and word not in _COMMON)
 
@@ -384,7 +384,7 @@ def _split_answer(text: str, other_words: frozenset[str], *, words: bool) -> lis
     done = 0
     for match in _WORD.finditer(text):
         word = _normalize_word(match[0])
-        if word in other_words or not _is_telling_word(word):
+        if word in other_words or not _is_distinctive_word(word):
             continue
         kind: Literal["word", "number"] = "number" if word[0].isdigit() or word in _NO else "word"
         if kind == "word" and not words:
