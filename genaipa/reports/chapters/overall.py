@@ -87,8 +87,8 @@ def leaderboard_table(frame: pd.DataFrame) -> Table:
         f"{needed.sentence_prefix}Systems by M_all (10 to 100): each question's mean over the experiments that it is "
         "scored in, each a mean over documents, averaged over questions. An experiment's own column averages its "
         "questions. `answers` is how many answers, or published scores, this rests on. The intervals are for one "
-        "system; whether two differ is what `genaipa compare` tests (paper, sections 6 and 7), over only what both have, "
-        "so its averages may differ from these. Those of an experiment are in CSV and JSON. "
+        "system; whether two differ is what `genaipa compare` tests (paper, sections 6 and 7), over only what both "
+        "have, so its averages may differ from these. Those of an experiment are in CSV and JSON. "
         f"{averages.explain_both_intervals(needed.confidence)}{averages.note_few_documents(data)}"
         f"{note_blank_cells(thin_counts)}{averages.note_unlike_questions(averaged_frame, question_means)}"
         f"{part.describe_scored_parts(policies)}{estimate.describe()}",
