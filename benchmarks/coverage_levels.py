@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from genaipa.reports.evidence import ENDED, PlanShare, evidence_level
+from genaipa.reports.evidence import ENDED, PlanShare, choose_evidence_level
 from genaipa.reports.significance import PUBLISHED
 from genaipa.stats.intervals import LEAST_DOCUMENTS, LEVEL
 from genaipa.stats.looks import EARLY, ENLARGED, LEAST_QUESTIONS, SIGNIFICANT
@@ -196,7 +196,7 @@ def _ever(values: Floats, turn: NDArray[np.int64], at: Sequence[int], target: in
     """Return the number of studies in which the one pair differs at any look."""
     ever = np.zeros(len(values), bool)
     for count in at:
-        needed = evidence_level([PlanShare(turn[0].size, count)]) if early else ENDED
+        needed = choose_evidence_level([PlanShare(turn[0].size, count)]) if early else ENDED
         if count >= needed.least_questions:
             known = spread(values, turn < count, LEFT[HALF_LEFT if early else NOTHING_LEFT])
             ever |= known.counts(needed.p)[target][:, 0]

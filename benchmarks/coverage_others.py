@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from genaipa.reports.analysts import analyst_panel, note_other_analysts
+from genaipa.reports.analysts import make_analyst_panel, note_other_analysts
 from genaipa.reports.crossed import estimate_crossed_mean
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa_suites.material import Item, Outcome, ParsedReply
@@ -57,7 +57,7 @@ def other_analysts(studies: int) -> Iterator[tuple[str, ...]]:
                 rows["question"],
                 rows["document"],
                 limits=M_ALL_RANGE,
-                panel=analyst_panel(rows, "score"),
+                panel=make_analyst_panel(rows, "score"),
             )
             these += sure.low <= rows["here"].iloc[0] <= sure.high
             found[:2] += (

@@ -64,13 +64,13 @@ async def write_run(workspace: Path, workload: Workload, missing: int) -> str:
     """Return the name of the run folder, written now."""
     here, spec, tally = find_workspace(workspace), workload.spec(), Tally()
     material = Procedure(spec, here)
-    folder = PreparedRun(material, f"finished-{workload.requests}-{missing}").open()
+    folder = PreparedRun(material, f"finished-{workload.requests}-{missing}").open_folder()
     store_inputs(folder, material)
-    tally.set_planned(spec, list_orders(spec, material.questions))
+    tally.set_planned_answers(spec, list_orders(spec, material.questions))
     manifest = folder.manifest()
-    with folder.writing():
+    with folder.hold_for_writing():
         writer = RunWriter(folder)
-        introduction = writer.keep_introduction([Message("user", "What follows is a policy.")])
+        introduction = writer.store_introduction([Message("user", "What follows is a policy.")])
         for conversation in list_conversations(spec, material.questions, SYSTEM):
             await writer.record_opening(
                 ConversationRecord(

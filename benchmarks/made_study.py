@@ -28,7 +28,7 @@ def make_study(
         if row["unit"] == "table":
             gathering.published.add(row)
         else:
-            gathering.add(row.get("key", ""), asked, talk, row)
+            gathering.add_answer(row.get("key", ""), asked, talk, row)
     answers, published = gathering.frames(rubric, orders or {})
     table = build_score_table(answers, published, scores, rubric, excluded=excluded, orders=orders)
     return Study(answers, table, rubric=rubric)

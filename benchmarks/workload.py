@@ -107,7 +107,7 @@ class Workload:
 
 async def write_messages(workload: Workload, workspace: Path) -> None:
     """Write each document's introduction, and for every conversation its document and its questions in order."""
-    from genaipa.execution.ready import make_ready
+    from genaipa.execution.ready import make_system_ready
     from genaipa.systems.catalog import resolve_system
     from genaipa.tasks.procedure import Procedure, list_conversations
     from genaipa.tasks.prompts import list_introduction_messages
@@ -115,7 +115,7 @@ async def write_messages(workload: Workload, workspace: Path) -> None:
 
     here, spec = find_workspace(workspace), workload.spec()
     material = Procedure(spec, here)
-    ready = await make_ready(resolve_system(SYSTEM, here), material, offline=True, say=lambda _text: None)
+    ready = await make_system_ready(resolve_system(SYSTEM, here), material, offline=True, say=lambda _text: None)
     scripts = material.make_scripts(ready.target)
     made = {
         "introductions": {

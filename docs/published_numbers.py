@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import pandas as pd
 
-from genaipa.answers.gather import gather
+from genaipa.answers.gather import gather_study
 from genaipa.files.spreadsheets import read_csv
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.reports.chapters import documents, metrics, overall, regulation, texts
@@ -130,7 +130,7 @@ def import_study(origin: str | None, workspace: Path) -> None:
 def imported_study(workspace: Path) -> Study:
     """Return the study that was imported into `workspace`, with everything that its audit leaves out put back in."""
     place = find_workspace(workspace)
-    return gather(place, select_sources(place, ()), None, excluded=True)
+    return gather_study(place, select_sources(place, ()), None, excluded=True)
 
 
 def _genaipa(*arguments: str) -> None:

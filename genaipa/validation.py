@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from genaipa.answers.fact import metric_problems
+from genaipa.answers.fact import find_metrics_named_like_facts
 from genaipa.datasets.base import find_dataset_with_document
 from genaipa.errors import DataError, GenaipaError, clip, nearest
 from genaipa.files.strict_yaml import UNREADABLE, read_partly
@@ -217,7 +217,7 @@ def _data_files(workspace: Workspace) -> dict[str, list[Path]]:
 
 def _rubric_problems(path: Path, rubric: Rubric) -> Iterator[DataError]:
     yield from find_rubric_problems(path, rubric)
-    yield from metric_problems(path, rubric)
+    yield from find_metrics_named_like_facts(path, rubric)
 
 
 def _check_workspace(

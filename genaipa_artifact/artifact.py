@@ -223,7 +223,7 @@ def _list_tables(packed: Packed, names: set[str]) -> Iterable[tuple[str, str, st
 
 
 def _describe_column(table: str, path: str, column: str, data: pd.Series[Any]) -> dict[str, Any]:
-    known_column = tidy_table.columns(()).get(column) if table in (ANSWERS, SCORES) else None
+    known_column = tidy_table.describe_columns(()).get(column) if table in (ANSWERS, SCORES) else None
     return {
         "@type": "cr:Field",
         "@id": f"{table}/{column}",

@@ -64,7 +64,7 @@ def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
     """Write three files and `README.md`."""
     import pyarrow as pa
 
-    from genaipa.answers.tidy import write as write_tidy
+    from genaipa.answers.tidy import write_frame as write_tidy
 
     texts = (
         *_ANSWER_COLUMNS,

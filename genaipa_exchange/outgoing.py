@@ -21,7 +21,7 @@ from genaipa.runs.experiments import classify_experiment
 from genaipa.runs.imported import PUBLISHED_SCORES, load_published_scores
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.permission import Permission, find_withheld
-from genaipa.runs.procedure import ask_about, procedure_plan, read_coordinates
+from genaipa.runs.procedure import ask_about_other_documents, procedure_plan, read_coordinates
 from genaipa.runs.records import Manifest, Record
 from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.evidence.passages import OtherDocuments
@@ -156,7 +156,7 @@ class OutgoingRun:
             files[relative_path] = read_text(path / relative_path)
         narrowed = msgspec.structs.replace(
             manifest,
-            spec=ask_about(
+            spec=ask_about_other_documents(
                 manifest.spec,
                 about,
                 {document: procedure_plan(manifest.spec).questions[document] for document in about},
@@ -180,7 +180,7 @@ class OutgoingRun:
     def list_answers(self) -> Iterator[OutgoingAnswer]:
         """Return the latest answer of each key to a question about a document, in the order of the run's file."""
         _, latest = self.source.folder.tally_records()
-        for offset, record in self.source.folder.read(Record):
+        for offset, record in self.source.folder.read_summed_entries(Record):
             answers = record.kind == "answer" and record.task == DEFAULT and self.source.includes(record)
             if not answers or latest[record.key] != offset:
                 continue
@@ -258,10 +258,10 @@ class Outgoing:
 
     def make_tidy_table(self) -> pd.DataFrame:
         """Return the tidy table of these runs, with judges' rows only where their verdicts go along."""
-        from genaipa.answers.gather import gather  # pandas takes long to import
+        from genaipa.answers.gather import gather_study  # pandas takes long to import
 
         with open_existing_store(self.workspace) as store:
-            study = gather(self.workspace, [run.source for run in self.runs], store)
+            study = gather_study(self.workspace, [run.source for run in self.runs], store)
         all_events = study.log.counted
         events = all_events if self.judges else [event for event in all_events if event.scorer == "human"]
         return (study if len(events) == len(all_events) else study.apply_events(events)).join_facts()

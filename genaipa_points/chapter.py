@@ -10,7 +10,7 @@ import numpy as np
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, list_experiments, nonempty_tables
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.figures.heatmap import COLUMN, HATCH, hatch_cell, legend_corner, mark_corners
+from genaipa.reports.figures.heatmap import COLUMN, HATCH, hatch_cell, make_corner_legend_entry, mark_cell_corners
 from genaipa.reports.table import Table
 from genaipa_points.tables import (
     describe_harm,
@@ -97,7 +97,7 @@ def draw_missed(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> 
     }
     texts = {point: text for point, text in zip(rows.index, rows["text"], strict=True) if text}
     name, title = (
-        style.figure_name(experiment, "points"),
+        style.make_figure_name(experiment, "points"),
         f"{style.experiment_heading(experiment)}: points that are missed most",
     )
     omission_note = (
@@ -158,7 +158,7 @@ def _draw(
     Words(axes, list(cells.values()), list(cells), style.INK, size=7.5).set_in_layout(False)
     for row, column in np.argwhere(np.isnan(shares_said)).tolist():
         hatch_cell(axes, row, column)
-    mark_corners(axes, np.argwhere(shares_denied > 0).tolist(), style.INK)
+    mark_cell_corners(axes, np.argwhere(shares_denied > 0).tolist(), style.INK)
     axes.xaxis.tick_top()
     axes.set_xticks(
         np.arange(len(systems)) + 0.5, list(systems.values()), rotation=45, ha="left", rotation_mode="anchor"
@@ -167,10 +167,10 @@ def _draw(
     axes.set_xlim(0, len(systems))
     axes.set_ylim(len(names), 0)
     axes.spines[:].set_visible(False)
-    room = style.WIDTH - COLUMN * len(systems) - style.names_width(names) - 0.1 - 0.3 * tall
-    style.name_rows(axes, names, {}, at=0.5, texts=texts, max_letters=min(int(room / style.LETTER), _LETTERS))
-    entries = [legend_corner("contradicted by an answer", style.INK)] if (shares_denied > 0).any() else []
+    room = style.WIDTH - COLUMN * len(systems) - style.row_names_width(names) - 0.1 - 0.3 * tall
+    style.label_question_rows(axes, names, {}, at=0.5, texts=texts, max_letters=min(int(room / style.LETTER), _LETTERS))
+    entries = [make_corner_legend_entry("contradicted by an answer", style.INK)] if (shares_denied > 0).any() else []
     style.draw_legend(
-        canvas, entries + [style.legend_patch("nothing ticked", **HATCH)] * bool(np.isnan(shares_said).any())
+        canvas, entries + [style.make_patch_legend_entry("nothing ticked", **HATCH)] * bool(np.isnan(shares_said).any())
     )
     return canvas

@@ -49,7 +49,7 @@ class RayLauncher(Launcher):
         if importlib.util.find_spec("ray") is None:
             raise MissingPackageError("a Ray cluster needs Ray; install it with: pip install 'genaipa[ray]'")
 
-    def find_room(self, launch: Launch) -> int:
+    def default_slices_at_once(self, launch: Launch) -> int:
         """Return the number of slices that the cluster has processors and accelerators for, at least one."""
         resources = connect().cluster_resources()
         room = resources.get("CPU", 0.0)
@@ -71,13 +71,13 @@ class RayLauncher(Launcher):
             while todo or running:
                 while todo and len(running) < at_once:
                     index = todo.pop(0)
-                    command = launch.write_command(index, at_once)[1:]
+                    command = launch.slice_command(index, at_once)[1:]
                     running[task.remote(command, str(Path.cwd()), environment)] = index
                 ended, _ = ray.wait(list(running), timeout=_LOOK_EVERY)
                 launch.watch()
                 for reference in ended:
                     index = running.pop(reference)
-                    if not launch.record_end(index, _read_end(ray, launch, index, reference)):
+                    if not launch.record_slice_exit(index, _read_end(ray, launch, index, reference)):
                         todo.clear()
                         _cancel_tasks(ray, running)
         except BaseException:
@@ -146,10 +146,10 @@ def _read_end(ray: ModuleType, launch: Launch, index: int, reference: Any) -> in
     except ray.exceptions.TaskCancelledError:
         return INTERRUPTED
     except ray.exceptions.RayError as error:  # after its retries
-        launch.say(f"{launch.name(index)} is given up after {RETRIES} retries: {_last_line(error)}.")
+        launch.say(f"{launch.slice_name(index)} is given up after {RETRIES} retries: {_last_line(error)}.")
         return -1
     for line in errors.splitlines():
-        launch.relay_line(line)
+        launch.relay_process_line(line)
     return int(code)
 
 

@@ -81,7 +81,7 @@ def select_answers(study: Study) -> pd.DataFrame:
 
     An answer is right if the average of its accuracy is above 0: entirely or in part.
     """
-    once = study.once("passages")
+    once = study.rows_once_per_answer("passages")
     retrieved = once[once["passages"].notna() & ~once["left_out"]]
     if retrieved.empty or ACCURACY not in study.table:
         return retrieved.assign(right=float("nan"))
@@ -136,7 +136,7 @@ def _measure_shown(rows: pd.DataFrame) -> dict[str, object]:
     part_masks = (is_shown & right, is_shown & ~right, hidden & quotes, hidden & ~quotes, ~is_shown & ~right)
     parts = dict(zip(_PARTS, part_masks, strict=True))
     return {
-        **averages.as_columns(mean),
+        **averages.interval_columns(mean),
         **{
             name: estimate_crossed_mean(
                 part[scored].astype("float64"), rows["question"][scored], rows["document"][scored]
@@ -157,7 +157,7 @@ def tabulate_by_number(study: Study) -> Table:
         )
         for first in _FIRST
     ]
-    data = averages.stack(parts)
+    data = averages.stack_frames(parts)
     columns = [*_BY, "first", "n", "mean", *BOTH]
     return make_table(
         "retrieval-by-number",
@@ -174,7 +174,7 @@ def tabulate_by_number(study: Study) -> Table:
 def _measure_first(rows: pd.DataFrame, first: int) -> dict[str, object]:
     is_shown = ((rows["shown_at"] > 0) & (rows["shown_at"] <= first)).astype("float64")
     mean = estimate_crossed_mean(is_shown, rows["question"], rows["document"], limits=SHARES[0])
-    return {"first": first, **averages.as_columns(mean)}
+    return {"first": first, **averages.interval_columns(mean)}
 
 
 def tabulate_passages(study: Study) -> Table:
@@ -252,10 +252,12 @@ def draw_shown(table: Table, scope: Scope = ALONE) -> Figure | None:
 
 
 def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
-    named = ((system, of, style.brief_experiment(of)) for system, of in data[_BY].itertuples(index=False, name=None))
-    rows, marks = forest.Rows.arrange(systems, named, heads=False), scope.marks(list(systems))
+    named = (
+        (system, of, style.shorten_experiment_name(of)) for system, of in data[_BY].itertuples(index=False, name=None)
+    )
+    rows, marks = forest.ForestRows.lay_out_rows(systems, named, heads=False), scope.system_markers(list(systems))
     parts = "scored" in data
-    canvas, panels = rows.canvas((1, 1.1) if parts else (1,), foot=_FOOT)
+    canvas, panels = rows.make_canvas((1, 1.1) if parts else (1,), foot=_FOOT)
     for row in data.to_dict("records"):
         position = rows.places[row["system"], row["experiment"]]
         forest.draw_interval(panels[0], row, position, marks[row["system"]])
@@ -270,7 +272,7 @@ def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canva
         panels[1].set_xlim(0, 1.16)
         panels[1].set_xlabel("Section and answer,\nof the answers scored")
         style.draw_legend(
-            canvas, [style.legend_patch(name, edgecolor="white", **look) for name, look in _PARTS.values()]
+            canvas, [style.make_patch_legend_entry(name, edgecolor="white", **look) for name, look in _PARTS.values()]
         )
     return canvas
 

@@ -58,7 +58,7 @@ class Passages(Fact):
     def _count(
         self, run: RunInputs, document: str, question: str, passages: Sequence[Passage] = (), reply: str = ""
     ) -> Row:
-        counts = run.share(_make_counter).count(document, question, passages, reply)
+        counts = run.make_once(_make_counter).count(document, question, passages, reply)
         return msgspec.structs.asdict(counts) if counts else {}
 
 

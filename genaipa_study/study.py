@@ -15,7 +15,7 @@ from genaipa.errors import RunError, UsageError
 from genaipa.policies.document import Document, load_document
 from genaipa.questions.annotations import load_annotations
 from genaipa.questions.sets import load_question_set
-from genaipa.runs.imported import has_content
+from genaipa.runs.imported import file_has_content
 from genaipa.systems.published import is_recorded
 from genaipa_study.audit import (
     audit_annotations,
@@ -100,7 +100,7 @@ def import_study(tree: Tree, workspace: Workspace) -> Imported:
     imported = write_study(workspace, _make_runs(study, f"{tree.repository}, commit {tree.commit}"))
     path = workspace.home / "published" / f"{tree.dataset}-{AUDIT}"
     audit = write_audit(study.findings)
-    if not has_content(path, audit):
+    if not file_has_content(path, audit):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(audit)

@@ -37,10 +37,10 @@ def drift(
     An occasion is a complete run of the same plan on another day: the same documents, questions and prompts. The tests
     of all measures and occasions are one family; the gate goes by M_all alone.
     """
-    from genaipa.answers.gather import gather_scored
+    from genaipa.answers.gather import gather_scored_study
     from genaipa.reports import render
     from genaipa.reports.gate import LOST
-    from genaipa.runs.selection import find_occasions, resolve_name
+    from genaipa.runs.selection import find_days_of_same_plan, resolve_name
     from genaipa_watch.over_time import find_judged_again, find_loss, tabulate_changes
 
     if output is not None and output.suffix not in render.FORMS:
@@ -48,7 +48,7 @@ def drift(
     workspace = current_workspace()
     sources = resolve_name(workspace, system)
     print_study_losses(workspace, [source.folder for source in sources])
-    occasions_by_system = find_occasions(sources)
+    occasions_by_system = find_days_of_same_plan(sources)
     if not occasions_by_system:
         # No fault: the first of many days, on which a job that is to go on asks as well.
         if json:
@@ -62,7 +62,7 @@ def drift(
             f"'{clip(system)}' matches several systems: {', '.join(sorted(occasions_by_system))}; name one of them."
         )
     ((name, days),) = occasions_by_system.items()
-    study = gather_scored(workspace, [source for source in sources if name in source.systems])
+    study = gather_scored_study(workspace, [source for source in sources if name in source.systems])
     changes = tabulate_changes(study.join_facts(), occasions_by_system, find_judged_again(study), study.languages)
     lost = find_loss(changes)
     failed = lost.fails(gate)

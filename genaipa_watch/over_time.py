@@ -23,14 +23,14 @@ from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tab
 from genaipa.reports.crossed import number_documents, number_labels
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.gate import Loss, sure_loss
+from genaipa.reports.gate import Loss, significant_loss
 from genaipa.reports.recognition import Rule, describe_recognition, document_languages
 from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.reports.table import Table, make_table
-from genaipa.runs.selection import find_occasions
+from genaipa.runs.selection import find_days_of_same_plan
 from genaipa.stats.changes import estimate_change
 from genaipa.stats.looks import SIGNIFICANT
-from genaipa.stats.tests import adjust_holm
+from genaipa.stats.tests import adjust_p_by_holm
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -114,7 +114,7 @@ def tabulate_changes(
 
 def _add_meanings(data: pd.DataFrame) -> pd.DataFrame:
     """Add each row's p, adjusted for all of them, and its meaning; one that has a meaning has no test."""
-    adjusted = adjust_holm(list(data["p"].astype("float64")))
+    adjusted = adjust_p_by_holm(list(data["p"].astype("float64")))
     meanings = [
         meaning if isinstance(meaning, str) else _name_meaning(difference, p)
         for meaning, difference, p in zip(data["meaning"], data["difference"], adjusted, strict=True)
@@ -264,8 +264,8 @@ def find_loss(changes: Table) -> Loss:
     for measure in ("M_all", "M_all (judge)"):
         rows = changes.data[(changes.data["measure"] == measure) & changes.data["p"].notna()]
         if not rows.empty:
-            last, p = rows.iloc[-1], adjust_holm(list(rows["p"]))[-1]
-            return Loss(sure_loss(float(last["difference"]), p), measure, last["occasion"])
+            last, p = rows.iloc[-1], adjust_p_by_holm(list(rows["p"]))[-1]
+            return Loss(significant_loss(float(last["difference"]), p), measure, last["occasion"])
     return Loss()
 
 
@@ -282,7 +282,7 @@ class OverTimeChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter | None:
         """Make the chapter; None where no system was asked the same on two days."""
-        systems = find_occasions(study.sources)
+        systems = find_days_of_same_plan(study.sources)
         if not systems:
             return None
         table = tabulate_changes(study.join_facts(), systems, find_judged_again(study), study.languages)
@@ -300,7 +300,7 @@ class OverTimeChapter(ChapterMaker):
 
     def notable(self, study: Study) -> Iterable[str]:
         """Yield a sentence where days are averaged as if they were repetitions."""
-        if systems := find_occasions(study.sources):
+        if systems := find_days_of_same_plan(study.sources):
             days = "; ".join(
                 f"{name} on {', '.join(occasion.day for occasion in occasions_of_system)}"
                 for name, occasions_of_system in systems.items()
@@ -329,10 +329,10 @@ def draw_over_time(changes: Table, scope: Scope = ALONE) -> Figure | None:
 
 def _draw(data: pd.DataFrame, scope: Scope) -> Canvas:
     measures = [measure for measure in MEASURES if measure in set(data["measure"])]
-    down, across = style.panel_grid(len(measures), _ACROSS)
+    down, across = style.panel_rows_and_columns(len(measures), _ACROSS)
     canvas = style.make_canvas(style.WIDTH, 0.5 + 1.55 * down)
     panels = canvas.subplots(down, across, squeeze=False, sharex=True)
-    marks, days = scope.marks(list(data["system"])), sorted(set(data["occasion"]))
+    marks, days = scope.system_markers(list(data["system"])), sorted(set(data["occasion"]))
     for axes, measure in zip(panels.flat, measures, strict=False):
         axes.axhline(0, color=style.INK, linewidth=0.8, zorder=1)
         axes.set_title(measure, fontsize=style.SMALL)
@@ -340,9 +340,11 @@ def _draw(data: pd.DataFrame, scope: Scope) -> Canvas:
             _draw_line(axes, rows, marks[system])
         ticks = days[:: -(-len(days) // _TICKS)]
         axes.set_xticks(_number_days(ticks), ticks)
-    style.bottom_axes(panels, len(measures))
+    style.lowest_used_axes(panels, len(measures))
     names = style.brief_labels(dict.fromkeys(data["system"]))
-    style.draw_legend(canvas, [style.legend_mark(label, **marks[system]) for system, label in names.items()])
+    style.draw_legend(
+        canvas, [style.make_marker_legend_entry(label, **marks[system]) for system, label in names.items()]
+    )
     return canvas
 
 

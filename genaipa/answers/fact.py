@@ -83,7 +83,7 @@ class RunInputs:
     """Whether annotated answers are those with their corrections."""
     _shared: dict[Any, Any] = field(default_factory=dict)
 
-    def share(self, make: Callable[[RunInputs], T]) -> T:
+    def make_once(self, make: Callable[[RunInputs], T]) -> T:
         """Make something of this run once, such as an index of its documents."""
         if make not in self._shared:
             self._shared[make] = make(self)
@@ -228,23 +228,23 @@ def score_facts() -> tuple[ScoreFact, ...]:
     return _installed_facts().scores
 
 
-def problems() -> tuple[str, ...]:
+def unusable_fact_sentences() -> tuple[str, ...]:
     """Return sentences on facts of installed packages that can't be used."""
     return _installed_facts().problems
 
 
-def columns() -> dict[str, Column]:
+def fact_columns() -> dict[str, Column]:
     """Return the columns of all facts."""
     return _installed_facts().columns
 
 
-def list_columns(*names: str) -> list[str]:
+def list_fact_columns(*names: str) -> list[str]:
     """Return the columns of the facts with these names; a fact that no package brings has none."""
     every: tuple[AnyFact, ...] = (*facts(), *study_facts(), *score_facts())
     return [column for fact in every if fact.name in names for column in fact.columns]
 
 
-def metric_problems(path: Path, rubric: Rubric) -> Iterator[DataError]:
+def find_metrics_named_like_facts(path: Path, rubric: Rubric) -> Iterator[DataError]:
     """Yield a problem for each metric of a rubric's file that has the name of a fact's column."""
     every: tuple[AnyFact, ...] = (*facts(), *study_facts(), *score_facts())
     for fact in every:
@@ -334,17 +334,17 @@ class FactReader:
         if record.key in (withheld_rows := self._kept[fact.name]):
             return withheld_rows[record.key]
         if type(fact).basis is Fact.basis or (basis := fact.basis(self._run, record)) is None:
-            return check_types(fact, fact.read(self._run, record))
+            return check_fact_row_types(fact, fact.read(self._run, record))
         rows = self._cache.setdefault((fact.name, basis), {})
         row = rows.get(record.digest)
         if row is None:
-            row = check_types(fact, fact.read(self._run, record))
+            row = check_fact_row_types(fact, fact.read(self._run, record))
             # A million answers have few different rows.
             row = rows[record.digest] = self._rows.setdefault(tuple(row.items()), row)
         return row
 
 
-def check_types(fact: Fact | ScoreFact, row: Row) -> Row:
+def check_fact_row_types(fact: Fact | ScoreFact, row: Row) -> Row:
     """Return the row; a TypeError where a package's fact has other columns than it states, or values of other types."""
     if fact.name not in OWN:
         for name, value in row.items():

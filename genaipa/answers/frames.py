@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genaipa.answers.fact import columns as fact_columns
+from genaipa.answers.fact import fact_columns
 from genaipa.answers.tidy import (
     ORDERED,
-    as_category,
-    as_plain,
     attach_metric_names,
-    derive,
+    convert_column_types,
+    convert_to_category,
+    convert_to_plain_type,
+    derive_overall_columns,
     plain_texts,
-    set_types,
     stack_published,
 )
 from genaipa.scoring.columns import ANSWER, IN_TABLE, OVERALL, SCORER
@@ -164,19 +164,19 @@ class Gathering:
         """Add what is known of a conversation, whatever it asks, and return its number."""
         return self._talks.add(values)
 
-    def add(self, key: str, question_row: int, conversation_row: int, values: Mapping[str, Any]) -> int:
+    def add_answer(self, key: str, question_row: int, conversation_row: int, values: Mapping[str, Any]) -> int:
         """Add an answer, a failure, or a question that was not asked, and return its row."""
         self._keys.append(key)
         self._asked_of.append(question_row)
         self._talk_of.append(conversation_row)
         return self._answers.add(values)
 
-    def replace(self, row: int, values: Mapping[str, Any]) -> None:
+    def replace_answer(self, row: int, values: Mapping[str, Any]) -> None:
         """Set another answer to the same question in place of one."""
         self._answers.clear(row)
         self._answers.put(row, values)
 
-    def update(self, frame: pd.DataFrame) -> None:
+    def update_answer_columns(self, frame: pd.DataFrame) -> None:
         """Set values of answers, by the rows that are the frame's index."""
         for row, values in zip(frame.index, frame.to_dict("records"), strict=True):
             self._answers.put(int(row), {str(name): value for name, value in values.items() if value == value})  # noqa: PLR0124 - not NaN
@@ -198,7 +198,7 @@ class Gathering:
                 texts = self.published.texts(name)
                 published[name] = _as_categories([texts], orders.get(name, ()), empty=self.count > 0)[0]
             else:
-                published[name] = as_plain(pd.Series(self.published.numbers(name)), kind)
+                published[name] = convert_to_plain_type(pd.Series(self.published.numbers(name)), kind)
         metrics = {metric: self.published.numbers(metric) for metric in rubric.metrics}
         return answers, published.assign(**metrics)
 
@@ -226,8 +226,8 @@ class Gathering:
                 answers[name] = pd.Series(self._keys[start:], dtype="str").array
                 published[name] = pd.Series([""] * below.count, dtype="str").array
             else:
-                answers[name] = as_plain(pd.Series(rows.numbers(name)[places]), kind)
-                published[name] = as_plain(pd.Series(below.numbers(name)), kind)
+                answers[name] = convert_to_plain_type(pd.Series(rows.numbers(name)[places]), kind)
+                published[name] = convert_to_plain_type(pd.Series(below.numbers(name)), kind)
         return pd.DataFrame(answers), pd.DataFrame({name: published[name] for name in (*ANSWER, *IN_TABLE)})
 
 
@@ -278,13 +278,13 @@ def build_score_table(
             picks if name in scores and len(scores[name]) else np.full(len(picks), -1),
         )
         score_values = pd.Series(scores.get(name, ()), dtype=object if is_text else "float64")
-        values = pd.Series(as_category(score_values, order.get(name, ())) if is_text else score_values).array
+        values = pd.Series(convert_to_category(score_values, order.get(name, ())) if is_text else score_values).array
         joined[name] = values.take(score_rows, allow_fill=True)
     frame = stack_published(
         pd.DataFrame(joined | {"row": rows}, copy=False), published.assign(row=-1), in_order=IN_TABLE
     )
-    derive(frame, rubric, excluded=excluded)
-    return attach_metric_names(set_types(frame, order), rubric)
+    derive_overall_columns(frame, rubric, excluded=excluded)
+    return attach_metric_names(convert_column_types(frame, order), rubric)
 
 
 def _score_kinds(rubric: Rubric, scores: Mapping[str, Any]) -> dict[str, ColumnKind]:

@@ -14,10 +14,10 @@ from genaipa.answers.fact import (
     RunInputs,
     StudyInputs,
     facts,
-    list_columns,
+    find_metrics_named_like_facts,
+    list_fact_columns,
     list_textless_facts,
-    metric_problems,
-    problems,
+    unusable_fact_sentences,
 )
 from genaipa.answers.frames import Gathering, build_score_table
 from genaipa.answers.study import Annotated, Log, Questions, Study, add_study_facts, finish_waves, score_columns
@@ -31,7 +31,7 @@ from genaipa.runs.inputs import Inputs
 from genaipa.runs.manifest import read_withheld
 from genaipa.runs.procedure import Coordinates, conversation_id, find_procedure_plan, procedure_plan, read_coordinates
 from genaipa.runs.records import MeasuredHead
-from genaipa.runs.selection import find_occasions, group_documents, study_problems
+from genaipa.runs.selection import describe_study_problems, find_days_of_same_plan, group_documents
 from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.people import load_people
 from genaipa.scoring.rubric import load_rubric, rubric_file, shipped_rubric
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 
 @plain_texts
-def gather(
+def gather_study(
     workspace: Workspace,
     sources: Sequence[Source],
     store: Store | None,
@@ -80,26 +80,26 @@ def gather(
             "there is no run to report on; make one with: genaipa run --system extractive --policy brindlecart"
         )
     rubric = load_rubric(workspace)
-    for problem in metric_problems(rubric_file(workspace), rubric):
+    for problem in find_metrics_named_like_facts(rubric_file(workspace), rubric):
         raise problem
     reading = _Reading(workspace, rubric, corrected=corrected, scores_alone=scores_alone)
-    again = {} if scores_alone else find_occasions(sources)
+    again = {} if scores_alone else find_days_of_same_plan(sources)
     for group in _group_slices(source for source in sources if find_kind(source.manifest.spec.kind).people):
         runs, start = [], reading.gathering.count
         for source in group:
             name = source.folder.name
             repeated = {system for system, days in again.items() if any(name in day.runs for day in days)}
             runs.append(_Run(reading, source, repeated))
-            runs[-1].read()
+            runs[-1].read_answers()
         answers_of_group = cache(partial(reading.gathering.rows_from, start))
         for run in runs:
-            run.complete(answers_of_group)
+            run.add_facts_of_several_answers(answers_of_group)
     questions = reading.collect_questions()
     orders = {"question": list(questions.texts), "category": list(questions.categories)}
     answers, published = reading.gathering.frames(rubric, orders)
     # What a million answers were made of would take as much memory as their scores.
     reading.gathering, reading.cache = Gathering(), {}
-    answers = answers.drop(columns=list_columns(*reading.failures), errors="ignore")
+    answers = answers.drop(columns=list_fact_columns(*reading.failures), errors="ignore")
     people, log = (
         load_people(workspace),
         _select_events(store, answers["answer"].cat.categories) if store is not None else [],
@@ -124,8 +124,8 @@ def gather(
         Annotated(reading.annotated, frozenset(reading.corrections), corrected),
         Log(counted, log, left_out=people.left_out),
         waves,
-        [*problems(), *reading.failures.values(), *reading.problems],
-        lost=study_problems(workspace, (source.manifest.slice for source in sources)),
+        [*unusable_fact_sentences(), *reading.failures.values(), *reading.problems],
+        lost=describe_study_problems(workspace, (source.manifest.slice for source in sources)),
         workspace=workspace,
     )
     return replace(study, groups=group_documents(sources, by, study.languages)) if by else study
@@ -140,7 +140,7 @@ def _group_slices(sources: Iterable[Source]) -> list[list[Source]]:
     return list(groups.values())
 
 
-def gather_scored(
+def gather_scored_study(
     workspace: Workspace,
     sources: Sequence[Source],
     *,
@@ -151,7 +151,7 @@ def gather_scored(
 ) -> Study:
     """Gather, as `gather`, with the scores of the workspace's own store, where there is one."""
     with open_existing_store(workspace) as store:
-        study = gather(
+        study = gather_study(
             workspace, sources, store, excluded=excluded, corrected=corrected, scores_alone=scores_alone, by=by
         )
         return replace(study, log=study.log._replace(head=store.log_state().head)) if store else study
@@ -234,23 +234,23 @@ class _Run:
         self._reader = FactReader(inputs, reading.cache, reading.facts, reading.failures)
         self._labels = list_labels(manifest)
 
-    def read(self) -> None:
+    def read_answers(self) -> None:
         """Add the run's answers, failures, questions not asked, and published scores."""
         only = self._source.only
         for name in self._source.manifest.documents:
             if not only.documents or name in only.documents:
-                self._note_document(name)
+                self._keep_document_and_questions(name)
         rows: dict[str, int] = {}
         unselected, failed = set[str](), set[str]()
-        for _, line in self._source.folder.read(MeasuredHead):
+        for _, line in self._source.folder.read_summed_entries(MeasuredHead):
             if line.kind != "answer":
                 continue
             (failed.add if line.status == "failed" else failed.discard)(line.key)
             if self._source.includes(line):
-                self._add(rows, line)
+                self._add_answer_or_failure(rows, line)
             else:
                 unselected.add(line.key)
-        self._add_missing(rows)
+        self._add_unasked_questions(rows)
         for row in self._read_published_scores():
             self._reading.gathering.published.add(row)
         excluded = read_exclusions(self._source.folder, "answer")
@@ -261,13 +261,13 @@ class _Run:
         lack = self._source.folder.describe_loss(self._source.manifest, len(rows) + len(unselected) - len(failed))
         self._reading.problems += [*self._inputs.problems, *([lack] if lack else [])]
 
-    def complete(self, answers: Callable[[], pd.DataFrame]) -> None:
+    def add_facts_of_several_answers(self, answers: Callable[[], pd.DataFrame]) -> None:
         """Add facts that are about several of these answers: the run's, and of a slice all of its study's."""
         gathering = self._reading.gathering
         for values in self._reader.complete(gathering.filled_columns, answers):
-            gathering.update(values)
+            gathering.update_answer_columns(values)
 
-    def _note_document(self, name: str) -> None:
+    def _keep_document_and_questions(self, name: str) -> None:
         """Keep a document, or its statistics, and the questions that were asked about it."""
         question_set = self._inputs.questions(name)
         if question_set is not None:
@@ -282,24 +282,24 @@ class _Run:
         except GenaipaError as error:
             self._reading.problems.append(str(error))
 
-    def _add(self, rows: dict[str, int], line: MeasuredHead) -> None:
+    def _add_answer_or_failure(self, rows: dict[str, int], line: MeasuredHead) -> None:
         """Add an answer or a failure, in place of an earlier one to the same question."""
         at = read_coordinates(line)
         talk = self._conversation_row(line.system, at)
         values = {
             "model": line.model,
-            "position": self._find_position(line.system, at),
+            "position": self._find_position_in_conversation(line.system, at),
             "status": line.status,
             "answer": line.digest if line.status != "failed" else "",
             **self._reader.row(line),
         }
         row = rows.get(line.key)
         if row is None:
-            rows[line.key] = self._reading.gathering.add(
+            rows[line.key] = self._reading.gathering.add_answer(
                 line.key, self._question_row(at.document, at.question), talk, values
             )
         else:
-            self._reading.gathering.replace(row, values)
+            self._reading.gathering.replace_answer(row, values)
 
     def _question_row(self, document: str, question: str) -> int:
         """Return the number of what every answer to a question about a document shares."""
@@ -353,7 +353,7 @@ class _Run:
             )
         return number
 
-    def _find_position(self, system: str, at: Coordinates) -> int:
+    def _find_position_in_conversation(self, system: str, at: Coordinates) -> int:
         """Return the question's place in the order of its conversation, 0 if that is unknown."""
         order = self._source.manifest.orders.get(f"{at.document}|{at.repetition}", ())
         return order.index(at.question) + 1 if system not in self._recorded and at.question in order else 0
@@ -362,7 +362,7 @@ class _Run:
         document_facts = self._source.manifest.documents.get(document)
         return classify_experiment(document_facts.kind if document_facts else None, initialization, wording)
 
-    def _add_missing(self, present_keys: Collection[str]) -> None:
+    def _add_unasked_questions(self, present_keys: Collection[str]) -> None:
         """Add the questions that were planned and not asked."""
         manifest = self._source.manifest
         plan = find_procedure_plan(manifest.spec)
@@ -377,11 +377,11 @@ class _Run:
                 key = f"{conversation_id(system, document, initialization, wording, number, prompts)}|{question}"
                 if key not in present_keys:
                     at = Coordinates(document, initialization, wording, int(number), prompts, question)
-                    self._reading.gathering.add(
+                    self._reading.gathering.add_answer(
                         key,
                         self._question_row(document, question),
                         self._conversation_row(system, at),
-                        {"position": self._find_position(system, at), "status": "missing"},
+                        {"position": self._find_position_in_conversation(system, at), "status": "missing"},
                     )
 
     def _read_published_scores(self) -> Iterable[dict[str, Any]]:

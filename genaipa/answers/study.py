@@ -11,21 +11,21 @@ import pandas as pd
 
 from genaipa.answers.fact import (
     StudyInputs,
-    check_types,
+    check_fact_row_types,
     describe_failure,
+    fact_columns,
     facts,
-    list_columns,
+    list_fact_columns,
     score_facts,
     study_facts,
 )
-from genaipa.answers.fact import columns as fact_columns
 from genaipa.answers.frames import build_score_table
 from genaipa.answers.tidy import (
     add_fact_columns,
-    as_category,
-    columns,
+    convert_to_category,
+    describe_columns,
     drop_repeated_answers,
-    is_known,
+    has_any_value,
     list_metrics,
     plain_texts,
 )
@@ -144,7 +144,7 @@ class Study:
         answers = self.answers.take(once["row"].to_numpy())
         return answers.assign(counted=once["counted"].to_numpy(), left_out=once["left_out"].to_numpy())
 
-    def once(self, *facts: str) -> pd.DataFrame:
+    def rows_once_per_answer(self, *facts: str) -> pd.DataFrame:
         """Return each answer once, however many scores it has, with what is known of it.
 
         `counted` says whether any of its scores counts, `left_out` whether it is excluded. The columns of these
@@ -152,10 +152,10 @@ class Study:
         """
         return add_fact_columns(self._answers_once, facts)
 
-    def has(self, *facts: str) -> bool:
+    def knows_facts(self, *facts: str) -> bool:
         """Tell whether something is known of each of these facts, of any answer or score."""
-        columns = [list_columns(name) for name in facts]
-        return all(is_known(self.answers, names) or is_known(self.table, names) for names in columns)
+        columns = [list_fact_columns(name) for name in facts]
+        return all(has_any_value(self.answers, names) or has_any_value(self.table, names) for names in columns)
 
     @plain_texts
     def join_facts(self) -> pd.DataFrame:
@@ -169,9 +169,9 @@ class Study:
             # Published scores have no facts.
             frame[name] = every[name].array.take(rows, allow_fill=True)
             if isinstance(frame[name].dtype, pd.CategoricalDtype):
-                frame[name] = as_category(_prepend_empty_category(frame[name]), ())
+                frame[name] = convert_to_category(_prepend_empty_category(frame[name]), ())
         complete_frame = add_fact_columns(frame, [fact.name for fact in score_facts()])
-        return complete_frame[list(columns(list_metrics(self.table)))]
+        return complete_frame[list(describe_columns(list_metrics(self.table)))]
 
     def collect_known_facts(self, run: str) -> dict[str, dict[str, Row]]:
         """Return the known values of a run's answers: fact → key of an answer → column → value."""
@@ -273,7 +273,7 @@ def add_study_facts(
                 continue
             answers = answers.assign(
                 **{
-                    name: as_category(pd.Series(value, answers.index, dtype=object), ())
+                    name: convert_to_category(pd.Series(value, answers.index, dtype=object), ())
                     if columns[name].kind == "category"
                     else pd.Series(value, answers.index, dtype="float64")
                     for name, value in values.items()
@@ -313,7 +313,7 @@ def score_columns(
         try:
             read = fact.reader(study, answers)
             if read is not None:
-                rows = [check_types(fact, read(event)) for event in events]
+                rows = [check_fact_row_types(fact, read(event)) for event in events]
                 columns |= {name: [row.get(name) for row in rows] for name in fact.columns}
         except Exception as error:  # noqa: BLE001 - a package's
             failures[fact.name] = describe_failure(fact, error)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from genaipa.answers.fact import columns as fact_columns
-from genaipa.answers.fact import facts, list_columns, score_facts, study_facts
+from genaipa.answers.fact import fact_columns, facts, list_fact_columns, score_facts, study_facts
 from genaipa.errors import UsageError
 from genaipa.files.spreadsheets import escape_formula
 from genaipa.runs.experiments import EXPERIMENTS
@@ -56,7 +55,7 @@ plain_texts = _PlainTexts()
 """Around whatever makes tables of tables; a decorator as well."""
 
 
-def columns(metrics: Iterable[str]) -> Meanings:
+def describe_columns(metrics: Iterable[str]) -> Meanings:
     """Return the type and meaning of each column of answers joined with their scores, in their order."""
     meanings = _facts_columns()
     values: Meanings = {metric: ("float64", f"{metric}, from -1 to 1 (paper, section 5)") for metric in metrics}
@@ -109,7 +108,7 @@ def stack_published(scored: pd.DataFrame, published: pd.DataFrame, in_order: Col
     return pd.concat([scored.astype(shared_types), published.astype(shared_types)], ignore_index=True)
 
 
-def derive(frame: pd.DataFrame, rubric: Rubric, *, excluded: bool) -> None:
+def derive_overall_columns(frame: pd.DataFrame, rubric: Rubric, *, excluded: bool) -> None:
     """Set the columns of the narrow table that follow from the others."""
     values = frame[list(rubric.metrics)].astype("float64")
     is_scored = values.notna().all(axis=1)
@@ -119,7 +118,9 @@ def derive(frame: pd.DataFrame, rubric: Rubric, *, excluded: bool) -> None:
     frame.loc[implied, "m_all"] = rubric.m_all(values[implied])
     once = (frame["unit"] == "answer") | frame["averaged"].isna()
     frame["averaged"] = frame["averaged"].mask(once, 1).where(frame["m_all"].notna(), 0)
-    frame["counted"] = is_countable(frame) if excluded else is_countable(frame) & (frame["excluded"] == "")
+    frame["counted"] = (
+        may_count_in_averages(frame) if excluded else may_count_in_averages(frame) & (frame["excluded"] == "")
+    )
 
 
 def drop_repeated_answers(table: pd.DataFrame) -> pd.DataFrame:
@@ -135,20 +136,22 @@ def drop_repeated_answers(table: pd.DataFrame) -> pd.DataFrame:
     return once.assign(counted=counted[once["row"]], left_out=(once["excluded"] != "") & (not included))
 
 
-def is_countable(frame: pd.DataFrame) -> pd.Series:
+def may_count_in_averages(frame: pd.DataFrame) -> pd.Series:
     """Tell whether averages could take a row, excluded or not."""
     adjudications = frame["role"] == "adjudication"
     settled = frame["answer"].isin(frame.loc[adjudications, "answer"].unique()) & (frame["unit"] == "answer")
     return frame["m_all"].notna() & (frame["scorer"] != "machine") & (~settled | adjudications)
 
 
-def set_types(frame: pd.DataFrame, orders: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+def convert_column_types(frame: pd.DataFrame, orders: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """Return the columns of a frame of answers or scores in their types, in their order."""
-    meanings = columns(list_metrics(frame))
+    meanings = describe_columns(list_metrics(frame))
     # All at once: a column that is put into a table costs as much as its type.
     converted = pd.DataFrame(
         {
-            name: as_category(frame[name], orders.get(name, ())) if kind == "category" else as_plain(frame[name], kind)
+            name: convert_to_category(frame[name], orders.get(name, ()))
+            if kind == "category"
+            else convert_to_plain_type(frame[name], kind)
             for name, (kind, _) in meanings.items()
             if name in frame
         },
@@ -162,7 +165,7 @@ _FILLED: dict[str, object] = {"str": "", "int16": 0, "int32": 0, "bool": False}
 """Type → the value of an absent entry."""
 
 
-def as_plain(column: pd.Series, kind: ColumnKind) -> pd.Series:
+def convert_to_plain_type(column: pd.Series, kind: ColumnKind) -> pd.Series:
     """Return the column as texts, numbers or truths; pandas has absent texts in its own type, too."""
     if kind != "str" and isinstance(column.dtype, np.dtype) and column.dtype == kind:
         return column
@@ -175,7 +178,7 @@ def as_plain(column: pd.Series, kind: ColumnKind) -> pd.Series:
     return column.astype(kind)
 
 
-def as_category(column: pd.Series, first: Sequence[str]) -> pd.Series | pd.Categorical:
+def convert_to_category(column: pd.Series, first: Sequence[str]) -> pd.Series | pd.Categorical:
     """Return the column as categories: `first` in its order, then the others sorted; empty where there is none.
 
     One that holds categories already keeps their order. Codes are counted rather than texts compared: a table has 33
@@ -200,7 +203,7 @@ def as_category(column: pd.Series, first: Sequence[str]) -> pd.Series | pd.Categ
     return pd.Categorical.from_codes(recoded[codes], categories=pd.Index(ordered))
 
 
-def write(frame: pd.DataFrame, path: Path) -> None:
+def write_frame(frame: pd.DataFrame, path: Path) -> None:
     """Write what is known of a frame as a file of the suffix's form: `.csv` or `.parquet`; a UsageError for another."""
     frame = drop_unknown_columns(frame)
     if path.suffix == ".csv":
@@ -218,7 +221,7 @@ def add_fact_columns(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
         name: pd.Categorical.from_codes(np.zeros(len(frame), "int8"), pd.Index([""][: len(frame)]))
         if kinds[name] == "category"
         else np.nan
-        for name in list_columns(*names)
+        for name in list_fact_columns(*names)
         if name not in frame
     }
     return frame.assign(**missing)
@@ -227,11 +230,13 @@ def add_fact_columns(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
 def drop_unknown_columns(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame without the columns of facts of which nothing is known."""
     every: tuple[Fact | StudyFact | ScoreFact, ...] = (*facts(), *study_facts(), *score_facts())
-    unknown = [name for fact in every if not is_known(frame, fact.columns) for name in fact.columns if name in frame]
+    unknown = [
+        name for fact in every if not has_any_value(frame, fact.columns) for name in fact.columns if name in frame
+    ]
     return frame.drop(columns=unknown)
 
 
-def is_known(frame: pd.DataFrame, names: Iterable[str]) -> bool:
+def has_any_value(frame: pd.DataFrame, names: Iterable[str]) -> bool:
     """Tell whether any of these columns is there and has a value."""
     return any((frame[name].notna() & (frame[name] != "")).any() for name in names if name in frame)
 
@@ -239,7 +244,7 @@ def is_known(frame: pd.DataFrame, names: Iterable[str]) -> bool:
 def _escape_texts(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame with texts that no spreadsheet takes for a formula."""
     changed = frame.copy(deep=False)
-    for name, kind in ((name, kind) for name, (kind, _) in columns(()).items() if name in frame):
+    for name, kind in ((name, kind) for name, (kind, _) in describe_columns(()).items() if name in frame):
         if kind == "category":
             values = [escape_formula(value, csv=True) for value in frame[name].cat.categories]
             changed[name] = frame[name].cat.rename_categories(values)

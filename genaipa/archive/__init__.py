@@ -38,7 +38,7 @@ from msgspec.structs import replace
 
 from genaipa import __version__
 from genaipa.answers.fact import facts
-from genaipa.answers.gather import gather
+from genaipa.answers.gather import gather_study
 from genaipa.archive.contents import (
     FORMAT,
     PACK,
@@ -69,7 +69,7 @@ from genaipa.runs.batches import BATCHES, RESULTS
 from genaipa.runs.documents import INTRODUCTIONS, KeptDocuments
 from genaipa.runs.integrity import find_damage
 from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withheld, encode_manifest
-from genaipa.runs.permission import Permission, find_author, find_withheld, is_redistributable
+from genaipa.runs.permission import Permission, find_reply_author, find_withheld, is_redistributable
 from genaipa.runs.records import DOCUMENTS
 from genaipa.runs.selection import select_sources
 from genaipa.scoring.evidence.passages import OtherDocuments
@@ -118,7 +118,7 @@ def pack(
     """
     with tempfile.TemporaryDirectory() as made, open_existing_store(workspace) as store:
         folder = Path(made)
-        study = gather(workspace, sources, store)
+        study = gather_study(workspace, sources, store)
         events = study.log.every
         absent = _write_workspace(folder, sources, study, whole=whole)
         _write_rubric(folder, rubric_file(workspace))
@@ -129,7 +129,7 @@ def pack(
             write_file(folder / DESK, json.dumps({"left_out": dict(study.log.left_out)}).encode() + b"\n")
         # The report is made from the packed files, so that it holds no text that is left out.
         staged, names = find_workspace(folder), _list_selecting_names(sources)
-        packed = gather(staged, select_sources(staged, names), store, excluded=excluded)
+        packed = gather_study(staged, select_sources(staged, names), store, excluded=excluded)
         report = Report.build(packed, results=find_results(staged, packed.sources))
         report.write(folder / REPORT, whole=whole)
         content = Pack(
@@ -205,7 +205,7 @@ def _list_systems_of_unknown_author(sources: Sequence[Source]) -> dict[str, list
     documents_by_system: dict[str, dict[str, None]] = {}
     for source in sources:
         for system, document in Permission(source.folder, source.manifest).withheld_replies():
-            if system in source.systems and not find_author(source.manifest, system):
+            if system in source.systems and not find_reply_author(source.manifest, system):
                 documents_by_system.setdefault(system, {})[document] = None
     return {system: list(documents) for system, documents in documents_by_system.items()}
 
@@ -304,7 +304,7 @@ class _Redacted:
             )
         if name == INTRODUCTIONS:
             left_out = {PurePosixPath(one).stem for one in self._left_out}
-            return b"".join(self._source.folder.introductions.lines_except(left_out))
+            return b"".join(self._source.folder.introductions.copy_lines_except(left_out))
         path = self._source.folder.path / name
         if name not in self._worded:
             return path.read_bytes()
@@ -435,7 +435,7 @@ def unpack(file: Path, folder: Path) -> Unpacked:
             Store.open(f"sqlite:///{workspace.home / 'scores.db'}", load_rubric(workspace))
         ) as store:
             events = _import_scores(folder, store)
-            study = gather(workspace, select_sources(workspace, pack.names), store, excluded=pack.excluded)
+            study = gather_study(workspace, select_sources(workspace, pack.names), store, excluded=pack.excluded)
         page = Report.build(study, results=find_results(workspace, study.sources)).write(
             workspace.home / "reports" / "again", formats=("svg",)
         )

@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     from genaipa.tasks.base import Call, Target, Task
 
 
-def key(task: Task, system: str, call: Call) -> str:
+def call_record_key(task: Task, system: str, call: Call) -> str:
     """Return the key of a call's record."""
     return record_key(system, task.name, call.coordinates)
 
 
-def conversation_id(task: Task, system: str, call: Call) -> str:
+def call_conversation_id(task: Task, system: str, call: Call) -> str:
     """Return the conversation of a call; one that names none shares the task's, unless it brings an introduction."""
     if call.conversation:
         return call.conversation
-    return key(task, system, call) if len(call.messages) > 1 else f"{system}|{task.name}"
+    return call_record_key(task, system, call) if len(call.messages) > 1 else f"{system}|{task.name}"
 
 
-def blank_record(task: Task, system: str, call: Call) -> Record:
+def make_blank_record(task: Task, system: str, call: Call) -> Record:
     """Return the record of a call before anything came of it."""
     return Record(
-        key=key(task, system, call),
+        key=call_record_key(task, system, call),
         status="failed",
-        conversation=conversation_id(task, system, call),
+        conversation=call_conversation_id(task, system, call),
         kind=call.kind,
         system=system,
         task=intern(task.name),  # the default is left out of a line where it is that very text
@@ -47,15 +47,15 @@ def blank_record(task: Task, system: str, call: Call) -> Record:
     )
 
 
-async def begin(writer: RunWriter, task: Task, system: str, call: Call) -> None:
+async def record_conversation_opening(writer: RunWriter, task: Task, system: str, call: Call) -> None:
     """Keep how the conversation of its first call began."""
     await writer.record_opening(
         ConversationRecord(
-            id=conversation_id(task, system, call),
+            id=call_conversation_id(task, system, call),
             system=system,
             document=call.coordinates.get("document", ""),
             mode=call.mode,
-            introduction=writer.keep_introduction(call.messages[:-1]),
+            introduction=writer.store_introduction(call.messages[:-1]),
             order=call.order,
         )
     )
@@ -65,15 +65,15 @@ SUMMARY_PLACEHOLDER = "[the system's own summary]"
 REPLY_PLACEHOLDER = "[the system's reply]"
 
 
-def conversations(task: Task, target: Target) -> Iterator[tuple[str, Sequence[Message]]]:
+def preview_conversations(task: Task, target: Target) -> Iterator[tuple[str, Sequence[Message]]]:
     """(id, messages) of each fresh conversation with a system, up to the last message that it is sent."""
     for dialogue in task.safe_dialogues(target):
         title, messages = "", ()  # type: tuple[str, Sequence[Message]]
-        for call in walk_calls(dialogue, _placeholder):
+        for call in walk_calls(dialogue, _placeholder_reply):
             if call.kind == "acknowledgement":
                 continue
             alone = call.mode == "independent" and call.kind == "answer"
-            name = (key if alone else conversation_id)(task, target.name, call)
+            name = (call_record_key if alone else call_conversation_id)(task, target.name, call)
             if title not in ("", name):
                 yield title, messages
             title, messages = name, call.messages
@@ -81,5 +81,5 @@ def conversations(task: Task, target: Target) -> Iterator[tuple[str, Sequence[Me
             yield title, messages
 
 
-def _placeholder(call: Call) -> str:
+def _placeholder_reply(call: Call) -> str:
     return call.placeholder_reply or (SUMMARY_PLACEHOLDER if call.kind == "summary" else REPLY_PLACEHOLDER)

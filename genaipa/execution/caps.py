@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from genaipa.errors import OptionError
-from genaipa.execution.limits import at_most_output
-from genaipa.execution.ready import measure
+from genaipa.execution.limits import max_reply_tokens
+from genaipa.execution.ready import measure_calls
 from genaipa.files.locks import hold_lock, native_lock
 from genaipa.runs.batches import pending_dollars
 from genaipa.runs.manifest import ANSWERS
@@ -31,10 +31,10 @@ _ROUNDING = 1e-6
 """US dollars to which manifests round what a run cost."""
 
 
-def find_least_share(run: PreparedRun, systems: Sequence[Ready], cap: float) -> float:
+def find_least_cap_share(run: PreparedRun, systems: Sequence[Ready], cap: float) -> float:
     """Return the US dollars of the least share that is worth a slice; an OptionError for a cap with smaller shares."""
     assert run.slice is not None, "a study has slices"
-    least = LEAST_CALLS * max((_dearest_call(run, ready) for ready in systems), default=0.0)
+    least = LEAST_CALLS * max((_dearest_call_cost(run, ready) for ready in systems), default=0.0)
     if cap < least * run.slice.number:
         raise OptionError(
             "max_cost",
@@ -45,7 +45,7 @@ def find_least_share(run: PreparedRun, systems: Sequence[Ready], cap: float) -> 
     return least
 
 
-def claim_share(run: PreparedRun, folder: RunFolder, cap: float, least: float) -> float:
+def claim_cap_share(run: PreparedRun, folder: RunFolder, cap: float, least_share: float) -> float:
     """Return the US dollars that a slice may come to, and note them in its manifest, which is held for writing.
 
     All slices that are not complete may come to the same, of what the complete ones left; and to the `least` share
@@ -62,7 +62,7 @@ def claim_share(run: PreparedRun, folder: RunFolder, cap: float, least: float) -
         own = folder.cost + pending_dollars(folder.path)
         level = (cap - sum(used[path] for path in complete)) / (run.slice.number - len(complete))
         left = max(0.0, cap - own - sum(used.values()) - _ROUNDING * run.slice.number)
-        granted = own + min(left, max(level - own, least))
+        granted = own + min(left, max(level - own, least_share))
         manifest = folder.manifest()
         manifest.status, manifest.max_cost = "running", granted
         manifest.slice = replace(run.slice, cap=cap)
@@ -79,19 +79,19 @@ def dollars_in_use(folder: RunFolder) -> float:
         size = 0
     # After a kill the manifest knows nothing of the last answers.
     spent += (head.totals.cost or 0.0) if size == head.totals.bytes else folder.cost
-    return max(spent, head.max_cost or 0.0) if is_claiming(folder) else spent
+    return max(spent, head.max_cost or 0.0) if holds_cap_share(folder) else spent
 
 
-def is_claiming(folder: RunFolder) -> bool:
+def holds_cap_share(folder: RunFolder) -> bool:
     """Tell whether a slice is being asked, and has its share."""
     head = folder.head()
-    return head.status == "running" and head.max_cost is not None and folder.is_held()
+    return head.status == "running" and head.max_cost is not None and folder.is_held_for_writing()
 
 
-def _dearest_call(run: PreparedRun, ready: Ready) -> float:
+def _dearest_call_cost(run: PreparedRun, ready: Ready) -> float:
     """Return the US dollars at most of the dearest call of a slice to a system."""
     if ready.tariff is None or ready.resolved.manual:
         return 0.0
-    output = at_most_output(run.spec.max_tokens)
-    longest = max((measured.input for measured in measure(run.task, ready)), default=0)
+    output = max_reply_tokens(run.spec.max_tokens)
+    longest = max((measured.input for measured in measure_calls(run.task, ready)), default=0)
     return ready.tariff.cost(Usage(input=longest, output=output))

@@ -19,8 +19,8 @@ from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, NoReplyError, PermanentError, SpendingCapError
 from genaipa.execution import calls
-from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, LeftOutError, at_most, without_surrogates
-from genaipa.execution.truncation import PromptCounts, least_tokens
+from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, LeftOutError, max_call_usage, replace_surrogates
+from genaipa.execution.truncation import PromptCounts, estimate_least_tokens
 from genaipa.runs.records import FailureInfo, answer_digest
 from genaipa.runs.writer import RunWriter
 from genaipa.systems.base import UNSUPPORTED_SCHEMA, Message, Settings
@@ -52,7 +52,7 @@ class _ConversationEndsError(Exception):
 
 
 @dataclass
-class _Asked:
+class _AskedSystem:
     """One system during a run."""
 
     ready: Ready
@@ -108,40 +108,40 @@ class Engine:
         self._beginning: dict[str, asyncio.Future[None]] = {}
         self._writer: RunWriter
 
-    async def run(self, systems: Sequence[Ready]) -> None:
+    async def ask_systems(self, systems: Sequence[Ready]) -> None:
         """Ask everything that is missing. Failures are in the records; only an error that stops the run is raised."""
         self._writer = RunWriter(self.folder)
         self.observer.begun(self.tally)
         try:
             async with asyncio.TaskGroup() as group:
                 for ready in systems:
-                    group.create_task(self._system(ready))
+                    group.create_task(self._ask_system(ready))
         except* GenaipaError as errors:
-            raise _first(errors) from None
+            raise _extract_first_error(errors) from None
         finally:
             self._worker.shutdown(wait=False, cancel_futures=True)
             await self._writer.close()
 
-    async def _system(self, ready: Ready) -> None:
+    async def _ask_system(self, ready: Ready) -> None:
         name = ready.resolved.requested_name
         assert ready.system is not None, "a system driven by hand is never called"
         limits, waiting = self.limits, partial(self.observer.waiting, name)
         transport = ready.transport(ready.system, limits.max_connections, limits.max_retries, waiting)
-        asked = _Asked(ready, transport, asyncio.Semaphore(transport.at_once))
-        await self._go_through(asked)
-        while not asked.breaker.open and await transport.has_news():
-            await self._go_through(asked)
-        await self.budget.give_up(name)
-        if asked.breaker.open:
+        asked = _AskedSystem(ready, transport, asyncio.Semaphore(transport.at_once))
+        await self._ask_unrecorded_calls(asked)
+        while not asked.breaker.is_open and await transport.wait_for_late_replies():
+            await self._ask_unrecorded_calls(asked)
+        await self.budget.count_pending_as_spent(name)
+        if asked.breaker.is_open:
             self.stopped[name] = asked.breaker.reason
             self.observer.stopped(name, asked.breaker.reason)
 
-    async def _go_through(self, asked: _Asked) -> None:
+    async def _ask_unrecorded_calls(self, asked: _AskedSystem) -> None:
         """Ask what has no record yet, and keep what came of it by now."""
         # As many dialogues at once as the transport takes calls: enough to use it, and no more in memory.
         places = asyncio.Semaphore(asked.transport.at_once)
         target = dataclasses.replace(
-            asked.ready.target, is_done=self.tally.is_settled, opening_messages=self._writer.opening_messages
+            asked.ready.target, is_done=self.tally.needs_no_asking, opening_messages=self._writer.opening_messages
         )
         async with asyncio.TaskGroup() as group:
             for dialogue in self.task.safe_dialogues(target):
@@ -149,49 +149,49 @@ class Engine:
                 if step is None:
                     continue
                 await places.acquire()
-                if asked.breaker.open or asked.capped:
+                if asked.breaker.is_open or asked.capped:
                     break
-                task = group.create_task(self._converse(asked, dialogue, step))
+                task = group.create_task(self._run_dialogue(asked, dialogue, step))
                 task.add_done_callback(lambda _task: places.release())
 
-    async def _converse(self, asked: _Asked, dialogue: Dialogue, step: Call | tuple[Dialogue, ...]) -> None:
+    async def _run_dialogue(self, asked: _AskedSystem, dialogue: Dialogue, step: Call | tuple[Dialogue, ...]) -> None:
         """Return a dialogue from its first step to its end, or to its first failure."""
         try:
             while True:
-                said = "" if isinstance(step, tuple) else await self._reply(asked, step)
+                said = "" if isinstance(step, tuple) else await self._obtain_reply(asked, step)
                 if isinstance(step, tuple):
-                    await self._side_by_side(asked, step)
+                    await self._run_branches_concurrently(asked, step)
                 step = dialogue.send(said)
         except StopIteration:
             return
         except _ConversationEndsError:
             dialogue.close()
 
-    async def _side_by_side(self, asked: _Asked, branches: Sequence[Dialogue]) -> None:
+    async def _run_branches_concurrently(self, asked: _AskedSystem, branches: Sequence[Dialogue]) -> None:
         async with asyncio.TaskGroup() as group:
             for branch in branches:
                 step = next(branch, None)
                 if step is None:
                     continue
                 await asked.questions.acquire()
-                task = group.create_task(self._converse(asked, branch, step))
+                task = group.create_task(self._run_dialogue(asked, branch, step))
                 task.add_done_callback(lambda _task: asked.questions.release())
 
-    async def _reply(self, asked: _Asked, call: Call) -> str:
+    async def _obtain_reply(self, asked: _AskedSystem, call: Call) -> str:
         """Return the reply of a call from the records, or ask for it and keep it; or a _ConversationEndsError."""
         name = asked.ready.resolved.requested_name
-        key = calls.key(self.task, name, call)
-        if self.tally.is_settled(key):
+        key = calls.call_record_key(self.task, name, call)
+        if self.tally.needs_no_asking(key):
             return self.folder.read_records([self._offsets[key]])[0].reply or ""
-        if asked.breaker.open or asked.capped or key in asked.failed:
+        if asked.breaker.is_open or asked.capped or key in asked.failed:
             raise _ConversationEndsError
-        messages, settings = await self._prepared(name, call, key), self._settings(call)
-        aside = [await self._set_aside(asked, messages, settings, key)]
-        record = calls.blank_record(self.task, name, call)
+        messages, settings = await self._prepare_messages(name, call, key), self._make_call_settings(call)
+        aside = [await self._reserve_call_cost(asked, messages, settings, key)]
+        record = calls.make_blank_record(self.task, name, call)
         clock, spent = time.perf_counter(), 0.0
         try:
-            attempt = await self._attempt(asked, call, messages, settings)
-            attempt = await self._usable(asked, call, messages, settings, attempt, aside)
+            attempt = await self._send_call(asked, call, messages, settings)
+            attempt = await self._ask_until_usable(asked, call, messages, settings, attempt, aside)
         except LeftOutError:
             # It will be paid for; and it is sent again for its reply.
             if sum(aside):
@@ -201,21 +201,21 @@ class Engine:
         except BreakerOpenError:
             raise _ConversationEndsError from None
         except NoReplyError as error:
-            asked.breaker.failed(error)
-            cost = self._cost(asked, error.usage)
+            asked.breaker.note_failure(error)
+            cost = self._calculate_usage_cost(asked, error.usage)
             spent = cost or 0.0
-            failure = FailureInfo(error.kind, mask_keys(without_surrogates(str(error)), self._keys), error.status)
+            failure = FailureInfo(error.kind, mask_keys(replace_surrogates(str(error)), self._keys), error.status)
             record = replace(record, attempts=error.attempts, error=failure, usage=error.usage, cost=cost)
-            record = replace(record, thoughts=mask_keys(without_surrogates(error.thoughts), self._keys))
+            record = replace(record, thoughts=mask_keys(replace_surrogates(error.thoughts), self._keys))
         else:
             # A server that counts no tokens must not slip under the cap, in this process or a later one.
-            cost = self._cost(asked, attempt.usage) if attempt.usage else sum(aside) or None
+            cost = self._calculate_usage_cost(asked, attempt.usage) if attempt.usage else sum(aside) or None
             spent = cost or 0.0
-            cut = self._cut(asked, record, messages, attempt.reply, settings)
-            record = replace(self._answered(record, attempt, cost, call), prompt_cut=cut)
-            self._remark(asked, attempt.reply.remark)
+            cut = self._check_prompt_cut(asked, record, messages, attempt.reply, settings)
+            record = replace(self._make_answered_record(record, attempt, cost, call), prompt_cut=cut)
+            self._report_remark_once(asked, attempt.reply.remark)
         finally:
-            await self.budget.settle(sum(aside), spent)
+            await self.budget.settle_reservation(sum(aside), spent)
         record = replace(record, seconds=round(time.perf_counter() - clock, 3))
         offset = await self._writer.append(record)
         if asked.transport.again:
@@ -228,18 +228,18 @@ class Engine:
             raise _ConversationEndsError
         return record.reply
 
-    async def _prepared(self, name: str, call: Call, key: str) -> Sequence[Message]:
+    async def _prepare_messages(self, name: str, call: Call, key: str) -> Sequence[Message]:
         """Return the messages of a call, whose conversation's beginning is kept."""
         messages = call.messages
         if call.kind != "acknowledgement":
-            await self._begin(name, call)
+            await self._record_opening_once(name, call)
             messages = [*messages[:-1], dataclasses.replace(messages[-1], key=key)]
         if call.compute is not None:
-            carries = await self._worked_out(name, call)
+            carries = await self._compute_message_text(name, call)
             messages = [*messages[:-1], dataclasses.replace(messages[-1], carries=carries)]
         return messages
 
-    async def _worked_out(self, system: str, call: Call) -> str:
+    async def _compute_message_text(self, system: str, call: Call) -> str:
         """Work a message's text out in a thread, one at a time: other systems are asked meanwhile."""
         loop = asyncio.get_running_loop()
 
@@ -248,28 +248,28 @@ class Engine:
 
         return await loop.run_in_executor(self._worker, self.task.safe_compute, call, say)
 
-    async def _begin(self, system: str, call: Call) -> None:
+    async def _record_opening_once(self, system: str, call: Call) -> None:
         """Keep how a conversation began, before anything of it is asked; calls side by side wait for the first."""
-        conversation = calls.conversation_id(self.task, system, call)
+        conversation = calls.call_conversation_id(self.task, system, call)
         if conversation in self._beginning:
             await self._beginning[conversation]
         elif not self._writer.has_begun(conversation):
-            beginning = asyncio.ensure_future(calls.begin(self._writer, self.task, system, call))
+            beginning = asyncio.ensure_future(calls.record_conversation_opening(self._writer, self.task, system, call))
             self._beginning[conversation] = beginning
             try:
                 await beginning
             finally:
                 del self._beginning[conversation]
 
-    def _settings(self, call: Call) -> Settings:
+    def _make_call_settings(self, call: Call) -> Settings:
         cache_key = f"genaipa-{call.digest[:16]}" if call.digest else None
         settings = Settings.from_sampling(self.task.spec, timeout=self.limits.timeout, cache_key=cache_key)
         return replace(settings, **call.settings) if call.settings else settings
 
-    def _answered(self, record: Record, attempt: Attempt, cost: float | None, call: Call) -> Record:
+    def _make_answered_record(self, record: Record, attempt: Attempt, cost: float | None, call: Call) -> Record:
         reply = attempt.reply
-        said, text = without_surrogates(reply.text), mask_keys(without_surrogates(reply.text), self._keys)
-        model = mask_keys(without_surrogates(reply.model or ""), self._keys) or None
+        said, text = replace_surrogates(reply.text), mask_keys(replace_surrogates(reply.text), self._keys)
+        model = mask_keys(replace_surrogates(reply.model or ""), self._keys) or None
         if model:
             self.served.setdefault(record.system, set()).add(model)
         sent = {
@@ -283,7 +283,7 @@ class Engine:
             status=_STATUS[reply.finish],
             reply=text,
             attempts=attempt.attempts,
-            finish=mask_keys(without_surrogates(reply.finish_detail), self._keys) or reply.finish,
+            finish=mask_keys(replace_surrogates(reply.finish_detail), self._keys) or reply.finish,
             model=model,
             usage=attempt.usage,
             cost=cost,
@@ -292,23 +292,23 @@ class Engine:
             key_masked=text != said,
             prediction=reading.prediction,
             score=reading.score,
-            passages=tuple(self._clean(passage) for passage in reply.passages),
-            thoughts=mask_keys(without_surrogates(reply.thoughts), self._keys),
+            passages=tuple(self._mask_passage_keys(passage) for passage in reply.passages),
+            thoughts=mask_keys(replace_surrogates(reply.thoughts), self._keys),
         )
 
-    def _clean(self, passage: Passage) -> Passage:
+    def _mask_passage_keys(self, passage: Passage) -> Passage:
         """Return the passage as it can be kept: a key in it is masked, as in the reply."""
-        text, source = (mask_keys(without_surrogates(said), self._keys) for said in (passage.text, passage.source))
+        text, source = (mask_keys(replace_surrogates(said), self._keys) for said in (passage.text, passage.source))
         return replace(passage, text=text, source=source)
 
-    def _remark(self, asked: _Asked, remark: str) -> None:
+    def _report_remark_once(self, asked: _AskedSystem, remark: str) -> None:
         """Say once what is odd about replies of a system."""
         if remark and remark not in asked.remarks:
             asked.remarks.add(remark)
-            self.observer.said(f"{asked.ready.target.name}: {mask_keys(without_surrogates(remark), self._keys)}.")
+            self.observer.said(f"{asked.ready.target.name}: {mask_keys(replace_surrogates(remark), self._keys)}.")
 
-    def _cut(
-        self, asked: _Asked, record: Record, messages: Sequence[Message], reply: Reply, settings: Settings
+    def _check_prompt_cut(
+        self, asked: _AskedSystem, record: Record, messages: Sequence[Message], reply: Reply, settings: Settings
     ) -> bool:
         """Whether the server cut the prompt; said once."""
         target, name = asked.ready.target, record.document
@@ -318,59 +318,65 @@ class Engine:
         counted, counter = reply.usage.input, target.counter_for_text(name)
         # Some servers count a schema as well.
         language = "" if settings.json_schema else self.task.language(name)
-        still = asked.counts.stands_still(record.conversation, messages, counted)
-        cut = asked.counts.is_cut(messages, counted, counter, language) or still
+        still = asked.counts.has_count_stopped_growing(record.conversation, messages, counted)
+        cut = asked.counts.is_prompt_cut(messages, counted, counter, language) or still
         if cut and not asked.cut:
             asked.cut = True
-            sent = round(least_tokens(messages, counter.rate))
+            sent = round(estimate_least_tokens(messages, counter.rate))
             self.observer.said(
                 f"{target.name}: the server counts {counted:,} of about {sent:,} tokens sent: it cuts prompts, without "
                 "an error. Give the server a larger context (Ollama: OLLAMA_CONTEXT_LENGTH)."
             )
         return cut
 
-    async def _usable(
+    async def _ask_until_usable(
         self,
-        asked: _Asked,
+        asked: _AskedSystem,
         call: Call,
         messages: Sequence[Message],
         settings: Settings,
         attempt: Attempt,
-        aside: list[float],
+        reserved_dollars: list[float],
     ) -> Attempt:
         """Ask on until the task can use the reply: a few times at most, and while the cap has money to set `aside`."""
         for tried in range(min(self.limits.max_retries, _FURTHER_TRIES)):
             # A reply that was cut off would go on as long again, and whoever only thinks would think again.
-            if attempt.reply.finish == "length" or attempt.only_thought or not (flaw := self._find_flaw(call, attempt)):
+            if (
+                attempt.reply.finish == "length"
+                or attempt.has_only_thoughts
+                or not (flaw := self._explain_unusable_reply(call, attempt))
+            ):
                 break
             before, again = attempt, messages
             if self.task.reads_json and not tried and attempt.reply.finish == "stop" and attempt.reply.text.strip():
-                again = request_correction(messages, attempt.reply.text, f"{flaw}. {_AGAIN}")
+                again = append_correction_request(messages, attempt.reply.text, f"{flaw}. {_AGAIN}")
             try:
-                aside.append(await self._set_aside(asked, again, settings))
-                attempt = (await self._attempt(asked, call, again, settings)).after(before)
+                reserved_dollars.append(await self._reserve_call_cost(asked, again, settings))
+                attempt = (await self._send_call(asked, call, again, settings)).add_earlier_attempt(before)
             except LeftOutError:
                 raise
             except (_ConversationEndsError, BreakerOpenError):
                 break  # what came is paid for, and kept as a failure
             except NoReplyError as error:
-                error.attempts, error.usage = before.attempts + error.attempts, before.with_usage(error.usage)
+                error.attempts, error.usage = before.attempts + error.attempts, before.add_usage(error.usage)
                 raise
-        flaw = self._find_flaw(call, attempt)
+        flaw = self._explain_unusable_reply(call, attempt)
         asked.unusable = asked.unusable + 1 if flaw else 0
         if not flaw:
             return attempt
         if asked.unusable >= _UNUSABLE:
             asked.breaker.reason = f"{asked.unusable} unusable replies in a row ({flaw})"
-        raise attempt.unusable(flaw)
+        raise attempt.make_unusable_error(flaw)
 
-    def _find_flaw(self, call: Call, attempt: Attempt) -> str:
+    def _explain_unusable_reply(self, call: Call, attempt: Attempt) -> str:
         """Return why a reply is of no use, in words; empty where the task can use it."""
-        if attempt.only_thought:
+        if attempt.has_only_thoughts:
             return "it has reasoning but no answer; a reasoning parser meant for another model also causes this"
         return self.task.safe_flaw(call, attempt.reply)
 
-    async def _attempt(self, asked: _Asked, call: Call, messages: Sequence[Message], settings: Settings) -> Attempt:
+    async def _send_call(
+        self, asked: _AskedSystem, call: Call, messages: Sequence[Message], settings: Settings
+    ) -> Attempt:
         """Ask; of a system that can't promise a reply by a schema, ask for it in words."""
         schema = settings.json_schema
         if schema is None:
@@ -384,16 +390,18 @@ class Engine:
                 asked.in_words = True
         plain = replace(settings, json_schema=None)
         flaw = partial(self.task.safe_flaw, call) if self.task.reads_json else None
-        return await ask_in_words(lambda said: asked.transport.send(said, plain), messages, schema, flaw)
+        return await ask_for_json_in_words(lambda said: asked.transport.send(said, plain), messages, schema, flaw)
 
-    async def _set_aside(self, asked: _Asked, messages: Sequence[Message], settings: Settings, key: str = "") -> float:
+    async def _reserve_call_cost(
+        self, asked: _AskedSystem, messages: Sequence[Message], settings: Settings, key: str = ""
+    ) -> float:
         """Money for a call, at the full price of its input; _ConversationEndsError once the cap leaves none."""
         tariff = asked.ready.tariff
         if self.budget.cap is None or tariff is None:
             return 0.0
         if key in self.budget.left:
             return self.budget.left.pop(key)
-        estimate = tariff.cost(at_most(asked.ready.resolved.outgoing_messages(messages), settings))
+        estimate = tariff.cost(max_call_usage(asked.ready.resolved.outgoing_messages(messages), settings))
         if not estimate:
             return 0.0
         try:
@@ -407,13 +415,13 @@ class Engine:
         return estimate
 
     @staticmethod
-    def _cost(asked: _Asked, usage: Usage | None) -> float | None:
+    def _calculate_usage_cost(asked: _AskedSystem, usage: Usage | None) -> float | None:
         if asked.ready.tariff is None or usage is None:
             return None
         return round(asked.ready.tariff.cost(usage), 8)
 
 
-def _first(errors: BaseExceptionGroup[GenaipaError]) -> GenaipaError:
+def _extract_first_error(errors: BaseExceptionGroup[GenaipaError]) -> GenaipaError:
     first: BaseException = errors
     while isinstance(first, BaseExceptionGroup):
         first = first.exceptions[0]
@@ -421,19 +429,19 @@ def _first(errors: BaseExceptionGroup[GenaipaError]) -> GenaipaError:
     return first
 
 
-def request_correction(messages: Sequence[Message], said: str, why: str) -> list[Message]:
+def append_correction_request(messages: Sequence[Message], unusable_reply: str, reason: str) -> list[Message]:
     """Return messages that ask once more, after a reply that is of no use, and say why."""
     # What it carries is the question still, for a system that reads no words about form.
     last = messages[-1]
-    again = Message("user", f"That does not fit: {why}", carries=last.carries, key=last.key)
-    return [*messages, Message("assistant", said, "answer"), again]
+    again = Message("user", f"That does not fit: {reason}", carries=last.carries, key=last.key)
+    return [*messages, Message("assistant", unusable_reply, "answer"), again]
 
 
-async def ask_in_words(
+async def ask_for_json_in_words(
     ask: Callable[[Sequence[Message]], Awaitable[Attempt]],
     messages: Sequence[Message],
     schema: Mapping[str, Any],
-    flaw: Callable[[Reply], str] | None = None,
+    find_flaw: Callable[[Reply], str] | None = None,
 ) -> Attempt:
     """Ask for JSON of this schema in words, and once more if the reply is none; the second reply is kept as it is.
 
@@ -443,16 +451,18 @@ async def ask_in_words(
     asked = [*messages[:-1], dataclasses.replace(messages[-1], content=f"{messages[-1].content}\n\n{wanted}")]
 
     def read(reply: Reply) -> tuple[str, str]:
-        if flaw:
-            return reply.text, flaw(reply) if reply.finish == "stop" else ""
+        if find_flaw:
+            return reply.text, find_flaw(reply) if reply.finish == "stop" else ""
         return read_json(reply.text, schema)
 
     first = attempt = await ask(asked)
-    if first.only_thought:
+    if first.has_only_thoughts:
         return first
     text, problem = read(first.reply)
     if problem:
-        attempt = (await ask(request_correction(asked, first.reply.text, f"{problem}. {wanted}"))).after(first)
+        attempt = (
+            await ask(append_correction_request(asked, first.reply.text, f"{problem}. {wanted}"))
+        ).add_earlier_attempt(first)
         text = read(attempt.reply)[0]
     sent = {**attempt.reply.sent, "json_schema": "in words"}
     return dataclasses.replace(attempt, reply=dataclasses.replace(attempt.reply, text=text, sent=sent))

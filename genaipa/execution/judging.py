@@ -10,8 +10,8 @@ from filelock import Timeout
 
 from genaipa.errors import RunBusyError, UsageError
 from genaipa.execution.limits import RunLimits
-from genaipa.execution.prepare import PreparedRun, resume
-from genaipa.execution.run import carry_out
+from genaipa.execution.prepare import PreparedRun, prepare_resumed_run
+from genaipa.execution.run import carry_out_run
 from genaipa.files.locks import hold_lock, native_lock
 from genaipa.files.names import make_folder
 from genaipa.judging.plan import make_worklist
@@ -45,7 +45,7 @@ class PreparedJudges:
     answers: JudgedAnswers
 
 
-def prepare_judges(
+def prepare_judge_runs(
     workspace: Workspace, request: JudgeRequest, observer: Observer, *, offline: bool = False
 ) -> PreparedJudges:
     """Prepare the asking of judges; the errors of `judging.plan.make_worklist`. A new run's folder isn't made yet."""
@@ -57,7 +57,7 @@ def prepare_judges(
     runs = []
     for folder, missing in worklist.started:
         observer.said(f"continuing {folder.name}, which lacks {missing:,} judgements")
-        runs.append(resume(workspace, folder.name, observer, offline=offline))
+        runs.append(prepare_resumed_run(workspace, folder.name, observer, offline=offline))
     for task in worklist.new:
         title = f"judge-{make_run_title(task.spec.systems)}"
         runs.append(PreparedRun(task, title, None, offline))
@@ -65,7 +65,7 @@ def prepare_judges(
 
 
 @contextlib.contextmanager
-def alone(workspace: Workspace) -> Iterator[None]:
+def hold_judging_lock(workspace: Workspace) -> Iterator[None]:
     """Hold the workspace's judges: two that plan at once would ask the same twice. A RunBusyError if they are held."""
     make_folder(workspace.runs)
     try:
@@ -78,7 +78,7 @@ def alone(workspace: Workspace) -> Iterator[None]:
         ) from None
 
 
-async def ask_judges(
+async def carry_out_judge_runs(
     judges: PreparedJudges, limits: RunLimits, observer: Observer
 ) -> list[tuple[RunFolder, RunOutcome]]:
     """Carry out the runs one after another; the spending cap holds what all of them spend and set aside for batches."""
@@ -89,19 +89,19 @@ async def ask_judges(
         if cap is not None:
             # What was set aside is set aside again as it is collected; sums of it in another order must not exceed it.
             own = dollars[place] + max(0.0, cap - sum(dollars)) + _ROUNDING
-        outcome = await carry_out(run, replace(limits, max_cost=own), observer)
+        outcome = await carry_out_run(run, replace(limits, max_cost=own), observer)
         dollars[place] = outcome.tally.cost + outcome.aside
         if outcome.capped and cap is not None:
             first = outcome.capped.partition(";")[0]
             why = f"{first}; ${sum(dollars):.4f} of the cap of ${cap:.2f} is spent or set aside"
             outcome = replace(outcome, capped=why)
-        done.append((run.open(), outcome))
+        done.append((run.open_folder(), outcome))
         if outcome.status == "capped":
             break
     return done
 
 
-def changed_models(done: Sequence[tuple[RunFolder, RunOutcome]]) -> dict[str, list[str]]:
+def judges_served_as_several_models(judge_runs: Sequence[tuple[RunFolder, RunOutcome]]) -> dict[str, list[str]]:
     """Judge → the models as which it was served, where there were several: each is a judge of its own."""
-    served = ((name, facts.served) for folder, _ in done for name, facts in folder.manifest().systems.items())
+    served = ((name, facts.served) for folder, _ in judge_runs for name, facts in folder.manifest().systems.items())
     return {name: models for name, models in served if len(models) > 1}

@@ -68,7 +68,7 @@ class Launch:
     sentences: set[str] = field(default_factory=set)
     """Sentences that were passed on."""
 
-    def write_command(self, index: int, at_once: int) -> list[str]:
+    def slice_command(self, index: int, at_once: int) -> list[str]:
         """Return the command of a slice, which has its share of the connections."""
         share = max(1, self.connections // at_once) if self.shares_servers else self.connections
         # -P: a file in the working folder is not imported in place of a library of the same name.
@@ -76,27 +76,27 @@ class Launch:
         words = self.resume_words if self.measure(index) else self.command
         return [*python, *words, "--slice", f"{index}/{self.number}", "--max-connections", str(share)]
 
-    def relay_line(self, line: str) -> None:
+    def relay_process_line(self, line: str) -> None:
         """Pass on what a slice's process says, once for all slices, and without keys: it may say anything."""
         sentence = mask_keys(line.strip(), environment_keys())
         if sentence and sentence not in self.sentences:
             self.sentences.add(sentence)
             self.say(sentence)
 
-    def record_end(self, index: int, code: int) -> bool:
+    def record_slice_exit(self, index: int, exit_code: int) -> bool:
         """Keep the exit code of a slice; whether others are still to be carried out.
 
         None are after a usage error, which is the same for all, or where the first ones fail before any answer.
         """
-        self.codes[index] = code
+        self.codes[index] = exit_code
         failing = len(self.codes) >= _ALIKE and {*self.codes.values()} == {FAILED}
-        return code != USAGE and not (failing and self.measure_all() == self.begun_with)
+        return exit_code != USAGE and not (failing and self.total_answer_bytes() == self.begun_with)
 
-    def measure_all(self) -> int:
+    def total_answer_bytes(self) -> int:
         """Return the bytes of the answers of all slices."""
         return sum(map(self.measure, range(1, self.number + 1)))
 
-    def name(self, index: int) -> str:
+    def slice_name(self, index: int) -> str:
         """Return the name of a slice in sentences."""
         return f"slice {index} of {self.number}"
 
@@ -112,7 +112,7 @@ class Launcher:
     def check_installed(self) -> None:
         """Raise a MissingPackageError if a package is missing."""
 
-    def find_room(self, launch: Launch) -> int:
+    def default_slices_at_once(self, launch: Launch) -> int:
         """Return the number of slices at once, where nobody says it."""
         raise NotImplementedError
 
@@ -134,18 +134,18 @@ def launcher_names() -> list[str]:
     return [name for name, _ in list_targets("launcher", OWN)]
 
 
-def launchers() -> dict[str, Launcher]:
+def load_launchers() -> dict[str, Launcher]:
     """Return name → launcher; a package's that can't be loaded is left out."""
     return make_each("launcher", OWN, Launcher)[0]
 
 
-def find_launcher(text: str) -> tuple[Launcher, int | None]:
+def parse_launcher_option(option: str) -> tuple[Launcher, int | None]:
     """Return the launcher that `NAME` or `NAME:4` means, and how many slices at once; an OptionError for none."""
-    name, colon, number = text.partition(":")
+    name, colon, number = option.partition(":")
     if name not in launcher_names() or (colon and not number.isdecimal()) or (number and not 1 <= int(number) <= _MOST):
         forms = [form for known in launcher_names() for form in (known, f"{known}:4")]
-        raise OptionError("on", f" '{clip(text)}': must be {join_names(forms, 'or')}.")
-    launcher = launchers().get(name)
+        raise OptionError("on", f" '{clip(option)}': must be {join_names(forms, 'or')}.")
+    launcher = load_launchers().get(name)
     if launcher is None:
         raise MissingPackageError(f"the package that brings '{name}' is no longer installed; use {LOCAL}:4.")
     launcher.check_installed()
@@ -156,17 +156,21 @@ _MOST = 10_000
 """More slices at once than any cluster has room for."""
 
 
-def carry_out_slices(launch: Launch, launcher: Launcher, todo: Sequence[int], at_once: int | None) -> None:
+def carry_out_slices(launch: Launch, launcher: Launcher, slice_indexes: Sequence[int], at_once: int | None) -> None:
     """Carry out slices; those that the spending cap stopped go on while the study has money left for them."""
-    slices, launch.begun_with = list(todo), launch.measure_all()
+    slices, launch.begun_with = list(slice_indexes), launch.total_answer_bytes()
     while slices:
-        room = min(at_once or launcher.find_room(launch), len(slices))
+        room = min(at_once or launcher.default_slices_at_once(launch), len(slices))
         if launch.shares_servers:
             room = min(room, launch.connections)
-        before = launch.measure_all()
+        before = launch.total_answer_bytes()
         launcher.carry_out(launch, slices, room)
         capped = [index for index in slices if launch.codes.get(index) == CAPPED]
-        slices = capped if launch.measure_all() > before and not {USAGE, INTERRUPTED} & {*launch.codes.values()} else []
+        slices = (
+            capped
+            if launch.total_answer_bytes() > before and not {USAGE, INTERRUPTED} & {*launch.codes.values()}
+            else []
+        )
 
 
 def slice_environment(launch: Launch, inherited: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -190,7 +194,7 @@ class StudyTally:
     _read: dict[int, int] = field(default_factory=dict)
     _decoder: msgspec.json.Decoder[CountedRecord] = field(default_factory=lambda: msgspec.json.Decoder(CountedRecord))
 
-    def count(self) -> Tally:
+    def count_all_slices(self) -> Tally:
         """Return the counts of all slices; each document that nobody has begun counts as much as the others."""
         assert self.example.slice is not None, "it is a slice"
         assert self.example.corpus is not None, "slices are of a corpus"
@@ -199,16 +203,16 @@ class StudyTally:
                 self._folders.setdefault(index, folder)
         total = Tally()
         for index, folder in self._folders.items():
-            total.include(self._read_on(index, folder))
+            total.add_tally(self._read_appended_answers(index, folder))
         documents = sum(self._documents.values())
         if not documents:
-            total.set_planned(self.example.spec, self.example.task.orders)
+            total.set_planned_answers(self.example.spec, self.example.task.orders)
             documents = len(self.example.task.facts)
         for row in total.rows.values():
             row.planned = round(row.planned * self.example.corpus.asked / max(1, documents))
         return total
 
-    def _read_on(self, index: int, folder: RunFolder) -> Tally:
+    def _read_appended_answers(self, index: int, folder: RunFolder) -> Tally:
         """Return the counts of a slice, with the answers that were appended since the last look."""
         if index not in self._tallies:
             try:
@@ -216,7 +220,7 @@ class StudyTally:
             except DataError:  # told by whoever carries it out
                 return Tally()
             self._tallies[index], self._documents[index] = Tally(), len(manifest.documents)
-            self._tallies[index].set_planned(manifest.spec, manifest.orders, manifest.planned)
+            self._tallies[index].set_planned_answers(manifest.spec, manifest.orders, manifest.planned)
         tally, start = self._tallies[index], self._read.get(index, 0)
         path = folder.path / ANSWERS
         try:

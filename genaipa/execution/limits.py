@@ -97,7 +97,7 @@ class Throttle:
         self._changed = asyncio.Condition()
 
     @contextlib.asynccontextmanager
-    async def slot(self) -> AsyncIterator[int]:
+    async def hold_slot(self) -> AsyncIterator[int]:
         """Hold one of the places; gives the epoch to report an overload with."""
         async with self._changed:
             while self.busy >= self.limit:
@@ -105,19 +105,19 @@ class Throttle:
             self.busy += 1
         try:
             # A pause that the server asked for holds for everyone, also for whoever already has a place.
-            await self._pause()
+            await self._wait_out_pause()
             yield self._epoch
         finally:
             self.busy -= 1
             async with self._changed:
                 self._changed.notify()
 
-    async def _pause(self) -> None:
+    async def _wait_out_pause(self) -> None:
         now = asyncio.get_running_loop().time
         while now() < self._open_at:  # noqa: ASYNC110 - the pause may have grown meanwhile; there is no event
             await asyncio.sleep(self._open_at - now())
 
-    def overloaded(self, epoch: int, retry_after: float | None) -> None:
+    def note_overload(self, epoch: int, retry_after: float | None) -> None:
         """Halve, once for all the calls that were under way together; pause as long as the server asks."""
         if epoch == self._epoch:
             self._epoch += 1
@@ -126,7 +126,7 @@ class Throttle:
         if retry_after:
             self._open_at = max(self._open_at, asyncio.get_running_loop().time() + retry_after)
 
-    async def succeeded(self) -> None:
+    async def note_success(self) -> None:
         """After as many good calls as there are places, allow one more."""
         self._successes += 1
         if self.limit < self.most and self._successes >= self.limit:
@@ -154,29 +154,29 @@ class Budget:
         """
         async with self._settled:
             # Calls under way mostly cost less than was set aside for them: wait for the rest before giving up.
-            while not self._affordable(estimate) and self._comes_free(of_left=of_left):
+            while not self._fits_under_cap(estimate) and self._may_release_dollars(of_left=of_left):
                 await self._settled.wait()
-            if not self._affordable(estimate):
+            if not self._fits_under_cap(estimate):
                 raise SpendingCapError(
                     f"the next call may cost ${estimate:.4f}; ${self.spent:.4f} of the cap of ${self.cap:.2f} is spent",
                     self.spent + estimate,
                 )
             self.reserved += estimate
 
-    def _comes_free(self, *, of_left: bool) -> bool:
+    def _may_release_dollars(self, *, of_left: bool) -> bool:
         """Whether a call is under way whose reservation may not be needed."""
         return self.reserved - (0 if of_left else sum(self.left.values())) > _ROUNDING
 
-    def _affordable(self, estimate: float) -> bool:
+    def _fits_under_cap(self, estimate: float) -> bool:
         return self.cap is None or self.spent + self.reserved + estimate <= self.cap
 
-    async def give_up(self, system: str) -> None:
+    async def count_pending_as_spent(self, system: str) -> None:
         """Take for spent what is set aside for a system's batches that nobody waits for."""
         for key in [key for key in self.left if key.startswith(f"{system}|")]:
             left = self.left.pop(key)
-            await self.settle(left, left)
+            await self.settle_reservation(left, left)
 
-    async def settle(self, estimate: float, cost: float) -> None:
+    async def settle_reservation(self, estimate: float, cost: float) -> None:
         """Replace the reservation of a call by its cost."""
         async with self._settled:
             # Rounding must not leave a trace that looks like a call under way.
@@ -185,13 +185,13 @@ class Budget:
             self._settled.notify_all()
 
 
-def at_most(messages: Sequence[Message], settings: Settings) -> Usage:
+def max_call_usage(messages: Sequence[Message], settings: Settings) -> Usage:
     """Tokens that a call may come to, none of them from a cache."""
     size = sum(len(message.content.encode("utf-8", "surrogatepass")) for message in messages)
-    return Usage(input=size // _BYTES_PER_TOKEN, output=at_most_output(settings.max_tokens))
+    return Usage(input=size // _BYTES_PER_TOKEN, output=max_reply_tokens(settings.max_tokens))
 
 
-def at_most_output(max_tokens: int | None) -> int:
+def max_reply_tokens(max_tokens: int | None) -> int:
     """Return the tokens that a reply may come to."""
     return max_tokens or _ASSUMED_REPLY
 
@@ -205,11 +205,11 @@ class Breaker:
     _last: object = None
     _count: int = 0
 
-    def failed(self, error: NoReplyError) -> None:
+    def note_failure(self, error: NoReplyError) -> None:
         """Take note of a failure that no retry mended."""
         self._count = self._count + 1 if error.signature == self._last else 1
         self._last = error.signature
-        if isinstance(error, TransientError) and _too_long(error.retry_after):
+        if isinstance(error, TransientError) and _is_wait_too_long(error.retry_after):
             self.reason = f"{error} (it asks to wait {error.retry_after:.0f} s)"
         if not isinstance(error, PermanentError) or error.kind == NOT_RECORDED:
             return
@@ -218,13 +218,13 @@ class Breaker:
         elif self._count >= self.tolerance:
             self.reason = f"{error} (the same answer {self._count} times)"
 
-    def succeeded(self) -> None:
+    def note_success(self) -> None:
         """Forget earlier failures."""
         self._last = None
         self._count = 0
 
     @property
-    def open(self) -> bool:
+    def is_open(self) -> bool:
         """Whether the system is to be asked no more."""
         return bool(self.reason)
 
@@ -250,30 +250,32 @@ class Attempt:
     attempts: int
     usage: Usage | None
 
-    def after(self, before: Attempt) -> Attempt:
+    def add_earlier_attempt(self, earlier: Attempt) -> Attempt:
         """Return this attempt with the tries and tokens of the one before it."""
-        return Attempt(self.reply, before.attempts + self.attempts, before.with_usage(self.usage))
+        return Attempt(self.reply, earlier.attempts + self.attempts, earlier.add_usage(self.usage))
 
-    def with_usage(self, further: Usage | None) -> Usage | None:
+    def add_usage(self, further: Usage | None) -> Usage | None:
         """Return the tokens of this attempt and of a further one."""
-        return _sum(self.usage, further)
+        return _sum_usages(self.usage, further)
 
     @property
-    def only_thought(self) -> bool:
+    def has_only_thoughts(self) -> bool:
         """Whether the model thought, and ended without an answer."""
-        return is_silent(self.reply) and self.reply.finish == "stop"
+        return is_empty_reply(self.reply) and self.reply.finish == "stop"
 
-    def unusable(self, why: str) -> TransientError:
+    def make_unusable_error(self, reason: str) -> TransientError:
         """Return the failure that a reply of no use is; its beginning is all that is kept of it."""
-        said = clip(without_surrogates(self.reply.text), _LONGEST_WORD)
+        said = clip(replace_surrogates(self.reply.text), _LONGEST_WORD)
         begins = f"; it begins: {said}" if said.strip() else ""
-        kind = THOUGHTS_ALONE if self.only_thought else "unusable"
-        error = TransientError(f"the reply is unusable: {why}{begins}", kind=kind)
+        kind = THOUGHTS_ALONE if self.has_only_thoughts else "unusable"
+        error = TransientError(f"the reply is unusable: {reason}{begins}", kind=kind)
         error.attempts, error.usage, error.thoughts = self.attempts, self.usage, self.reply.thoughts
         return error
 
 
-async def ask(system: System, messages: Sequence[Message], settings: Settings, limits: SystemLimits) -> Attempt:
+async def ask_with_retries(
+    system: System, messages: Sequence[Message], settings: Settings, limits: SystemLimits
+) -> Attempt:
     """Ask until there is a reply or no point in asking on.
 
     Raises the last NoReplyError, with `attempts` set on it, or a BreakerOpenError if the system was stopped before
@@ -283,39 +285,41 @@ async def ask(system: System, messages: Sequence[Message], settings: Settings, l
     wasted: Usage | None = None
     for attempt in range(1, limits.retries + 2):
         try:
-            async with limits.gate.slot() as epoch:
-                if limits.breaker.open:
+            async with limits.gate.hold_slot() as epoch:
+                if limits.breaker.is_open:
                     raise BreakerOpenError
                 try:
-                    reply = await _once(system, messages, settings)
+                    reply = await _ask_once(system, messages, settings)
                 except TransientError as error:
                     if error.overload and limits.patient:
-                        limits.gate.overloaded(epoch, None if _too_long(error.retry_after) else error.retry_after)
+                        limits.gate.note_overload(
+                            epoch, None if _is_wait_too_long(error.retry_after) else error.retry_after
+                        )
                     raise
         except TransientError as error:
-            wasted = error.usage = _sum(wasted, error.usage)
+            wasted = error.usage = _sum_usages(wasted, error.usage)
             error.attempts = attempt
             repeated = error.kind not in _PASSING and not error.overload and error.signature == previous
             previous = error.signature
-            if repeated or attempt > limits.retries or _too_long(error.retry_after):
+            if repeated or attempt > limits.retries or _is_wait_too_long(error.retry_after):
                 raise
             if not limits.patient:
                 continue
-            wait = _wait(attempt, error.retry_after)
+            wait = _seconds_before_retry(attempt, error.retry_after)
             limits.waiting(f"{str(error).rstrip('.')}; trying again in {wait:.1f} s ({attempt} of {limits.retries})")
             await asyncio.sleep(wait)
         except NoReplyError as error:
-            error.usage = _sum(wasted, error.usage)
+            error.usage = _sum_usages(wasted, error.usage)
             error.attempts = attempt
             raise
         else:
-            await limits.gate.succeeded()
-            limits.breaker.succeeded()
-            return Attempt(reply, attempt, _sum(wasted, reply.usage))
+            await limits.gate.note_success()
+            limits.breaker.note_success()
+            return Attempt(reply, attempt, _sum_usages(wasted, reply.usage))
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-async def _once(system: System, messages: Sequence[Message], settings: Settings) -> Reply:
+async def _ask_once(system: System, messages: Sequence[Message], settings: Settings) -> Reply:
     """One try; any failure is a NoReplyError.
 
     A user's own assistant may raise and return anything; that is a failure of the system, not of the run.
@@ -330,14 +334,14 @@ async def _once(system: System, messages: Sequence[Message], settings: Settings)
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(frame.filename).name}, line {frame.lineno}"
-        said = without_surrogates(f"{type(error).__name__}: {str(error)[:_LONGEST_ERROR]} ({place})")
+        said = replace_surrogates(f"{type(error).__name__}: {str(error)[:_LONGEST_ERROR]} ({place})")
         raise PermanentError(redact(said), kind="exception") from error
     if not isinstance(reply, Reply):
         raise PermanentError(f"it returned a {type(reply).__name__} instead of a Reply", kind="exception")
     if not isinstance(reply.text, str) or reply.finish not in get_args(Finish):
         raise PermanentError(f"its Reply has no text, or an unknown finish ({reply.finish})", kind="exception")
-    reply, usage = _separate_thoughts(reply), _countable(reply.usage)
-    if is_silent(reply) and reply.finish == "stop" and not (reply.thoughts or (usage and usage.reasoning)):
+    reply, usage = _separate_thoughts(reply), _check_usage(reply.usage)
+    if is_empty_reply(reply) and reply.finish == "stop" and not (reply.thoughts or (usage and usage.reasoning)):
         empty = TransientError(f"{system.name} sent an empty reply.", kind="empty-reply")
         empty.usage = usage
         raise empty
@@ -345,15 +349,15 @@ async def _once(system: System, messages: Sequence[Message], settings: Settings)
     return dataclasses.replace(
         reply,
         passages=passages,
-        remark=_one_line(str(reply.remark or odd))[:_LONGEST_ERROR],
+        remark=_clean_server_text(str(reply.remark or odd))[:_LONGEST_ERROR],
         usage=usage,
-        model=_one_line(reply.model)[:_LONGEST_WORD] if isinstance(reply.model, str) else None,
-        sent=_writable_settings(reply.sent),
-        finish_detail=_one_line(str(reply.finish_detail))[:_LONGEST_WORD],
+        model=_clean_server_text(reply.model)[:_LONGEST_WORD] if isinstance(reply.model, str) else None,
+        sent=_convert_settings_to_json(reply.sent),
+        finish_detail=_clean_server_text(str(reply.finish_detail))[:_LONGEST_WORD],
     )
 
 
-def _one_line(text: str) -> str:
+def _clean_server_text(text: str) -> str:
     """Return a server's words, which may be of any length, on one line, without what would steer a terminal."""
     return printable(" ".join(text[:_LONGEST_ERROR].split()))
 
@@ -368,12 +372,12 @@ def _separate_thoughts(reply: Reply) -> Reply:
     )
 
 
-def is_silent(reply: Reply) -> bool:
+def is_empty_reply(reply: Reply) -> bool:
     """Tell whether a reply has no words, whatever was thought before it."""
     return not reply.text.strip()
 
 
-def _countable(usage: object) -> Usage | None:
+def _check_usage(usage: object) -> Usage | None:
     """Return the tokens, where they can be counted and priced; None if a server or an assistant states nonsense."""
     if not isinstance(usage, Usage):
         return None
@@ -381,7 +385,7 @@ def _countable(usage: object) -> Usage | None:
     return usage if all(type(count) is int and 0 <= count <= MAX_TOKENS for count in counts) else None
 
 
-def _writable_settings(sent: object) -> dict[str, Any]:
+def _convert_settings_to_json(sent: object) -> dict[str, Any]:
     """Return the settings as sent, where they can be kept as JSON."""
     try:
         kept = msgspec.json.decode(msgspec.json.encode(sent))
@@ -390,7 +394,7 @@ def _writable_settings(sent: object) -> dict[str, Any]:
     return kept if isinstance(kept, dict) else {}
 
 
-def without_surrogates(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Return the text with a replacement for half a character.
 
     A cut reply may end in one that JSON escapes as two halves; it can't be written or sent again.
@@ -398,15 +402,15 @@ def without_surrogates(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _sum(one: Usage | None, other: Usage | None) -> Usage | None:
+def _sum_usages(one: Usage | None, other: Usage | None) -> Usage | None:
     return one + other if one and other else one or other
 
 
-def _too_long(retry_after: float | None) -> bool:
+def _is_wait_too_long(retry_after: float | None) -> bool:
     return retry_after is not None and retry_after > LONGEST_RETRY_AFTER
 
 
-def _wait(attempt: int, retry_after: float | None) -> float:
+def _seconds_before_retry(attempt: int, retry_after: float | None) -> float:
     """Seconds before the next try."""
     if retry_after is not None:
         # A little jitter, so that all who were told the same moment don't come back in it.
@@ -442,10 +446,10 @@ class Transport:
         if prefix is None or warm is not None:
             if warm is not None:
                 await warm.wait()
-            return await ask(self.system, messages, settings, self.limits)
+            return await ask_with_retries(self.system, messages, settings, self.limits)
         warm = self._warm[id(prefix)] = asyncio.Event()
         try:
-            return await ask(self.system, messages, settings, self.limits)
+            return await ask_with_retries(self.system, messages, settings, self.limits)
         finally:
             warm.set()
 
@@ -453,6 +457,6 @@ class Transport:
         """Set money aside for a call; a SpendingCapError if none is left, a LeftOutError if some may come free yet."""
         await budget.reserve(estimate)
 
-    async def has_news(self) -> bool:
+    async def wait_for_late_replies(self) -> bool:
         """Wait, once all was sent, for replies that are still to come; whether all is to be sent again."""
         return False

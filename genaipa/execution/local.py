@@ -27,15 +27,15 @@ class LocalLauncher(Launcher):
     about = "as processes of this machine"
     is_here = True
 
-    def find_room(self, launch: Launch) -> int:  # noqa: ARG002 - the same for all
+    def default_slices_at_once(self, launch: Launch) -> int:  # noqa: ARG002 - the same for all
         """Return the number of this machine's processors."""
         return os.cpu_count() or 1
 
     def carry_out(self, launch: Launch, slices: Sequence[int], at_once: int) -> None:
         """Carry out these slices; a usage error ends all, any other failure its own slice alone."""
-        processes = _Processes(launch, at_once)
+        processes = _SliceProcesses(launch, at_once)
         with ThreadPoolExecutor(at_once) as threads:
-            jobs = {threads.submit(processes.carry_out, index) for index in slices}
+            jobs = {threads.submit(processes.carry_out_slice, index) for index in slices}
             try:
                 while jobs:
                     ended, _ = wait(jobs, _LOOK_EVERY, FIRST_COMPLETED)
@@ -44,11 +44,11 @@ class LocalLauncher(Launcher):
                         jobs.remove(job)
                         job.result()
             except BaseException:
-                processes.stop()  # leaving `with` waits for them
+                processes.stop_all()  # leaving `with` waits for them
                 raise
 
 
-class _Processes:
+class _SliceProcesses:
     """The processes that run now, one for each thread."""
 
     def __init__(self, launch: Launch, at_once: int) -> None:
@@ -56,28 +56,28 @@ class _Processes:
         self._lock, self._stopped = threading.Lock(), False
         self._running = set[subprocess.Popen[str]]()
 
-    def carry_out(self, index: int) -> None:
+    def carry_out_slice(self, index: int) -> None:
         """Run a slice to its end, and note it; have all stop if no other is to be begun."""
-        code = self._run(index)
+        code = self._run_slice(index)
         with self._lock:
-            goes_on = self._launch.record_end(index, code)
+            goes_on = self._launch.record_slice_exit(index, code)
         if not goes_on:
-            self.stop()
+            self.stop_all()
 
-    def _run(self, index: int) -> int:
+    def _run_slice(self, index: int) -> int:
         """Run a slice to its end, and again after a death as long as it gets further; return its last exit code."""
         deaths, size = 0, self._launch.measure(index)
         while True:
             with self._lock:
                 if self._stopped:
                     return INTERRUPTED
-                process = self._start(index)
+                process = self._start_slice_process(index)
                 self._running.add(process)
             with process:
                 assert process.stderr is not None, "it is a pipe"
                 for line in process.stderr:
                     if not self._stopped:
-                        self._launch.relay_line(line)
+                        self._launch.relay_process_line(line)
                 code = process.wait()
             with self._lock:
                 self._running.discard(process)
@@ -85,16 +85,16 @@ class _Processes:
                     return INTERRUPTED if self._stopped else code
             deaths = 0 if self._launch.measure(index) > size else deaths + 1
             size = self._launch.measure(index)
-            name, how = self._launch.name(index), f"its process was ended by signal {-code}"
+            name, how = self._launch.slice_name(index), f"its process was ended by signal {-code}"
             if deaths == TRIES:
                 self._launch.say(f"{name} is abandoned after dying {TRIES} times without a new answer: {how}.")
                 return code
             self._launch.say(f"{name} goes on: {how}.")
 
-    def _start(self, index: int) -> subprocess.Popen[str]:
+    def _start_slice_process(self, index: int) -> subprocess.Popen[str]:
         """Start the process of a slice, in a session of its own: Ctrl-C reaches it through this process, once."""
         return subprocess.Popen(  # noqa: S603 - this very Python
-            self._launch.write_command(index, self._at_once),
+            self._launch.slice_command(index, self._at_once),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -104,7 +104,7 @@ class _Processes:
             env=slice_environment(self._launch),
         )
 
-    def stop(self) -> None:
+    def stop_all(self) -> None:
         """Have all stop in order, as at Ctrl-C, to which a shell's background jobs are deaf; begin no other."""
         with self._lock:
             self._stopped = True

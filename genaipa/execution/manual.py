@@ -50,7 +50,7 @@ class ChatSheet:
     """The call whose reply decided what is asked here, in the same chat; None for a fresh one."""
 
     @property
-    def independent(self) -> bool:
+    def needs_chat_per_question(self) -> bool:
         """Whether every question wants a new chat of its own, begun with the introduction."""
         return next(iter(self.calls.values())).mode == "independent"
 
@@ -68,7 +68,7 @@ class Collected:
 
 
 class ManualRun:
-    """The web chats of a run. Hold the run's `writing()` around `write_sheets` and `take`."""
+    """The web chats of a run. Hold the run by `hold_for_writing()` around `write_sheets` and `record_replies`."""
 
     def __init__(self, folder: RunFolder, task: Task, systems: Sequence[Ready]) -> None:
         self.folder = folder
@@ -76,14 +76,14 @@ class ManualRun:
         self.systems = [ready for ready in systems if ready.resolved.manual]
         self.tally, self._offsets = folder.tally_records()
 
-    def sheets(self) -> Iterator[ChatSheet]:
+    def known_sheets(self) -> Iterator[ChatSheet]:
         """Every chat whose messages are known by now, in the order of the plan."""
         number = 0
         for ready in self.systems:
             sheet, chat, before = None, "", None  # type: ChatSheet | None, str, Call | None
-            for call, known in self._calls(ready.target):
-                key = calls.key(self.task, ready.resolved.requested_name, call)
-                conversation = calls.conversation_id(self.task, ready.resolved.requested_name, call)
+            for call, known in self._manual_calls(ready.target):
+                key = calls.call_record_key(self.task, ready.resolved.requested_name, call)
+                conversation = calls.call_conversation_id(self.task, ready.resolved.requested_name, call)
                 if conversation != chat or before is not None:
                     number += 1
                     if sheet is not None:
@@ -104,7 +104,7 @@ class ManualRun:
             if sheet is not None:
                 yield sheet
 
-    def _calls(self, target: Target) -> Iterator[tuple[Call, bool]]:
+    def _manual_calls(self, target: Target) -> Iterator[tuple[Call, bool]]:
         """Every call that a person carries, and whether all is in that its messages depend on."""
         known = True
 
@@ -112,7 +112,7 @@ class ManualRun:
             nonlocal known
             if call.kind == "acknowledgement" or call.independent_of_reply:
                 return call.placeholder_reply
-            said = self._reply(calls.key(self.task, target.name, call))
+            said = self._recorded_reply(calls.call_record_key(self.task, target.name, call))
             known = known and bool(said)
             return said or ""
 
@@ -122,27 +122,30 @@ class ManualRun:
                 if call.kind != "acknowledgement":
                     yield call, known
 
-    def missing(self) -> Iterator[tuple[ChatSheet, str]]:
+    def missing_replies(self) -> Iterator[tuple[ChatSheet, str]]:
         """Return the chats and keys whose replies are still wanted."""
-        for sheet in self.sheets():
+        for sheet in self.known_sheets():
             for key in sheet.calls:
-                if not self.tally.is_settled(key):
+                if not self.tally.needs_no_asking(key):
                     yield sheet, key
 
-    def last_kept(self, sheet: ChatSheet) -> Call | None:
+    def last_answered_call(self, sheet: ChatSheet) -> Call | None:
         """Return the last call of a chat whose reply is in; None while it has none."""
-        kept = [call for key, call in sheet.calls.items() if self.tally.is_settled(key)]
+        kept = [call for key, call in sheet.calls.items() if self.tally.needs_no_asking(key)]
         return kept[-1] if kept else sheet.follows
 
     def write_sheets(self) -> list[Path]:
         """Write the files of every chat that has replies missing and no files yet; the new ones."""
         written = []
-        for sheet in self.sheets():
+        for sheet in self.known_sheets():
             named = re.sub(r"[^A-Za-z0-9.]+", "-", sheet.name).strip("-")
             stem = f"sheets/{sheet.number:02}-{named}"
-            if all(map(self.tally.is_settled, sheet.calls)):
+            if all(map(self.tally.needs_no_asking, sheet.calls)):
                 continue
-            for suffix, text in (("messages", self._messages(sheet)), ("replies", self._replies(sheet))):
+            for suffix, text in (
+                ("messages", self._format_messages_file(sheet)),
+                ("replies", self._format_replies_file(sheet)),
+            ):
                 path = self.folder.path / f"{stem}.{suffix}.txt"
                 # A fill-in file may hold replies that were not collected yet: it is never written twice.
                 if not path.exists():
@@ -150,8 +153,8 @@ class ManualRun:
                     written.append(path)
         return written
 
-    def _messages(self, sheet: ChatSheet) -> str:
-        if sheet.independent and len(sheet.calls) > 1:
+    def _format_messages_file(self, sheet: ChatSheet) -> str:
+        if sheet.needs_chat_per_question and len(sheet.calls) > 1:
             first = (
                 "open one, paste the introduction message by message,\nwait for the reply to each, then paste"
                 if sheet.introduction
@@ -176,7 +179,7 @@ class ManualRun:
             lines += ["", f"{'-' * 20} {title} {'-' * 20}", "", message.content]
         return "\n".join(lines) + "\n"
 
-    def _replies(self, sheet: ChatSheet) -> str:
+    def _format_replies_file(self, sheet: ChatSheet) -> str:
         lines = [
             f"{_MARK} conversation: {sheet.name}",
             f"{_ADVICE} under its line; leave empty what you don't have yet. Then: genaipa collect {self.folder.name}",
@@ -186,13 +189,13 @@ class ManualRun:
             lines += ["", f"{_MARK} message {number} · {call.label} · {asked[:100]}", ""]
         return "\n".join(lines) + "\n"
 
-    def filled(self, path: Path) -> dict[str, str]:
+    def read_replies_file(self, path: Path) -> dict[str, str]:
         """Key → reply from a fill-in file; a DataError for one that isn't whole: no reply may slide under another."""
         lines = read_text(path).splitlines()
         head = _CONVERSATION_LINE.match(lines[0]) if lines else None
         if head is None:
             raise DataError(path, "is not a fill-in file: its first line, which names the conversation, is missing.")
-        keys = {c.label: key for s in self.sheets() if s.name == head.group(1) for key, c in s.calls.items()}
+        keys = {c.label: key for s in self.known_sheets() if s.name == head.group(1) for key, c in s.calls.items()}
         if not keys:
             raise DataError(path, f"the conversation '{head.group(1)}' is not one of {self.folder.name}.", "line 1")
         replies: dict[str, list[str]] = {}
@@ -219,19 +222,19 @@ class ManualRun:
         texts = {key: "\n".join(found).strip() for key, found in replies.items()}
         return {key: text for key, text in texts.items() if text}
 
-    async def take(self, replies: dict[str, str], *, replace: bool = False) -> Collected:
+    async def record_replies(self, replies: dict[str, str], *, replace: bool = False) -> Collected:
         """Keep replies; one that is known already is left alone, another text for it is a conflict unless `replace`.
 
         A summary is never replaced: answers may rest on it.
         """
         result = Collected()
-        wanted = {key: (sheet.system, call) for sheet in self.sheets() for key, call in sheet.calls.items()}
+        wanted = {key: (sheet.system, call) for sheet in self.known_sheets() for key, call in sheet.calls.items()}
         writer = RunWriter(self.folder)
         try:
             for key, text in replies.items():
                 if key not in wanted:
                     raise UnknownNameError("answer", key, wanted)
-                known = self._reply(key)
+                known = self._recorded_reply(key)
                 if known == split_thoughts(text).answer:
                     result.known += 1
                 elif known is not None and wanted[key][1].kind == "summary":
@@ -240,21 +243,21 @@ class ManualRun:
                 elif known is not None and not replace:
                     result.conflicts = (*result.conflicts, key)
                 else:
-                    await self._keep(writer, *wanted[key], text)
+                    await self._record_reply(writer, *wanted[key], text)
                     result.taken += 1
         finally:
             await writer.close()
         self.tally, self._offsets = self.folder.tally_records()
         return result
 
-    async def _keep(self, writer: RunWriter, system: str, call: Call, text: str) -> None:
-        if not writer.has_begun(calls.conversation_id(self.task, system, call)):
-            await calls.begin(writer, self.task, system, call)
+    async def _record_reply(self, writer: RunWriter, system: str, call: Call, text: str) -> None:
+        if not writer.has_begun(calls.call_conversation_id(self.task, system, call)):
+            await calls.record_conversation_opening(writer, self.task, system, call)
         thoughts, reply, _ = split_thoughts(text)
         reading = self.task.safe_read(call, reply)
         await writer.append(
             replace_fields(
-                calls.blank_record(self.task, system, call),
+                calls.make_blank_record(self.task, system, call),
                 status="answered" if reply else "truncated",
                 reply=reply,
                 thoughts=thoughts,
@@ -265,7 +268,7 @@ class ManualRun:
             )
         )
 
-    def _reply(self, key: str) -> str | None:
-        if not self.tally.is_settled(key):
+    def _recorded_reply(self, record_key: str) -> str | None:
+        if not self.tally.needs_no_asking(record_key):
             return None
-        return self.folder.read_records([self._offsets[key]])[0].reply
+        return self.folder.read_records([self._offsets[record_key]])[0].reply

@@ -14,8 +14,8 @@ from genaipa.errors import UsageError
 from genaipa.execution import judging
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.observer import Observer
-from genaipa.execution.prepare import prepare
-from genaipa.execution.run import carry_out
+from genaipa.execution.prepare import prepare_run
+from genaipa.execution.run import carry_out_run
 from genaipa.files.strict_yaml import convert
 from genaipa.judging.plan import JudgeRequest
 from genaipa.kinds import DEFAULT, options
@@ -99,14 +99,16 @@ class RunOptions(SamplingOptions, total=False):
     """Further flags of a vllm/… model's server that is started here, such as `--tensor-parallel-size`, `2`."""
 
 
-def requested(systems: Systems, documents: Documents, arguments: RunOptions) -> tuple[RunRequest, RunLimits]:
+def make_run_request(systems: Systems, documents: Documents, arguments: RunOptions) -> tuple[RunRequest, RunLimits]:
     """Make the request and limits from arguments: names, objects that have one, or classes of systems."""
     given: dict[str, Any] = {**arguments}
-    given["systems"] = _systems(systems)
-    given["documents"] = _names("documents", documents)
+    given["systems"] = _system_names(systems)
+    given["documents"] = _list_argument_names("documents", documents)
     given["corpus"] = None if given.get("corpus") is None else str(given["corpus"])
     given["kind"] = find_task_kind(given.get("task", DEFAULT))
-    own = {name: _option(name, option, given.pop(name)) for name, option in options().items() if name in given}
+    own = {
+        name: _convert_kind_option(name, option, given.pop(name)) for name, option in options().items() if name in given
+    }
     given["plan"] = {**given.get("plan", {}), **{name: value for name, value in own.items() if value is not None}}
     limits = {field.name: given.pop(field.name) for field in fields(RunLimits) if field.name in given}
     for name, limit in limits.items():
@@ -114,18 +116,18 @@ def requested(systems: Systems, documents: Documents, arguments: RunOptions) -> 
     return convert(given, RunRequest, "genaipa.run"), RunLimits(**limits)
 
 
-def _option(name: str, option: Option, given: Any) -> Any:
+def _convert_kind_option(name: str, option: Option, given: Any) -> Any:
     """Read an option that is only a kind's: names, a word, or a number; None stays none."""
     if given is None:
         return None
     if option.takes is tuple:
-        return _names(name, given)
+        return _list_argument_names(name, given)
     if option.takes is str:
         return "-".join(map(str, given)) if isinstance(given, tuple) else str(given)
     return convert({name: given}, dict[str, option.type], "genaipa.run")[name]  # type: ignore[name-defined]
 
 
-def _systems(given: Systems) -> tuple[str, ...]:
+def _system_names(given: Systems) -> tuple[str, ...]:
     several = [given] if isinstance(given, str | type) else given
     try:
         return tuple(
@@ -135,11 +137,11 @@ def _systems(given: Systems) -> tuple[str, ...]:
         raise UsageError(f"give each system as a name or as a class of yours, not {given!r}.") from None
 
 
-def _names(what: str, given: Documents) -> tuple[str, ...]:
+def _list_argument_names(argument: str, given: Documents) -> tuple[str, ...]:
     try:
         return list_names(given)
     except (AttributeError, TypeError):
-        raise UsageError(f"{what} are given as names or as loaded objects, not {given!r}.") from None
+        raise UsageError(f"{argument} are given as names or as loaded objects, not {given!r}.") from None
 
 
 def run(
@@ -163,7 +165,7 @@ def run(
     >>> run.to_frame()["status"].value_counts().to_dict()
     {'answered': 4}
     """
-    return _finished(run_async(systems, documents, workspace=workspace, observer=observer, **options))
+    return _run_coroutine(run_async(systems, documents, workspace=workspace, observer=observer, **options))
 
 
 async def run_async(
@@ -186,10 +188,10 @@ async def run_async(
     <Run ...-extractive-vpda: complete, 2 of 2 answers>
     """
     here = find_workspace(workspace)
-    request, limits = requested(systems, documents, options)
-    prepared = prepare(here, request, observer)
-    await carry_out(prepared, limits, observer)
-    return Run(here, prepared.open())
+    request, limits = make_run_request(systems, documents, options)
+    prepared = prepare_run(here, request, observer)
+    await carry_out_run(prepared, limits, observer)
+    return Run(here, prepared.open_folder())
 
 
 def judge(
@@ -216,22 +218,22 @@ def judge(
     here, names = resolve_runs(runs, workspace)
     hears = observer or Observer()
     request = JudgeRequest(names, list_names(judges), passes, evidence, own_family)
-    with judging.alone(here):
-        prepared = judging.prepare_judges(here, request, hears)
-        done = _finished(judging.ask_judges(prepared, RunLimits(max_cost=max_cost), hears))
+    with judging.hold_judging_lock(here):
+        prepared = judging.prepare_judge_runs(here, request, hears)
+        done = _run_coroutine(judging.carry_out_judge_runs(prepared, RunLimits(max_cost=max_cost), hears))
     return [Run(here, folder) for folder, _ in done]
 
 
-def _finished(asking: Coroutine[Any, Any, T]) -> T:
+def _run_coroutine(asking: Coroutine[Any, Any, T]) -> T:
     """Return the result of a coroutine, also where a loop runs already, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(asking)
-    return _beside(asking)
+    return _run_coroutine_in_thread(asking)
 
 
-def _beside(asking: Coroutine[Any, Any, T]) -> T:
+def _run_coroutine_in_thread(asking: Coroutine[Any, Any, T]) -> T:
     """Carry it out in a thread where a loop runs already, as in a notebook; what stops the caller stops the run."""
     stops: list[Callable[[], object]] = []
 
@@ -251,20 +253,20 @@ def _beside(asking: Coroutine[Any, Any, T]) -> T:
             raise
 
 
-def _with_options(function: Callable[..., Any]) -> None:
+def _add_options_to_signature(function: Callable[..., Any]) -> None:
     """Name every option where a notebook looks for what a function takes: in its signature."""
     signature = inspect.signature(function)
     fixed = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
     kind = inspect.Parameter.KEYWORD_ONLY
     takes = {name: known.takes for name, known in options().items() if name not in RunOptions.__annotations__}
     named = [
-        inspect.Parameter(name, kind, default=_default(name), annotation=annotation)
+        inspect.Parameter(name, kind, default=_default_option_value(name), annotation=annotation)
         for name, annotation in {**RunOptions.__annotations__, **takes}.items()
     ]
     function.__signature__ = signature.replace(parameters=[*fixed, *named])  # type: ignore[attr-defined]
 
 
-def _default(option: str) -> Any:
+def _default_option_value(option: str) -> Any:
     """Return an option's default: the request's, the limits' or a plan's."""
     for holder in (RunRequest(("",)), RunLimits()):
         if hasattr(holder, option):
@@ -273,4 +275,4 @@ def _default(option: str) -> Any:
 
 
 for _function in (run, run_async):
-    _with_options(_function)
+    _add_options_to_signature(_function)

@@ -33,7 +33,7 @@ class Observer:
         yield None
 
     def ready(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> None:
-        """Return the systems are ready and nothing was asked yet; the spending cap in US dollars, None without one."""
+        """Hear that the systems are ready, before anything is asked; `cap` is in US dollars, None without one."""
 
     @contextlib.contextmanager
     def watching(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> Iterator[Observer]:  # noqa: ARG002 - for whoever overrides it
@@ -41,19 +41,19 @@ class Observer:
         yield self
 
     def begun(self, tally: Tally) -> None:
-        """Return the run starts with these counts."""
+        """Hear that the run starts with these counts."""
 
     def recorded(self, record: Record, tally: Tally) -> None:
-        """Return a record was kept."""
+        """Hear that a record was kept."""
 
     def counted(self, tally: Tally) -> None:
-        """Return the counts are these now, where other processes keep the records."""
+        """Hear the counts as they are now, where other processes keep the records."""
 
     def waiting(self, system: str, reason: str) -> None:
-        """Return a call will be tried again, for this reason."""
+        """Hear that a call will be tried again, for this reason."""
 
     def out(self, system: str, asked: int, done: int) -> None:
         """`asked` requests of a system are out in batches; its provider has `done` some, if it says so."""
 
     def stopped(self, system: str, reason: str) -> None:
-        """Return a system is asked no more in this run."""
+        """Hear that a system is asked no more in this run."""

@@ -29,7 +29,7 @@ from genaipa.runs.documents import load_run_documents
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import FORMAT, Digests, Manifest, RunSpec, Slice
 from genaipa.runs.selection import find_run, find_slices, run_folders
-from genaipa.runs.slices import head_slice_plan, slice_plan
+from genaipa.runs.slices import shared_plan_of_head, shared_slice_plan
 from genaipa.systems.catalog import ResolvedSystem, resolve_system
 from genaipa.systems.provider import list_providers, make_run_title
 from genaipa.tasks.catalog import make_task, task_file_digest
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 
-def _resources(observer: Observer, *, offline: bool) -> Resources:
+def _make_resources(observer: Observer, *, offline: bool) -> Resources:
     """Return what a request may need: the published documents, and an observer's ear."""
 
     def fetch(documents: Sequence[str]) -> None:
@@ -69,7 +69,7 @@ _version = cache(metadata.version)
 """Of a package; reading it takes a millisecond."""
 
 
-def versions() -> dict[str, str]:
+def versions_for_manifest() -> dict[str, str]:
     """Name → version of Python, genaipa and the installed packages that matter to a run."""
     found = {"python": platform.python_version(), "genaipa": genaipa.__version__}
     for package in (*(package for provider in list_providers() for package in provider.packages), *_PACKAGES):
@@ -80,14 +80,14 @@ def versions() -> dict[str, str]:
     return found
 
 
-def checkout() -> tuple[str | None, bool | None]:
+def find_source_commit() -> tuple[str | None, bool | None]:
     """(commit, changed since) of the checkout that genaipa runs from; (None, None) where it is an installed wheel."""
-    return _read_checkout(Path(genaipa.__file__).resolve().parent.parent)
+    return _read_git_commit(Path(genaipa.__file__).resolve().parent.parent)
 
 
 # Once a process: what it runs is the code as it was when it began, whatever is edited or committed meanwhile.
 @cache
-def _read_checkout(root: Path) -> tuple[str | None, bool | None]:
+def _read_git_commit(root: Path) -> tuple[str | None, bool | None]:
     if not (root / ".git").exists():
         return None, None
     # One command says both: first a line on the commit.
@@ -125,7 +125,7 @@ class PreparedRun:
     """Digests of everything that replies depend on; making them finds faults in a system's own files."""
 
     def __post_init__(self) -> None:
-        self.digests = digests(self.task, self.systems)
+        self.digests = compute_input_digests(self.task, self.systems)
 
     @property
     def name(self) -> str:
@@ -153,25 +153,25 @@ class PreparedRun:
         return self.task.spec
 
     @property
-    def subject(self) -> str:
+    def documents_label(self) -> str:
         """The documents that are asked about, by name or number; empty for a task without any."""
         if self.slice is not None and self.corpus is not None and not self.stands_for_all:
             return f"{len(self.task.facts):,} of {Path(self.corpus.file).name}, {self.slice.label}"
         return self.corpus.short_description if self.corpus else ", ".join(self.task.facts)
 
     @property
-    def times(self) -> float:
+    def study_size_factor(self) -> float:
         """The size of the study as a multiple of a slice that stands for all of it; 1 for any other run."""
         if self.stands_for_all and self.corpus is not None:
             return self.corpus.asked / max(1, len(self.task.facts))
         return 1.0
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether everything was answered before."""
         return self.folder is not None and self.folder.is_complete()
 
-    def cap(self, given: float | None) -> float | None:
+    def resolve_spending_cap(self, given: float | None) -> float | None:
         """Return the spending cap in US dollars: the one given now (infinity lifts it), else the run's own."""
         if given is None and self.slice is not None:
             return self.slice.cap
@@ -179,18 +179,18 @@ class PreparedRun:
             return self.folder.manifest().max_cost if self.folder else None
         return None if math.isinf(given) else given
 
-    def open(self) -> RunFolder:
+    def open_folder(self) -> RunFolder:
         """Open the run folder, made now if the run is new, and nobody has begun the same meanwhile."""
         if self.folder is None:
             runs = self.workspace.runs
             make_folder(runs)
             with hold_folder(runs):
-                self.folder = self.find_begun() or RunFolder.create(runs, self.manifest())
+                self.folder = self.find_begun() or RunFolder.create(runs, self.make_manifest())
         return self.folder
 
-    def manifest(self) -> Manifest:
+    def make_manifest(self) -> Manifest:
         """Return the manifest of a new run."""
-        commit, dirty = checkout()
+        commit, dirty = find_source_commit()
         return Manifest(
             format=FORMAT,
             name=self.name,
@@ -202,7 +202,7 @@ class PreparedRun:
             documents=dict(self.task.facts),
             systems={},
             orders=self.task.orders,
-            versions=versions(),
+            versions=versions_for_manifest(),
             commit=commit,
             dirty=dirty,
             planned=0 if self.task.orders else self.task.count_planned(),
@@ -211,15 +211,15 @@ class PreparedRun:
         )
 
 
-def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None = None) -> PreparedRun:
+def prepare_run(workspace: Workspace, request: RunRequest, observer: Observer | None = None) -> PreparedRun:
     """Prepare the unfinished run of this very plan, else a new one.
 
     A UsageError, UnknownNameError or DataError for a request that can't be carried out; nothing is written.
     """
     observer = observer or Observer()
-    _check(workspace, request)
+    _check_request(workspace, request)
     request = replace(request, plan=select_kind_options(request))
-    resources = _resources(observer, offline=request.offline)
+    resources = _make_resources(observer, offline=request.offline)
     if request.slice is not None:
         return _prepare_slice(workspace, request, resources)
     corpus = None
@@ -229,8 +229,8 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     run = PreparedRun(task, request.name, None, request.offline, corpus)
     if not request.new:
         known = frozenset(folder.name for folder in run_folders(workspace))
-        run.folder = same_plan(run, request.name)
-        run.find_begun = partial(same_plan, run, request.name, known)
+        run.folder = find_run_of_same_plan(run, request.name)
+        run.find_begun = partial(find_run_of_same_plan, run, request.name, known)
     for note in task.notes if run.folder is None else ():
         observer.said(note)
     if run.folder is not None and not run.folder.is_complete():
@@ -254,26 +254,26 @@ def _prepare_slice(workspace: Workspace, request: RunRequest, resources: Resourc
     part = Slice(study, index, number, planned.plan)
     task = make_task(planned.spec, planned.workspace)
     run = PreparedRun(task, request.name, None, request.offline, planned.corpus, slice=part)
-    run.find_begun = partial(_find_slice, run, part)
+    run.find_begun = partial(_find_begun_slice, run, part)
     run.folder = run.find_begun()
     for note in task.notes if run.folder is None else ():
         resources.say(note)
     if siblings := find_slices(workspace, study):
-        run.slice = replace(part, cap=siblings.cap)
+        run.slice = replace(part, cap=siblings.spending_cap)
     if run.folder is not None:
-        check_unchanged(run.folder, run.folder.manifest(), run.digests)
+        check_inputs_unchanged(run.folder, run.folder.manifest(), run.digests)
         if not run.folder.is_complete():
             resources.say(f"this slice has a run already: continuing {run.folder.name}")
     return run
 
 
-def _find_slice(run: PreparedRun, part: Slice) -> RunFolder | None:
+def _find_begun_slice(run: PreparedRun, part: Slice) -> RunFolder | None:
     """Find the slice of a study that was begun; a UsageError if the others have another plan."""
     study = find_slices(run.workspace, part.study)
     if study is None:
         return None
-    plan = slice_plan(part, run.spec.systems, run.spec.repetitions)
-    other = next((folder for folder in study.folders if head_slice_plan(folder.head()) != plan), None)
+    plan = shared_slice_plan(part, run.spec.systems, run.spec.repetitions)
+    other = next((folder for folder in study.folders if shared_plan_of_head(folder.head()) != plan), None)
     if other is not None:
         head = other.head()
         assert head.slice is not None, "it is one"
@@ -289,7 +289,7 @@ def _find_slice(run: PreparedRun, part: Slice) -> RunFolder | None:
     return study.slices.get(part.index)
 
 
-def _check(workspace: Workspace, request: RunRequest) -> None:
+def _check_request(workspace: Workspace, request: RunRequest) -> None:
     """Raise a UsageError for a system's name that is none, and for options that need another one."""
     if request.name is not None and not folder_words(request.name):
         raise UsageError(
@@ -303,28 +303,30 @@ def _check(workspace: Workspace, request: RunRequest) -> None:
         resolve_system(name, workspace)
 
 
-def resume(workspace: Workspace, name: str, observer: Observer | None = None, *, offline: bool = False) -> PreparedRun:
+def prepare_resumed_run(
+    workspace: Workspace, name: str, observer: Observer | None = None, *, offline: bool = False
+) -> PreparedRun:
     """Prepare a run that was begun before, by its name; a RunError if its inputs have changed since."""
     observer = observer or Observer()
     folder = find_run(workspace, name)
     manifest = folder.manifest()
     task = make_task(manifest.spec, load_run_documents(workspace, folder, manifest, observer.said), folder)
     run = PreparedRun(task, manifest.name, folder, offline, manifest.corpus, slice=manifest.slice)
-    check_unchanged(folder, manifest, run.digests)
+    check_inputs_unchanged(folder, manifest, run.digests)
     return run
 
 
-def digests(task: Task, systems: Sequence[ResolvedSystem]) -> Digests:
+def compute_input_digests(task: Task, systems: Sequence[ResolvedSystem]) -> Digests:
     """Digests of everything that replies depend on: the task's data, its file, and the system behind each name."""
     own = task.digests
     identities = {system.requested_name: system.identity for system in systems}
     return replace(own, systems=identities, task={**own.task, **task_file_digest(task)})
 
 
-def check_unchanged(folder: RunFolder, manifest: Manifest, now_is: Digests) -> None:
+def check_inputs_unchanged(folder: RunFolder, manifest: Manifest, current_digests: Digests) -> None:
     """Raise a RunError, naming what it is, if anything that the run's answers depend on has changed."""
     for kind in _BEGUN_WITH:
-        before, after = getattr(manifest.digests, kind), getattr(now_is, kind)
+        before, after = getattr(manifest.digests, kind), getattr(current_digests, kind)
         changed = sorted(name for name in before if before[name] != after.get(name))
         if changed:
             kept = f" (as it was, it is in {folder.path / kind})" if (folder.path / kind).is_dir() else ""
@@ -334,10 +336,10 @@ def check_unchanged(folder: RunFolder, manifest: Manifest, now_is: Digests) -> N
             )
 
 
-def same_plan(run: PreparedRun, name: str | None, besides: Collection[str] = ()) -> RunFolder | None:
+def find_run_of_same_plan(run: PreparedRun, name: str | None, ignored_names: Collection[str] = ()) -> RunFolder | None:
     """Find the newest run of this plan, data and name (if one is given) `besides` some; None if there is none."""
     for folder in reversed(run_folders(run.workspace)):
-        if folder.name in besides:
+        if folder.name in ignored_names:
             continue
         try:
             manifest = folder.manifest()

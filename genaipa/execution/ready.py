@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import GenaipaError, NotReadyError
 from genaipa.execution.limits import Transport
-from genaipa.runs.procedure import tally_row
+from genaipa.runs.procedure import choose_tally_row
 from genaipa.systems import costs
 from genaipa.systems.base import MAX_TOKENS, BuiltinSystem, Message, Readiness, Usage
 from genaipa.systems.catalog import ResolvedSystem
@@ -69,12 +69,12 @@ class Measured(NamedTuple):
     repeated: int
 
 
-def estimate_run(run: PreparedRun, ready: Ready) -> list[CostEstimate]:
+def estimate_run_costs(run: PreparedRun, ready: Ready) -> list[CostEstimate]:
     """Return the rows of one system over a whole run; a slice may stand for all of its study."""
-    return [_of_all(row, run.times) for row in estimate(run.task, ready)]
+    return [_scale_cost_estimate(row, run.study_size_factor) for row in estimate_task_costs(run.task, ready)]
 
 
-def _of_all(row: CostEstimate, times: float) -> CostEstimate:
+def _scale_cost_estimate(row: CostEstimate, times: float) -> CostEstimate:
     def more(cost: float | None) -> float | None:
         return None if cost is None else cost * times
 
@@ -84,28 +84,28 @@ def _of_all(row: CostEstimate, times: float) -> CostEstimate:
     return CostEstimate(row.system, row.initialization, round(row.calls * times), usage, *costs)
 
 
-def estimate(task: Task, ready: Ready) -> list[CostEstimate]:
+def estimate_task_costs(task: Task, ready: Ready) -> list[CostEstimate]:
     """Return the rows of one system over a task."""
     rows: dict[str, CostEstimate] = {}
     times, batched = task.safe_sample(ready.target)[1], ready.resolved.batch_tariff
-    for call, tokens_in, tokens_out, repeated in measure(task, ready):
-        name = tally_row(task.name, call.coordinates)
+    for call, tokens_in, tokens_out, repeated in measure_calls(task, ready):
+        name = choose_tally_row(task.name, call.coordinates)
         row = rows.setdefault(name, CostEstimate(ready.resolved.requested_name, name))
         cached = repeated if repeated >= SMALLEST_CACHED else 0
         row.calls += times
         row.usage += Usage(input=tokens_in * times, cached=cached * times, output=tokens_out * times)
         fresh, warm = Usage(tokens_in, 0, 0, tokens_out), Usage(tokens_in, cached, 0, tokens_out)
-        row.cost = _more(row.cost, ready.tariff, fresh, times)
-        row.cached_cost = _more(row.cached_cost, ready.tariff, warm, times)
-        row.batch_cost = _more(row.batch_cost, batched, fresh, times)
+        row.cost = _add_usage_cost(row.cost, ready.tariff, fresh, times)
+        row.cached_cost = _add_usage_cost(row.cached_cost, ready.tariff, warm, times)
+        row.batch_cost = _add_usage_cost(row.batch_cost, batched, fresh, times)
     return list(rows.values())
 
 
-def _more(sum_: float | None, tariff: Tariff | None, usage: Usage, times: int) -> float | None:
+def _add_usage_cost(sum_: float | None, tariff: Tariff | None, usage: Usage, times: int) -> float | None:
     return None if sum_ is None or tariff is None else sum_ + times * tariff.cost(usage)
 
 
-def measure(task: Task, ready: Ready) -> Iterator[Measured]:
+def measure_calls(task: Task, ready: Ready) -> Iterator[Measured]:
     """Return the calls of the task's sample of its questions."""
     counted: dict[tuple[str, str], int] = {}
     target = ready.target
@@ -124,7 +124,7 @@ def measure(task: Task, ready: Ready) -> Iterator[Measured]:
     for dialogue in task.safe_sample(target)[0]:
         before: Sequence[Message] = ()
         for call in walk_calls(
-            dialogue, lambda call: call.placeholder_reply or f"\ue000{_reply_tokens(task, call, target)}\ue001"
+            dialogue, lambda call: call.placeholder_reply or f"\ue000{_assume_reply_tokens(task, call, target)}\ue001"
         ):
             document = call.coordinates.get("document", "")
             shared, sent = 0, ready.resolved.outgoing_messages(call.messages)
@@ -138,11 +138,11 @@ def measure(task: Task, ready: Ready) -> Iterator[Measured]:
                 # Providers put it before the messages.
                 form = tokens([Message("user", json.dumps(schema))], document)
                 repeated, rest = (repeated + form, rest) if repeated else (0, rest + form)
-            yield Measured(call, repeated + rest, _reply_tokens(task, call, target), repeated)
+            yield Measured(call, repeated + rest, _assume_reply_tokens(task, call, target), repeated)
             before = sent
 
 
-def _reply_tokens(task: Task, call: Call, target: Target) -> int:
+def _assume_reply_tokens(task: Task, call: Call, target: Target) -> int:
     if call.kind == "acknowledgement":
         return ACKNOWLEDGEMENT_TOKENS
     limit = call.settings.get("max_tokens", task.spec.max_tokens)
@@ -171,7 +171,7 @@ class Ready:
     transport: type[Transport] = Transport
 
     @property
-    def guesses(self) -> bool:
+    def guesses_tokens(self) -> bool:
         """Whether tokens are estimated for a system that will count them when it is asked."""
         record = self.resolved.record
         builtin = isinstance(self.system, BuiltinSystem) or bool(record and record.builtin)
@@ -179,62 +179,62 @@ class Ready:
         return wanted and any(counter.guess for counter in self.target.counters.values())
 
 
-def uncounted(systems: Sequence[str]) -> str:
+def note_estimated_tokens(systems: Sequence[str]) -> str:
     """Return a note that these systems' tokens are estimated."""
     return (
         f"{', '.join(systems)}: no tokenizer here; tokens estimated at {costs.CHARACTERS_PER_TOKEN:g} characters each."
     )
 
 
-class Started:
+class StartedSystems:
     """Systems that were started, until they are closed together; `flags` are further ones of servers started here."""
 
     def __init__(self, flags: tuple[str, ...] = ()) -> None:
         self._flags = flags
         self._known: dict[str, tuple[System, Readiness]] = {}
 
-    async def system(self, resolved: ResolvedSystem) -> tuple[System, Readiness]:
+    async def start_once(self, resolved: ResolvedSystem) -> tuple[System, Readiness]:
         """Return a system, started unless it was before."""
         if resolved.requested_name not in self._known:
             system = resolved.make(self._flags)
-            self._known[resolved.requested_name] = system, await start(system, resolved)
+            self._known[resolved.requested_name] = system, await start_system(system, resolved)
         return self._known[resolved.requested_name]
 
-    async def close(self) -> None:
+    async def close_systems(self) -> None:
         """Let go of them."""
         await asyncio.gather(*(system.close() for system, _ in self._known.values()), return_exceptions=True)
         self._known.clear()
 
 
-async def make_ready(
+async def make_system_ready(
     resolved: ResolvedSystem,
     task: Task,
     *,
     offline: bool,
     say: Callable[[str], None],
-    started: Started | None = None,
+    started: StartedSystems | None = None,
 ) -> Ready:
     """One system with its tokens counted; to be asked, it is one of the `started`."""
     if resolved.name != resolved.requested_name:
         say(f"{resolved.requested_name} is {resolved.name}")
-    notes = _known_notes(resolved)
+    notes = _catalog_notes(resolved)
     for note in notes:
         say(note)
     system, readiness = None, Readiness()
     if started is not None and not resolved.manual:
-        system, readiness = await started.system(resolved)
-    told = _told_notes(resolved, readiness)
+        system, readiness = await started.start_once(resolved)
+    told = _server_notes(resolved, readiness)
     for note in told:
         say(note)
     context = resolved.entry.context or readiness.context or resolved.context
-    target = await _target(resolved, system, task, offline=offline)
+    target = await _make_target(resolved, system, task, offline=offline)
     ready = Ready(resolved, system, resolved.tariff, context, target, [*notes, *told])
-    if ready.guesses:
-        ready.notes.append(uncounted([resolved.requested_name]))
+    if ready.guesses_tokens:
+        ready.notes.append(note_estimated_tokens([resolved.requested_name]))
     return ready
 
 
-async def start(system: System, resolved: ResolvedSystem) -> Readiness:
+async def start_system(system: System, resolved: ResolvedSystem) -> Readiness:
     """Start a system; a refusal of a model that is known to be retired says so, and names its successor."""
     try:
         readiness: object = await system.start()
@@ -253,7 +253,7 @@ async def start(system: System, resolved: ResolvedSystem) -> Readiness:
     return readiness
 
 
-def _known_notes(resolved: ResolvedSystem) -> list[str]:
+def _catalog_notes(resolved: ResolvedSystem) -> list[str]:
     entry, notes = resolved.entry, []
     if entry.retired:
         notes.append(f"{resolved.requested_name} {entry.retirement}.")
@@ -262,7 +262,7 @@ def _known_notes(resolved: ResolvedSystem) -> list[str]:
     return notes
 
 
-def _told_notes(resolved: ResolvedSystem, readiness: Readiness) -> list[str]:
+def _server_notes(resolved: ResolvedSystem, readiness: Readiness) -> list[str]:
     """Return the server's notes on a system; a NotReadyError if it no longer lists one that was to retire."""
     notes, listed = list(readiness.notes), readiness.models
     if resolved.entry.is_retired and listed is not None:
@@ -276,19 +276,21 @@ def _told_notes(resolved: ResolvedSystem, readiness: Readiness) -> list[str]:
     return notes
 
 
-async def _target(resolved: ResolvedSystem, system: System | None, task: Task, *, offline: bool) -> Target:
+async def _make_target(resolved: ResolvedSystem, system: System | None, task: Task, *, offline: bool) -> Target:
     """Return the system as its task has to know it; what it counts of the task's texts, it counts now."""
     texts = task.texts or {"": ""}
     counters, loop = dict[str, costs.TokenCounter](), asyncio.get_running_loop()
     for name, text in texts.items():
         begun = loop.time()
-        counters[name] = await _counter(resolved, system, text, offline=offline)
+        counters[name] = await _make_token_counter(resolved, system, text, offline=offline)
         if loop.time() - begun > _SLOW_COUNT and counters[name].guess:
             system = None  # a server that never counts would have the run wait for each of its documents
     return Target(resolved.requested_name, counters, task.part_tokens or resolved.entry.part_tokens or PART_TOKENS)
 
 
-async def _counter(resolved: ResolvedSystem, system: System | None, text: str, *, offline: bool) -> costs.TokenCounter:
+async def _make_token_counter(
+    resolved: ResolvedSystem, system: System | None, text: str, *, offline: bool
+) -> costs.TokenCounter:
     try:
         counted = await system.count_tokens(text) if system and text else None
     except Exception:  # noqa: BLE001 - a user's own assistant may raise anything; a count is not worth a run
@@ -300,7 +302,7 @@ async def _counter(resolved: ResolvedSystem, system: System | None, text: str, *
     return counter or costs.make_estimate_counter()
 
 
-class Unfit(NamedTuple):
+class OversizedDocument(NamedTuple):
     """A document that exceeds a system's context: the tokens that it needs with its questions and replies, and how."""
 
     document: str
@@ -312,13 +314,13 @@ class Unfit(NamedTuple):
     """Whether its questions fit in independent conversations."""
 
 
-def unfit(ready: Ready, task: Task, *, margin: float = 1.0) -> list[Unfit]:
+def find_oversized_documents(ready: Ready, task: Task, *, margin: float = 1.0) -> list[OversizedDocument]:
     """Return the documents that need more than the context, and `margin` times more where tokens are guessed."""
     if ready.context is None:
         return []
     longest: dict[str, Measured] = {}
     shortest: dict[str, int] = {}
-    for measured in measure(task, ready):
+    for measured in measure_calls(task, ready):
         call, need = measured.call, measured.input + (task.spec.max_tokens or REPLY_TOKENS)
         if call.kind == "acknowledgement" or not any(message.purpose == "part" for message in call.messages):
             continue
@@ -332,5 +334,5 @@ def unfit(ready: Ready, task: Task, *, margin: float = 1.0) -> list[Unfit]:
         if need > ready.context * (margin if counter.guess else 1.0):
             parts = sum(message.purpose == "part" for message in measured.call.messages)
             alone = measured.call.mode == "shared" and shortest[name] <= ready.context
-            exceeding.append(Unfit(name, need, ready.context, parts, counter.label, alone))
+            exceeding.append(OversizedDocument(name, need, ready.context, parts, counter.label, alone))
     return exceeding

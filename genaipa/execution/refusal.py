@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.datasets.base import map_recorded_systems
 from genaipa.errors import RefusedSystemError, Way
-from genaipa.execution.ready import make_ready, unfit
+from genaipa.execution.ready import find_oversized_documents, make_system_ready
 from genaipa.kinds import DEFAULT
 from genaipa.policies.document import document_names
 from genaipa.systems.catalog import resolve_system
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from genaipa.datasets.base import Dataset
     from genaipa.execution.prepare import PreparedRun
-    from genaipa.execution.ready import Ready, Unfit
+    from genaipa.execution.ready import OversizedDocument, Ready
     from genaipa.systems.catalog import ResolvedSystem
 
 _DENSEST = 2
@@ -37,30 +37,30 @@ WITHOUT_DOCUMENT = "recall"
 """The experiment that asks about a company by its name alone."""
 
 
-async def refuse_early(run: PreparedRun, *, started: bool) -> None:
+async def refuse_before_start(run: PreparedRun, *, started: bool) -> None:
     """Raise a RefusedSystemError for systems that can't be asked, as far as that is known without them.
 
     One that is `started` afterwards may count fewer tokens than are guessed here.
     """
     problems = []
     for system in run.systems:
-        ended = is_gone(system)
-        exceeding: list[Unfit] = []
-        if system.context is not None and not system.manual and (ended or _may_exceed(run, system.context)):
-            ready = await make_ready(system, run.task, offline=True, say=lambda _text: None)
-            exceeding = unfit(ready, run.task, margin=_MARGIN if started else 1.0)
+        ended = is_retired_by_vendor(system)
+        exceeding: list[OversizedDocument] = []
+        if system.context is not None and not system.manual and (ended or _may_exceed_context(run, system.context)):
+            ready = await make_system_ready(system, run.task, offline=True, say=lambda _text: None)
+            exceeding = find_oversized_documents(ready, run.task, margin=_MARGIN if started else 1.0)
         if ended or exceeding:
             problems.append((system, exceeding))
     _raise_refusal(run, problems)
 
 
-def refuse_unfit(run: PreparedRun, systems: Sequence[Ready]) -> None:
+def refuse_oversized_documents(run: PreparedRun, systems: Sequence[Ready]) -> None:
     """Raise a RefusedSystemError for documents that exceed the context of these systems, as they count."""
-    exceeding = ((ready.resolved, unfit(ready, run.task)) for ready in systems)
+    exceeding = ((ready.resolved, find_oversized_documents(ready, run.task)) for ready in systems)
     _raise_refusal(run, [(system, documents) for system, documents in exceeding if documents])
 
 
-def is_gone(system: ResolvedSystem) -> bool:
+def is_retired_by_vendor(system: ResolvedSystem) -> bool:
     """Tell whether the vendor, and no server of one's own, would be asked for a model that it has retired."""
     record = system.record
     if not (system.entry.is_retired and record and record.hosted):
@@ -68,17 +68,17 @@ def is_gone(system: ResolvedSystem) -> bool:
     return not (record.address and read_variable(record.fill_server_variables(system.name).address))
 
 
-def _may_exceed(run: PreparedRun, context: int) -> bool:
+def _may_exceed_context(run: PreparedRun, context: int) -> bool:
     """Tell whether it is worth counting: a document whose length alone rules out that it exceeds the context is not."""
     questions = max(map(len, run.task.orders.values()), default=0)
     longest = max(map(len, run.task.texts.values()), default=0)
     return longest / _DENSEST + questions * _QUESTION_TOKENS > context
 
 
-def _raise_refusal(run: PreparedRun, problems: Sequence[tuple[ResolvedSystem, list[Unfit]]]) -> None:
+def _raise_refusal(run: PreparedRun, problems: Sequence[tuple[ResolvedSystem, list[OversizedDocument]]]) -> None:
     if problems:
         message = " ".join(_refusal_sentence(system, exceeding) for system, exceeding in problems)
-        ways = [way for system, exceeding in problems for way in _alternative_ways(run, system, exceeding)]
+        ways = [way for system, exceeding in problems for way in _suggest_alternative_commands(run, system, exceeding)]
         raise RefusedSystemError(message, ways)
 
 
@@ -88,8 +88,8 @@ def _covers_documents(study: Dataset, run: PreparedRun) -> bool:
     return names <= {*study.documents} and all(layers[name][0] == PULLED for name in names)
 
 
-def _refusal_sentence(system: ResolvedSystem, exceeding: Sequence[Unfit]) -> str:
-    retired = f"retired on {system.entry.retired}" if is_gone(system) else ""
+def _refusal_sentence(system: ResolvedSystem, exceeding: Sequence[OversizedDocument]) -> str:
+    retired = f"retired on {system.entry.retired}" if is_retired_by_vendor(system) else ""
     if not exceeding:
         return f"{system.requested_name} {retired}."
     largest = max(exceeding, key=lambda misfit: misfit.need)
@@ -103,7 +103,9 @@ def _refusal_sentence(system: ResolvedSystem, exceeding: Sequence[Unfit]) -> str
     return f"{system.requested_name} {retired}, and {fit}" if retired else fit
 
 
-def _alternative_ways(run: PreparedRun, system: ResolvedSystem, exceeding: Sequence[Unfit]) -> Iterator[Way]:
+def _suggest_alternative_commands(
+    run: PreparedRun, system: ResolvedSystem, exceeding: Sequence[OversizedDocument]
+) -> Iterator[Way]:
     """Yield the commands that can be run instead, the best first."""
     system_name = system.requested_name
     procedure = run.spec.kind == DEFAULT
@@ -111,17 +113,17 @@ def _alternative_ways(run: PreparedRun, system: ResolvedSystem, exceeding: Seque
     need = max((misfit.need for misfit in exceeding), default=0)
     if system.entry.use:
         successor = resolve_system(system.entry.use, run.workspace)
-        if not is_gone(successor) and need <= (successor.context or need):
+        if not is_retired_by_vendor(successor) and need <= (successor.context or need):
             yield Way(system_name, successor.requested_name, "its successor")
     recorded = system.entry.recorded
     if procedure and recorded and (study := map_recorded_systems().get(recorded)) and _covers_documents(study, run):
         yield Way(system_name, recorded, f"the answers that the authors of {study.title} published")
-    if exceeding and not is_gone(system):
+    if exceeding and not is_retired_by_vendor(system):
         if all(misfit.alone for misfit in exceeding):
             yield Way(system_name, system_name, "each question by itself", ("--conversation", "independent"))
         if without:
             yield Way(system_name, system_name, "without the document", without)
-    if is_gone(system) and not (exceeding and not without):
+    if is_retired_by_vendor(system) and not (exceeding and not without):
         server = "azure" if system.provider == "openai" else "other"
         about = f"{'Azure or ' if server == 'azure' else ''}another server that still has it"
         about += ", without the document" if without else ""

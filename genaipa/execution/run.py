@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 import msgspec
 
 from genaipa.errors import RunError, UsageError, command
-from genaipa.execution.batches.batched import Batched, Batching, ByBatch, refuse_documents
-from genaipa.execution.batches.ledger import Ledger
-from genaipa.execution.caps import claim_share, find_least_share
+from genaipa.execution.batches.batched import BatchedSystem, Batching, BatchTransport, refuse_batched_documents
+from genaipa.execution.batches.ledger import BatchLedger
+from genaipa.execution.caps import claim_cap_share, find_least_cap_share
 from genaipa.execution.engine import Engine
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.manual import ManualRun
 from genaipa.execution.observer import Observer
-from genaipa.execution.ready import Ready, Started, make_ready, uncounted
-from genaipa.execution.refusal import refuse_early, refuse_unfit
-from genaipa.runs.batches import find_pending_batches, summarize_pending, was_batched
+from genaipa.execution.ready import Ready, StartedSystems, make_system_ready, note_estimated_tokens
+from genaipa.execution.refusal import refuse_before_start, refuse_oversized_documents
+from genaipa.runs.batches import find_pending_batches, has_batches, summarize_pending
 from genaipa.runs.procedure import find_procedure_plan
 from genaipa.runs.records import Manifest, RunStatus, SystemFacts
 from genaipa.runs.status import closing_status
@@ -63,7 +63,9 @@ def store_inputs(folder: RunFolder, task: Task) -> None:
             folder.write_file(name, text.encode())
 
 
-async def carry_out(run: PreparedRun, limits: RunLimits | None = None, observer: Observer | None = None) -> RunOutcome:
+async def carry_out_run(
+    run: PreparedRun, limits: RunLimits | None = None, observer: Observer | None = None
+) -> RunOutcome:
     """Ask the missing questions of a run, keep the replies, and write its status into the manifest, however it ends.
 
     Opens the folder of a new run, and holds it for writing meanwhile. For web chats, which are driven by hand, it
@@ -72,44 +74,46 @@ async def carry_out(run: PreparedRun, limits: RunLimits | None = None, observer:
     """
     observer = observer or Observer()
     limits = limits or RunLimits()
-    limits = replace(limits, max_cost=run.cap(limits.max_cost))
-    if run.complete:
-        folder = run.open()
+    limits = replace(limits, max_cost=run.resolve_spending_cap(limits.max_cost))
+    if run.is_complete:
+        folder = run.open_folder()
         return RunOutcome("complete", folder.read_state()[1])
     check_limits(run, limits)
-    plan = _batching(run, limits.batch)
-    started = Started(limits.server_flags)
+    plan = _choose_batching(run, limits.batch)
+    started = StartedSystems(limits.server_flags)
     try:
-        systems = await ready_systems(run, observer.said, started)
+        systems = await make_systems_ready(run, observer.said, started)
         if plan is not None:
-            systems = _at_batch_prices(run, systems, observer)
-        least = find_least_share(run, systems, limits.max_cost) if run.slice and limits.max_cost is not None else 0.0
+            systems = _apply_batch_prices(run, systems, observer)
+        least = (
+            find_least_cap_share(run, systems, limits.max_cost) if run.slice and limits.max_cost is not None else 0.0
+        )
         observer.ready(run, systems, limits.max_cost)
         # What a suite's baselines learn before anything is asked takes time as well.
         since = time.monotonic()
-        folder = run.open()
-        with folder.writing() as repairs:
+        folder = run.open_folder()
+        with folder.hold_for_writing() as repairs:
             store_inputs(folder, run.task)
             for sentence in repairs:
                 observer.said(sentence)
             if run.slice is not None and limits.max_cost is not None:
-                limits = replace(limits, max_cost=claim_share(run, folder, limits.max_cost, least))
+                limits = replace(limits, max_cost=claim_cap_share(run, folder, limits.max_cost, least))
             with run.task.keeping(folder) as keep, observer.watching(run, systems, limits.max_cost) as watching:
-                batches = Batches(folder, systems, plan, watching, limits.max_retries)
-                outcome = await _ask(run, folder, batches, limits, watching, keep)
+                batches = RunBatches(folder, systems, plan, watching, limits.max_retries)
+                outcome = await _ask_and_save_status(run, folder, batches, limits, watching, keep)
             if any(ready.resolved.manual for ready in systems):
                 ManualRun(folder, run.task, systems).write_sheets()
         if not all(ready.resolved.manual for ready in systems):
             outcome.elapsed = round(time.monotonic() - since, 3)
     finally:
-        await started.close()
+        await started.close_systems()
     return outcome
 
 
 def check_limits(run: PreparedRun, limits: RunLimits) -> None:
     """Raise a UsageError, before anything is started, for batches that cost more or a cap that could not be kept."""
     if limits.batch:
-        refuse_documents(run)
+        refuse_batched_documents(run)
     unpriced = [system.requested_name for system in run.systems if system.tariff is None]
     if limits.max_cost is not None and unpriced:
         raise UsageError(
@@ -118,10 +122,10 @@ def check_limits(run: PreparedRun, limits: RunLimits) -> None:
         )
 
 
-async def _ask(
+async def _ask_and_save_status(
     run: PreparedRun,
     folder: RunFolder,
-    batches: Batches,
+    batches: RunBatches,
     limits: RunLimits,
     observer: Observer,
     keep: Callable[[Record], None],
@@ -129,7 +133,7 @@ async def _ask(
     # Read and written only now that no other process can be at it.
     manifest, systems = folder.manifest(), batches.systems
     engine = Engine(folder, run.task, limits, observer, keep)
-    _note_systems(manifest, systems)
+    _record_system_facts(manifest, systems)
     manifest.status, manifest.max_cost = "running", limits.max_cost
     if manifest.slice is not None and limits.max_cost is None:
         manifest.slice = msgspec.structs.replace(manifest.slice, cap=None)
@@ -137,53 +141,55 @@ async def _ask(
     in_order = False
     try:
         async with batches:
-            await engine.run([ready for ready in systems if not ready.resolved.manual])
-            await batches.kept(engine)
+            await engine.ask_systems([ready for ready in systems if not ready.resolved.manual])
+            await batches.delete_recorded_batches(engine)
         in_order = True
     finally:
         for ready in systems:
             facts = manifest.systems[ready.resolved.requested_name]
             facts.served = sorted({*facts.served, *engine.served.get(ready.resolved.requested_name, ())})
             facts.sent = engine.sent.get(ready.resolved.requested_name, facts.sent)
-        ended = {"clean_exit": in_order, "capped": bool(engine.capped), "batches_pending": batches.out}
-        manifest.status = status = closing_status(engine.tally.incomplete_systems(), _by_hand(systems), **ended)
+        ended = {"clean_exit": in_order, "capped": bool(engine.capped), "batches_pending": batches.has_pending}
+        manifest.status = status = closing_status(
+            engine.tally.incomplete_systems(), _manual_system_names(systems), **ended
+        )
         manifest.totals = engine.tally.totals()
         folder.write_manifest(manifest)
     aside = max(0.0, engine.budget.spent + sum(engine.budget.left.values()) - engine.tally.cost)
     return RunOutcome(status, engine.tally, engine.stopped, engine.capped, engine.needed, aside=aside)
 
 
-def _by_hand(systems: Sequence[Ready]) -> set[str]:
+def _manual_system_names(systems: Sequence[Ready]) -> set[str]:
     return {ready.resolved.requested_name for ready in systems if ready.resolved.manual}
 
 
-async def manual_run(run: PreparedRun) -> ManualRun:
+async def open_manual_run(run: PreparedRun) -> ManualRun:
     """Return the web chats of a run; a RunError if it has none."""
-    folder, manual = run.open(), [system for system in run.systems if system.manual]
+    folder, manual = run.open_folder(), [system for system in run.systems if system.manual]
     if not manual:
         go_on = command("genaipa", "run", "--resume", folder.name)
         raise RunError(f"{folder.name} has no system that is driven by hand; continue with: {go_on}")
     # The others, which may count tokens in another way without their server, have no part in it.
-    ready = [await make_ready(system, run.task, offline=True, say=lambda _text: None) for system in manual]
+    ready = [await make_system_ready(system, run.task, offline=True, say=lambda _text: None) for system in manual]
     return ManualRun(folder, run.task, ready)
 
 
-def settle(manual: ManualRun) -> RunOutcome:
+def save_manual_progress(manual: ManualRun) -> RunOutcome:
     """Write into the manifest how far a run by hand is."""
     manifest = manual.folder.manifest()
-    manifest.status = closing_status(manual.tally.incomplete_systems(), _by_hand(manual.systems))
+    manifest.status = closing_status(manual.tally.incomplete_systems(), _manual_system_names(manual.systems))
     manifest.totals = manual.tally.totals()
     manual.folder.write_manifest(manifest)
     return RunOutcome(manifest.status, manual.tally)
 
 
-def _note_systems(manifest: Manifest, systems: list[Ready]) -> None:
+def _record_system_facts(manifest: Manifest, systems: list[Ready]) -> None:
     for ready in systems:
         name = ready.resolved.requested_name
         known = manifest.systems.get(name)
         manifest.systems[name] = SystemFacts(
             model=ready.resolved.name,
-            words=_words(ready, known),
+            words=_find_reply_author(ready, known),
             counter="; ".join(sorted({counter.label for counter in ready.target.counters.values()})),
             context=ready.context,
             part_tokens=ready.target.part_tokens,
@@ -194,7 +200,7 @@ def _note_systems(manifest: Manifest, systems: list[Ready]) -> None:
         )
 
 
-def _words(ready: Ready, known: SystemFacts | None) -> Words:
+def _find_reply_author(ready: Ready, known: SystemFacts | None) -> Words:
     """Return the author of a system's replies as its adapter says; a shipped adapter may leave it out."""
     if ready.system is None:
         return "own" if ready.resolved.manual else known.words if known else ""
@@ -203,20 +209,24 @@ def _words(ready: Ready, known: SystemFacts | None) -> Words:
     return said if said in get_args(Words) else ""
 
 
-async def ready_systems(run: PreparedRun, say: Callable[[str], None], started: Started | None = None) -> list[Ready]:
+async def make_systems_ready(
+    run: PreparedRun, say: Callable[[str], None], started: StartedSystems | None = None
+) -> list[Ready]:
     """Every system of a run, made ready; `started` collects the systems asked, for the caller to close.
 
     A RefusedSystemError, as early as can be, where any is retired or has too small a context.
     """
-    await refuse_early(run, started=started is not None)
-    ready = [await make_ready(one, run.task, offline=run.offline, say=say, started=started) for one in run.systems]
-    refuse_unfit(run, ready)
-    if guessed := [one.resolved.requested_name for one in ready if one.guesses]:
-        say(uncounted(guessed))
+    await refuse_before_start(run, started=started is not None)
+    ready = [
+        await make_system_ready(one, run.task, offline=run.offline, say=say, started=started) for one in run.systems
+    ]
+    refuse_oversized_documents(run, ready)
+    if guessed := [one.resolved.requested_name for one in ready if one.guesses_tokens]:
+        say(note_estimated_tokens(guessed))
     return ready
 
 
-def _batching(run: PreparedRun, given: Batching | bool | None) -> Batching | None:
+def _choose_batching(run: PreparedRun, given: Batching | bool | None) -> Batching | None:
     """Return the way in which a run is asked by batches, or None: as given now, else as it was begun.
 
     A RunError where single calls would ask again for what is out.
@@ -230,7 +240,7 @@ def _batching(run: PreparedRun, given: Batching | bool | None) -> Batching | Non
             )
         return None
     if given is None:
-        return Batching() if run.folder and was_batched(run.folder.path) else None
+        return Batching() if run.folder and has_batches(run.folder.path) else None
     return Batching() if given is True else given
 
 
@@ -239,7 +249,7 @@ def _takes_batches(ready: Ready) -> bool:
     return ready.system is not None and ready.resolved.takes_batches
 
 
-def _at_batch_prices(run: PreparedRun, systems: list[Ready], observer: Observer) -> list[Ready]:
+def _apply_batch_prices(run: PreparedRun, systems: list[Ready], observer: Observer) -> list[Ready]:
     """Price the systems at the rate of batches, and say what that means; a UsageError if none takes them."""
     if not any(map(_takes_batches, systems)):
         names = ", ".join(ready.resolved.requested_name for ready in systems)
@@ -259,27 +269,27 @@ def _at_batch_prices(run: PreparedRun, systems: list[Ready], observer: Observer)
     return [replace(ready, tariff=ready.resolved.batch_tariff) if _takes_batches(ready) else ready for ready in systems]
 
 
-class Batches:
+class RunBatches:
     """The batches of a run while it is asked; `systems` are those to ask. Without a plan it does nothing."""
 
     def __init__(
         self, folder: RunFolder, systems: list[Ready], plan: Batching | None, observer: Observer, retries: int
     ) -> None:
         self.systems = systems
-        self._ledger: Ledger | None = None
-        self._batched: list[Batched] = []
+        self._ledger: BatchLedger | None = None
+        self._batched: list[BatchedSystem] = []
         if plan is None:
             return
-        self._ledger = ledger = Ledger(folder)
+        self._ledger = ledger = BatchLedger(folder)
         self.systems = []
         for ready in systems:
             if _takes_batches(ready):
                 system: Any = ready.system
                 name = ready.resolved.requested_name
                 say, tell = partial(observer.waiting, name), partial(observer.out, name)
-                system = Batched(system, ledger, folder.name, plan, say, retries, tell, ready.tariff)
+                system = BatchedSystem(system, ledger, folder.name, plan, say, retries, tell, ready.tariff)
                 self._batched.append(system)
-                self.systems.append(replace(ready, system=system, transport=ByBatch))
+                self.systems.append(replace(ready, system=system, transport=BatchTransport))
             else:
                 self.systems.append(ready)
 
@@ -287,7 +297,7 @@ class Batches:
         """Take up what earlier processes left."""
         try:
             for batched in self._batched:
-                await batched.recover()
+                await batched.resume_earlier_batches()
         except BaseException:
             await self.__aexit__()
             raise
@@ -296,16 +306,16 @@ class Batches:
     async def __aexit__(self, *_: object) -> None:
         """Leave what is out, and let go of the journal."""
         for batched in self._batched:
-            await batched.stop()
+            await batched.stop_following_batches()
         if self._ledger is not None:
             await self._ledger.close()
 
     @property
-    def out(self) -> bool:
+    def has_pending(self) -> bool:
         """Whether any are out."""
-        return self._ledger is not None and bool(self._ledger.out)
+        return self._ledger is not None and bool(self._ledger.pending_batches)
 
-    async def kept(self, engine: Engine) -> None:
+    async def delete_recorded_batches(self, engine: Engine) -> None:
         """Note which batches are done with; the run has ended in order."""
         for batched in self._batched:
-            await batched.kept(ended=not engine.capped and not engine.stopped)
+            await batched.delete_recorded_batches(all_asked=not engine.capped and not engine.stopped)

@@ -7,7 +7,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from genaipa.errors import UsageError
-from genaipa.execution.ready import Started
+from genaipa.execution.ready import StartedSystems
 from genaipa.systems.endpoint import read_variable
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from genaipa.systems.catalog import ResolvedSystem
 
 
-def find_served(systems: Sequence[ResolvedSystem]) -> list[ResolvedSystem]:
+def find_systems_to_serve(systems: Sequence[ResolvedSystem]) -> list[ResolvedSystem]:
     """Return the systems whose server would be started here, because no variable names one."""
     return [
         system
@@ -33,7 +33,7 @@ def serve_models(
 
     A UsageError for several, which one variable can't name; a NotReadyError if the server can't be started.
     """
-    served = find_served(systems)
+    served = find_systems_to_serve(systems)
     if not served:
         yield {}
         return
@@ -45,12 +45,12 @@ def serve_models(
     record = served[0].record
     assert record is not None, "its server is started by an adapter of ours"
     with asyncio.Runner() as runner:
-        started = Started(flags)
+        started = StartedSystems(flags)
         try:
-            system, readiness = runner.run(started.system(served[0]))
+            system, readiness = runner.run(started.start_once(served[0]))
             for note in readiness.notes:
                 say(note)
             endpoint = getattr(system, "find_endpoint")()  # noqa: B009 - of systems that start a server alone
             yield {record.address: endpoint.address}
         finally:
-            runner.run(started.close())
+            runner.run(started.close_systems())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import asdict, replace
 
 from genaipa.errors import OptionError, UsageError
-from genaipa.execution.prepare import PreparedRun, prepare, resume
+from genaipa.execution.prepare import PreparedRun, prepare_resumed_run, prepare_run
 from genaipa.runs.procedure import procedure_plan
 from genaipa.systems.base import Sampling
 from genaipa.tasks.request import RunRequest
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 
-def resume_slice(
+def resume_or_prepare_slice(
     workspace: Workspace, study: SlicedStudy, part: tuple[int, int], observer: Observer, *, offline: bool = False
 ) -> PreparedRun:
     """Prepare a slice of a study: the one that was begun, else a new one by the plan of its siblings.
@@ -31,23 +31,23 @@ def resume_slice(
     if number != study.number:
         raise OptionError("slice", f" {index}/{number}: {study.name} has {study.number:,} slices.")
     if index in study.slices:
-        run = resume(workspace, study.slices[index].name, observer, offline=offline)
+        run = prepare_resumed_run(workspace, study.slices[index].name, observer, offline=offline)
     else:
         sibling = study.folders[0].manifest()
-        request = _request_like(sibling, part, offline=offline)
+        request = _copy_slice_request(sibling, part, offline=offline)
         try:
-            run = prepare(workspace, request, observer)
+            run = prepare_run(workspace, request, observer)
         except UsageError:
             # Sets of questions that were named are in the plan alike; a slice has those of its documents' languages.
             specs = [folder.manifest().spec for folder in study.folders]
             named = sorted({name for spec in specs for name in procedure_plan(spec).questions.values()})
-            run = prepare(workspace, replace(request, plan=request.plan | {"questions": tuple(named)}), observer)
+            run = prepare_run(workspace, replace(request, plan=request.plan | {"questions": tuple(named)}), observer)
     assert run.slice is not None, "it is a slice"
-    run.slice = replace(run.slice, cap=study.cap)
+    run.slice = replace(run.slice, cap=study.spending_cap)
     return run
 
 
-def _request_like(sibling: Manifest, part: tuple[int, int], *, offline: bool) -> RunRequest:
+def _copy_slice_request(sibling: Manifest, part: tuple[int, int], *, offline: bool) -> RunRequest:
     """Return the request for a slice that is asked as its sibling was."""
     spec, plan, corpus = sibling.spec, procedure_plan(sibling.spec), sibling.corpus
     assert sibling.slice is not None, "it is a slice"

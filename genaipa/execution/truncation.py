@@ -48,7 +48,7 @@ class PromptCounts:
     asked: dict[str, _Prompt] = field(default_factory=dict)
     """Conversation → the last prompt of it, or the shortest of as many messages."""
 
-    def is_cut(self, messages: Sequence[Message], counted: int, counter: TokenCounter, language: str) -> bool:
+    def is_prompt_cut(self, messages: Sequence[Message], counted: int, counter: TokenCounter, language: str) -> bool:
         """Tell whether a server that `counted` these tokens can't have read all of a prompt in this language.
 
         It counts too few for the prompt's length: under half by an estimate, or well below the estimate where the count
@@ -56,7 +56,7 @@ class PromptCounts:
         prompts, which are compared where the language is known.
         A server that counts nothing tells nothing.
         """
-        sent = least_tokens(messages, counter.rate)
+        sent = estimate_least_tokens(messages, counter.rate)
         surer = counter.rate != CHARACTERS_PER_TOKEN or counted % _CONTEXTS in (_CONTEXTS - 1, 0, 1)
         cut = 0 < counted < (_FEWER if surer else _HALF) * sent and sent >= _LEAST_JUDGED
         length = sum(len(message.content) for message in messages)
@@ -66,7 +66,7 @@ class PromptCounts:
                 self.densest[language] = max(counted / length, self.densest.get(language, 0.0))
         return cut
 
-    def stands_still(self, conversation: str, messages: Sequence[Message], counted: int) -> bool:
+    def has_count_stopped_growing(self, conversation: str, messages: Sequence[Message], counted: int) -> bool:
         """Tell whether no more tokens were counted than before, though more was said.
 
         Either the conversation has gone on since, or a clearly longer question about the same document took the place
@@ -85,7 +85,7 @@ class PromptCounts:
         return longer and current.earlier == previous.earlier and sum(map(len, earlier)) >= _LEAST_COMPARED
 
 
-def least_tokens(messages: Sequence[Message], rate: float) -> float:
+def estimate_least_tokens(messages: Sequence[Message], rate: float) -> float:
     """Return the least tokens that messages have by their length; `rate` is a token's characters in the document."""
     usual = max(rate, CHARACTERS_PER_TOKEN)
     return sum(len(message.content) / (rate if message.purpose == "part" else usual) for message in messages)

@@ -25,7 +25,7 @@ from genaipa.policies.search import count_words, rank_texts, split_pieces
 from genaipa.questions.annotations import SAID
 from genaipa.questions.points import Point
 from genaipa.runs.records import DocumentFacts
-from genaipa.runs.selection import find_occasions, select_sources
+from genaipa.runs.selection import find_days_of_same_plan, select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.evidence.examine import collect_reply_evidence, find_annotated_targets
 from genaipa.scoring.evidence.section_finder import find_outline
@@ -184,7 +184,7 @@ def _find_first_occasion_sources(workspace: Workspace, sources: Sequence[Source]
     names = {source.folder.name for source in sources}
     latest, first = "", dict[str, set[str]]()
     all_sources = select_sources(workspace, [])
-    for system, days in find_occasions(all_sources).items():
+    for system, days in find_days_of_same_plan(all_sources).items():
         day = max((occasion.day for occasion in days if names.intersection(occasion.runs)), default="")
         if day > days[0].day:
             latest = max(latest, day)

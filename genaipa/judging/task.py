@@ -153,7 +153,7 @@ class JudgeTask(Task):
 
     def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Return dialogues of the missing verdicts, those that begin alike as one: so a repeated document shows."""
-        is_kept = self.folder.tally_records()[0].is_settled if self.folder else target.is_done
+        is_kept = self.folder.tally_records()[0].needs_no_asking if self.folder else target.is_done
         missing = (
             opened
             for opened in self._list_answer_passes(target)

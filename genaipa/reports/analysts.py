@@ -20,7 +20,7 @@ def select_human_scores(frame: pd.DataFrame) -> pd.DataFrame:
     return human_scores[human_scores["analyst"].astype(str) != _PUBLISHED]
 
 
-def analyst_panel(scores: pd.DataFrame, column: str) -> Panel:
+def make_analyst_panel(scores: pd.DataFrame, column: str) -> Panel:
     """Estimate the panel behind the average of a column over one system's scores, a row each."""
     names = ("analyst", "question", "document", "experiment", "answer")
     return estimate_panel(scores[column], *(number_labels(scores[name])[0] for name in names))

@@ -24,12 +24,12 @@ class Answered(NamedTuple):
     planned: int
 
     @property
-    def is_whole(self) -> bool:
+    def all_answered(self) -> bool:
         """Whether all came back."""
         return self.answers == self.planned
 
     def __str__(self) -> str:
-        return f"all {self.planned:,}" if self.is_whole else f"{self.answers:,} of {self.planned:,}"
+        return f"all {self.planned:,}" if self.all_answered else f"{self.answers:,} of {self.planned:,}"
 
 
 @averages.cache_per_frame
@@ -51,12 +51,12 @@ def count_answered(frame: pd.DataFrame) -> dict[str, Answered]:
 def note_unanswered(answered_by_system: Mapping[str, Answered]) -> str:
     """Name, in a sentence, the systems of which not all came back; empty where all did."""
     sentences = [
-        f"{system} answered {part} questions" for system, part in answered_by_system.items() if not part.is_whole
+        f"{system} answered {part} questions" for system, part in answered_by_system.items() if not part.all_answered
     ]
     return f"{'; '.join(sentences)}: M_all covers only the answers that came back." if sentences else ""
 
 
-def add_answered(board: Table, frame: pd.DataFrame) -> Table:
+def add_answered_column(board: Table, frame: pd.DataFrame) -> Table:
     """Put beside each system's average how much of what it was asked came back, where not all did."""
     answered_by_system = count_answered(frame)
     sentence = note_unanswered(answered_by_system)

@@ -17,7 +17,7 @@ import numpy as np
 
 from genaipa.answers.tidy import name_metrics
 from genaipa.policies.search import HALF, count_words
-from genaipa.reports.figures.style import one_line
+from genaipa.reports.figures.style import put_on_one_line
 from genaipa.reports.judged.alone import NO_ESTIMATE, count_verdicts, find_judges
 from genaipa.runs.permission import Permission
 from genaipa.words import join_names
@@ -100,16 +100,16 @@ class Answers:
     lacking: list[str]
 
     @property
-    def page_questions(self) -> list[AskedQuestion]:
+    def questions_in_page(self) -> list[AskedQuestion]:
         """Those in the report's page."""
         return [question for question in self.questions if not question.page]
 
     @property
-    def file_questions(self) -> list[AskedQuestion]:
+    def questions_in_separate_file(self) -> list[AskedQuestion]:
         """All of them, where the report's page has not all; else none."""
         return self.questions if any(question.page for question in self.questions) else []
 
-    def hrefs(self, data: pd.DataFrame) -> list[str]:
+    def answer_links(self, data: pd.DataFrame) -> list[str]:
         """For each row of a table, the link to its answers; empty where there are none, or it is no row of a cell."""
         if not {*_CELL} <= {*data.columns}:
             return [""] * len(data)
@@ -121,9 +121,9 @@ class Answers:
         return [places.get((e, q, s), "") for e, q, s in data[_CELL].itertuples(index=False, name=None)]
 
 
-def find_answers(study: Study, *, whole: bool = False) -> Answers:
+def collect_readable_answers(study: Study, *, whole: bool = False) -> Answers:
     """Return the answers behind the averages; `whole` shows texts that may not be passed on as well."""
-    frame, whose = _find_shown_scores(study)
+    frame, whose = _select_scores_beside_answers(study)
     overall = frame[frame["counted"]].groupby(_CELL, observed=True)["m_all"].mean().rename("overall")
     answered_rows = frame[(frame["unit"] == "answer") & (frame["answer"] != "")]
     answered_rows = answered_rows.drop_duplicates(["run", "key"])[["run", "key", *_CELL, *_LINE]]
@@ -152,20 +152,22 @@ def find_answers(study: Study, *, whole: bool = False) -> Answers:
             "with-texts shows them)."
         )
     scores = _describe_scores(frame, shown_rows, whose)
-    return Answers(_assign_pages(_collect_questions(study, shown_rows, allowed, scores, whole=whole)), lacking)
+    return Answers(
+        _divide_between_page_and_file(_collect_questions(study, shown_rows, allowed, scores, whole=whole)), lacking
+    )
 
 
-def _find_shown_scores(study: Study) -> tuple[pd.DataFrame, str]:
+def _select_scores_beside_answers(study: Study) -> tuple[pd.DataFrame, str]:
     """Return the tidy table whose scores stand beside answers, and the judges' names where nobody but these scored."""
     frame = study.table
     judges = {} if frame["counted"].any() else find_judges(frame, study.rubric.digest)
     if not judges:
         return frame, ""
     passes = [name for pass_names in judges.values() for name in pass_names]
-    return count_verdicts(frame, passes), join_names([one_line(judge) for judge in judges])
+    return count_verdicts(frame, passes), join_names([put_on_one_line(judge) for judge in judges])
 
 
-def _assign_pages(questions: list[AskedQuestion]) -> list[AskedQuestion]:
+def _divide_between_page_and_file(questions: list[AskedQuestion]) -> list[AskedQuestion]:
     """Return the questions in the tidy table's order; the page's room decides which are in a file apart."""
     room, in_page = ROOM, set[int]()
     for question in questions:
@@ -268,8 +270,8 @@ _STEERING = re.compile(r"[^ -~\n\t]")
 def _clean_text(text: str) -> str:
     """Return the text without characters that steer, cut where it is very long."""
     cut = f"\n… ({len(text) - LONGEST:,} more characters)" if len(text) > LONGEST else ""
-    return _STEERING.sub(lambda found: found[0] if _steers_nothing(found[0]) else "\ufffd", text[:LONGEST]) + cut
+    return _STEERING.sub(lambda found: found[0] if _is_harmless_character(found[0]) else "\ufffd", text[:LONGEST]) + cut
 
 
-def _steers_nothing(sign: str) -> bool:
+def _is_harmless_character(sign: str) -> bool:
     return sign.isprintable() or category(sign) == "Zs"

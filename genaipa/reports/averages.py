@@ -41,7 +41,7 @@ _ANSWER = [
 ]
 
 
-def score_columns(rows: pd.DataFrame) -> list[str]:
+def averaged_columns(rows: pd.DataFrame) -> list[str]:
     """Return the averaged columns: the metrics, M_all, M_all+ and M_all-."""
     return [*list_metrics(rows), "m_all", "m_all_positive", "m_all_negative"]
 
@@ -95,15 +95,15 @@ def average_cells(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _average_groups(rows: pd.DataFrame, by: list[str], also: list[str], **counts: Any) -> pd.DataFrame:
     """Average `score_columns` and sum `counts` for each group of rows, with what its first row says about it."""
-    places = _group_numbers(rows, by)
+    places = _number_row_groups(rows, by)
     once = ~places.duplicated()
     first = rows.loc[once, [*_CELL, *_ABOUT, *also]].set_axis(places[once])
-    columns = score_columns(rows)
+    columns = averaged_columns(rows)
     groups = rows[columns].assign(**counts).groupby(places.to_numpy(), sort=False)
     return first.join(groups[columns].mean()).join(groups[list(counts)].sum())
 
 
-def _group_numbers(rows: pd.DataFrame, by: list[str]) -> pd.Series[Any]:
+def _number_row_groups(rows: pd.DataFrame, by: list[str]) -> pd.Series[Any]:
     """Return the number of each row's group, in the order of their first rows; no row is lost for want of a key."""
     numbers = np.zeros(len(rows), dtype="int64")
     for name in by:
@@ -130,7 +130,7 @@ def average_questions(cell_averages: pd.DataFrame) -> pd.DataFrame:
     lacks it, from the published mean over documents, if there is one.
     """
     keys = ["system", "experiment", "question", "kind", "category", "source"]
-    columns, metrics = score_columns(cell_averages), list_metrics(cell_averages)
+    columns, metrics = averaged_columns(cell_averages), list_metrics(cell_averages)
     alone = cell_averages["document"] != ""
     single = cell_averages[alone].groupby(keys, observed=True)
     means, counts = single[columns].mean(), single[columns].count()
@@ -155,7 +155,7 @@ _SURE = f"in {LEVEL * 100:.0f} of 100 such studies the interval contains the tru
 _BUT = ", unless the average is a share (0 to 100 %)."
 
 
-def both_intervals(confidence: float) -> str:
+def explain_both_intervals(confidence: float) -> str:
     """Describe the two intervals of this confidence, for whoever reads one: sentences for the notes of tables."""
     return (
         f"An average has up to two intervals; in {confidence * 100:g} of 100 such studies the interval contains the "
@@ -166,7 +166,7 @@ def both_intervals(confidence: float) -> str:
     )
 
 
-INTERVALS = both_intervals(LEVEL)
+INTERVALS = explain_both_intervals(LEVEL)
 """The two intervals, for whoever reads one: sentences for the notes of tables."""
 THESE = (
     f"An average has an interval; {_SURE}. \u201cFor these documents\u201d covers other questions of this kind about "
@@ -214,7 +214,9 @@ def policy_questions(frame: pd.DataFrame) -> pd.DataFrame:
     return average_questions(select_policy_rows(average_cells(frame)))
 
 
-def question_groups(rows: pd.DataFrame, *, categories: bool = False) -> Iterator[tuple[str, pd.DataFrame]]:
+def questions_by_source_and_category(
+    rows: pd.DataFrame, *, categories: bool = False
+) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the rows of all questions, of FAQs', of users', and of each category if asked: what there is.
 
     Where all questions come from one source, or one category, its rows are given as well as all.
@@ -239,7 +241,7 @@ def summarize_groups(
 
 
 @cache_per_frame
-def weigh_cells(frame: pd.DataFrame, column: str) -> pd.DataFrame:
+def weigh_cells_in_average(frame: pd.DataFrame, column: str) -> pd.DataFrame:
     """Return the cells that make up the averages of a column, about policies, with their `weight` in their question.
 
     Columns: `system`, `experiment`, `question`, `category`, `source`, `document`, the column, `weight`, `scores` (as in
@@ -247,7 +249,7 @@ def weigh_cells(frame: pd.DataFrame, column: str) -> pd.DataFrame:
     (`policy_questions`): a cell without a document is a published mean, and is here where not all of its documents have
     the value.
     """
-    policy_rows, question_numbers = policy_cells(frame), _number_questions(frame)
+    policy_rows, question_numbers = policy_cells(frame), _number_cell_questions(frame)
     single, has_value = (policy_rows["document"] != "").to_numpy(), policy_rows[column].notna().to_numpy()
 
     def count_cells(rows: NDArray[np.bool_]) -> NDArray[Any]:
@@ -268,7 +270,7 @@ def weigh_cells(frame: pd.DataFrame, column: str) -> pd.DataFrame:
 
 
 @cache_per_frame
-def _number_questions(frame: pd.DataFrame) -> NDArray[Any]:
+def _number_cell_questions(frame: pd.DataFrame) -> NDArray[Any]:
     """Return the number of the question, in its system and experiment, that each of `policy_cells` is about."""
     numbers: NDArray[Any] = policy_cells(frame).groupby(_QUESTION, observed=True, sort=False).ngroup().to_numpy()
     return numbers
@@ -283,8 +285,8 @@ def summarize_analysts(frame: pd.DataFrame) -> pd.DataFrame:
     scores = analysts.select_human_scores(select_policy_rows(frame))
     summaries = []
     for system, group in scores.groupby("system", observed=True, sort=True):
-        people = analysts.analyst_panel(group, "m_all")
-        cells = weigh_cells(frame, "m_all")
+        people = analysts.make_analyst_panel(group, "m_all")
+        cells = weigh_cells_in_average(frame, "m_all")
         rows = cells[cells["system"] == system]
         estimate = estimate_crossed_mean(
             rows["m_all"],
@@ -319,7 +321,7 @@ def estimate_column_mean(
     ends = limits or _ENDS.get(column)
     has_scores = rows["scores"] > 0 if "scores" in rows else None
     weights = rows.get("weight")
-    return as_columns(
+    return interval_columns(
         estimate_crossed_mean(
             rows[column],
             rows["question"],
@@ -354,7 +356,7 @@ def estimate_column_median(rows: pd.DataFrame, column: str) -> dict[str, object]
     return dict(estimate_median(rows[column], *places)._asdict())
 
 
-def as_columns(estimate: CrossedMean) -> dict[str, object]:
+def interval_columns(estimate: CrossedMean) -> dict[str, object]:
     """Return `n` (questions), `mean` and `BOTH`."""
     return {"n": estimate.questions, "mean": estimate.mean, **{name: getattr(estimate, name) for name in BOTH}}
 
@@ -405,7 +407,7 @@ def note_few_documents(estimates: pd.DataFrame) -> str:
     return note
 
 
-def are_unlike(frame: pd.DataFrame, question_means: pd.DataFrame) -> bool:
+def scored_different_questions(frame: pd.DataFrame, question_means: pd.DataFrame) -> bool:
     """Tell whether systems were scored on different questions or documents (see `note_unlike_questions`)."""
     single = select_document_cells(policy_cells(frame))
     question_sets: set[object] = set()
@@ -434,7 +436,7 @@ def note_unlike_questions(frame: pd.DataFrame, question_means: pd.DataFrame) -> 
         documents = ", ".join(system_cells["document"].unique())
         where = f"about {documents}" if documents else "published as means over documents"
         descriptions.append(f"{system} {', '.join(experiments)}, {where}")
-    if even and not are_unlike(frame, question_means):
+    if even and not scored_different_questions(frame, question_means):
         return ""
     return (
         " Not all systems and experiments were scored on the same questions about the same documents, so the "
@@ -461,14 +463,17 @@ def pair_experiments(frame: pd.DataFrame, first: str, second: str) -> pd.DataFra
             **dict.fromkeys((first, second, "difference"), pd.Series(dtype="float64"))
         )
     sides = {name: scored_cells.loc[scored_cells["experiment"] == name, [*_SAME, "m_all"]] for name in (first, second)}
-    by_document = _join_experiments({name: rows[rows["document"] != ""] for name, rows in sides.items()})
+    by_document = _join_pairs_of_experiments({name: rows[rows["document"] != ""] for name, rows in sides.items()})
     published = {name: rows[rows["document"] == ""] for name, rows in sides.items()}
-    whole = _join_experiments(
-        {name: stack([published[name], _average_unpublished(rows, published[name])]) for name, rows in sides.items()}
+    whole = _join_pairs_of_experiments(
+        {
+            name: stack_frames([published[name], _average_unpublished(rows, published[name])])
+            for name, rows in sides.items()
+        }
     )
     published_means = pd.concat(published.values())
     only_whole = _is_shared_question(whole, published_means) & ~_is_shared_question(whole, by_document)
-    paired = stack([by_document, whole[only_whole]])
+    paired = stack_frames([by_document, whole[only_whole]])
     # Rounded, because 86.5 and 86.5 may differ in their last binary digit.
     paired["difference"] = (paired[first] - paired[second]).round(9)
     return paired.sort_values(_SAME, kind="stable", ignore_index=True)
@@ -481,12 +486,12 @@ def average_pairs_by_question(paired: pd.DataFrame) -> pd.DataFrame:
     return means.join(groups["n"].sum()).reset_index()
 
 
-def stack(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def stack_frames(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Return the rows of all parts; to pandas 2 and 3 alike, a part without rows has no say in the columns' types."""
     return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
 
 
-def _join_experiments(sides: dict[str, pd.DataFrame]) -> pd.DataFrame:
+def _join_pairs_of_experiments(sides: dict[str, pd.DataFrame]) -> pd.DataFrame:
     (first, ours), (second, theirs) = sides.items()
     ours, theirs = ours.rename(columns={"m_all": first}), theirs.rename(columns={"m_all": second})
     return ours.merge(theirs, on=_SAME)

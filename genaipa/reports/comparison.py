@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from genaipa.answers.gather import gather_scored
+from genaipa.answers.gather import gather_scored_study
 from genaipa.answers.tidy import name_metrics, plain_texts
 from genaipa.errors import UnscoredError, UsageError, clip
 from genaipa.files.html import short_repr
@@ -24,18 +24,18 @@ from genaipa.reports.answered import count_answered, note_unanswered
 from genaipa.reports.evidence import ENDED
 from genaipa.reports.figures.differences import (
     ComparedSides,
+    comparison_title,
     describe_limits,
+    describe_row_finding,
     differences_figure,
-    finding_title,
-    group_names,
     groups_figure,
-    row_verdict,
+    label_question_groups,
 )
 from genaipa.reports.figures.figure import ALONE, Scope
 from genaipa.reports.figures.style import write_difference
 from genaipa.reports.judged.alone import (
     NO_ESTIMATE,
-    advise_judge,
+    advise_comparing_by_judge,
     count_verdicts,
     find_judge,
     find_judges,
@@ -56,9 +56,9 @@ from genaipa.reports.sides import (
     Side,
     build_side,
     find_unshared,
-    merge_sources,
+    merge_sources_of_same_run,
     note_study_prompts,
-    restrict_side,
+    restrict_side_to_questions,
     select_system_rows,
 )
 from genaipa.reports.significance import OVERALL
@@ -132,7 +132,7 @@ class Comparison:
         row = self.frame.iloc[0].to_dict()
         if row["test"] == "none" or not self.table.format_cell("difference", row["difference"]):
             return _write_no_verdict(self)
-        return _judge_verdict(self, row) if self.judge else _people_verdict(self, row)
+        return _write_verdict_by_judge(self, row) if self.judge else _write_verdict_by_people(self, row)
 
     @property
     def pair(self) -> ComparedSides:
@@ -160,15 +160,19 @@ class Comparison:
         low = interval if data["policies_low"].isna().all() else HEADINGS["low"]
         headings = {**HEADINGS, "mean_a": first, "mean_b": second, "difference": "difference", "low": low}
         note = f"{'; '.join(describe_limits(self.table, self.pair))}. {self.table.note}"
-        data = data[list(MAIN)].assign(meaning=[row_verdict(row, ("better", "worse"), self.pair.judge) for row in rows])
+        data = data[list(MAIN)].assign(
+            meaning=[describe_row_finding(row, ("better", "worse"), self.pair.judge) for row in rows]
+        )
         headings["meaning"] = f"{first} is"
-        return replace(self.table, title=finding_title(self.table, self.pair), note=note, data=data, headings=headings)
+        return replace(
+            self.table, title=comparison_title(self.table, self.pair), note=note, data=data, headings=headings
+        )
 
     @property
     def groups(self) -> Table:
         """The table of the groups of questions to print, each with its name in full."""
         data = self.frame.loc[self.frame["questions"] != "all", list(PRINTED)].reset_index(drop=True)
-        names = group_names([*data["questions"].unique()], self.scope.categories)
+        names = label_question_groups([*data["questions"].unique()], self.scope.categories)
         title = f"{self.table.title}: groups of questions"
         return replace(
             self.table, name=f"{self.table.name}-groups", title=title, data=data.replace({"questions": names})
@@ -206,7 +210,7 @@ def _write_no_verdict(comparison: Comparison) -> str:
     return f"{who}{comparison.first} and {comparison.second} have too few questions in common for a verdict on M_all."
 
 
-def _people_verdict(comparison: Comparison, row: Mapping[Any, Any]) -> str:
+def _write_verdict_by_people(comparison: Comparison, row: Mapping[Any, Any]) -> str:
     """Return who is higher by people's scores, or by their estimates, with p and the interval that belongs to it."""
     written, ends = comparison.table.format_cell, [row["low"], row["high"]]
     first, second = (
@@ -225,7 +229,7 @@ def _people_verdict(comparison: Comparison, row: Mapping[Any, Any]) -> str:
     return f"{first[0]} and {second[0]} may be alike in M_all {about}"
 
 
-def _judge_verdict(comparison: Comparison, row: Mapping[Any, Any]) -> str:
+def _write_verdict_by_judge(comparison: Comparison, row: Mapping[Any, Any]) -> str:
     """Return who is better by a judge alone, and that this is no estimate."""
     sure, sign = row["p_holm"] < row["level"], -1 if row["difference"] < 0 else 1
     low, high = sorted((sign * row["low"], sign * row["high"]))
@@ -282,8 +286,8 @@ def compare(
         systems = join_names(sorted({system for source in sides[0] for system in source.systems}))
         runs = join_names([source.folder.name for source in sides[0]])
         raise UsageError(f"{beginning} {systems} in {runs}; name two systems, two runs, or RUN:SYSTEM.")
-    study = gather_scored(
-        resolved_workspace, merge_sources([*sides[0], *sides[1]]), excluded=excluded, scores_alone=True
+    study = gather_scored_study(
+        resolved_workspace, merge_sources_of_same_run([*sides[0], *sides[1]]), excluded=excluded, scores_alone=True
     )
     frame, judges = study.table, find_judges(study.table, study.rubric.digest)
     if judge:
@@ -299,7 +303,7 @@ def compare(
             {*select_system_rows(name, side_sources, frame)["analyst"]}
             for name, side_sources in zip(names, sides, strict=True)
         ]
-        raise UnscoredError(f"{error}{'' if judge else advise_judge(judges, scored, names)}") from None
+        raise UnscoredError(f"{error}{'' if judge else advise_comparing_by_judge(judges, scored, names)}") from None
     systems_asked = {system for source in (*sides[0], *sides[1]) for system in source.manifest.systems}
     scope = Scope(tuple(sorted(systems_asked)), categories=study.questions.categories)
     compared = compare_sides(ours, theirs, anyway=anyway, judge=judge)
@@ -315,7 +319,7 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
     """
     apart, common = find_unshared(first, second)
     if apart:
-        shared = restrict_side(first, common), restrict_side(second, common)
+        shared = restrict_side_to_questions(first, common), restrict_side_to_questions(second, common)
         if not all(part["counted"].any() for part in (each.frame for each in shared)):
             raise UnscoredError(
                 f"{first.name} and {second.name} have no scored question in common: {'; '.join(apart)}. "
@@ -330,7 +334,7 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
     frames = [first.frame, second.frame]
     questions_by_group = group_questions(*frames)
     judged = estimate_sides(frames, alike=True)
-    estimated = any(not estimate.usable_groups.empty for estimate in judged)
+    estimated = any(not estimate.estimated_groups.empty for estimate in judged)
     matched = match_systems(judged[0].frame, judged[1].frame)
     favoured = note_own_family(judge, *frames) if judge else ""
     evidence = comparison_evidence(frames, matched[OVERALL])
@@ -358,7 +362,7 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
         *(_describe_estimates(first, second, judged, evidence) if estimated else []),
         *note_study_prompts(first, second),
         *significance.describe_power(matched[OVERALL], evidence.p),
-        *significance.warn_small(data),
+        *significance.warn_of_few_questions(data),
     ]
     method = _describe_method(first.name, second.name, [describe_analyst_count(frame) for frame in frames], judge)
     method += _JUDGED if estimated else ""
@@ -378,14 +382,14 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
         documents=about,
         answered=unanswered,
         evidence=evidence,
-        systems=(_side_system(first), _side_system(second)),
+        systems=(_name_side_system(first), _name_side_system(second)),
         judge=judge,
         favoured=favoured,
         sides=(first, second),
     )
 
 
-def _side_system(side: Side) -> str:
+def _name_side_system(side: Side) -> str:
     """Return the system whose scores a side is."""
     return str(side.frame["system"].iloc[0])
 
@@ -414,7 +418,7 @@ def _describe_estimates(
     """Sentences on the basis of the estimates, and on the difference that people alone would find."""
     models = dict.fromkeys(model for estimate in judged for model in estimate.judges)
     basis = (
-        f"of {side.name}: {estimate.basis() or 'people alone'}"
+        f"of {side.name}: {estimate.describe_scored_answers() or 'people alone'}"
         for side, estimate in zip((first, second), judged, strict=True)
     )
     yield f"Estimates from people and judge ({', '.join(models)}): {'; '.join(basis)}."

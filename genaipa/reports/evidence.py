@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.reports.averages import cache_per_frame
-from genaipa.stats.looks import EARLY, ENLARGED, LEAST_QUESTIONS, NEARLY, SIGNIFICANT, find_level
+from genaipa.stats.looks import EARLY, ENLARGED, LEAST_QUESTIONS, NEARLY, SIGNIFICANT, interim_significance_level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,7 +61,7 @@ class EvidenceLevel:
         return ""
 
     @property
-    def prefix(self) -> str:
+    def sentence_prefix(self) -> str:
         """Return the sentence as it stands before others."""
         return f"{self} ".lstrip()
 
@@ -70,21 +70,21 @@ ENDED = EvidenceLevel()
 """That of a study that is complete, such as a published one."""
 
 
-def evidence_level(sides: Iterable[PlanShare]) -> EvidenceLevel:
+def choose_evidence_level(sides: Iterable[PlanShare]) -> EvidenceLevel:
     """Return the level for what is compared: the planned end is there when each side's is."""
     parts = list(sides)
     planned, scored = [part.planned for part in parts], [part.scored for part in parts]
-    level = find_level(planned, scored, [part.enlarged for part in parts])
+    level = interim_significance_level(planned, scored, [part.enlarged for part in parts])
     return EvidenceLevel(sum(planned), sum(scored), level)
 
 
 @cache_per_frame
 def measure_evidence(frame: pd.DataFrame) -> EvidenceLevel:
     """Return the level for the systems of a tidy table that have scores."""
-    return evidence_level(plan_share(rows) for _, rows in frame.groupby("system", observed=True))
+    return choose_evidence_level(measure_plan_share(rows) for _, rows in frame.groupby("system", observed=True))
 
 
-def plan_share(rows: pd.DataFrame) -> PlanShare:
+def measure_plan_share(rows: pd.DataFrame) -> PlanShare:
     """Return the planned and the scored answers of one side, which are rows of a tidy table.
 
     Planned are a wave's answers, and where none was drawn all that could be scored, in each experiment that has a

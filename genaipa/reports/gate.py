@@ -24,7 +24,7 @@ LOST = 5
 """The exit code of a loss that the gate does not let pass."""
 
 
-def sure_loss(change: float, p: float, level: float = SIGNIFICANT) -> float:
+def significant_loss(change: float, p: float, level: float = SIGNIFICANT) -> float:
     """Return the points that a change, of this p, took away for sure; 0 where it may be chance, or is a gain."""
     return max(-change, 0.0) if p < level else 0.0
 
@@ -44,11 +44,11 @@ class Loss(NamedTuple):
         return gate is not None and self.points > 0 and self.points >= gate
 
 
-def release_loss(row: Mapping[Any, Any], by: str = "M_all") -> Loss:
+def loss_of_new_release(row: Mapping[Any, Any], by: str = "M_all") -> Loss:
     """Return what the second system of a comparison, the new release, lost against the first, by the row of M_all."""
     if row["test"] == "none" or row["meaning"] == OTHER_PEOPLE:
         return Loss()
-    return Loss(sure_loss(-float(row["difference"]), float(row["p_holm"]), float(row["level"])), by)
+    return Loss(significant_loss(-float(row["difference"]), float(row["p_holm"]), float(row["level"])), by)
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Gate:
     @property
     def loss(self) -> Loss:
         """What the new release lost for sure."""
-        return release_loss(
+        return loss_of_new_release(
             self.comparison.frame.iloc[0].to_dict(), "M_all (judge)" if self.comparison.judge else "M_all"
         )
 

@@ -25,16 +25,22 @@ from genaipa.reports import averages, part, significance
 from genaipa.reports.analysts import note_other_analysts
 from genaipa.reports.averages import policy_questions, select_policy_rows
 from genaipa.reports.crossed import estimate_crossed_mean, explain_interval, number_labels, warn_interval
-from genaipa.reports.evidence import ENDED, EvidenceLevel, evidence_level, plan_share
+from genaipa.reports.evidence import ENDED, EvidenceLevel, choose_evidence_level, measure_plan_share
 from genaipa.reports.judged.estimate import estimate_sides
 from genaipa.reports.part import drop_thin_experiments
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import M_ALL_WIDTH
-from genaipa.stats.intervals import LEVEL, estimate_difference, join_targets
+from genaipa.stats.intervals import LEVEL, estimate_difference, join_document_and_policy_estimates
 from genaipa.stats.looks import SIGNIFICANT
 from genaipa.stats.ranks import find_rank_bounds
-from genaipa.stats.tests import RankTest, adjust_holm, find_holm_factors, mann_whitney, wilcoxon
+from genaipa.stats.tests import (
+    RankTest,
+    adjust_p_by_holm,
+    find_holm_factors,
+    mann_whitney_test,
+    wilcoxon_signed_rank_test,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -93,7 +99,7 @@ def match_systems(first: pd.DataFrame, second: pd.DataFrame, only: Collection[st
     cells = _join_sides(ours.cells, theirs.cells, measures, _CELL)
     questions = _join_sides(ours.questions, theirs.questions, measures, _QUESTION)
     return {
-        measure: _make_match(
+        measure: _match_cells(
             _select_measure(cells, measure, _CELL),
             _select_measure(questions, measure, _QUESTION),
             *(side.questions.dropna(subset=measure).groupby("question")[measure].mean() for side in (ours, theirs)),
@@ -147,7 +153,7 @@ def _average_measures(averaged_rows: pd.DataFrame, keys: list[str]) -> pd.DataFr
     return groups[[OVERALL, *list_metrics(averaged_rows)]].mean().join(groups["known"].any()).reset_index()
 
 
-def _make_match(cells: pd.DataFrame, means: pd.DataFrame, ours: pd.Series[float], theirs: pd.Series[float]) -> Match:
+def _match_cells(cells: pd.DataFrame, means: pd.DataFrame, ours: pd.Series[float], theirs: pd.Series[float]) -> Match:
     """Return the pairs of one measure: cells where an experiment has any in common, else questions."""
     means = means[~means["experiment"].isin(cells["experiment"])]
     paired = pd.concat([cells, means.assign(document="")], ignore_index=True) if len(means) else cells
@@ -234,7 +240,7 @@ def difference_rows(
                 compared_before.add(compared)
                 family = significance.FAMILIES[2 * (group != "all") + (measure != OVERALL)]
                 compared_values.append(_Difference(selection, _LIMITS[measure == OVERALL], judged))
-                row = compared_values[-1].row(evidence)
+                row = compared_values[-1].as_row(evidence)
                 row_values.append({"measure": measure, "questions": group, "family": family, **row})
     data = _adjust_differences(row_values, compared_values, [*HEADINGS, "why", "warning"])
     data["meaning"] = [significance.describe_meaning(row) for row in data.to_dict("records")]
@@ -249,7 +255,7 @@ def _adjust_differences(
     factors = {}
     for p in ("p", "policies_p"):
         tests = data.groupby("family", sort=False)[p]
-        data[f"{p}_holm"] = tests.transform(lambda own: adjust_holm(own.tolist()))
+        data[f"{p}_holm"] = tests.transform(lambda own: adjust_p_by_holm(own.tolist()))
         factors[p] = tests.transform(lambda own: find_holm_factors(own.tolist()))
     # A family of tests for policies may be the smaller one.
     data["policies_p_holm"] = data[["p_holm", "policies_p_holm"]].max(axis=1).where(data["policies_p"].notna())
@@ -277,17 +283,17 @@ class _Difference(NamedTuple):
     limits: tuple[float, float]
     judged: bool
 
-    def row(self, evidence: EvidenceLevel) -> dict[str, Any]:
+    def as_row(self, evidence: EvidenceLevel) -> dict[str, Any]:
         """Return the comparison, but for its intervals and what other comparisons make of its p."""
         ours, theirs = np.asarray(self.match.ours), np.asarray(self.match.theirs)
         row = {"n": min(len(ours), len(theirs)), "mean_a": float(ours.mean()), "mean_b": float(theirs.mean())}
         row["level"] = evidence.p
         sure, wider = self.estimate(LEVEL)
         if not len(self.match.pairs):
-            tested = mann_whitney(ours, theirs) if row["n"] >= evidence.least_questions else _UNTESTED
-            outcome = {"difference": sure.mean, **_collect_tests(tested, sure)}
+            tested = mann_whitney_test(ours, theirs) if row["n"] >= evidence.least_questions else _UNTESTED
+            outcome = {"difference": sure.mean, **_collect_p_values(tested, sure)}
             return {**row, "pairs": 0, "documents": 0, **outcome, "why": _NO_PAIR, "warning": ""}
-        tested, pairs = wilcoxon(ours - theirs), self.match.apart
+        tested, pairs = wilcoxon_signed_rank_test(ours - theirs), self.match.apart
         if self.judged and tested.test != "none":  # questions without a score have a part in common: no signs to rank
             tested = RankTest("none" if math.isnan(sure.p) else "t", math.nan, tested.effect)
         scored = pairs["known"] if self.judged else slice(None)
@@ -298,7 +304,7 @@ class _Difference(NamedTuple):
             "pairs": int(self.match.pairs["pairs"].sum()),
             "documents": sure.documents,
             "difference": sure.mean if self.judged else float((ours - theirs).mean()),
-            **_collect_tests(tested, join_targets(sure, wider)),
+            **_collect_p_values(tested, join_document_and_policy_estimates(sure, wider)),
             "why": explain_interval(wider),
             "warning": warn_interval(wider),
         }
@@ -331,11 +337,11 @@ class _Difference(NamedTuple):
         low, high = sure.low, sure.high
         if policies_level != level:
             sure, wider = self.estimate(1 - policies_level)
-        joined = join_targets(sure, wider)
+        joined = join_document_and_policy_estimates(sure, wider)
         return low, high, float(np.minimum(low, joined.policies_low)), float(np.maximum(high, joined.policies_high))
 
 
-def _collect_tests(ranks: RankTest, sure: CrossedMean) -> dict[str, Any]:
+def _collect_p_values(ranks: RankTest, sure: CrossedMean) -> dict[str, Any]:
     """Return the p values that belong to the intervals, and that of ranks; too few questions have none.
 
     Where all questions differ alike there is no interval, and p is the ranks'.
@@ -391,15 +397,16 @@ def _compare_pairs(
             people = [sides[name][1] for name in (first, second)]
             other_analysts = note_other_analysts(*(select_compared_rows(rows, match) for rows in people))
             compared_values = _Difference(match.select_questions(set(match.pairs.index)), _LIMITS[True], judged)
-            row = compared_values.row(comparison_evidence(people, match))
+            row = compared_values.as_row(comparison_evidence(people, match))
             about = {"first": first, "second": second, "meaning": OTHER_PEOPLE if other_analysts else ""}
             yield {**row, **about, "family": significance.PRIMARY}, compared_values
 
 
 def comparison_evidence(sides: Sequence[pd.DataFrame], match: Match) -> EvidenceLevel:
     """Return what has to be shown of two sides, by how much of the experiments in which they are compared is scored."""
-    return evidence_level(
-        plan_share(rows[rows["experiment"].isin(match.experiments)] if len(match.pairs) else rows) for rows in sides
+    return choose_evidence_level(
+        measure_plan_share(rows[rows["experiment"].isin(match.experiments)] if len(match.pairs) else rows)
+        for rows in sides
     )
 
 
@@ -412,7 +419,7 @@ def _describe_meaning(row: dict[Any, Any]) -> str:
     return f"{higher} higher" + ("" if row["policies_p_holm"] < row["level"] else " for these documents")
 
 
-def is_known_widely(pairs: pd.DataFrame) -> bool:
+def is_policies_p_known(pairs: pd.DataFrame) -> bool:
     """Tell whether anything can be said of these pairs for policies like these."""
     return bool(pairs["policies_p_holm"].notna().any())
 
@@ -423,7 +430,7 @@ def possible_ranks(pairs: pd.DataFrame) -> pd.DataFrame:
     They hold for policies like these where anything can be said of those, else for these documents.
     """
     holding = pairs[(pairs["p_holm"] < pairs["level"]) & (pairs["meaning"] != OTHER_PEOPLE)]
-    if is_known_widely(pairs):
+    if is_policies_p_known(pairs):
         holding = holding[holding["policies_p_holm"] < holding["level"]]
     systems = pd.Index([*pairs["first"], *pairs["second"]]).unique()
     first, second = systems.get_indexer(holding["first"]), systems.get_indexer(holding["second"])
@@ -450,8 +457,8 @@ def difference_tables(frame: pd.DataFrame) -> list[Table]:
         make_table(
             "system-differences",
             "Systems against each other",
-            f"{level.prefix}M_all (10 to 100), the first minus the second, over the questions about documents that "
-            f"people scored for both. {_BY_HOLM}",
+            f"{level.sentence_prefix}M_all (10 to 100), the first minus the second, over the questions about documents "
+            f"that people scored for both. {_BY_HOLM}",
             pairs,
             PAIRS if early else columns,
             aside=[] if early else ["level"],
@@ -472,7 +479,7 @@ def difference_tables(frame: pd.DataFrame) -> list[Table]:
             "system-ranks",
             "Ranks, as far as they are known",
             "The least and the greatest rank of a system by the differences that hold for "
-            f"{'policies like these' if is_known_widely(pairs) else 'these documents'}, as on the first screen.",
+            f"{'policies like these' if is_policies_p_known(pairs) else 'these documents'}, as on the first screen.",
             possible_ranks(pairs),
             ["system", "rank", "to", "of"],
             headings={"rank": "rank from"},

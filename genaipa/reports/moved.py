@@ -141,7 +141,7 @@ class MovedAnswer:
         return {self.first.side, self.second.side} == {"yes", "no"}
 
     @property
-    def distance(self) -> tuple[float, int, int]:
+    def movement_size(self) -> tuple[float, int, int]:
         """How far they are apart: by score, then by side (yes and no before others), then by citations."""
         sides = self.has_changed_side + self.is_opposite
         return round(abs(self.difference or 0.0), _DIGITS), sides, len(self.citations_gained) + len(self.citations_lost)
@@ -224,9 +224,9 @@ def _begin_answer(side: AnswerSide) -> str:
     }[side]
 
 
-def rank_moved(pairs: Iterable[MovedAnswer], names: tuple[str, str]) -> Movement:
+def rank_moved_answers(pairs: Iterable[MovedAnswer], names: tuple[str, str]) -> Movement:
     """Put pairs of answers in the order of how far they moved; equal ones stay as they came."""
-    ordered: Sequence[MovedAnswer] = sorted(pairs, key=lambda pair: pair.distance, reverse=True)
+    ordered: Sequence[MovedAnswer] = sorted(pairs, key=lambda pair: pair.movement_size, reverse=True)
     return Movement(names, list(ordered))
 
 
@@ -240,7 +240,7 @@ class AnswerScores(NamedTuple):
 NO_SCORES = AnswerScores()
 
 
-def read_facts(record: Record, inputs: Inputs, scores: AnswerScores = NO_SCORES) -> AnswerFacts:
+def read_answer_facts(record: Record, inputs: Inputs, scores: AnswerScores = NO_SCORES) -> AnswerFacts:
     """Return what is known of one answer of a run with these inputs."""
     reply, about = record.reply or "", inputs.manifest.documents.get(record.document)
     question_text = inputs.wording(record) if about else record.asked
@@ -275,8 +275,8 @@ def find_moved_answers(
         sides.append(latest_answers(sources).get(systems[0], {}))
     with open_existing_store(resolved_workspace) as store:
         events = [event for _, event in store.events()] if store is not None else []
-    reader = AnswerReader(resolved_workspace, read_scores(events, load_rubric(resolved_workspace), judge))
-    return reader.pair(sides[0], sides[1], (names[0], names[-1]))
+    reader = AnswerReader(resolved_workspace, read_scores_by_answer(events, load_rubric(resolved_workspace), judge))
+    return reader.pair_answers(sides[0], sides[1], (names[0], names[-1]))
 
 
 class AnswerReader:
@@ -287,17 +287,20 @@ class AnswerReader:
         self._inputs = cache(lambda folder: Inputs(workspace, folder))
         self._facts: dict[tuple[str, str], tuple[str, AnswerFacts]] = {}
 
-    def pair(self, ours: AnswersByKey, theirs: AnswersByKey, names: tuple[str, str]) -> Movement:
+    def pair_answers(self, ours: AnswersByKey, theirs: AnswersByKey, names: tuple[str, str]) -> Movement:
         """Return what moved from one side's answers to the other's, where both were asked the same words."""
         pairs = []
         # In an order of their own: answers come in any order, and from any slice of a study.
         for position, key in enumerate(sorted(key for key in ours if key in theirs)):
-            (question_text, first), (_, second) = self._read(*ours[key]), self._read(*theirs[key])
+            (question_text, first), (_, second) = (
+                self._read_facts_of_record(*ours[key]),
+                self._read_facts_of_record(*theirs[key]),
+            )
             record = ours[key][1]
             pairs.append(MovedAnswer(record.question, question_text, record.document, first, second, names, position))
-        return rank_moved(pairs, names)
+        return rank_moved_answers(pairs, names)
 
-    def _read(self, source: Source, record: Record) -> tuple[str, AnswerFacts]:
+    def _read_facts_of_record(self, source: Source, record: Record) -> tuple[str, AnswerFacts]:
         """Return what an answer was asked, and its facts."""
         answer_key = source.folder.name, record.key
         if answer_key not in self._facts:
@@ -305,7 +308,7 @@ class AnswerReader:
             question_text = inputs.wording(record) if record.document in inputs.manifest.documents else record.asked
             self._facts[answer_key] = (
                 question_text,
-                read_facts(record, inputs, self._scores.get(record.digest, NO_SCORES)),
+                read_answer_facts(record, inputs, self._scores.get(record.digest, NO_SCORES)),
             )
         return self._facts[answer_key]
 
@@ -326,7 +329,7 @@ def latest_answers(sources: Sequence[Source]) -> dict[str, AnswersByKey]:
     return answers
 
 
-def read_scores(events: Iterable[Event], rubric: Rubric, judge: str = "") -> dict[str, AnswerScores]:
+def read_scores_by_answer(events: Iterable[Event], rubric: Rubric, judge: str = "") -> dict[str, AnswerScores]:
     """Return the scores in effect of answers (their digests), by people and by judges, or by this judge alone."""
     events_by_answer: dict[str, list[Event]] = {}
     for event in select_effective_events(events):

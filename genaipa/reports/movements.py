@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.reports.moved import MEASURED, AnswerReader, latest_answers, read_scores
+from genaipa.reports.moved import MEASURED, AnswerReader, latest_answers, read_scores_by_answer
 from genaipa.reports.table import Table, make_table
 from genaipa.systems.provider import shorten_names
 
@@ -70,7 +70,7 @@ _ASIDE = ("document", "by", "gained", "lost")
 
 def _find_movements(study: Study, workspace: Workspace, names: list[str], left_out: pd.DataFrame) -> list[Movement]:
     """Return what moved between each two of these systems, where they were asked the same."""
-    reader = AnswerReader(workspace, read_scores(study.log.counted, study.rubric))
+    reader = AnswerReader(workspace, read_scores_by_answer(study.log.counted, study.rubric))
     answers, short = latest_answers(study.sources), shorten_names(names)
     gone = set(left_out[["run", "key"]].astype("str").itertuples(index=False, name=None))
     remaining = {
@@ -82,7 +82,7 @@ def _find_movements(study: Study, workspace: Workspace, names: list[str], left_o
         for name in names
     }
     pairs = (
-        reader.pair(remaining[first], remaining[second], (short[first], short[second]))
+        reader.pair_answers(remaining[first], remaining[second], (short[first], short[second]))
         for first, second in combinations(names, 2)
     )
     return [moved for moved in pairs if moved.pairs]

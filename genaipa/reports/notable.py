@@ -9,7 +9,7 @@ import pandas as pd
 
 from genaipa.answers.tidy import drop_repeated_answers, plain_texts
 from genaipa.reports import part
-from genaipa.reports.chapters import chapter_sentences, outcomes, prompting
+from genaipa.reports.chapters import notable_chapter_sentences, outcomes, prompting
 from genaipa.reports.figures.fonts import glyph_warning
 from genaipa.reports.table import Table
 from genaipa.scoring.current import select_effective_events
@@ -45,10 +45,10 @@ def notable_sentences(study: Study, results: Sequence[Results] = ()) -> list[str
         *_note_filters(study),
         *_note_scripts(study),
         *_note_missing_glyphs(study),
-        *chapter_sentences(study, urgent=True),
+        *notable_chapter_sentences(study, urgent=True),
         *_note_lacking(outcomes.outcomes_table(study)),
         *_note_unscored(study.table),
-        *filter(None, [str(part.leaderboard_evidence(study.table)), part.describe_parts(study.table).strip()]),
+        *filter(None, [str(part.leaderboard_evidence(study.table)), part.describe_scored_parts(study.table).strip()]),
         *_note_dropped_scores(study),
         *_note_mixed_scores(study.table),
         *_note_model_changes(study.table),
@@ -59,7 +59,7 @@ def notable_sentences(study: Study, results: Sequence[Results] = ()) -> list[str
         *_note_exclusions(study.table),
         *dict.fromkeys(source.manifest.corpus.sentence for source in study.sources if source.manifest.corpus),
         *_note_unannotated(study),
-        *chapter_sentences(study, urgent=False),
+        *notable_chapter_sentences(study, urgent=False),
         *result_sentences,
     ]
 

@@ -26,14 +26,14 @@ from genaipa.policies.search import HALF, count_words
 from genaipa.reports import answers as beside
 from genaipa.reports import matches, notable, part
 from genaipa.reports.answered import count_answered, note_unanswered
-from genaipa.reports.answers import Answers, find_answers
+from genaipa.reports.answers import Answers, collect_readable_answers
 from genaipa.reports.averages import INTERVALS
-from genaipa.reports.chapters import chapter_sentences, overall
+from genaipa.reports.chapters import notable_chapter_sentences, overall
 from genaipa.reports.chapters.judges import NAME as ALONE
-from genaipa.reports.figures.figure import as_bytes
-from genaipa.reports.figures.style import brief_labels, one_line, write_difference
-from genaipa.reports.judged.alone import describe_judges_alone, find_judges, note_unfinished_judges
-from genaipa.reports.part import find_warning
+from genaipa.reports.figures.figure import render_figure
+from genaipa.reports.figures.style import brief_labels, put_on_one_line, write_difference
+from genaipa.reports.judged.alone import describe_scores_by_judges_alone, find_judges, note_unfinished_judges
+from genaipa.reports.part import extract_part_warning
 from genaipa.reports.render import as_html, render_note
 from genaipa.reports.significance import OTHER_PEOPLE, write_confidence, write_p
 from genaipa.stats.intervals import LEAST_DOCUMENTS, ROUGH_DOCUMENTS
@@ -111,7 +111,7 @@ def build_front(report: Report) -> Front:
     if silence := _note_absent(report.absent):
         sentences.insert(_BULLETS - 1, silence)
     lines = _matrix_lines(pairs, means, names, count_answered(report.frame)) if len(pairs) else []
-    wide = matches.is_known_widely(pairs) if len(pairs) else False
+    wide = matches.is_policies_p_known(pairs) if len(pairs) else False
     return Front(
         _write_title(report, pairs, means, names),
         _describe_limits(report, board, pairs, means, names),
@@ -138,13 +138,15 @@ def _write_title(report: Report, pairs: pd.DataFrame, means: Mapping[str, float]
     best, *rivals = means
     if not rivals:
         return f"{names[best]} scores {means[best]:.0f} on a scale from 10 to 100"
-    against = {rival: _pair_row(pairs, best, rival) for rival in rivals}
-    rival_list = _list_rivals(rivals, means, names)
+    against = {rival: _find_pair_row(pairs, best, rival) for rival in rivals}
+    rival_list = _list_other_systems(rivals, means, names)
     if not any(against.values()):
         return f"{names[best]} {means[best]:.0f}, {rival_list}: nothing in common was scored"
     if any(row is not None and row["meaning"] == OTHER_PEOPLE for row in against.values()):
         return f"No verdict, since different people scored: {names[best]} {means[best]:.0f}, {rival_list}"
-    return _write_verdict(pairs, {rival: _grade_lead(row, best) for rival, row in against.items()}, means, names)
+    return _write_verdict(
+        pairs, {rival: _describe_certainty_of_lead(row, best) for rival, row in against.items()}, means, names
+    )
 
 
 def _write_verdict(
@@ -152,7 +154,7 @@ def _write_verdict(
 ) -> str:
     """Tell whether the system with the highest average is `higher` than each of the others."""
     best, *rivals = means
-    rival_list = _list_rivals(rivals, means, names)
+    rival_list = _list_other_systems(rivals, means, names)
     if all(higher.values()):
         where = "" if all(grade == "sure" for grade in higher.values()) else f" {_describe_documents(pairs)}"
         return f"{names[best]} answers best{where}: {means[best]:.0f}; {rival_list}"
@@ -161,7 +163,7 @@ def _write_verdict(
         return f"No clear difference: {names[best]} {means[best]:.0f}, {rival_list}"
     ahead = f"{', '.join(names[leader] for leader in alike[:-1])} and {names[alike[-1]]}"
     scores = ", ".join(f"{means[leader]:.0f}" for leader in alike)
-    behind = _list_rivals([rival for rival in rivals if rival not in alike], means, names)
+    behind = _list_other_systems([rival for rival in rivals if rival not in alike], means, names)
     return f"{ahead} lead, too close to call: {scores}; {behind}"
 
 
@@ -188,7 +190,7 @@ def _title_unscored(report: Report) -> str:
     answers = frame[frame["unit"] == "answer"].drop_duplicates(["run", "key"]) if len(frame) else frame
     if not len(answers):
         return _describe_first_measure(report.key) if report.key else "Nothing was asked"
-    if alone := describe_judges_alone(report.study):
+    if alone := describe_scores_by_judges_alone(report.study):
         return alone
     if scored := len(frame[frame["counted"] & (frame["unit"] == "answer")].drop_duplicates(["run", "key"])):
         too_few = ", too few for averages" if part.find_thin_experiments(frame) else ""
@@ -197,14 +199,14 @@ def _title_unscored(report: Report) -> str:
     return f"{answered:,} of {len(answers):,} questions answered, none scored yet"
 
 
-def _list_rivals(rivals: Sequence[str], means: Mapping[str, float], names: Mapping[Any, str]) -> str:
+def _list_other_systems(rivals: Sequence[str], means: Mapping[str, float], names: Mapping[Any, str]) -> str:
     """Return the other systems with their averages; of many the first, and how many more."""
     named = ", ".join(f"{names[rival]} {means[rival]:.0f}" for rival in rivals[:_NAMED])
     unnamed = rivals[_NAMED:]
     return f"{named}, {len(unnamed)} more from {means[unnamed[0]]:.0f} down" if unnamed else named
 
 
-def _pair_row(pairs: pd.DataFrame, first: str, second: str) -> dict[str, Any] | None:
+def _find_pair_row(pairs: pd.DataFrame, first: str, second: str) -> dict[str, Any] | None:
     """Return the row of two systems, as the first less the second; None if they have nothing in common."""
     for row in pairs.to_dict("records"):
         if (row["first"], row["second"]) == (first, second):
@@ -218,14 +220,14 @@ def _pair_row(pairs: pd.DataFrame, first: str, second: str) -> dict[str, Any] | 
     return None
 
 
-def _grade_lead(row: Mapping[str, Any] | None, system: str) -> str:
+def _describe_certainty_of_lead(row: Mapping[str, Any] | None, system: str) -> str:
     """Return the confidence that the system is the higher one: `sure`, `here`, or none (empty)."""
     if row is None or row["difference"] <= 0 or not str(row["meaning"]).startswith(f"{system} higher"):
         return ""
-    return _grade_difference(row)
+    return _describe_certainty_of_difference(row)
 
 
-def _grade_difference(row: Mapping[str, Any]) -> str:
+def _describe_certainty_of_difference(row: Mapping[str, Any]) -> str:
     if row["meaning"] == OTHER_PEOPLE or not row["p_holm"] < row["level"]:
         return "chance"
     return "sure" if row["policies_p_holm"] < row["level"] else "here"
@@ -249,7 +251,7 @@ def _describe_limits(
     if not means:
         return ""
     best, *rivals = means
-    row = next((pair for rival in rivals if (pair := _pair_row(pairs, best, rival))), None)
+    row = next((pair for rival in rivals if (pair := _find_pair_row(pairs, best, rival))), None)
     sentences = []
     if row is not None:
         wide = pd.notna(row["policies_low"])
@@ -293,10 +295,10 @@ def _note_scorers(board: pd.DataFrame) -> str:
 def _list_warnings(report: Report) -> list[str]:
     """Sentences that change the reading most: on what isn't a sample, isn't alike, or was chosen."""
     apart = overall.note_unlike_systems(report.frame) if "system-differences" in report.tables else ""
-    urgent = chapter_sentences(report.study, urgent=True)
+    urgent = notable_chapter_sentences(report.study, urgent=True)
     return [
         *urgent,
-        *filter(None, [part.describe_parts(report.frame).strip(), apart]),
+        *filter(None, [part.describe_scored_parts(report.frame).strip(), apart]),
         *notable.reading_warnings(report.study),
     ]
 
@@ -323,8 +325,8 @@ def _matrix_lines(
     lines = []
     for system in systems:
         rank = ranks.get(system, "unknown")
-        cells = [None if rival == system else _matrix_cell(_pair_row(pairs, system, rival)) for rival in systems]
-        lacks = f" ({part})" if (part := came.get(system)) and not part.is_whole else ""
+        cells = [None if rival == system else _matrix_cell(_find_pair_row(pairs, system, rival)) for rival in systems]
+        lacks = f" ({part})" if (part := came.get(system)) and not part.all_answered else ""
         lines.append(Line(system, names[system], rank, f"{means[system]:.0f}{lacks}", cells))
     return lines
 
@@ -340,7 +342,7 @@ def _matrix_cell(row: Mapping[str, Any] | None) -> Cell:
     wide = pd.notna(row["policies_low"])
     low, high = (row["policies_low"], row["policies_high"]) if wide else (row["low"], row["high"])
     sure = f" ({write_difference(low)} to {write_difference(high)})" if pd.notna(low) else ""
-    return Cell(f"{write_difference(row['difference'])}{sure}", _grade_difference(row))
+    return Cell(f"{write_difference(row['difference'])}{sure}", _describe_certainty_of_difference(row))
 
 
 PAGE, NOTES = "index.html", "notes.html"
@@ -386,10 +388,10 @@ def render_pages(report: Report, pictures: Mapping[str, bytes] | None = None, *,
 
     `whole` shows answers whose text may not be passed on as well.
     """
-    answers, words = find_answers(report.study, whole=whole), _shared_words(report)
+    answers, words = collect_readable_answers(report.study, whole=whole), _shared_template_values(report)
     html_by_name = {PAGE: _render_page(report, pictures or {}, answers, words)}
     html_by_name[NOTES] = load_template("notes.html.jinja").render(**words, title="Notes on the report")
-    if answers.file_questions:
+    if answers.questions_in_separate_file:
         html_by_name[beside.PAGE] = load_template("answers.html.jinja").render(
             **words, title="Answers", answers=answers
         )
@@ -399,7 +401,7 @@ def render_pages(report: Report, pictures: Mapping[str, bytes] | None = None, *,
 def _render_page(report: Report, pictures: Mapping[str, bytes], answers: Answers, words: Mapping[str, Any]) -> str:
     study, finding = report.study, build_front(report)
     full = [chapter for chapter in report.chapters if chapter.tables or chapter.figures]
-    first = _first_picture(report)
+    first = _choose_first_figure(report)
     return load_template("report.html.jinja").render(
         **words,
         title=finding.title,
@@ -416,13 +418,13 @@ def _render_page(report: Report, pictures: Mapping[str, bytes], answers: Answers
     )
 
 
-def _first_picture(report: Report) -> Figure | None:
+def _choose_first_figure(report: Report) -> Figure | None:
     """Return the picture of the first screen: systems and categories; before people scored, what a judge alone gave."""
     alone = (figure for name, figure in report.figures.items() if name.startswith(ALONE))
     return report.figures.get(overall.OVERVIEW) or next(alone, None)
 
 
-def _shared_words(report: Report) -> dict[str, Any]:
+def _shared_template_values(report: Report) -> dict[str, Any]:
     """Return the words that all pages of a report share: versions, method, and the notes in full."""
     study = report.study
     sources = sorted(study.sources, key=lambda source: source.folder.name)
@@ -493,7 +495,11 @@ def _study_facts(report: Report, sources: Sequence[Source]) -> list[tuple[str, s
 def _name_scorers(study: Study) -> str:
     """Return whose scores there are where no person's is."""
     judges = find_judges(study.table, study.rubric.digest)
-    return f"{join_names([one_line(judge) for judge in judges])} alone, which no average counts" if judges else "nobody"
+    return (
+        f"{join_names([put_on_one_line(judge) for judge in judges])} alone, which no average counts"
+        if judges
+        else "nobody"
+    )
 
 
 def _describe_runs(sources: Sequence[Source]) -> str:
@@ -548,18 +554,18 @@ def _chapter_view(
 
 def _table_view(table: Table, answers: Answers) -> _View:
     lean = table.lean
-    markup = Markup(as_html(lean, hrefs=answers.hrefs(lean.data), bare=True))  # noqa: S704 - escaped cell by cell
+    markup = Markup(as_html(lean, hrefs=answers.answer_links(lean.data), bare=True))  # noqa: S704 - escaped cell by cell
     brief = sum(count_words(cell, HALF) for row in lean.cells for cell in row) <= _BRIEF
     return _View(table.name, table.title, _write_caption(table.caption, table.note), markup, brief=brief)
 
 
 def _write_caption(caption: str, note: str) -> Markup:
     missing = next((sentence for sentence in _MISSING.findall(note) if sentence not in caption), "")
-    return Markup(render_note(" ".join(filter(None, (caption, missing, find_warning(note))))))  # noqa: S704 - escaped
+    return Markup(render_note(" ".join(filter(None, (caption, missing, extract_part_warning(note))))))  # noqa: S704 - escaped
 
 
 def _figure_view(figure: Figure, pictures: Mapping[str, bytes]) -> _View:
-    svg = pictures.get(figure.name) or as_bytes(figure, "svg")
+    svg = pictures.get(figure.name) or render_figure(figure, "svg")
     across, down = (re.search(rb'<svg[^>]* %s="([\d.]+)pt"' % side, svg) for side in (b"width", b"height"))
     points, ends = float(across[1]) if across else 0.0, re.search(rb'<svg data-names="([\d.]+) ([\d.]+)"', svg)
     return _View(

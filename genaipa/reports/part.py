@@ -81,12 +81,12 @@ def measure_scored_part(rows: pd.DataFrame) -> ScoredPart:
         reason = f", the random part of {wave_size:,} not finished: not a sample"
     elif late > LATE * len(scored):
         reason = f", but {late:,} came after the draw: not a sample"
-    elif _is_uneven(rows):
+    elif _is_unevenly_scored(rows):
         reason = ", some documents more often than others: not a sample"
     return ScoredPart(len(scored), int(scored.sum()), scored_in_wave, reason, wave_size - scored_in_wave)
 
 
-def _is_uneven(rows: pd.DataFrame) -> bool:
+def _is_unevenly_scored(rows: pd.DataFrame) -> bool:
     """Tell whether chance favours documents: one run's draw took all of its answers, later ones a part."""
     answers = rows.drop_duplicates(["run", "key"]).dropna(subset="pi")
     chances = answers.groupby(["question", "document"], observed=True)["pi"].sum().clip(upper=1)
@@ -150,7 +150,7 @@ def describe_system_parts(frame: pd.DataFrame) -> dict[str, str]:
     return descriptions
 
 
-def describe_parts(frame: pd.DataFrame) -> str:
+def describe_scored_parts(frame: pd.DataFrame) -> str:
     """Return a sentence on the parts of answers that averages rest on; empty where all answers are scored."""
     if not is_partial(frame):
         return ""
@@ -238,7 +238,7 @@ def add_figure_warning(figure: Figure, thin_counts: Thin) -> Figure:
     return replace(figure, about=f"{figure.about}{_warn_of_thin_experiments(figure.name, figure.table, thin_counts)}")
 
 
-def find_warning(note: str) -> str:
+def extract_part_warning(note: str) -> str:
     """Return the warning that a note holds; or nothing."""
     return "".join(_WARNED.findall(note)[:1])
 
@@ -272,7 +272,7 @@ _ENDS = dict(zip(("least", "most"), M_ALL_RANGE, strict=True))
 """Column → the M_all that it gives to what is lacking."""
 
 
-def tabulate_lacking(frame: pd.DataFrame) -> Table:
+def tabulate_averages_with_lacking_answers(frame: pd.DataFrame) -> Table:
     """Tabulate the averages of systems whose finished wave lacks scores, and between which values each lies."""
     policies = averages.select_policy_rows(frame)
     lacking_parts = scored_parts(policies)
@@ -283,7 +283,7 @@ def tabulate_lacking(frame: pd.DataFrame) -> Table:
     rows = []
     if len(lacking_parts):
         bounds = {
-            name: _average_experiments(estimate_averages(_fill_lacking(policies, value)).frame)
+            name: _average_experiments(estimate_averages(_fill_lacking_scores(policies, value)).frame)
             for name, value in _ENDS.items()
         }
         experiment_means, judge_means = (
@@ -322,7 +322,7 @@ def _is_lacking(frame: pd.DataFrame) -> pd.Series[bool]:
     return pd.Series(frame.index.isin(unscored.index), index=frame.index)
 
 
-def _fill_lacking(frame: pd.DataFrame, value: float) -> pd.DataFrame:
+def _fill_lacking_scores(frame: pd.DataFrame, value: float) -> pd.DataFrame:
     """Return the table as if people had given this value to what waves lack."""
     filled = frame[_is_lacking(frame)].drop_duplicates(["run", "key"])
     filled = filled.assign(m_all=value, averaged=1, counted=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import clip, command
 from genaipa.reports import averages
-from genaipa.reports.figures.style import one_line
+from genaipa.reports.figures.style import put_on_one_line
 from genaipa.reports.gate import describe_change
 from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.runs.permission import Permission
@@ -167,12 +167,12 @@ _STOP = "\u2060"
 
 def _escape(text: str) -> str:
     """Return a line in which nothing is markup, a link, a mention or an issue's number."""
-    return _ACTIVE.sub(lambda sign: f"\\{sign[0]}{_STOP if sign[0] in '@#' else ''}", one_line(text))
+    return _ACTIVE.sub(lambda sign: f"\\{sign[0]}{_STOP if sign[0] in '@#' else ''}", put_on_one_line(text))
 
 
 def _format_code(text: str) -> str:
     """Return a text as code, clipped, in one line: between more backticks than are in it."""
-    line = clip(one_line(text), _CLIP) if text.strip() else "(empty)"
+    line = clip(put_on_one_line(text), _CLIP) if text.strip() else "(empty)"
     fence = "`" * (max(map(len, re.findall("`+", line)), default=0) + 1)
     return f"{fence} {line} {fence}" if line.startswith("`") or line.endswith("`") else f"{fence}{line}{fence}"
 

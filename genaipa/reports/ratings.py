@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.plugins import make_each
-from genaipa.reports.judged.verdicts import LEAST, empty_columns, not_meaningful
+from genaipa.reports.judged.verdicts import LEAST, empty_columns, explain_too_few_answers
 from genaipa.reports.table import make_table
 from genaipa.scoring.agreement import describe_agreement
 from genaipa.scoring.current import select_effective_events
@@ -152,7 +152,7 @@ def _make_row(
     answers = len({answer for answer, _ in parts})
     about: dict[str, object] = {"answers": answers, ratings.noun: len(parts)}
     if answers < least_answers:
-        return {**about, "reason": not_meaningful(answers)}
+        return {**about, "reason": explain_too_few_answers(answers)}
     row = {**about, **describe_agreement(agreement)}
     return {**row, "reason": f"all {ratings.noun} were rated alike"} if isnan(agreement.alpha) else row
 

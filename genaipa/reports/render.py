@@ -44,7 +44,7 @@ _LINKED = ("question", "m_all")
 """Columns whose cells lead to the answers behind them, beside the metrics'."""
 
 
-def headings(table: Table) -> list[str]:
+def visible_headings(table: Table) -> list[str]:
     """Return the columns as people read them."""
     return [table.headings.get(name, name) for name in table.visible_columns]
 
@@ -62,7 +62,7 @@ def numeric_columns(table: Table) -> list[int]:
 def as_lines(table: Table) -> list[str]:
     """Return the table as lines of plain text with aligned columns, without its title and its note."""
     right = set(numeric_columns(table))
-    cells = [tuple(headings(table)), *(tuple(map(_one_line, row)) for row in table.cells)]
+    cells = [tuple(visible_headings(table)), *(tuple(map(_one_line, row)) for row in table.cells)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     head, *rows = (
         "  ".join(
@@ -102,7 +102,9 @@ def as_rows(table: Table) -> list[dict[str, Any]]:
 def as_latex(table: Table) -> str:
     """Return a table that fits a page of LaTeX, with booktabs' rules."""
     lean = table.lean
-    return render_latex_table(lean.name, lean.title, lean.note, headings(lean), lean.cells, set(numeric_columns(lean)))
+    return render_latex_table(
+        lean.name, lean.title, lean.note, visible_headings(lean), lean.cells, set(numeric_columns(lean))
+    )
 
 
 def as_html(table: Table, *, max_rows: int | None = None, hrefs: Sequence[str] = (), bare: bool = False) -> str:
@@ -118,7 +120,7 @@ def as_html(table: Table, *, max_rows: int | None = None, hrefs: Sequence[str] =
     right = set(numeric_columns(table))
     head = "".join(
         f'<th scope="col"{_number_class(index, right)}>{escape_html(name)}</th>'
-        for index, name in enumerate(headings(table))
+        for index, name in enumerate(visible_headings(table))
     )
     # The first column that holds no number says what the row is about.
     columns = table.visible_columns
@@ -247,7 +249,7 @@ def render_latex_table(name: str, title: str, note: str, head: Sequence[str], bo
     )
     heads = " & ".join(layout.head) + r" \\"
     lines = [_write_row(row, right, layout) for row in body]
-    caption = f"\\caption{{{_set_formulas(title)}}}\\label{{tab:{name}}}"
+    caption = f"\\caption{{{_write_latex_text(title)}}}\\label{{tab:{name}}}"
     size = f"\\{layout.size}\\setlength{{\\tabcolsep}}{{{layout.gap:g}pt}}"
     below = (
         f"\\begin{{minipage}}{{\\linewidth}}\\footnotesize\\sloppy\\emph{{Note.}} {_latex_note(note)}\\end{{minipage}}"
@@ -352,9 +354,9 @@ def _fit_layout(head: Sequence[str], body: Cells, right: set[int]) -> _Layout:
         for index in indices
     ]
     heading_cells = [
-        f"\\rotatebox{{90}}{{{_set_formulas(head[index])}}}"
+        f"\\rotatebox{{90}}{{{_write_latex_text(head[index])}}}"
         if upright[index]
-        else _stack_heading(lines[index], "r" if index in right else "l")
+        else _write_stacked_heading(lines[index], "r" if index in right else "l")
         for index in indices
     ]
     wide = sum(max(pair) for pair in zip(final_widths, heads, strict=True)) * points + 2 * gap * len(head)
@@ -384,10 +386,10 @@ def _break_heading(text: str, width: float) -> list[str]:
     return lines or [""]
 
 
-def _stack_heading(lines: Sequence[str], side: str) -> str:
+def _write_stacked_heading(lines: Sequence[str], side: str) -> str:
     if len(lines) == 1:
-        return _set_formulas(lines[0])
-    inside = r" \\ ".join(map(_set_formulas, lines))
+        return _write_latex_text(lines[0])
+    inside = r" \\ ".join(map(_write_latex_text, lines))
     return f"\\shortstack[{side}]{{{inside}}}"
 
 
@@ -430,9 +432,9 @@ def _write_row(cells: Sequence[str], right: set[int], layout: _Layout) -> str:
         if index in right:
             written.append(_write_number(cell))
         elif layout.widths[index] is None:
-            written.append(_set_formulas(cell))
+            written.append(_write_latex_text(cell))
         else:
-            written.append("\\allowbreak{}".join(map(_set_formulas, _BREAKS.split(cell))))
+            written.append("\\allowbreak{}".join(map(_write_latex_text, _BREAKS.split(cell))))
     return " & ".join(written) + r" \\"
 
 
@@ -440,10 +442,10 @@ def _write_number(cell: str) -> str:
     power = _POWER.match(cell)
     if power:
         return f"${power[1]}\\times10^{{{'-' if power[2] == '-' else ''}{power[3]}}}$"
-    return _MINUS.sub("$-$", _set_formulas(cell))
+    return _MINUS.sub("$-$", _write_latex_text(cell))
 
 
-def _set_formulas(text: str) -> str:
+def _write_latex_text(text: str) -> str:
     """Text in which nothing is a command, and M_all is set as what it is."""
     pieces, end = [], 0
     line = _one_line(text)
@@ -459,7 +461,7 @@ def _escape_latex(text: str) -> str:
 
 def _latex_note(text: str) -> str:
     """Return a note in LaTeX, with text between backticks set as code."""
-    return re.sub(r"\\textasciigrave\{\}(.*?)\\textasciigrave\{\}", r"\\texttt{\1}", _set_formulas(text))
+    return re.sub(r"\\textasciigrave\{\}(.*?)\\textasciigrave\{\}", r"\\texttt{\1}", _write_latex_text(text))
 
 
 def _join_lines(*lines: str) -> str:

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from genaipa.answers.gather import gather_scored
+from genaipa.answers.gather import gather_scored_study
 from genaipa.errors import UsageError
 from genaipa.files.html import html_picture, short_repr
 from genaipa.kinds import find_kind
@@ -18,7 +18,7 @@ from genaipa.reports.chapters.cost import CostChapter
 from genaipa.reports.figures.figure import FORMATS, Scope
 from genaipa.reports.render import as_rows
 from genaipa.runs.run import Runs, resolve_runs
-from genaipa.runs.selection import find_meaning, select_sources
+from genaipa.runs.selection import resolve_system_or_run_name, select_sources
 from genaipa.scoring.rubric import Bounds
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class Report:
         text may not be passed on, and `tell` is called at each step. The same input gives the same bytes. A
         UsageError if the folder holds files and no report, or can't be written.
         """
-        return writing.write(self, folder, formats=formats, whole=whole, tell=tell)
+        return writing.write_report(self, folder, formats=formats, whole=whole, tell=tell)
 
 
 def report(
@@ -194,13 +194,13 @@ def report(
     resolved_workspace.check_output(Path(folder) if folder is not None else None)
     sources = select_sources(resolved_workspace, names, only)
     left_out = _note_other_tasks(sources)
-    study = gather_scored(resolved_workspace, sources, excluded=excluded, corrected=corrected, by=by)
+    study = gather_scored_study(resolved_workspace, sources, excluded=excluded, corrected=corrected, by=by)
     study = replace(study, problems=[*study.problems, *left_out])
     results: list[Results] = []
     if not only or not (only.documents or only.experiments):
         tell("scoring by rule")
         results = find_results(resolved_workspace, sources)
-    full = [find_meaning(resolved_workspace, name).name for name in names]
+    full = [resolve_system_or_run_name(resolved_workspace, name).name for name in names]
     tell("computing tables")
     built_report = Report.build(
         study, bounds, tuple(dict.fromkeys((*full, *(only.describe_each() if only else ())))), results
@@ -256,7 +256,7 @@ def scores(
     Name: m_all, dtype: float64
     """
     resolved_workspace, names = resolve_runs(runs, workspace)
-    study = gather_scored(
+    study = gather_scored_study(
         resolved_workspace, select_sources(resolved_workspace, names), excluded=excluded, scores_alone=not facts
     )
     table = study.join_facts() if facts else study.table
@@ -279,4 +279,6 @@ def load_answers(runs: Runs = (), *, workspace: WorkspaceLike = None, corrected:
     Name: yes, dtype: int64
     """
     resolved_workspace, names = resolve_runs(runs, workspace)
-    return gather_scored(resolved_workspace, select_sources(resolved_workspace, names), corrected=corrected).once()
+    return gather_scored_study(
+        resolved_workspace, select_sources(resolved_workspace, names), corrected=corrected
+    ).rows_once_per_answer()

@@ -52,7 +52,7 @@ class Side:
         return {(document, question) for document, question, _ in self.asked}
 
 
-def merge_sources(sources: Iterable[Source]) -> list[Source]:
+def merge_sources_of_same_run(sources: Iterable[Source]) -> list[Source]:
     """Return each run once, with all systems that are meant of it."""
     runs: dict[str, Source] = {}
     for source in sources:
@@ -199,7 +199,7 @@ def _list_names(names: Iterable[str], noun: str) -> str:
     return f"{noun}s {', '.join(listed[:_NAMED])}" + (f", … ({len(listed)})" if len(listed) > _NAMED else "")
 
 
-def restrict_side(compared_side: Side, common: set[tuple[str, str]]) -> Side:
+def restrict_side_to_questions(compared_side: Side, common: set[tuple[str, str]]) -> Side:
     """Restrict a side to the other's questions; a mean over documents stays where all of these are shared."""
     shared = {question for _, question in common}
     for document in compared_side.texts:

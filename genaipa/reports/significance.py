@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from genaipa.stats.looks import SIGNIFICANT
-from genaipa.stats.power import POWER, VarianceComponents, estimate_components, find_detectable
+from genaipa.stats.power import POWER, VarianceComponents, estimate_components, find_detectable_differences
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def describe_meaning(row: Row) -> str:
     higher = "A higher" if row["difference"] > 0 else "B higher"
     if holds:
         wider = "" if math.isnan(row["policies_p"]) else " only"
-        words = higher if holds_widely(row) else f"{higher} for these documents{wider}"
+        words = higher if holds_for_policies_like_these(row) else f"{higher} for these documents{wider}"
         words += "; not by ranks" if not agrees_with_ranks(row) else ""
     elif row["p"] < row["level"] or row["policies_p"] < row["level"]:
         words = "may be chance, among so many tests"
@@ -70,7 +70,7 @@ def describe_meaning(row: Row) -> str:
     return f"{words}; few questions" if row["n"] < FEW else words
 
 
-def holds_widely(row: Row) -> bool:
+def holds_for_policies_like_these(row: Row) -> bool:
     """Tell whether a difference holds for policies like these: never where it does not for these documents."""
     return bool(row["p_holm"] < row["level"] and row["policies_p_holm"] < row["level"])
 
@@ -141,7 +141,7 @@ def describe_findings(data: pd.DataFrame, first: str, second: str, refused: str 
         tested = data[(data["family"] == family) & (data["test"] != "none")]
         if len(tested):
             tests = "1 test" if len(tested) == 1 else f"{len(tested)} tests, adjusted by Holm's method"
-            yield f"{family[0].upper()}{family[1:]} ({tests}): {_describe_holding(tested, first, second)}."
+            yield f"{family[0].upper()}{family[1:]} ({tests}): {_describe_where_they_hold(tested, first, second)}."
 
 
 def write_verdict(row: Row, first: str, second: str) -> str:
@@ -168,12 +168,12 @@ def describe_power(match: Match, level: float = SIGNIFICANT) -> Iterator[str]:
     named = match.apart[match.apart["document"] != ""]
     pairs = named if len(named) else match.apart
     table = pairs.pivot_table(index="question", columns="document", values="apart")
-    sizes = find_detectable(*table.shape, estimate_components(table.to_numpy()), level=level)
+    sizes = find_detectable_differences(*table.shape, estimate_components(table.to_numpy()), level=level)
     if sentence := begin_power_sentence(sizes, len(table), table.shape[1] if len(named) else 0):
         yield f"{sentence}, as the differences found here vary."
 
 
-def _describe_holding(tested: pd.DataFrame, first: str, second: str) -> str:
+def _describe_where_they_hold(tested: pd.DataFrame, first: str, second: str) -> str:
     """Return the tests of a family that hold, and for whom."""
     other_analysts = tested["meaning"] == OTHER_PEOPLE
     holds = ~other_analysts & (tested["p_holm"] < tested["level"])
@@ -205,7 +205,7 @@ def _list_groups(rows: pd.DataFrame) -> str:
     )
 
 
-def warn_small(data: pd.DataFrame) -> Iterator[str]:
+def warn_of_few_questions(data: pd.DataFrame) -> Iterator[str]:
     """Yield a warning where little is known."""
     is_few, untested = data["n"] < FEW, data["test"] == "none"
     if not (is_few | untested).any():

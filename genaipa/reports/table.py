@@ -100,7 +100,7 @@ class Table:
     def visible_columns(self) -> list[str]:
         """The columns that people see: those with anything in them, the upper end of an interval in the lower's."""
         names = self.main_columns
-        names = [name for name in names if not name.endswith("high") or _other_end(name) not in names]
+        names = [name for name in names if not name.endswith("high") or _opposite_interval_column(name) not in names]
         return [name for name in names if any(self._format_column(name))] or names
 
     @cached_property
@@ -127,9 +127,9 @@ class Table:
         if name == "system":
             short = shorten_names(cells)
             return [short[cell] for cell in cells]
-        if not name.endswith("low") or _other_end(name) not in self.data:
+        if not name.endswith("low") or _opposite_interval_column(name) not in self.data:
             return cells
-        ends = (self.format_cell(name, value) for value in self.data[_other_end(name)])
+        ends = (self.format_cell(name, value) for value in self.data[_opposite_interval_column(name)])
         return [f"{low} to {high}" if low or high else "" for low, high in zip(cells, ends, strict=True)]
 
     def __repr__(self) -> str:
@@ -151,7 +151,7 @@ class Table:
         return written.lstrip("+-") if not written.strip("+-0.%") else written
 
 
-def _other_end(name: str) -> str:
+def _opposite_interval_column(name: str) -> str:
     return f"{name.removesuffix('low')}high" if name.endswith("low") else f"{name.removesuffix('high')}low"
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports.table import Table, make_table
-from genaipa.runs.batches import was_batched
+from genaipa.runs.batches import has_batches
 from genaipa.runs.records import RecordKind, Status
 from genaipa.systems.base import Usage
 
@@ -75,7 +75,7 @@ def calls_by_system(study: Study) -> dict[str, Calls]:
     return calls
 
 
-def busy_seconds(calls: Calls) -> tuple[float, int]:
+def measure_busy_seconds(calls: Calls) -> tuple[float, int]:
     """Return the seconds during which any of the calls was out, without pauses, and the number of pauses."""
     order = np.argsort(calls.begin, kind="stable")
     begin, latest = calls.begin[order], np.maximum.accumulate(calls.end[order])
@@ -87,9 +87,9 @@ def busy_seconds(calls: Calls) -> tuple[float, int]:
     return whole - float(pauses.sum()), len(pauses)
 
 
-def throughput(study: Study) -> Table:
+def throughput_of_study(study: Study) -> Table:
     """Return the rates of each system over the time in which it was asked; empty where none took measured time."""
-    batched = any(was_batched(source.folder.path) for source in study.sources)
+    batched = any(has_batches(source.folder.path) for source in study.sources)
     return throughput_table(calls_by_system(study), batched=batched)
 
 
@@ -97,7 +97,7 @@ def throughput_table(calls_of: dict[str, Calls], *, batched: bool) -> Table:
     """Return a row for each system: its answers, the minutes in which it was asked, and its rates over these."""
     rows = []
     for system, calls in calls_of.items():
-        seconds, pauses = busy_seconds(calls)
+        seconds, pauses = measure_busy_seconds(calls)
         minutes = seconds / 60
         tokens = np.nan if np.isnan(calls.tokens).all() else float(np.nansum(calls.tokens))
         rows.append(

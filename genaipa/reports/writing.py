@@ -18,7 +18,7 @@ from genaipa.answers import tidy as tidy_table
 from genaipa.answers.tidy import plain_texts
 from genaipa.errors import UsageError
 from genaipa.reports import page, provenance
-from genaipa.reports.figures.figure import save
+from genaipa.reports.figures.figure import save_figure
 from genaipa.reports.render import FORMS
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _LONGEST = 100
 
 
 @plain_texts
-def write(
+def write_report(
     report: Report, folder: Path, *, formats: Sequence[Format], whole: bool, tell: Callable[[str], object]
 ) -> Path:
     """Write a report (see `Report.write`); gives the path of its page."""
@@ -52,7 +52,7 @@ def write(
         _refuse_foreign_folder(folder, earlier)
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
-            _draw(report, Path(scratch), formats, tell)
+            _draw_figures(report, Path(scratch), formats, tell)
             files = _write_files(report, Path(scratch), whole=whole)
             _refuse_foreign_files(folder, files, earlier)
             for name in files:  # the manifest last
@@ -65,11 +65,11 @@ def write(
     return folder / PAGE
 
 
-def _draw(report: Report, folder: Path, formats: Sequence[Format], tell: Callable[[str], object]) -> None:
+def _draw_figures(report: Report, folder: Path, formats: Sequence[Format], tell: Callable[[str], object]) -> None:
     """Draw every figure, telling which of how many; then the tables' turn has come."""
     for number, figure in enumerate(report.figures.values(), 1):
         tell(f"drawing figure {number} of {len(report.figures)}: {figure.name}")
-        save(figure, folder / "figures", formats)
+        save_figure(figure, folder / "figures", formats)
     tell(f"writing {len(report.tables)} tables and the page")
 
 
@@ -80,14 +80,14 @@ def _write_files(report: Report, folder: Path, *, whole: bool) -> list[str]:
         write_table(table, folder / "tables")
     pictures = {path.stem: path.read_bytes() for path in (folder / "figures").glob("*.svg")}
     for name, text in page.render_pages(report, pictures, whole=whole).items():
-        _write(folder / name, text)
+        _write_text_file(folder / name, text)
     _write_inputs(report, folder / "inputs")
     frame = report.frame
     if len(frame) or not report.results:
         for name, data in ((ANSWERS, report.study.answers), (SCORES, frame)):
-            tidy_table.write(data, folder / f"{name}.parquet")
+            tidy_table.write_frame(data, folder / f"{name}.parquet")
             if len(data) <= SPREADSHEET:
-                tidy_table.write(data, folder / f"{name}.csv")
+                tidy_table.write_frame(data, folder / f"{name}.csv")
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     manifest = {
         **provenance.make_manifest(report.study),
@@ -96,7 +96,7 @@ def _write_files(report: Report, folder: Path, *, whole: bool) -> list[str]:
         "excluded_included": bool((frame["counted"] & (frame["excluded"] != "")).any()),
         "files": {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names},
     }
-    _write(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=2).decode() + "\n")
+    _write_text_file(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=2).decode() + "\n")
     return [*names, MANIFEST]
 
 
@@ -108,17 +108,17 @@ def _write_inputs(report: Report, folder: Path) -> None:
     for source in report.study.sources:
         manifest = msgspec.json.format(msgspec.json.encode(source.manifest), indent=1).decode()
         name = re.sub(r"[^\w.+-]+", "-", source.folder.name)
-        _write(folder / f"{name}.json", f"{manifest}\n")
+        _write_text_file(folder / f"{name}.json", f"{manifest}\n")
 
 
 def write_table(table: Table, folder: Path) -> None:
     """Write a table into a folder in every form; one of more than `READABLE` rows as CSV alone."""
     for suffix, text in FORMS.items():
         if suffix == ".csv" or len(table.data) <= READABLE:
-            _write(folder / f"{table.name}{suffix}", text(table))
+            _write_text_file(folder / f"{table.name}{suffix}", text(table))
 
 
-def _write(path: Path, text: str) -> None:
+def _write_text_file(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="")
 
 

@@ -121,7 +121,7 @@ def read_result_name(line: bytes) -> str:
 def read_batches(folder: Path) -> dict[str, Batch]:
     """Return mark → batch, oldest first; a RunError names a line that is no event."""
     batches: dict[str, Batch] = {}
-    for _, event in journal.read(folder / BATCHES, BatchEvent):
+    for _, event in journal.read_records(folder / BATCHES, BatchEvent):
         if event.step == "intended":
             batches[event.mark] = Batch(event)
         elif event.mark in batches:
@@ -140,7 +140,7 @@ def pending_dollars(folder: Path) -> float:
     return sum(batch.intended.dollars for batch in batches if batch.is_pending or batch.step == "fetched")
 
 
-def was_batched(folder: Path) -> bool:
+def has_batches(folder: Path) -> bool:
     """Tell whether a run was asked by batches before."""
     return (folder / BATCHES).exists()
 

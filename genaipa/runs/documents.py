@@ -50,7 +50,7 @@ class KeptDocuments(Mapping[str, Document]):
 
     def _index_lines(self) -> dict[str, int]:
         if self._offsets is None:
-            self._offsets = {line.name: offset for offset, line in journal.read(self.path, _Name)}
+            self._offsets = {line.name: offset for offset, line in journal.read_records(self.path, _Name)}
         return self._offsets
 
     def __getitem__(self, name: str) -> Document:
@@ -168,7 +168,7 @@ class KeptIntroductions:
     def _index_lines(self) -> dict[str, int]:
         size = self.path.stat().st_size if self.path.is_file() else 0
         if size != self._size:
-            self._offsets = {line.digest: offset for offset, line in journal.read(self.path, _Digest)}
+            self._offsets = {line.digest: offset for offset, line in journal.read_records(self.path, _Digest)}
             self._size = size
         return self._offsets
 
@@ -198,9 +198,9 @@ class KeptIntroductions:
                 raise
         index[digest], self._size = before, before + len(line)
 
-    def lines_except(self, left_out: set[str]) -> Iterator[bytes]:
+    def copy_lines_except(self, left_out: set[str]) -> Iterator[bytes]:
         """Return the file's lines without those for some digests."""
-        for _, introduction in journal.read(self.path, _Introduction):
+        for _, introduction in journal.read_records(self.path, _Introduction):
             if introduction.digest not in left_out:
                 yield msgspec.json.encode(introduction) + b"\n"
 

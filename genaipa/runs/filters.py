@@ -44,7 +44,7 @@ class Filters:
         wanted = (name for name in manifest.spec.systems if not self.systems or _matches_system(name, self.systems))
         return tuple(name for name in wanted if not _matches_system(name, self.without))
 
-    def selects(self, document: str, kind: str | None, initialization: str, wording: str) -> bool:
+    def selects_answers(self, document: str, kind: str | None, initialization: str, wording: str) -> bool:
         """Tell whether an answer with these coordinates about a document of this kind is selected."""
         from genaipa.runs.experiments import classify_experiment
 
@@ -81,7 +81,7 @@ class Filters:
         families = {
             name for name in self.systems + self.without if any(_matches_system(system, (name,)) for system in systems)
         }
-        models = model_names(manifest for _, manifest in runs)
+        models = models_by_system(manifest for _, manifest in runs)
         full = {
             name: name if name in families else find_system(name, systems, models)
             for name in self.systems + self.without
@@ -112,7 +112,7 @@ EVERYTHING = Filters()
 """The filters where none is given."""
 
 
-def model_names(manifests: Iterable[Manifest]) -> dict[str, set[str]]:
+def models_by_system(manifests: Iterable[Manifest]) -> dict[str, set[str]]:
     """Collect the names of the models behind each system of these runs."""
     models: dict[str, set[str]] = {}
     for manifest in manifests:

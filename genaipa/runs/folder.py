@@ -84,7 +84,7 @@ class RunFolder(ManifestFolder):
         """The run itself, as a study has its slices."""
         return [self]
 
-    def is_called(self, words: str) -> bool:
+    def has_name_words(self, words: str) -> bool:
         """Tell whether this is all of the name that the run was given; False where that can't be read."""
         try:
             return folder_words(self.manifest().name) == words
@@ -94,7 +94,7 @@ class RunFolder(ManifestFolder):
     # -- writing --
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[list[str]]:
+    def hold_for_writing(self) -> Iterator[list[str]]:
         """Hold it for writing; gives the sentences about repairs. A RunBusyError if it is held already.
 
         Whoever held it before, and lost it, writes no more: a lock on a shared file system ends with its lease.
@@ -105,7 +105,7 @@ class RunFolder(ManifestFolder):
                 for leftover in self.path.glob(f".{name}.*.tmp"):
                     leftover.unlink(missing_ok=True)  # of a process that was killed
             repairs = self._describe_damage()
-            repairs += [journal.repair(self.path / name) for name in (ANSWERS, CONVERSATIONS, INTRODUCTIONS)]
+            repairs += [journal.repair_last_line(self.path / name) for name in (ANSWERS, CONVERSATIONS, INTRODUCTIONS)]
             self._token = uuid.uuid4().hex
             self.write_file(_HOLDER, self._token.encode())
             yield list(filter(None, repairs))
@@ -122,7 +122,7 @@ class RunFolder(ManifestFolder):
             return []
         return [f"{self.path / MANIFEST}: {damage}" if damage else "", lack]
 
-    def is_held(self) -> bool:
+    def is_held_for_writing(self) -> bool:
         """Tell whether a process holds it for writing now; none does where nothing can be written."""
         try:
             with self.lock.acquire(blocking=False):
@@ -132,7 +132,7 @@ class RunFolder(ManifestFolder):
         except (OSError, NotImplementedError):
             return False
 
-    def check_held(self) -> None:
+    def check_still_held(self) -> None:
         """Raise a RunBusyError if the run was taken over by another process meanwhile; looks now and then."""
         if time.monotonic() >= self._look_again:
             self._check_held_now()
@@ -154,7 +154,7 @@ class RunFolder(ManifestFolder):
 
     # -- reading --
 
-    def stamp(self) -> Stamp | None:
+    def answers_file_stamp(self) -> Stamp | None:
         """Return numbers that change with each answer; None if there is none."""
         return stamp(self.answers)
 
@@ -164,9 +164,9 @@ class RunFolder(ManifestFolder):
 
     def read_entries(self, kind: type[T]) -> Iterator[tuple[int, T]]:
         """Yield (place, record) of each line of the answers; a RunError for one that has not the sum of its content."""
-        return journal.read(self.answers, kind, summed=True)
+        return journal.read_records(self.answers, kind, summed=True)
 
-    def read(self, kind: type[R]) -> Iterator[tuple[int, R]]:
+    def read_summed_entries(self, kind: type[R]) -> Iterator[tuple[int, R]]:
         """Yield (place, record) of all answers, each as it was written.
 
         A RunError names the line that is no record, or was changed since: results computed from it would be wrong.
@@ -183,7 +183,7 @@ class RunFolder(ManifestFolder):
 
     def records(self) -> Iterator[Record]:
         """Yield every record in the order in which they were made, failures that were replaced later included."""
-        return (record for _, record in self.read(Record))
+        return (record for _, record in self.read_summed_entries(Record))
 
     def read_records(self, places: list[int]) -> list[Record]:
         """Read the records at these places."""
@@ -191,7 +191,7 @@ class RunFolder(ManifestFolder):
 
     def conversations(self) -> Iterator[ConversationRecord]:
         """Yield the records of how each conversation began."""
-        for _, conversation in journal.read(self.conversations_file, ConversationRecord, summed=True):
+        for _, conversation in journal.read_records(self.conversations_file, ConversationRecord, summed=True):
             yield conversation
 
     def read_introduction(self, digest: str) -> list[Message]:
@@ -222,7 +222,7 @@ class RunFolder(ManifestFolder):
 
     def status(self, manifest: Manifest, *, missing: bool) -> RunStatus:
         """Return the status now, wherever it is shown; `missing` says that answers are."""
-        abandoned = manifest.status == "running" and not self.is_held()
+        abandoned = manifest.status == "running" and not self.is_held_for_writing()
         return current_status(
             manifest.status,
             abandoned=abandoned,

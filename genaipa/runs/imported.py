@@ -164,19 +164,19 @@ def is_imported(folder: RunFolder) -> bool:
     return (folder.path / PUBLISHED_SCORES).is_file()
 
 
-def has_content(path: Path, content: bytes) -> bool:
+def file_has_content(path: Path, content: bytes) -> bool:
     """Tell whether a file is there and has this content."""
     return path.is_file() and path.read_bytes() == content
 
 
 def write_run(path: Path, files: dict[str, bytes]) -> list[str]:
     """Bring a run folder to these files; the run's name if that changed anything."""
-    if all(has_content(path / name, content) for name, content in files.items()):
+    if all(file_has_content(path / name, content) for name, content in files.items()):
         return []
     try:
         path.mkdir(parents=True, exist_ok=True)
         folder = RunFolder(path)
-        with folder.writing():
+        with folder.hold_for_writing():
             for name, content in files.items():
                 folder.write_file(name, content)
     except OSError as error:

@@ -288,7 +288,7 @@ class Inputs:
         ):
             self._conversations_size = path.stat().st_size
             self._introduction_digests |= {
-                begun.id: begun.introduction for _, begun in journal.read(path, _ConversationHead)
+                begun.id: begun.introduction for _, begun in journal.read_records(path, _ConversationHead)
             }
         return self._introduction_digests.get(conversation)
 

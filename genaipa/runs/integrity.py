@@ -175,7 +175,7 @@ def _expected_files(folder: RunFolder, manifest: Manifest) -> dict[str, str]:
         digests |= {f"{kind}/{name}{ending}": digest for name, digest in getattr(manifest.digests, kind).items()}
     try:
         conversations = [
-            conversation for _, conversation in journal.read(folder.conversations_file, ConversationRecord)
+            conversation for _, conversation in journal.read_records(folder.conversations_file, ConversationRecord)
         ]
     except GenaipaError:
         conversations = []  # told by whoever checks the lines

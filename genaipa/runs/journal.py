@@ -48,7 +48,7 @@ def _compute_sum(content: bytes) -> bytes:
     return _SUM % hashlib.blake2b(content, digest_size=8).hexdigest().encode()
 
 
-def repair(path: Path) -> str:
+def repair_last_line(path: Path) -> str:
     """Take a half-written last line away; a sentence about it, empty if there was none.
 
     A process that dies while it writes leaves at most one line without its end. What it held was never reported as
@@ -85,7 +85,7 @@ def read_lines(path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
             start += len(line)
 
 
-def read(path: Path, kind: type[T], *, summed: bool = False) -> Iterator[tuple[int, T]]:
+def read_records(path: Path, kind: type[T], *, summed: bool = False) -> Iterator[tuple[int, T]]:
     """Return (byte offset, record) for each whole line; a RunError naming file and line for one that is not a record.
 
     A kind with fewer fields than the lines hold reads faster: the rest is skipped. Where lines are `summed`, the error
@@ -138,7 +138,7 @@ class AnswerFollower:
 
     def has_changed(self) -> bool:
         """Tell whether it has changed since the last call; quick where it hasn't."""
-        before, self._stamp = self._stamp, self.folder.stamp() or self._stamp
+        before, self._stamp = self._stamp, self.folder.answers_file_stamp() or self._stamp
         return self._stamp != before
 
     def is_unedited(self) -> bool:

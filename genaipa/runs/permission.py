@@ -67,7 +67,7 @@ class Permission:
         self.restricted_questions = {
             name for name in question_sets if f"questions/{question_sets[name]}.yaml" in self.restricted_files
         }
-        self._words = {name: find_author(manifest, name) for name in manifest.spec.systems}
+        self._words = {name: find_reply_author(manifest, name) for name in manifest.spec.systems}
 
     def may_share_reply(self, system: str, document: str) -> bool:
         """Tell whether a system's replies about a document may be passed on: what is its own, or freely licensed.
@@ -130,7 +130,7 @@ def _read_licenses(folder: Path, kind: str, form: type[QuestionSet | Annotations
         yield f"{kind}/{path.name}", read_yaml(path, form).license
 
 
-def find_author(manifest: Manifest, system: str) -> Words:
+def find_reply_author(manifest: Manifest, system: str) -> Words:
     """Return the author of the replies of a system of this run; empty where nothing says it.
 
     Under whatever name it was asked: what counts is what the run notes of the system, unless what it stood for quotes;

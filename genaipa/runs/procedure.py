@@ -130,7 +130,7 @@ def procedure_plan(spec: RunSpec) -> ProcedurePlan:
     return spec.plan
 
 
-def ask_about(spec: RunSpec, documents: Iterable[str], questions: Mapping[str, str]) -> RunSpec:
+def ask_about_other_documents(spec: RunSpec, documents: Iterable[str], questions: Mapping[str, str]) -> RunSpec:
     """Return the spec of the same procedure about other documents, each with its question set."""
     plan = replace(procedure_plan(spec), documents=tuple(documents), questions=dict(questions))
     return replace(spec, plan=plan)
@@ -183,6 +183,6 @@ def conversation_id(
     return f"{begun}|{prompts}" if prompts else begun
 
 
-def tally_row(task: str, coordinates: Mapping[str, str]) -> str:
+def choose_tally_row(task: str, coordinates: Mapping[str, str]) -> str:
     """Return the row of a table of counts to which a record belongs: its initialization, or its other task."""
     return coordinates["initialization"] if task == DEFAULT else task

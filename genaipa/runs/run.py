@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from genaipa.errors import UsageError
 from genaipa.files.html import figure_frame, html_table, short_repr
 from genaipa.runs.procedure import find_procedure_plan
-from genaipa.runs.selection import find_run, find_runs, run_folders
+from genaipa.runs.selection import find_run, find_run_or_study, run_folders
 from genaipa.runs.slices import SlicedStudy, map_slices_to_studies, study_progress
 from genaipa.workspace import find_workspace, list_names
 
@@ -156,7 +156,7 @@ def load_run(name: str = "latest", workspace: WorkspaceLike = None) -> Run:
     ('brindlecart', 'answered')
     """
     run_workspace = find_workspace(workspace)
-    return Run(run_workspace, find_runs(run_workspace, name))
+    return Run(run_workspace, find_run_or_study(run_workspace, name))
 
 
 def list_runs(workspace: WorkspaceLike = None) -> list[Run]:

@@ -16,7 +16,7 @@ from genaipa.files.names import folder_words
 from genaipa.files.text import digest
 from genaipa.kinds import find_kind
 from genaipa.policies.corpus import FACTS
-from genaipa.runs.filters import EVERYTHING, Filters, model_names
+from genaipa.runs.filters import EVERYTHING, Filters, models_by_system
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.imported import is_imported
 from genaipa.runs.manifest import MANIFEST, MANIFEST_COPY
@@ -56,7 +56,7 @@ class Source:
         if not (self.only.documents or self.only.experiments):
             return True
         facts = self.manifest.documents.get(document)
-        return self.only.selects(document, facts.kind if facts else None, initialization, wording)
+        return self.only.selects_answers(document, facts.kind if facts else None, initialization, wording)
 
 
 def select_sources(workspace: Workspace, names: Sequence[str], only: Filters | None = None) -> list[Source]:
@@ -99,8 +99,10 @@ def resolve_names(workspace: Workspace, names: Sequence[str]) -> list[Source]:
     error only if it was named itself.
     """
     parts: dict[str, _Part] = {}
-    meanings = [find_meaning(workspace, name).parts for name in names]
-    for part in chain.from_iterable(meanings if names else [_drop_reruns(_scorable_runs(workspace))]):
+    meanings = [resolve_system_or_run_name(workspace, name).parts for name in names]
+    for part in chain.from_iterable(
+        meanings if names else [_drop_reruns_of_published_studies(_scorable_runs(workspace))]
+    ):
         before = parts.get(part.folder.name, part)
         parts[part.folder.name] = part._replace(systems=tuple(sorted({*before.systems, *part.systems})))
     return [Source(part.folder, part.folder.manifest(), part.systems) for part in parts.values()]
@@ -120,7 +122,7 @@ class Meaning(NamedTuple):
     parts: list[_Part]
 
 
-def find_meaning(workspace: Workspace, name: str) -> Meaning:
+def resolve_system_or_run_name(workspace: Workspace, name: str) -> Meaning:
     """Resolve a name of a system, of a run, or RUN:SYSTEM; systems come before parts of the names of runs.
 
     The errors of `resolve_names`.
@@ -130,24 +132,31 @@ def find_meaning(workspace: Workspace, name: str) -> Meaning:
     systems = list(dict.fromkeys(system for run in runs for system in run.systems))
     system = find_system(name, systems)
     if not system and "/" in name:
-        system = find_system(name, systems, model_names(run.folder.manifest() for run in runs))
+        system = find_system(name, systems, models_by_system(run.folder.manifest() for run in runs))
     if system:
-        return Meaning(system, _drop_reruns([run._replace(systems=(system,)) for run in runs if system in run.systems]))
+        return Meaning(
+            system,
+            _drop_reruns_of_published_studies(
+                [run._replace(systems=(system,)) for run in runs if system in run.systems]
+            ),
+        )
     recorded = "/" in name and getattr(find_provider(name), "words", "") == "recording"
     if recorded and not any(is_imported(run.folder) for run in runs):
         study = find_datasets().get(name, "NAME")
         raise UsageError(f"no run of {name} is here; import the published study with: genaipa get {study} --runs")
     try:
-        source, end = find_runs(workspace, name), ""
+        source, end = find_run_or_study(workspace, name), ""
     except UnknownNameError:
         run, colon, end = name.partition(":")
-        unknown = UnknownNameError("system or run here", name, _offer_names(systems, runs), "See: genaipa runs")
+        unknown = UnknownNameError(
+            "system or run here", name, _list_names_to_suggest(systems, runs), "See: genaipa runs"
+        )
         if not colon:
             raise unknown from None
         # A misspelt class (`a:Bto`) is no run and its system.
         misspelt = bool(closest(name, [system for system in systems if ":" in system]))
         try:
-            source = find_runs(workspace, run)
+            source = find_run_or_study(workspace, run)
         except UsageError:
             if misspelt:
                 raise unknown from None
@@ -155,7 +164,7 @@ def find_meaning(workspace: Workspace, name: str) -> Meaning:
     run_systems = source.folders[0].head().spec.systems
     if not end:
         return Meaning(source.name, [_Part(folder, run_systems) for folder in source.folders])
-    models = model_names(folder.manifest() for folder in source.folders[:1])
+    models = models_by_system(folder.manifest() for folder in source.folders[:1])
     if not (system := find_system(end, run_systems, models)):
         raise unknown if misspelt else UnknownNameError(f"system of the run {source.name}", end, run_systems)
     return Meaning(f"{source.name}:{system}", [_Part(folder, (system,)) for folder in source.folders])
@@ -169,7 +178,7 @@ def _scorable_runs(workspace: Workspace) -> list[_Part]:
     return [_Part(run, manifest.spec.systems) for run, manifest in runs if not find_kind(manifest.spec.kind).on_answers]
 
 
-def _offer_names(systems: Sequence[str], runs: Sequence[_Part]) -> set[str]:
+def _list_names_to_suggest(systems: Sequence[str], runs: Sequence[_Part]) -> set[str]:
     """Return the names that an error may offer: systems, and the newest runs as they were called if that is enough."""
     heads = [(run.folder, run.folder.head()) for run in runs]
     # A study is offered in place of its slices.
@@ -189,7 +198,7 @@ def select_folders(workspace: Workspace, names: Sequence[str], only: Filters | N
     return [source.folder for source in select_sources(workspace, names, only)]
 
 
-def _drop_reruns(runs: list[_Part]) -> list[_Part]:
+def _drop_reruns_of_published_studies(runs: list[_Part]) -> list[_Part]:
     """Return the runs, except any that only ask a published study's systems again, where the study itself is here.
 
     Such a run repeats answers that are counted already; by its own name it is reported as any other.
@@ -239,7 +248,7 @@ def find_siblings(folder: RunFolder) -> list[RunFolder]:
     return study.folders if study and any(sibling.path == folder.path for sibling in study.folders) else [folder]
 
 
-def study_problems(workspace: Workspace, slices: Iterable[Slice | None]) -> list[str]:
+def describe_study_problems(workspace: Workspace, slices: Iterable[Slice | None]) -> list[str]:
     """Return sentences on what is lost of the studies of these slices, and on runs that only bear a study's name."""
     names = dict.fromkeys(part.study for part in slices if part is not None)
     studies = group_slices(run_folders(workspace)) if names else {}
@@ -253,7 +262,7 @@ def _find_run_path(workspace: Workspace, name: str) -> Path | None:
 
 def find_run(workspace: Workspace, name: str) -> RunFolder:
     """Find the one run that `find_runs` finds; a UsageError for a study of several slices."""
-    source = find_runs(workspace, name)
+    source = find_run_or_study(workspace, name)
     if isinstance(source, SlicedStudy):
         raise UsageError(
             f"{source.name} is a study in {source.number:,} slices, each a run of its own; name one of them, such as "
@@ -262,7 +271,7 @@ def find_run(workspace: Workspace, name: str) -> RunFolder:
     return source
 
 
-def find_runs(workspace: Workspace, name: str) -> RunFolder | SlicedStudy:
+def find_run_or_study(workspace: Workspace, name: str) -> RunFolder | SlicedStudy:
     """Find the run or the study of that name, path, or unambiguous part of a name.
 
     `latest` is the newest in which answers were asked for: a judge's runs come after the judged ones. A slice is meant
@@ -284,7 +293,7 @@ def find_runs(workspace: Workspace, name: str) -> RunFolder | SlicedStudy:
     ]
     matching += matching_studies
     if len(matching) > 1:
-        matching = [source for source in matching if source.is_called(words)] or matching
+        matching = [source for source in matching if source.has_name_words(words)] or matching
     if len(matching) == 1:
         return matching[0]
     if matching:
@@ -335,7 +344,7 @@ class Occasion:
     runs: tuple[str, ...]
 
 
-def find_occasions(sources: Iterable[Source]) -> dict[str, list[Occasion]]:
+def find_days_of_same_plan(sources: Iterable[Source]) -> dict[str, list[Occasion]]:
     """Return system → its occasions, the earliest first, of the plan that it was asked on most days, if on several.
 
     A plan is the whole spec but for its systems and repetitions, and the digests of documents, questions and prompts;
@@ -385,5 +394,8 @@ def _find_complete_studies(sources: Iterable[Source]) -> dict[str, str]:
 def map_run_days(sources: Iterable[Source]) -> dict[str, str]:
     """Return run → its day, of runs in which a system was asked the same on several days."""
     return {
-        run: occasion.day for days in find_occasions(sources).values() for occasion in days for run in occasion.runs
+        run: occasion.day
+        for days in find_days_of_same_plan(sources).values()
+        for occasion in days
+        for run in occasion.runs
     }

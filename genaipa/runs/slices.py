@@ -47,7 +47,7 @@ def check_slice(index: int, number: int, quoted: str = "") -> None:
         )
 
 
-def place_documents(text_digests: bytes, number: int) -> list[int]:
+def assign_documents_to_slices(text_digests: bytes, number: int) -> list[int]:
     """Return the slice, from 1, of each document by the digests of company and text, which follow one another.
 
     Nothing else moves it: duplicates are in one slice, and a longer corpus leaves every document where it was.
@@ -74,18 +74,18 @@ class SlicedStudy:
         return list(self.slices.values())
 
     @property
-    def cap(self) -> float | None:
+    def spending_cap(self) -> float | None:
         """The spending cap of the study in US dollars: the highest that a slice was given, None if one has none."""
         caps = [head.slice.cap for head in (folder.head() for folder in self.folders) if head.slice is not None]
         known_caps = [cap for cap in caps if cap is not None]
         return max(known_caps) if len(known_caps) == len(caps) else None
 
-    def is_called(self, words: str) -> bool:
+    def has_name_words(self, words: str) -> bool:
         """Tell whether these words of a folder's name are all of the study's name."""
         return folder_words(self.name) == words
 
     @property
-    def missing(self) -> list[int]:
+    def missing_slices(self) -> list[int]:
         """The slices that are lost or were never begun."""
         return [index for index in range(1, self.number + 1) if index not in self.slices]
 
@@ -97,7 +97,7 @@ class SlicedStudy:
             "name it by itself."
             for folder, reason in self.foreign
         ]
-        if missing := self.missing:
+        if missing := self.missing_slices:
             indices = [str(index) for index in missing]
             named = join_names(indices) if len(indices) <= _NAMED else some(indices, _NAMED)
             them = "it" if len(missing) == 1 else "them"
@@ -115,8 +115,8 @@ def study_progress(study: SlicedStudy) -> tuple[RunStatus, Tally]:
     for folder in study.folders:
         manifest, counts = folder.read_state()
         statuses.add(manifest.status)
-        tally.include(counts)
-    return combine_statuses(statuses | ({"partial"} if study.missing else set())), tally
+        tally.add_tally(counts)
+    return combine_statuses(statuses | ({"partial"} if study.missing_slices else set())), tally
 
 
 def group_slices(folders: Iterable[RunFolder]) -> dict[str, SlicedStudy]:
@@ -141,20 +141,20 @@ def map_slices_to_studies(folders: Iterable[RunFolder]) -> dict[str, SlicedStudy
     return {folder.name: study for study in group_slices(folders).values() for folder in study.folders}
 
 
-def slice_plan(part: Slice, systems: Iterable[str], repetitions: int) -> Hashable:
+def shared_slice_plan(part: Slice, systems: Iterable[str], repetitions: int) -> Hashable:
     """Return what all slices of a study have in common."""
     return part.plan, part.number, frozenset(systems), repetitions
 
 
-def head_slice_plan(head: ManifestHead) -> Hashable:
+def shared_plan_of_head(head: ManifestHead) -> Hashable:
     """Return what a slice has in common with all others of its study."""
     assert head.slice is not None, "it is a slice"
-    return slice_plan(head.slice, head.spec.systems, head.spec.repetitions)
+    return shared_slice_plan(head.slice, head.spec.systems, head.spec.repetitions)
 
 
 def _group_study(name: str, heads: list[tuple[RunFolder, ManifestHead]]) -> SlicedStudy:
     """Return the study of these slices, the oldest first."""
-    plans = Counter(head_slice_plan(head) for _, head in heads)
+    plans = Counter(shared_plan_of_head(head) for _, head in heads)
     plan = max(plans, key=plans.__getitem__)
     slices: dict[int, tuple[RunFolder, ManifestHead]] = {}
     foreign: list[tuple[RunFolder, str]] = []
@@ -162,7 +162,7 @@ def _group_study(name: str, heads: list[tuple[RunFolder, ManifestHead]]) -> Slic
     for folder, head in heads:
         assert head.slice is not None, "they are slices"
         index = head.slice.index
-        if head_slice_plan(head) != plan:
+        if shared_plan_of_head(head) != plan:
             foreign.append((folder, "was asked by another plan than the others"))
         elif index not in slices:
             slices[index], number = (folder, head), head.slice.number

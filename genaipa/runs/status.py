@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.kinds import DEFAULT
-from genaipa.runs.procedure import find_procedure_plan, tally_row
+from genaipa.runs.procedure import choose_tally_row, find_procedure_plan
 from genaipa.runs.records import RecordKind, RunSpec, Status, Totals
 from genaipa.systems.base import Usage
 from genaipa.systems.thoughts import has_marks
@@ -123,7 +123,7 @@ class Count:
         self.prompt_cut += addend.prompt_cut
         self.thoughts_in_text += addend.thoughts_in_text
 
-    def spend(self, record: CountedRecord | Record) -> None:
+    def add_spending(self, record: CountedRecord | Record) -> None:
         """Add a record's tokens, money and time."""
         self.seconds += record.seconds
         if record.usage is not None:
@@ -153,12 +153,12 @@ class Tally:
             row = self.rows[system, initialization] = Count()
         return row
 
-    def include(self, tally: Tally) -> None:
+    def add_tally(self, tally: Tally) -> None:
         """Add the counts of another run, whose keys stay its own."""
         for row_key, count in tally.rows.items():
             self.row(*row_key).add(count)
 
-    def set_planned(self, spec: RunSpec, orders: Mapping[str, Sized], planned: int = 0) -> None:
+    def set_planned_answers(self, spec: RunSpec, orders: Mapping[str, Sized], planned: int = 0) -> None:
         """Set how many answers are wanted in each row, by the orders of questions or, without them, `planned`."""
         rows, plan = {spec.task: planned}, find_procedure_plan(spec)
         if plan is not None:
@@ -170,8 +170,8 @@ class Tally:
 
     def add(self, record: CountedRecord | Record) -> None:
         """Take a record into account; it replaces an earlier one of its key."""
-        row = self.row(record.system, tally_row(record.task, record.coordinates))
-        row.spend(record)
+        row = self.row(record.system, choose_tally_row(record.task, record.coordinates))
+        row.add_spending(record)
         previous = self.statuses.get(record.key)
         if record.kind == "answer":
             if previous is not None:
@@ -189,7 +189,7 @@ class Tally:
         """Return the systems whose answers are missing."""
         return {system for (system, _), row in self.rows.items() if row.missing}
 
-    def is_settled(self, key: str) -> bool:
+    def needs_no_asking(self, key: str) -> bool:
         """Tell whether this answer or step need not be asked again."""
         return self.statuses.get(key, "failed") != "failed"
 
@@ -217,7 +217,7 @@ class Tally:
 def count_records(manifest: Manifest, records: Iterable[tuple[int, CountedRecord]]) -> tuple[Tally, dict[str, int]]:
     """Return the counts of these records beside what their manifest plans, and the place of each key's latest one."""
     tally, offsets = Tally(), dict[str, int]()
-    tally.set_planned(manifest.spec, manifest.orders, manifest.planned)
+    tally.set_planned_answers(manifest.spec, manifest.orders, manifest.planned)
     for offset, record in records:
         tally.add(record)
         offsets[record.key] = offset

@@ -39,13 +39,13 @@ class RunWriter:
 
     async def append(self, record: Record) -> int:
         """Keep a record, and return its byte offset; it is on disk by then. A RunBusyError for a run taken over."""
-        self._folder.check_held()
+        self._folder.check_still_held()
         return await self._answers.append(record)
 
     async def record_opening(self, conversation: ConversationRecord) -> None:
         """Keep how a conversation began, once."""
         if conversation.id not in self._introduction_digests:
-            self._folder.check_held()
+            self._folder.check_still_held()
             self._introduction_digests[conversation.id] = conversation.introduction
             await self._conversations.append(conversation)
 
@@ -58,7 +58,7 @@ class RunWriter:
         digest = self._introduction_digests.get(conversation)
         return None if digest is None else list(self._read_introduction(digest))
 
-    def keep_introduction(self, messages: Sequence[Message]) -> str:
+    def store_introduction(self, messages: Sequence[Message]) -> str:
         """Store the messages before the first question, and return their digest."""
         content = encode_introduction(messages)
         digest = hashlib.sha256(content).hexdigest()

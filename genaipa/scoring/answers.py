@@ -28,7 +28,7 @@ from genaipa.runs.integrity import find_flaw
 from genaipa.runs.journal import AnswerFollower
 from genaipa.runs.procedure import procedure_plan, read_coordinates
 from genaipa.runs.records import RecordHead, Status, answer_digest
-from genaipa.runs.selection import study_problems
+from genaipa.runs.selection import describe_study_problems
 from genaipa.scoring.evidence.asked import AskedQuestion
 from genaipa.scoring.evidence.doubts import describe_wrong_citation
 from genaipa.systems.provider import ADAPTERS, list_providers
@@ -292,7 +292,7 @@ class Pool:
                 )
             except GenaipaError as error:
                 self._unusable_runs.append(f"{error} The run is left out.")
-        self._lost = study_problems(workspace, (run.inputs.manifest.slice for run in self._runs.values()))
+        self._lost = describe_study_problems(workspace, (run.inputs.manifest.slice for run in self._runs.values()))
         self.refresh()
 
     @property

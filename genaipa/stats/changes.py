@@ -9,9 +9,9 @@ import numpy as np
 
 from genaipa.stats.arrays import as_flags, as_labels, as_values, rank_labels
 from genaipa.stats.intervals import estimate_mean
-from genaipa.stats.permutation import deal_values, deal_words, exact_p
+from genaipa.stats.permutation import exact_p, permute_reply_texts, permute_reply_values
 from genaipa.stats.shares import difference_interval
-from genaipa.stats.tests import wilcoxon
+from genaipa.stats.tests import wilcoxon_signed_rank_test
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,11 +70,11 @@ def estimate_change(
         # As in the test, it is the replies that vary, cell by cell.
         unit_weights = np.ones(len(before))
         low, high = difference_interval((after, unit_weights), (before, unit_weights))
-        p = exact_p(_deal_cells(value, late, begins, None if words is None else np.asarray(words)[order]))
+        p = exact_p(_deal_replies_of_cells(value, late, begins, None if words is None else np.asarray(words)[order]))
         return change._replace(difference=float((second - first).mean()), low=low, high=high, p=p)
     mean = estimate_mean(after - before, question, document)
     # Where all questions moved alike there is no spread for a t test.
-    p = wilcoxon(second - first).p if isnan(mean.p) else mean.p
+    p = wilcoxon_signed_rank_test(second - first).p if isnan(mean.p) else mean.p
     return change._replace(difference=mean.mean, low=mean.low, high=mean.high, p=p)
 
 
@@ -83,9 +83,9 @@ def _average_questions(values: Floats, groups: Labels) -> Floats:
     return means
 
 
-def _deal_cells(values: Floats, late: Flags, begins: Labels, words: Any) -> Iterator[Deals]:
+def _deal_replies_of_cells(values: Floats, late: Flags, begins: Labels, words: Any) -> Iterator[Deals]:
     """Deal each cell's replies to the days, but for those that are all alike."""
-    replies, deal = (values, deal_values) if words is None else (words, deal_words)
+    replies, deal = (values, permute_reply_values) if words is None else (words, permute_reply_texts)
     for replies_before, after in zip(*(np.split(column, begins[1:]) for column in (replies, late)), strict=True):
         if (replies_before != replies_before[0]).any():
             yield deal(list(replies_before[~after]), list(replies_before[after]))

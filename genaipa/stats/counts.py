@@ -70,12 +70,12 @@ def estimate_figure(
     overall = find(counts.sum(axis=0))
     value = float(np.mean(overall))
     spread = float(np.std(overall)) if len(overall) > 1 else nan
-    share = _find_share(counts, part)
+    share = _cluster_held_items(counts, part)
     if share is not None:
         enough = (share.items > 0).sum() >= LEAST_CLUSTERS
         ends = share_interval(*share) if enough else (nan, nan)
     else:
-        without = _leave_out_each(counts, find)
+        without = _estimate_without_each_cluster(counts, find)
         enough = (~np.isnan(without[number > 0])).sum() >= LEAST_CLUSTERS
         per_cluster = number / counts.shape[1]
         ends = find_bounded_interval(value, find_reach(number, without), per_cluster) if enough else (nan, nan)
@@ -93,19 +93,19 @@ def subtract_figures(
     _check_counts(second, items)
     means = float(np.mean(find(first.sum(axis=0)))), float(np.mean(find(second.sum(axis=0))))
     value = means[0] - means[1]
-    ours, theirs = _find_share(first, part), _find_share(second, part)
+    ours, theirs = _cluster_held_items(first, part), _cluster_held_items(second, part)
     if ours is not None and theirs is not None:
         enough = ((ours.items > 0) & (theirs.items > 0)).sum() >= LEAST_CLUSTERS
         ends = difference_interval(ours, theirs) if enough else (nan, nan)
     else:
-        without = _leave_out_each(first, find) - _leave_out_each(second, find)
+        without = _estimate_without_each_cluster(first, find) - _estimate_without_each_cluster(second, find)
         enough = (~np.isnan(without[number > 0])).sum() >= LEAST_CLUSTERS
         reach = find_reach(number, without) if enough else nan
         ends = value - reach, value + reach
     return FigureDifference(value, *ends, *means)
 
 
-def divide(counts: Floats, part: Part) -> Floats:
+def divide_held_by_all(counts: Floats, part: Part) -> Floats:
     """Return the share of each row of counts."""
     return _divide_safely(counts[..., part.held], counts[..., part.all], part.over_none)
 
@@ -140,13 +140,13 @@ def _check_counts(counts: Floats, items: Floats) -> Floats:
     return as_weights(items, len(counts))
 
 
-def _leave_out_each(counts: Floats, find: Callable[[Floats], Floats]) -> Floats:
+def _estimate_without_each_cluster(counts: Floats, find: Callable[[Floats], Floats]) -> Floats:
     """Return the figure without each cluster in turn: the mean over repetitions."""
     other_counts = counts.sum(axis=0) - counts
     return np.asarray(np.mean([find(other_counts[:, index]) for index in range(counts.shape[1])], axis=0))
 
 
-def _find_share(counts: Floats, part: Part | None) -> Clusters | None:
+def _cluster_held_items(counts: Floats, part: Part | None) -> Clusters | None:
     """Return each cluster's items that hold, and all, over repetitions; None for no share of whole things."""
     if part is None or (counts != np.round(counts)).any():
         return None

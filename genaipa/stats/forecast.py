@@ -45,24 +45,24 @@ class Forecast(NamedTuple):
     half: float
 
     @property
-    def floor(self) -> float:
+    def least_half_interval(self) -> float:
         """Return half the interval if people scored every answer."""
         return self._find_quantile() * float(np.sqrt(self.between / self.questions))
 
-    def find_more(self, target: float) -> MoreScores:
+    def forecast_scores_needed(self, target: float) -> MoreScores:
         """Return the scores still needed for half the interval to be `target`."""
         random, free = np.random.default_rng(0), (self.questions - 1, max(self.scored - 1, 1))
         between, within = (random.chisquare(n, _DRAWS) / n for n in free)
-        needed = self._find_needed(target, self.between * between, self.within * within)
+        needed = self._compute_scores_needed(target, self.between * between, self.within * within)
         low, high = np.quantile(needed, _TAILS, method="nearest")
-        middle = self._find_needed(target, np.array([self.between]), np.array([self.within]))[0]
+        middle = self._compute_scores_needed(target, np.array([self.between]), np.array([self.within]))[0]
         return MoreScores(*(max(float(number) - self.scored, 0.0) for number in (middle, low, high)))
 
     def _find_quantile(self) -> float:
         n = self.questions
         return -float(stdtrit(n - 1, (1 - LEVEL) / 2)) * (1 + 1 / (n * (n - 1)))
 
-    def _find_needed(self, target: float, between: Floats, within: Floats) -> Floats:
+    def _compute_scores_needed(self, target: float, between: Floats, within: Floats) -> Floats:
         within_variance = self.questions * (target / self._find_quantile()) ** 2 - between
         divisor = (
             np.divide(within_variance, within, out=np.full_like(within_variance, np.inf), where=within > 0)

@@ -182,7 +182,7 @@ def estimate_mean(
     return estimate._replace(mean=min(max(estimate.mean, limits[0]), limits[1]))
 
 
-def join_targets(these_documents: CrossedMean, named: CrossedMean) -> CrossedMean:
+def join_document_and_policy_estimates(these_documents: CrossedMean, named: CrossedMean) -> CrossedMean:
     """Join the estimate for these documents, of all cells, with that for policies, of those cells that have a document.
 
     The interval for policies is made to contain that for these documents, and its p is at least as large; where the two
@@ -208,10 +208,10 @@ def find_interval(values: Any, limits: Limits | None = None, *, share: bool = Fa
         return np.nan, np.nan
     mean = float(value[0] + (value - value[0]).mean())
     component = _estimate_component(value - mean)
-    if not share and _is_rounding(component.variance, value):
+    if not share and _is_rounding_error(component.variance, value):
         return np.nan, np.nan
     limits = limits or (_SHARE if share else _ENDLESS)
-    return _find_ends(mean, [component], limits, LEVEL, value if share else None)[:2]
+    return _find_interval_ends(mean, [component], limits, LEVEL, value if share else None)[:2]
 
 
 def estimate_document_mean(
@@ -283,7 +283,7 @@ def estimate_difference(
     if smaller_size < _TWO:
         return estimate._replace(reason=Reason.ONE_QUESTION)
     components = [_estimate_component(ours - ours.mean()), _estimate_component(theirs.mean() - theirs)]
-    if _is_rounding(sum(component.variance for component in components), np.append(ours, theirs)):
+    if _is_rounding_error(sum(component.variance for component in components), np.append(ours, theirs)):
         return estimate._replace(reason=Reason.ALL_EQUAL)
     low, high, p = _find_mean_ends(estimate.mean, components, limits or _ENDLESS, confidence)
     return estimate._replace(low=low, high=high, p=p, reason=Reason.NO_PAIRS)
@@ -340,15 +340,15 @@ def _estimate_cells(
     if len(around) < _TWO:
         return estimate._replace(reason=Reason.ONE_QUESTION)
     by_question = _estimate_component(around - around.mean())._replace(n=scored)
-    if not share and _is_rounding(by_question.variance, cells.means):
+    if not share and _is_rounding_error(by_question.variance, cells.means):
         return estimate._replace(reason=Reason.ALL_EQUAL)
-    low, high, p = _find_ends(mean, [by_question], limits, confidence, cells.means if share else None)
-    estimate = estimate._replace(low=low, high=high, p=p, reason=_find_reason(cells, share=share))
+    low, high, p = _find_interval_ends(mean, [by_question], limits, confidence, cells.means if share else None)
+    estimate = estimate._replace(low=low, high=high, p=p, reason=_explain_missing_interval(cells, share=share))
     if estimate.reason is not Reason.NONE:
         return estimate
     by_document, alike = _estimate_documents(cells)
     components = [by_question, by_document]
-    wider = _find_ends(mean, components, limits, confidence, cells if share else None)
+    wider = _find_interval_ends(mean, components, limits, confidence, cells if share else None)
     # The wider conclusion contains the other one: never the narrower of the two.
     low, high, p = min(low, wider[0]), max(high, wider[1]), max(p, wider[2])
     estimate = estimate._replace(policies_low=low, policies_high=high, policies_p=p, documents_alike=alike)
@@ -375,7 +375,7 @@ def _average_groups(value: Floats, weight: Floats, first: NDArray[np.intp]) -> t
     return value[first] + np.add.reduceat(weight * (value - centre), first) / total, total
 
 
-def _find_reason(cells: _Cells, *, share: bool) -> Reason:
+def _explain_missing_interval(cells: _Cells, *, share: bool) -> Reason:
     """Tell why nothing is said for policies like these."""
     if not cells.documents:
         return Reason.NO_DOCUMENT
@@ -395,7 +395,7 @@ def _count_equal_documents(cells: _Cells) -> float:
 # -- intervals --
 
 
-def _is_rounding(variance: float, values: Floats) -> bool:
+def _is_rounding_error(variance: float, values: Floats) -> bool:
     """Tell whether the variance of the mean of these is an error of rounding."""
     return sqrt(variance) <= _ROUNDING * max(float(np.abs(values).max()), 1e-300)
 
@@ -481,7 +481,7 @@ def _half_width(components: list[_Component], probability: float) -> float:
     return hypot(*(component.quantile(probability) * sqrt(component.variance) for component in varying))
 
 
-def _find_ends(
+def _find_interval_ends(
     mean: float, components: list[_Component], limits: Limits, confidence: float, draws: Floats | _Cells | None
 ) -> _Ends:
     """Return the interval of a share, of which these were `drawn`; without them that of any other mean."""
@@ -502,12 +502,17 @@ def _find_mean_ends(mean: float, components: list[_Component], limits: Limits, c
     largest_bend = _MOST_BENT / (6 * half((1 - LEVEL) / 2))
     reach = half((1 - confidence) / 2)
     skew = min(max(sum(component.third for component in components) / (6 * error**3), -largest_bend), largest_bend)
-    low, high = mean - _transform(reach, skew) * error, mean - _transform(-reach, skew) * error
+    low, high = (
+        mean - _transform_skewed_quantile(reach, skew) * error,
+        mean - _transform_skewed_quantile(-reach, skew) * error,
+    )
     low, high = (min(max(end, limits[0]), limits[1]) for end in (low, high))
     return (
         low,
         high,
-        _find_p(abs(_transform_back(mean / error, skew)), half, components[0] if len(components) == 1 else None),
+        _compute_p_value(
+            abs(_invert_skewed_quantile(mean / error, skew)), half, components[0] if len(components) == 1 else None
+        ),
     )
 
 
@@ -548,19 +553,19 @@ def _count_draws(draws: Floats | _Cells, limits: Limits) -> tuple[float, int]:
     return n, min(unusual)
 
 
-def _transform(reach: float, skew: float) -> float:
+def _transform_skewed_quantile(reach: float, skew: float) -> float:
     """Transform a t quantile as Willink does, finite for each `reach`; `skew` is a sixth of the mean's skewness."""
     if abs(skew) < _ROUNDING:
         return reach
     return (cbrt(1 + 6 * skew * (reach - skew)) - 1) / (2 * skew)
 
 
-def _transform_back(reach: float, skew: float) -> float:
+def _invert_skewed_quantile(reach: float, skew: float) -> float:
     """Invert `_transform`."""
     return reach + skew + 2 * skew * reach**2 + 4 / 3 * skew**2 * reach**3
 
 
-def _find_p(reach: float, half: Callable[[float], float], only: _Component | None) -> float:
+def _compute_p_value(reach: float, half: Callable[[float], float], only: _Component | None) -> float:
     """Return twice the probability of an end whose interval reaches so far."""
     if only is not None:
         return 2 * float(stdtr(only.n - 1, -reach / (1 + 1 / (only.n * (only.n - 1)))))

@@ -29,7 +29,7 @@ UNFINISHED = 0.05
 """The share of the planned answers that may lack scores, shortly before the end."""
 
 
-def find_level(planned: Sequence[int], scored: Sequence[int], enlarged: Sequence[bool]) -> float:
+def interim_significance_level(planned: Sequence[int], scored: Sequence[int], enlarged: Sequence[bool]) -> float:
     """Return the level for what is compared, of the answers planned and scored of each side.
 
     The planned end is there when each side's is. A side without a plan counts as complete, and so does a study of none.

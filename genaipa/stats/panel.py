@@ -68,7 +68,7 @@ def estimate_panel(
     number = int(analyst.max()) + 1
     leniencies = _fit_leniencies(value, analyst, question_cells, about) if number > 1 else None
     effects = leniencies.effects if leniencies else np.full(number, np.nan)
-    extra = _find_extra(value, weight, analyst, rank_labels(answer), effects)
+    extra = _score_excess_over_others(value, weight, analyst, rank_labels(answer), effects)
     without = np.asarray(float(weight @ value) - np.bincount(analyst, extra, number), np.float64)
     if number < LEAST_ANALYSTS:
         return Panel(number, np.nan, without, Reason.FEW_ANALYSTS)
@@ -83,7 +83,7 @@ def _combine_labels(first: Labels, second: Labels) -> Labels:
     return rank_labels(first * (int(second.max()) + 1) + second)
 
 
-def _count_parts(parts: Labels, wholes: Labels) -> Labels:
+def _count_parts_of_wholes(parts: Labels, wholes: Labels) -> Labels:
     """Return how many different parts the whole of each score has."""
     _, first = np.unique(_combine_labels(wholes, parts), return_index=True)
     return np.bincount(wholes[first])[wholes]
@@ -94,13 +94,15 @@ def _weigh_scores(
 ) -> Floats:
     """Return each score's weight in the mean; they add up to 1."""
     weight: Floats = 1 / np.bincount(cell)[cell]
-    weight /= _count_parts(document, question_cells)
-    weight /= _count_parts(experiment, question)
+    weight /= _count_parts_of_wholes(document, question_cells)
+    weight /= _count_parts_of_wholes(experiment, question)
     weight /= int(question.max()) + 1
     return weight
 
 
-def _find_extra(value: Floats, weight: Floats, analyst: Labels, answer: Labels, effects: Floats) -> Floats:
+def _score_excess_over_others(
+    value: Floats, weight: Floats, analyst: Labels, answer: Labels, effects: Floats
+) -> Floats:
     """Return what each score adds to the mean beyond what others gave, or would have given, to the same answer.
 
     Where others scored the answer too, that is known. Where they did not, it is what its analyst gave beyond others on
@@ -135,7 +137,7 @@ def _fit_leniencies(value: Floats, analyst: Labels, question_cells: Labels, abou
     number = int(analyst.max()) + 1
     dealt = np.zeros((len(analyst), number))
     dealt[np.arange(len(analyst)), analyst] = 1.0
-    free = _remove_effects(np.column_stack([value, dealt]), question_cells, about)
+    free = _remove_question_and_document_effects(np.column_stack([value, dealt]), question_cells, about)
     predictors, gram = free[:, 1:], free[:, 1:].T @ free[:, 1:]
     counts = dealt.sum(axis=0)
     # All leniencies together are the mean's level: one direction is never known.
@@ -153,7 +155,7 @@ def _fit_leniencies(value: Floats, analyst: Labels, question_cells: Labels, abou
     return _Leniencies(effects, max(float((deviations**2).sum()) - noise, 0.0) / (number - 1))
 
 
-def _remove_effects(columns: Floats, question_cells: Labels, about: Labels) -> Floats:
+def _remove_question_and_document_effects(columns: Floats, question_cells: Labels, about: Labels) -> Floats:
     """Take questions and documents out of each column, by turns until it no longer changes."""
     residuals: Floats = columns - columns.mean(axis=0)
     for _ in range(_ROUNDS):

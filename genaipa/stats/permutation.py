@@ -32,14 +32,14 @@ class Deals(NamedTuple):
     seen: int
 
 
-def deal_values(before: Sequence[float], after: Sequence[float]) -> Deals:
+def permute_reply_values(before: Sequence[float], after: Sequence[float]) -> Deals:
     """Deal replies, each with a value from 0 to 1, to two days."""
     weight = STEPS * (1 / len(before) + 1 / len(after)) / 2
     # The second day's replies are dealt: a higher one raises the change.
-    return deal_steps(*([round(weight * value) for value in values] for values in (after, before)))
+    return permute_integers(*([round(weight * value) for value in values] for values in (after, before)))
 
 
-def deal_steps(chosen: Sequence[int], other_steps: Sequence[int]) -> Deals:
+def permute_integers(chosen: Sequence[int], other_steps: Sequence[int]) -> Deals:
     """Deal whole numbers from 0 to two sides; the value of a deal is the sum of the `chosen` side."""
     values = [*chosen, *other_steps]
     # The ways to a sum, by how many of the values are in it.
@@ -51,7 +51,7 @@ def deal_steps(chosen: Sequence[int], other_steps: Sequence[int]) -> Deals:
     return Deals(dict(zip(possible.tolist(), (ways[-1, possible] / whole).tolist(), strict=True)), sum(chosen))
 
 
-def deal_words(before: Sequence[Any], after: Sequence[Any]) -> Deals:
+def permute_reply_texts(before: Sequence[Any], after: Sequence[Any]) -> Deals:
     """Deal replies, each with its words, to two days: is the second day less like the first than the first is itself.
 
     The likeness is the share of pairs of replies that are equal. The first day has two replies or more.

@@ -71,7 +71,7 @@ def estimate_components(values: Floats) -> VarianceComponents:
     return VarianceComponents(components[0], components[1], residual)
 
 
-def find_detectable(
+def find_detectable_differences(
     questions: int, documents: int, variance: VarianceComponents, *, studies: int = STUDIES, level: float = 0.05
 ) -> Detectable:
     """Return the smallest differences that studies of this size find: each question about each document, once for both.

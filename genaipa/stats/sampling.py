@@ -32,12 +32,12 @@ def sample_cells(answers: Sequence[Sequence[int]], size: int) -> list[list[CellS
     [[CellSample(taken=1, chance=0.25), CellSample(taken=0, chance=0.25)], [CellSample(taken=1, chance=0.25)]]
     """
     totals = [sum(documents) for documents in answers]
-    turns, means = deal_turns(totals, size)
+    turns, means = deal_turns_in_proportion(totals, size)
     some_without = any(total and not turn for total, turn in zip(totals, turns, strict=True))
     cells = []
     for documents, turn, mean in zip(answers, turns, means, strict=True):
-        turns_taken, _ = deal_turns(documents, turn)
-        _, mean_turns = deal_turns(documents, 1 if some_without else turn)
+        turns_taken, _ = deal_turns_in_proportion(documents, turn)
+        _, mean_turns = deal_turns_in_proportion(documents, 1 if some_without else turn)
         factor = mean if some_without else 1.0
         cells.append(
             [
@@ -48,7 +48,7 @@ def sample_cells(answers: Sequence[Sequence[int]], size: int) -> list[list[CellS
     return cells
 
 
-def deal_turns(sizes: Sequence[int], turns: int) -> tuple[list[int], list[float]]:
+def deal_turns_in_proportion(sizes: Sequence[int], turns: int) -> tuple[list[int], list[float]]:
     """Return how many each of several rows gives in that many turns, round by round, and the mean over their orders.
 
     >>> deal_turns([3, 1, 3], 4)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genaipa.stats.arrays import as_values
-from genaipa.stats.permutation import Deals, deal_steps, exact_p
+from genaipa.stats.permutation import Deals, exact_p, permute_integers
 from genaipa.stats.ranks import rank_values
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class RankTest(NamedTuple):
     effect: float
 
 
-def wilcoxon(differences: Any) -> RankTest:
+def wilcoxon_signed_rank_test(differences: Any) -> RankTest:
     """Test paired differences by their signed ranks (Wilcoxon, 1945); zeros are left out.
 
     The effect is the matched-pairs rank-biserial correlation (Kerby, 2014); that of zeros alone is 0. No test is made
@@ -67,7 +67,7 @@ def wilcoxon(differences: Any) -> RankTest:
     return RankTest("Wilcoxon", exact_p(deals), effect)
 
 
-def mann_whitney(first: Any, second: Any) -> RankTest:
+def mann_whitney_test(first: Any, second: Any) -> RankTest:
     """Test two independent sets by their ranks (Mann and Whitney, 1947), with Cliff's delta (1993) as effect.
 
     No test is made of so few values that no difference could be significant. If all are equal, p is 1.
@@ -87,10 +87,10 @@ def mann_whitney(first: Any, second: Any) -> RankTest:
 
         return RankTest("Mann-Whitney", float(stats.mannwhitneyu(ours, theirs, method="asymptotic").pvalue), effect)
     twice = (2 * rank_values(pooled)).astype(int).tolist()
-    return RankTest("Mann-Whitney", exact_p([deal_steps(twice[: len(ours)], twice[len(ours) :])]), effect)
+    return RankTest("Mann-Whitney", exact_p([permute_integers(twice[: len(ours)], twice[len(ours) :])]), effect)
 
 
-def adjust_holm(p: Sequence[float]) -> list[float]:
+def adjust_p_by_holm(p: Sequence[float]) -> list[float]:
     """Return the p values adjusted for their number (Holm, 1979); NaN is no test, and stays."""
     return [value if isnan(value) else min(1.0, value) for value in _adjust_stepwise(p)]
 

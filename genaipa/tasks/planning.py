@@ -22,10 +22,10 @@ from genaipa.policies.corpus_index import INDICES, read_corpus
 from genaipa.policies.document import Document, document_names, load_document
 from genaipa.questions.sets import WORDINGS, default_set, find_published_set, load_question_set
 from genaipa.runs.experiments import DEFAULT_EXPERIMENT, EXPERIMENTS
-from genaipa.runs.procedure import INITIALIZATIONS, NEUTRAL, ProcedurePlan, ask_about, procedure_plan
+from genaipa.runs.procedure import INITIALIZATIONS, NEUTRAL, ProcedurePlan, ask_about_other_documents, procedure_plan
 from genaipa.runs.records import CorpusFacts, RunSpec
 from genaipa.runs.selection import run_folders
-from genaipa.runs.slices import check_slice, place_documents
+from genaipa.runs.slices import assign_documents_to_slices, check_slice
 from genaipa.systems.provider import find_provider
 from genaipa.systems.published import find_question_sets, is_recorded, read_recording
 from genaipa.tasks.prompts import list_prompt_sets, load_prompts
@@ -122,12 +122,12 @@ def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) 
     alike = corpus.heads.find_alike(rows)
     heads = {corpus.heads.names[row]: corpus.heads.make_document(row) for row in dict.fromkeys(alike)}
     whole = make_spec(replace(request, documents=tuple(heads), corpus=None), workspace.with_documents(heads), resources)
-    slice_indices = place_documents(corpus.heads.texts, number)
+    slice_indices = assign_documents_to_slices(corpus.heads.texts, number)
     slice_rows = [(row, first) for row, first in zip(rows, alike, strict=True) if slice_indices[row] == index]
     documents = _read_documents(workspace, request, corpus, [row for row, _ in slice_rows])
     sets = procedure_plan(whole).questions
     questions = {corpus.heads.names[row]: sets[corpus.heads.names[first]] for row, first in slice_rows}
-    spec = ask_about(whole, documents, questions)
+    spec = ask_about_other_documents(whole, documents, questions)
     return PlannedSlice(workspace.with_documents(documents), spec, facts, _plan_digest(workspace, whole, facts))
 
 
@@ -157,7 +157,7 @@ def _plan_digest(workspace: Workspace, spec: RunSpec, facts: CorpusFacts) -> str
     files = workspace.names("questions")
     questions = {name: digest(read_text(files[name][1])) for name in sorted({*plan.questions.values()})}
     prompts = {name: sorted(load_prompts(workspace, name).sources.items()) for name in plan.prompts}
-    alike = replace(ask_about(spec, (), {}), systems=(), repetitions=1)
+    alike = replace(ask_about_other_documents(spec, (), {}), systems=(), repetitions=1)
     sample = facts.digest, facts.asked, facts.stratified
     return digest(repr((msgspec.to_builtins(alike), sample, sorted(questions.items()), sorted(prompts.items()))))
 

@@ -65,7 +65,7 @@ def _select_experiment(data: pd.DataFrame, experiment: str) -> pd.DataFrame:
 
 
 def _describe_box_plots(box_rows: pd.DataFrame, points: pd.DataFrame, bounds: Bounds) -> Spec:
-    marks = style.system_marks([str(name) for name in box_rows["system"].unique()])
+    marks = style.assign_system_markers([str(name) for name in box_rows["system"].unique()])
     systems, documents = list(marks), [str(name) for name in box_rows["document"].unique()]
     about_box = _list_tooltip_fields("system", "document", "n", *_NUMBERS)
     colours = [mark["color"] for mark in marks.values()]
@@ -179,7 +179,7 @@ def show_report_table(key: str, table: Table) -> None:
     """Show a table of a report with its title and note; one page of rows is on screen."""
     show_texts(f"{key} title {table.name}", [make_note(table.title, table.note)])
     right = set(render.numeric_columns(table))
-    columns = [ListColumn(name, right=index in right) for index, name in enumerate(render.headings(table))]
+    columns = [ListColumn(name, right=index in right) for index, name in enumerate(render.visible_headings(table))]
 
     def row(row_number: int) -> ListRow:
         return ListRow(replace(table, data=table.data.iloc[row_number : row_number + 1]).cells[0])

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from genaipa.answers.gather import gather
+from genaipa.answers.gather import gather_study
 from genaipa.answers.tidy import list_metrics
 from genaipa.errors import GenaipaError
 from genaipa.reports import part
 from genaipa.reports.chapters import documents, judges, metrics, overall
-from genaipa.reports.figures.figure import Scope, as_png
+from genaipa.reports.figures.figure import Scope, render_png
 from genaipa.reports.judged.beside import describe_forecasts, people_and_judge_table
 from genaipa.reports.part import note_thin_experiments
 from genaipa.reports.report import Report
@@ -153,7 +153,7 @@ class ResultsCache:
             sources = list_sources(desk)
             if not sources:
                 return None
-            self._unscored = gather(desk.workspace, sources, None)
+            self._unscored = gather_study(desk.workspace, sources, None)
             self._answers = answers
         desk.current.refresh()
         events = desk.current.events()
@@ -309,7 +309,7 @@ class ResultsView:
     def draw_picture(self, figure: Figure) -> bytes:
         """Draw a figure of the report as a PNG file, once."""
         if figure.name not in self._pictures:
-            self._pictures[figure.name] = as_png(figure, DPI)
+            self._pictures[figure.name] = render_png(figure, DPI)
         return self._pictures[figure.name]
 
     def list_line_answers(self, system: str, experiment: str, rows: Rows, name: str) -> list[ScoredAnswer]:

@@ -338,7 +338,7 @@ def _draw_categories(data: pd.DataFrame, suites: Sequence[str], marks: Marks) ->
     names = dict(zip(data["category"], data["name"], strict=True))
     systems = list(dict.fromkeys(data["system"]))
     across = min(len(suites), 4)
-    down, across = style.panel_grid(len(suites), across)
+    down, across = style.panel_rows_and_columns(len(suites), across)
     canvas = style.make_canvas(style.WIDTH, down * (0.24 * len(codes) + 0.7) + 0.4)
     panels = canvas.subplots(down, across, sharey=True, squeeze=False)
     for axes, suite in zip(panels.flat, suites, strict=False):
@@ -358,7 +358,7 @@ def _draw_categories(data: pd.DataFrame, suites: Sequence[str], marks: Marks) ->
     for axes in panels[:, 0]:
         axes.set_yticks(range(len(codes)), [f"{style.shorten(names[code], 30)} ({code})" for code in codes])
         axes.set_ylim(len(codes) - 0.5, -0.5)
-    style.bottom_axes(panels, len(suites))
+    style.lowest_used_axes(panels, len(suites))
     labels = style.unique_labels(systems)
-    style.draw_legend(canvas, [style.legend_mark(labels[system], **marks[system]) for system in systems])
+    style.draw_legend(canvas, [style.make_marker_legend_entry(labels[system], **marks[system]) for system in systems])
     return canvas

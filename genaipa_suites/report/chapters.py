@@ -85,7 +85,7 @@ def _make_chapters(study: Study, results: Sequence[Result], problems: list[str])
     if not scored_boards:
         return []
     glue_chapter = glue.make_chapter(study.sources, scored_boards)
-    marks = style.system_marks(_list_systems(scored_boards, study))
+    marks = style.assign_system_markers(_list_systems(scored_boards, study))
     suites_boards = [
         list(suite_boards) for _, suite_boards in groupby(scored_boards, key=lambda scored: scored.board.name)
     ]

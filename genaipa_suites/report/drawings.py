@@ -97,7 +97,7 @@ def _panel_rows(scored: ScoredBoard) -> pd.DataFrame | None:
 
 def _draw_scores(data: pd.DataFrame, marks: Marks) -> Canvas:
     boards = list(dict.fromkeys(data["board"]))
-    down, across = style.panel_grid(len(boards), _ACROSS)
+    down, across = style.panel_rows_and_columns(len(boards), _ACROSS)
     systems = [list(rows["system"]) for rows in (_select_points(data, board) for board in boards)]
     max_systems = max(map(len, systems))
     canvas = style.make_canvas(style.WIDTH, down * (_ROW * max_systems + 0.75) + 0.35)
@@ -123,10 +123,14 @@ def _draw_scores(data: pd.DataFrame, marks: Marks) -> Canvas:
         measure = data.loc[data["board"] == board, "measure"].iloc[0]
         axes.set_xlabel(f"{style.shorten(measure, 40)} (%)", fontsize=style.SMALL)
         axes.tick_params(axis="x", labelbottom=True)
-    style.bottom_axes(panels, len(boards))
+    style.lowest_used_axes(panels, len(boards))
     kinds = {str(kind) for kind in data["kind"]}
     names = {"floor": "best floor", "ceiling": "ceiling", "people": "people"}
-    lines = [style.legend_mark(names[kind], **{**look, "marker": ""}) for kind, look in _LINES.items() if kind in kinds]
+    lines = [
+        style.make_marker_legend_entry(names[kind], **{**look, "marker": ""})
+        for kind, look in _LINES.items()
+        if kind in kinds
+    ]
     style.draw_legend(canvas, lines)
     return canvas
 
@@ -176,7 +180,7 @@ def _draw_ordered_groups(data: pd.DataFrame, measures: Mapping[str, str], groupi
         axes.set_xlabel(style.drawable_name(grouping))
     panels[0].set_ylabel("per cent")
     labels = style.unique_labels(systems)
-    style.draw_legend(canvas, [style.legend_mark(labels[system], **marks[system]) for system in systems])
+    style.draw_legend(canvas, [style.make_marker_legend_entry(labels[system], **marks[system]) for system in systems])
     return canvas
 
 
@@ -217,7 +221,7 @@ def _draw_errors(data: pd.DataFrame, kinds: Mapping[str, int]) -> Canvas:
                 text = axes.text(middle, bar.get_y() + 0.33, f"{count:,}", fontsize=style.TINY, color=ink)
                 text.set(ha="center", va="center")
         starts = [before + count for before, count in zip(starts, data[kind], strict=True)]
-        entries.append(style.legend_patch(kind, **look))
+        entries.append(style.make_patch_legend_entry(kind, **look))
     axes.set_yticks(range(len(data)), list(style.unique_labels(data["system"], 30).values()))
     axes.set_ylim(len(data) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
@@ -358,7 +362,7 @@ def _draw_groups(data: pd.DataFrame, measures: Sequence[Measure], marks: Marks) 
     panels[0].set_yticks(range(len(groups)), [f"{style.shorten(group, 22)}  n={sizes[group]}" for group in groups])
     panels[0].set_ylim(len(groups) - 0.5, -0.5)
     names = style.unique_labels(systems)
-    style.draw_legend(canvas, [style.legend_mark(names[system], **marks[system]) for system in systems])
+    style.draw_legend(canvas, [style.make_marker_legend_entry(names[system], **marks[system]) for system in systems])
     return canvas
 
 

@@ -98,7 +98,7 @@ def _draw_agreement(agreement: Table) -> Canvas:
     data = agreement.data
     pairs = list(dict.fromkeys(zip(data["a"], data["b"], strict=True)))[:_PANELS]
     tasks = list(dict.fromkeys(data["task"]))
-    down, across = style.panel_grid(len(pairs), 2)
+    down, across = style.panel_rows_and_columns(len(pairs), 2)
     canvas = style.make_canvas(style.WIDTH, down * (0.24 * len(tasks) + 0.8) + 0.3)
     panels = canvas.subplots(down, across, sharex=True, squeeze=False)
     widest = max(1.0, float(data[["only_a", "only_b"]].max().max()))
@@ -128,7 +128,7 @@ def _draw_agreement(agreement: Table) -> Canvas:
         axes.set_xlim(-1.4 * widest, 1.4 * widest)
         axes.xaxis.set_major_formatter(lambda value, _: f"{abs(value):g}")
         axes.tick_params(axis="y", length=0)
-    for axes in style.bottom_axes(panels, len(pairs)):
+    for axes in style.lowest_used_axes(panels, len(pairs)):
         axes.set_xlabel("per cent of examples")
         axes.tick_params(axis="x", labelbottom=True)
     return canvas

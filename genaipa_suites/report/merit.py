@@ -173,7 +173,7 @@ class Counts:
 def _find_figures(measure: Measure) -> Callable[[Floats], Floats]:
     """Return what makes figures of rows of counts; the functions that most measures have take all rows at once."""
     if measure.value in _PARTS:
-        return partial(row_figures.divide, part=_PARTS[measure.value])
+        return partial(row_figures.divide_held_by_all, part=_PARTS[measure.value])
     if measure.value in _ROWS:
         return _ROWS[measure.value]
     return lambda rows: np.array([measure.value(row) for row in rows.tolist()])

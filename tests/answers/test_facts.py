@@ -9,7 +9,7 @@ import pytest
 from running import carry_out, make_workspace, spec, write
 
 from genaipa.answers import fact
-from genaipa.answers.gather import gather_scored
+from genaipa.answers.gather import gather_scored_study
 from genaipa.archive import pack, unpack
 from genaipa.errors import DataError
 from genaipa.runs.selection import select_sources
@@ -65,7 +65,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
 def gathered(place: Path | str = ".") -> Study:
     """Return the runs of a workspace, gathered."""
     here = find_workspace(Path(place))
-    return gather_scored(here, select_sources(here, ()))
+    return gather_scored_study(here, select_sources(here, ()))
 
 
 def make_run(license: str = "CC0", default: str = "See section 1! HELP!") -> None:  # noqa: A002 - as files call it
@@ -89,7 +89,7 @@ def test_a_packages_fact_is_a_column_and_equal_answers_are_read_once(install: Ca
     assert (frame["claims_silence"] == "no").all()
     (shouting,) = (each for each in fact.facts() if each.name == "shouting")
     reader = fact.FactReader(fact.RunInputs(None), {}, [shouting])
-    record = next(gathered().sources[0].folder.read(fact_record()))[1]
+    record = next(gathered().sources[0].folder.read_summed_entries(fact_record()))[1]
     shouting.read_replies.clear()
     assert reader.row(record) == reader.row(record)
     assert len(shouting.read_replies) == 1
@@ -200,4 +200,4 @@ def test_without_texts_no_reply_is_read() -> None:
     names = {each.name for each in fact.list_textless_facts()}
     assert names >= {"annotation", "prompt-cut", "spending"}
     assert names.isdisjoint({"silence", "citations", "passages", "thoughts"})
-    assert set(Passages.columns) <= set(fact.columns())
+    assert set(Passages.columns) <= set(fact.fact_columns())

@@ -11,7 +11,7 @@ from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, score
 
 from benchmarks.made_study import make_study
-from genaipa.answers.gather import gather
+from genaipa.answers.gather import gather_study
 from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
 from rubrics import PAPER
@@ -35,9 +35,9 @@ def study_of_scores(*analysts: int) -> Study:
 def test_an_average_of_a_fact_is_over_answers() -> None:
     """An answer with three scores is one answer; over the table it would count three times."""
     study = study_of_scores(3, 1, 0, 1)
-    assert study.once("spending")["seconds"].mean() == 1.5
+    assert study.rows_once_per_answer("spending")["seconds"].mean() == 1.5
     assert study.join_facts()["seconds"].mean() == pytest.approx((3 * 0 + 1 + 2 + 3) / 6)
-    assert study.once()["counted"].tolist() == [True, True, False, True]
+    assert study.rows_once_per_answer()["counted"].tolist() == [True, True, False, True]
     assert "seconds" not in study.table, "no fact widens the table"
     assert study.table["row"].tolist() == [0, 0, 0, 1, 2, 3]
 
@@ -49,19 +49,19 @@ def test_the_answers_of_some_rows_are_numbered_anew() -> None:
     some = study.select_rows(study.table["question"].isin(["T_f1", "T_u1"]))
     assert some.answers["question"].tolist() == ["T_f1", "T_u1"]
     assert some.table["row"].tolist() == [0, 0, 1]
-    assert some.once("spending")["seconds"].tolist() == [0, 3]
+    assert some.rows_once_per_answer("spending")["seconds"].tolist() == [0, 3]
     assert len(study.answers) == 4
 
 
 def test_a_fact_is_known_where_anything_is() -> None:
     """What nobody knows is no column of answers; asked for by name, it is there and empty."""
     study = study_of_scores(1, 1, 1, 1)
-    assert study.has("spending", "silence")
-    assert not study.has("passages")
-    assert not study.has("no such fact")
+    assert study.knows_facts("spending", "silence")
+    assert not study.knows_facts("passages")
+    assert not study.knows_facts("no such fact")
     assert "passages" not in study.answers
-    assert study.once("passages")["passages"].isna().all()
-    assert not study.select_rows(study.table["question"] == "T_f1").has("points")
+    assert study.rows_once_per_answer("passages")["passages"].isna().all()
+    assert not study.select_rows(study.table["question"] == "T_f1").knows_facts("points")
 
 
 def test_equal_answers_have_all_scores_of_their_words() -> None:
@@ -79,7 +79,7 @@ def test_new_scores_leave_the_study_before_as_it_was() -> None:
     make_workspace()
     write("say.yaml", "default: See section 1.\n")
     run, _ = carry_out(spec(systems=("scripted/say.yaml",)))
-    study = gather(find_workspace(), select_sources(find_workspace(), ()), None)
+    study = gather_study(find_workspace(), select_sources(find_workspace(), ()), None)
     first, second, *_ = answers(run)
     later = study.apply_events([score("ada", first.digest, GOOD), score("ada", second.digest, POOR)])
     assert (study.table["counted"].sum(), later.table["counted"].sum()) == (0, 2)

@@ -16,7 +16,7 @@ from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened, score
 
 from genaipa.answers import tidy as frame
-from genaipa.answers.fact import list_columns
+from genaipa.answers.fact import list_fact_columns
 from rubrics import METRICS
 
 if TYPE_CHECKING:
@@ -104,8 +104,8 @@ def test_tables_for_machines_and_the_tidy_table(genaipa: Cli, tmp_path: Path):
     with (folder / "tidy.csv").open(encoding="utf-8-sig", newline="") as file:
         # Nothing was annotated, retrieved or thought; no prompt was cut, no point ticked, and no other day asked on.
         unknown = ("annotation", "passages", "thoughts", "prompt-cut", "citations", "exclusions", "wave", "points")
-        left_out = list_columns(*unknown)
-        assert next(csv.reader(file)) == [name for name in frame.columns(METRICS) if name not in left_out]
+        left_out = list_fact_columns(*unknown)
+        assert next(csv.reader(file)) == [name for name in frame.describe_columns(METRICS) if name not in left_out]
 
 
 def test_leaderboard(genaipa: Cli, demo):

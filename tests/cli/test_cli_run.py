@@ -20,7 +20,7 @@ from servers import OpenAIServer, cut, failure, refusal, reply
 from genaipa.execution.calls import REPLY_PLACEHOLDER
 from genaipa.reports.significance import PUBLISHED
 from genaipa.runs.selection import run_folders
-from genaipa.stats.power import find_detectable
+from genaipa.stats.power import find_detectable_differences
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -261,7 +261,9 @@ def test_estimate(run: Run) -> None:
     said = json.loads(run("run", "-s", "gpt-4o", "-p", "acme", "--estimate", "--json").out)
     assert sum(row["calls"] for row in said["rows"]) == 4 * 4 + 2
     assert (said["power"]["questions"], said["power"]["documents"], said["power"]["policies"]) == (4, 1, None)
-    assert said["power"]["these_documents"] == pytest.approx(find_detectable(4, 1, PUBLISHED).these_documents, abs=0.1)
+    assert said["power"]["these_documents"] == pytest.approx(
+        find_detectable_differences(4, 1, PUBLISHED).these_documents, abs=0.1
+    )
     assert all(0 < row["cached_cost"] <= row["cost"] for row in said["rows"])
     assert not Path("runs").exists()
 

@@ -15,7 +15,7 @@ import pytest
 from genaipabench_tree import IDS, repository, tree_of
 from published_tree import COLUMNS, POLICIES, USER, faq_sheet, reply, study, user_sheet, workbook
 
-from genaipa.answers.gather import gather_scored
+from genaipa.answers.gather import gather_scored_study
 from genaipa.errors import RunError, UsageError
 from genaipa.files.spreadsheets import read_csv
 from genaipa.runs.exclusions import read_exclusions
@@ -312,7 +312,7 @@ def test_other_prompts_are_refused(genaipa: Cli) -> None:
     finished, _ = asked_again(genaipa, "-i", "document")
     assert "its answers were given to the prompts of the study, not to these" in finished.err
     run = find_run(find_workspace(), "latest").name
-    found = gather_scored(find_workspace(), select_sources(find_workspace(), [run]))
+    found = gather_scored_study(find_workspace(), select_sources(find_workspace(), [run]))
     assert set(found.table["prompts"]) == {"published"}
 
 

@@ -10,7 +10,7 @@ from analysts import make_answers
 from running import TEXT, answers, write
 from stores import opened, score
 
-from genaipa.answers.gather import gather
+from genaipa.answers.gather import gather_study
 from genaipa.errors import DataError
 from genaipa.files.text import digest
 from genaipa.policies.document import load_document
@@ -55,7 +55,7 @@ def reported(*, corrected: bool) -> Report:
     """The report on the only run."""
     here = find_workspace()
     with opened("sqlite:///scores.db") as store:
-        return Report.build(gather(here, select_sources(here, ("latest",)), store, corrected=corrected))
+        return Report.build(gather_study(here, select_sources(here, ("latest",)), store, corrected=corrected))
 
 
 def silence(report: Report) -> dict[str, str]:

@@ -166,7 +166,7 @@ def test_a_report_leaves_silence_open(tmp_path: Path) -> None:
     """Of a study in Dutch nobody is charged with a false assertion, and the table says why."""
     make_answers("Dat staat er niet.", text=DUTCH * 2, annotations="  Q1: {silent: true, answer: Niets.}\n")
     study = genaipa.report().study
-    assert not study.has("silence")
+    assert not study.knows_facts("silence")
     found = silent_rates_table(study)
     assert len(found.data) == 0
     assert "Answers about documents in other languages (1) are left out" in found.note
@@ -179,7 +179,9 @@ def test_a_report_says_where_its_rates_are_estimates(monkeypatch: pytest.MonkeyP
         "Dazu enthält das Dokument keine Angaben.", text=GERMAN, annotations="  Q1: {silent: true, answer: Nichts.}\n"
     )
     study = genaipa.report().study
-    assert study.once().loc[lambda rows: rows["status"] == "answered", "claims_silence"].tolist() == ["yes"]
+    assert study.rows_once_per_answer().loc[lambda rows: rows["status"] == "answered", "claims_silence"].tolist() == [
+        "yes"
+    ]
     assert silent_rates_table(study).note.count("Rates about documents in German are estimates") == 1
     monkeypatch.setitem(LANGUAGES, "de", replace(LANGUAGES["de"], measured={"silence": (0.97, 0.58)}))
     assert (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from genaipa.execution.limits import at_most
+from genaipa.execution.limits import max_call_usage
 from genaipa.languages.en import syllables
 from genaipa.policies.document import About, Document
 from genaipa.policies.search import HALF, count_words
@@ -109,4 +109,4 @@ def test_words_of_scripts_without_blanks() -> None:
 def test_a_token_is_some_bytes() -> None:
     """An estimate by length counts a character of Chinese nearly as a token, a letter of English as a quarter."""
     assert [estimate_tokens(text) for text in ("abcd" * 3, "данные", "我们收集")] == [3, 3, 3]
-    assert at_most([Message("user", "我们收集")], Settings()).input == 4
+    assert max_call_usage([Message("user", "我们收集")], Settings()).input == 4

@@ -14,7 +14,7 @@ from benchmarks.made_up import made_up
 from genaipa.archive import run_files
 from genaipa.errors import UsageError
 from genaipa.execution.observer import Observer
-from genaipa.execution.prepare import prepare
+from genaipa.execution.prepare import prepare_run
 from genaipa.policies.corpus import encode_document
 from genaipa.policies.document import load_document
 from genaipa.runs.run import load_run
@@ -98,7 +98,7 @@ def test_equal_texts_are_named(corpus: Path, genaipa: Callable[..., Finished]) -
 def test_a_run_goes_on_with_its_own_copies(corpus: Path, genaipa: Callable[..., Finished]) -> None:
     """A changed corpus doesn't change a run that has copies, which says what has changed; one without is refused."""
     request = RunRequest(("extractive",), corpus=str(corpus), plan={"experiment": "quality", "limit": "2"})
-    before = prepare(find_workspace(), request, Observer()).open()
+    before = prepare_run(find_workspace(), request, Observer()).open_folder()
     assert not (before.path / "documents.jsonl").exists()
     every = list(made_up(20))
     changed = written(corpus, with_text(every[0], "Nothing."), *every[2:])
@@ -127,8 +127,8 @@ def test_a_run_goes_on_with_its_own_copies(corpus: Path, genaipa: Callable[..., 
 def test_a_named_run_goes_on_without_its_name(corpus: Path) -> None:
     """The same corpus, asked the same again, is the run that was begun under a name of its own."""
     request = RunRequest(("extractive",), corpus=str(corpus), plan={"experiment": "quality", "limit": "2"})
-    begun = prepare(find_workspace(), msgspec.structs.replace(request, name="first"), Observer()).open()
-    again = prepare(find_workspace(), request, Observer())
+    begun = prepare_run(find_workspace(), msgspec.structs.replace(request, name="first"), Observer()).open_folder()
+    again = prepare_run(find_workspace(), request, Observer())
     assert again.folder is not None
     assert again.folder.name == begun.name
 
@@ -220,7 +220,7 @@ def test_a_large_corpus_is_asked_in_slices(corpus: Path, genaipa: Callable[..., 
     corpus.write_text("".join(json.dumps(one) + "\n" for one in short))
     request = RunRequest(("extractive",), corpus=str(corpus), plan={"experiment": "quality", "limit": "1"})
     with pytest.raises(UsageError, match=r"^4,001 documents are more than 2,000 in one run; ask them in 3 slices\.$"):
-        prepare(find_workspace(), request, Observer())
+        prepare_run(find_workspace(), request, Observer())
     plan = ("run", "-s", "extractive", "--documents", corpus, "-e", "quality", "--limit", "1")
     seen = genaipa(*plan, "--estimate", "--json")
     assert "They are asked in 3 slices, one after another; --on local:4 runs four at once." in seen.err

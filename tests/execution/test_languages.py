@@ -12,9 +12,9 @@ from running import write
 from stores import score
 
 from benchmarks.made_up import made_up
-from genaipa.answers.gather import gather_scored
+from genaipa.answers.gather import gather_scored_study
 from genaipa.execution.observer import Observer
-from genaipa.execution.prepare import prepare
+from genaipa.execution.prepare import prepare_run
 from genaipa.policies.corpus import encode_document
 from genaipa.policies.document import load_document
 from genaipa.reports.notable import notable_sentences
@@ -69,7 +69,7 @@ def asked(*documents: str, **plan: Any) -> tuple[dict[str, str], tuple[str, ...]
     """The question sets and the sets of prompts that documents are asked about with, and what is said before."""
     said = Said()
     request = RunRequest(("extractive",), documents, plan={"experiment": "quality", "limit": "2"} | plan)
-    spec = prepare(find_workspace(), request, said).spec
+    spec = prepare_run(find_workspace(), request, said).spec
     return dict(spec.plan.questions), spec.plan.prompts, said.sentences
 
 
@@ -131,7 +131,7 @@ def test_reports_tell_languages_apart(genaipa: Cli) -> None:
             store.append([score("Ada", one.digest, typed(given)) for one in load_run(f"about-{document}").answers()])
     shown = json.loads(genaipa("leaderboard", "--by", "language", "--json").out)["groups"]["rows"]
     assert {row["group"]: row["mean"] for row in shown} == {"en": 100.0, "de": 10.0}
-    gathered = gather_scored(find_workspace(), select_sources(find_workspace(), []))
+    gathered = gather_scored_study(find_workspace(), select_sources(find_workspace(), []))
     said = [one for one in notable_sentences(gathered) if "words under" in one or "Translated" in one]
     assert said == ["Translated questions: policy-de, into German by the genaipa authors, not checked."]
     assert gathered.questions.texts["T_u1"] == "What sort of data is collected from me while using this?"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from genaipa.errors import OptionError
-from genaipa.execution.launch import Launch, carry_out_slices, find_launcher, slice_environment
+from genaipa.execution.launch import Launch, carry_out_slices, parse_launcher_option, slice_environment
 from genaipa.execution.local import LocalLauncher
 
 HERE = LocalLauncher()
@@ -28,7 +28,7 @@ class Scripted(Launch):
     scripts: dict[int, str] = field(default_factory=dict)
     began: list[int] = field(default_factory=list)
 
-    def write_command(self, index: int, at_once: int) -> list[str]:
+    def slice_command(self, index: int, at_once: int) -> list[str]:
         """Note it, and run its script."""
         self.began.append(index)
         return [sys.executable, "-S", "-c", self.scripts.get(index, "pass")]
@@ -110,10 +110,10 @@ def test_stopping_ends_all_in_order() -> None:
 def test_connections_are_divided_among_slices_at_once() -> None:
     """Each has its share of the calls, at least one; where each has a server of its own, all of them."""
     launch = Launch(["--name=shops"], ["--resume=shops"], 16, print, measure=lambda index: index - 1, connections=10)
-    assert launch.write_command(1, 4)[-5:] == ["--name=shops", "--slice", "1/16", "--max-connections", "2"]
-    assert launch.write_command(2, 16)[-5:] == ["--resume=shops", "--slice", "2/16", "--max-connections", "1"]
+    assert launch.slice_command(1, 4)[-5:] == ["--name=shops", "--slice", "1/16", "--max-connections", "2"]
+    assert launch.slice_command(2, 16)[-5:] == ["--resume=shops", "--slice", "2/16", "--max-connections", "1"]
     launch.shares_servers = False
-    assert launch.write_command(2, 4)[-1] == "10"
+    assert launch.slice_command(2, 4)[-1] == "10"
 
 
 def test_a_slice_inherits_nothing_that_is_set_for_the_study() -> None:
@@ -129,4 +129,4 @@ def test_a_slice_inherits_nothing_that_is_set_for_the_study() -> None:
 def test_places_that_cannot_be(text: str) -> None:
     """They are an OptionError that names those that can."""
     with pytest.raises(OptionError, match=r"must be local, local:4, ray or ray:4\.$"):
-        find_launcher(text)
+        parse_launcher_option(text)

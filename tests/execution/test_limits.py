@@ -20,7 +20,7 @@ from genaipa.execution.limits import (
     Budget,
     SystemLimits,
     Throttle,
-    ask,
+    ask_with_retries,
 )
 from genaipa.systems.base import Message, Readiness, Reply, Settings, Usage
 
@@ -69,7 +69,7 @@ def asked(system: Own, limits: SystemLimits | None = None, timeout: float = 10.0
     """One question put to a system."""
 
     async def all_of_it() -> Attempt:
-        return await ask(system, QUESTION, Settings(timeout=timeout), limits or SystemLimits(Throttle(2)))
+        return await ask_with_retries(system, QUESTION, Settings(timeout=timeout), limits or SystemLimits(Throttle(2)))
 
     return asyncio.run(all_of_it())
 
@@ -133,10 +133,10 @@ def test_a_wait_that_is_too_long_ends_the_question() -> None:
         limits = SystemLimits(Throttle(1))
         patient = TransientError("tomorrow", retry_after=LONGEST_RETRY_AFTER + 1, overload=True)
         with pytest.raises(TransientError) as failure:
-            await ask(Own(patient), QUESTION, Settings(), limits)
+            await ask_with_retries(Own(patient), QUESTION, Settings(), limits)
         assert failure.value.attempts == 1
         async with asyncio.timeout(60):
-            await ask(Own(Reply("yes")), QUESTION, Settings(), limits)
+            await ask_with_retries(Own(Reply("yes")), QUESTION, Settings(), limits)
         return time.monotonic() - begun
 
     assert asyncio.run(all_of_it()) < 60
@@ -182,7 +182,9 @@ def test_half_a_character_in_an_exception_can_be_written() -> None:
 def test_an_empty_reply_is_tried_again_and_paid_for() -> None:
     """The tokens of an empty reply count with those of the good one that follows it, or with the failure."""
     empty, good = Reply(text=" ", usage=Usage(input=10, output=1)), Reply(text="Yes.", usage=Usage(input=20, output=2))
-    attempt = asyncio.run(ask(Own(empty, good), QUESTION, Settings(), SystemLimits(Throttle(1), retries=2)))
+    attempt = asyncio.run(
+        ask_with_retries(Own(empty, good), QUESTION, Settings(), SystemLimits(Throttle(1), retries=2))
+    )
     assert (attempt.attempts, attempt.usage) == (2, Usage(input=30, output=3))
     error = error_of(Own(empty, empty))
     assert (error.kind, error.usage) == ("empty-reply", Usage(input=20, output=2))
@@ -201,7 +203,7 @@ def gather(gate: Throttle, calls: int, system: Own, retries: int = 5) -> list[At
 
     async def all_of_it() -> list[Attempt | BaseException]:
         limits = SystemLimits(gate, retries=retries)
-        questions = [ask(system, QUESTION, Settings(), limits) for _ in range(calls)]
+        questions = [ask_with_retries(system, QUESTION, Settings(), limits) for _ in range(calls)]
         return await asyncio.gather(*questions, return_exceptions=True)
 
     return asyncio.run(all_of_it())
@@ -254,7 +256,7 @@ def test_a_pause_holds_for_everyone() -> None:
 
     async def all_of_it() -> None:
         limits = SystemLimits(Throttle(1))
-        await asyncio.gather(*(ask(system, QUESTION, Settings(), limits) for _ in range(3)))
+        await asyncio.gather(*(ask_with_retries(system, QUESTION, Settings(), limits) for _ in range(3)))
 
     asyncio.run(all_of_it())
     assert min(system.calls[1:]) - system.calls[0] >= 0.3
@@ -265,7 +267,9 @@ def test_cancelled_calls_give_their_places_back() -> None:
     gate, system = Throttle(1), Own(3600.0)
 
     async def all_of_it() -> None:
-        calls = [asyncio.create_task(ask(system, QUESTION, Settings(), SystemLimits(gate))) for _ in range(3)]
+        calls = [
+            asyncio.create_task(ask_with_retries(system, QUESTION, Settings(), SystemLimits(gate))) for _ in range(3)
+        ]
         await asyncio.sleep(0.01)
         for call in calls:
             call.cancel()
@@ -281,7 +285,7 @@ def test_cancelled_calls_give_their_places_back() -> None:
 def test_breaker_opens_at_once_for_what_every_call_would_meet() -> None:
     """A refused key needs no second proof."""
     breaker = Breaker()
-    breaker.failed(PermanentError("wrong key", kind="authentication", fatal=True))
+    breaker.note_failure(PermanentError("wrong key", kind="authentication", fatal=True))
     assert breaker.reason == "wrong key"
 
 
@@ -290,11 +294,11 @@ def test_breaker_opens_when_the_same_answer_comes_again() -> None:
     bad, other = PermanentError("bad", kind="bad-request"), PermanentError("worse", kind="bad-request")
     breaker = Breaker()
     for step in (bad, other, bad):
-        breaker.failed(step)
-    breaker.succeeded()
-    breaker.failed(bad)
-    assert not breaker.open
-    breaker.failed(bad)
+        breaker.note_failure(step)
+    breaker.note_success()
+    breaker.note_failure(bad)
+    assert not breaker.is_open
+    breaker.note_failure(bad)
     assert breaker.reason == "bad (the same answer 2 times)"
 
 
@@ -302,15 +306,15 @@ def test_breaker_stays_closed_for_what_passes() -> None:
     """A failure that may pass stops nothing, however often it comes."""
     breaker = Breaker()
     for _ in range(10):
-        breaker.failed(BROKEN)
-    assert not breaker.open
+        breaker.note_failure(BROKEN)
+    assert not breaker.is_open
 
 
 def test_breaker_opens_when_a_server_wants_hours() -> None:
     """A wait beyond our patience holds for every call, so the others needn't ask for it too."""
     breaker = Breaker()
-    breaker.failed(TransientError("tomorrow", retry_after=LONGEST_RETRY_AFTER + 1, overload=True))
-    assert breaker.open
+    breaker.note_failure(TransientError("tomorrow", retry_after=LONGEST_RETRY_AFTER + 1, overload=True))
+    assert breaker.is_open
 
 
 def test_whoever_waits_at_the_gate_does_not_ask_a_stopped_system() -> None:
@@ -319,9 +323,9 @@ def test_whoever_waits_at_the_gate_does_not_ask_a_stopped_system() -> None:
     limits = SystemLimits(Throttle(1))
 
     async def all_of_it() -> list[Attempt | BaseException]:
-        calls = [asyncio.create_task(ask(system, QUESTION, Settings(), limits)) for _ in range(5)]
+        calls = [asyncio.create_task(ask_with_retries(system, QUESTION, Settings(), limits)) for _ in range(5)]
         await asyncio.sleep(0.01)
-        limits.breaker.failed(PermanentError("wrong key", fatal=True))
+        limits.breaker.note_failure(PermanentError("wrong key", fatal=True))
         return await asyncio.gather(*calls, return_exceptions=True)
 
     first, *others = asyncio.run(all_of_it())
@@ -348,7 +352,7 @@ def test_the_cap_is_never_passed(cap: float, calls: list[tuple[float, float]]) -
         except SpendingCapError:
             return False
         await asyncio.sleep(0)
-        await budget.settle(estimate, estimate * share)
+        await budget.settle_reservation(estimate, estimate * share)
         return True
 
     async def all_of_it() -> list[bool]:
@@ -376,7 +380,7 @@ def test_the_cap_waits_for_money_that_may_come_free() -> None:
         waiting = asyncio.create_task(second())
         await asyncio.sleep(0.01)
         happened.append("first")
-        await budget.settle(0.8, 0.1)
+        await budget.settle_reservation(0.8, 0.1)
         await waiting
         return happened
 
@@ -396,7 +400,7 @@ def test_without_a_cap_everything_is_affordable() -> None:
 
     async def all_of_it(budget: Budget) -> None:
         await budget.reserve(1e9)
-        await budget.settle(1e9, 2.5)
+        await budget.settle_reservation(1e9, 2.5)
 
     budget = Budget()
     asyncio.run(all_of_it(budget))

@@ -53,4 +53,4 @@ def test_shells_and_job_arrays() -> None:
         run_recipe("SBATCH", SLURM_ARRAY_TASK_ID=task, SLURM_ARRAY_TASK_COUNT="3")
     study = find_slices(find_workspace(), "shops")
     assert study is not None
-    assert (study.number, study.missing, len(kept())) == (3, [], len(DOCUMENTS))
+    assert (study.number, study.missing_slices, len(kept())) == (3, [], len(DOCUMENTS))

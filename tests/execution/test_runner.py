@@ -28,8 +28,8 @@ from servers import Behaviour, OpenAIServer, Request, cut, refusal, reply
 from genaipa.errors import RunBusyError
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.observer import Observer
-from genaipa.execution.prepare import checkout, prepare
-from genaipa.execution.run import carry_out as ask_missing
+from genaipa.execution.prepare import find_source_commit, prepare_run
+from genaipa.execution.run import carry_out_run as ask_missing
 from genaipa.policies.document import split_parts
 from genaipa.runs import journal
 from genaipa.runs.inputs import NO_WORDS
@@ -102,17 +102,17 @@ def test_the_checkout_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     init, commit = ("init", "-q"), ("commit", "-q", "--allow-empty", "-m", "x")
     run_from("wheel")
-    assert checkout() == (None, None)
+    assert find_source_commit() == (None, None)
     run_from("empty", init)
-    assert checkout() == (None, False)
+    assert find_source_commit() == (None, False)
     clean = run_from("clean", init, commit)
     command = ["git", "-C", clean, "rev-parse", "HEAD"]
     head = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-    assert checkout() == (head, False)
+    assert find_source_commit() == (head, False)
     (clean / "new").touch()
-    assert checkout() == (head, False), "the code that runs is the one that was loaded"
+    assert find_source_commit() == (head, False), "the code that runs is the one that was loaded"
     (run_from("changed", init, commit) / "new").touch()
-    assert checkout()[1] is True
+    assert find_source_commit()[1] is True
 
 
 def test_shared_conversation_grows(server: TimedServer) -> None:
@@ -504,10 +504,10 @@ def test_the_same_command_at_the_same_instant_is_one_run() -> None:
     workspace = make_workspace(questions=2)
     request = RunRequest(("extractive",), ("acme",), plan={"experiment": "quality"})
     first, second, anew = (
-        prepare(workspace, msgspec.structs.replace(request, new=new), Observer()) for new in (False, False, True)
+        prepare_run(workspace, msgspec.structs.replace(request, new=new), Observer()) for new in (False, False, True)
     )
-    assert first.open().path == second.open().path != anew.open().path
-    with first.open().writing(), pytest.raises(RunBusyError, match="another process is using"):
+    assert first.open_folder().path == second.open_folder().path != anew.open_folder().path
+    with first.open_folder().hold_for_writing(), pytest.raises(RunBusyError, match="another process is using"):
         asyncio.run(ask_missing(second))
     assert asyncio.run(ask_missing(first)).status == "complete"
     assert len(list(workspace.runs.glob("[!.]*"))) == 2

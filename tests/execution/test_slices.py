@@ -19,8 +19,8 @@ from benchmarks.made_up import made_up
 from genaipa.archive import run_files
 from genaipa.errors import DataError, OptionError, UsageError
 from genaipa.execution.observer import Observer
-from genaipa.execution.prepare import prepare
-from genaipa.execution.siblings import resume_slice
+from genaipa.execution.prepare import prepare_run
+from genaipa.execution.siblings import resume_or_prepare_slice
 from genaipa.files.html import short_repr
 from genaipa.policies.corpus import encode_document, text_digest
 from genaipa.policies.corpus_index import INDICES
@@ -28,8 +28,8 @@ from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import encode_manifest
 from genaipa.runs.records import MOST_SLICES
 from genaipa.runs.run import load_run
-from genaipa.runs.selection import find_occasions, find_slices, select_sources
-from genaipa.runs.slices import parse_slice, place_documents
+from genaipa.runs.selection import find_days_of_same_plan, find_slices, select_sources
+from genaipa.runs.slices import assign_documents_to_slices, parse_slice
 from genaipa.scoring.store import open_store
 from genaipa.tasks.request import RunRequest
 from genaipa.workspace import find_workspace
@@ -157,7 +157,7 @@ def test_everything_is_decided_over_the_whole_choice() -> None:
             slice=(index, 4),
             plan={"experiment": "", "questions": ("policy-de", "regulation")},
         )
-        specs.append(prepare(find_workspace(), request, said).spec.plan)
+        specs.append(prepare_run(find_workspace(), request, said).spec.plan)
         sentences.add(tuple(said.sentences))
     assert {plan.prompts for plan in specs} == {("neutral",)}
     assert {*map(len, (set(plan.questions.values()) for plan in specs))} == {1, 2}, "some slices have no regulation"
@@ -166,7 +166,7 @@ def test_everything_is_decided_over_the_whole_choice() -> None:
     refusals = set()
     for index in range(1, 9):
         with pytest.raises(UsageError, match="would be asked about in English, and") as refused:
-            prepare(find_workspace(), RunRequest(("extractive",), corpus=str(mixed), slice=(index, 8)))
+            prepare_run(find_workspace(), RunRequest(("extractive",), corpus=str(mixed), slice=(index, 8)))
         refusals.add(str(refused.value))
     assert len(refusals) == 1
 
@@ -179,7 +179,7 @@ def test_named_question_sets_are_those_of_all_siblings() -> None:
 
     def prepare_slice(index: int) -> PreparedRun:
         request = RunRequest(("extractive",), corpus=str(path), slice=(index, 8), name="shops", plan=plan)
-        return prepare(workspace, request)
+        return prepare_run(workspace, request)
 
     runs = {index: prepare_slice(index) for index in range(1, 9)}
     sets = {index: {*run.spec.plan.questions.values()} for index, run in runs.items()}
@@ -187,17 +187,17 @@ def test_named_question_sets_are_those_of_all_siblings() -> None:
     first = next(index for index in sets if sets[index] == {"policy"})
     assert first < last, "the documents are placed so"
     for index in (first, last):
-        runs[index].open()
+        runs[index].open_folder()
     study = find_slices(workspace, "shops")
     assert study is not None
-    assert resume_slice(workspace, study, (again, 8), Observer()).spec == runs[again].spec
+    assert resume_or_prepare_slice(workspace, study, (again, 8), Observer()).spec == runs[again].spec
 
 
 def test_a_longer_corpus_moves_nothing() -> None:
     """A document's slice depends on its company and text alone; a sample is drawn over the whole corpus."""
     documents = make_documents(30)
     digests = b"".join(text_digest(one.company, one.text) for one in documents)
-    places = dict(zip((one.name for one in documents), place_documents(digests, 7), strict=True))
+    places = dict(zip((one.name for one in documents), assign_documents_to_slices(digests, 7), strict=True))
     assert places[documents[0].name] == int.from_bytes(digests[:8], "big") % 7 + 1
     assert places["again"] == places[documents[0].name]
     assert len({*places.values()}) == 7
@@ -206,7 +206,7 @@ def test_a_longer_corpus_moves_nothing() -> None:
         found = {}
         for index in range(1, 8):
             request = RunRequest(("extractive",), corpus=str(corpus), slice=(index, 7), **more)
-            found |= dict.fromkeys(prepare(find_workspace(), request).task.facts, index)
+            found |= dict.fromkeys(prepare_run(find_workspace(), request).task.facts, index)
         return found
 
     short = slices_of(write_corpus(documents))
@@ -215,7 +215,7 @@ def test_a_longer_corpus_moves_nothing() -> None:
     assert short == {name: index for name, index in places.items() if name in short}
     drawn = RunRequest(("extractive",), corpus="longer.jsonl", limit_documents=20, stratify="sector", seed=5)
     sample = slices_of(Path("longer.jsonl"), limit_documents=20, stratify="sector", seed=5)
-    assert sample.keys() == prepare(find_workspace(), drawn).task.facts.keys()
+    assert sample.keys() == prepare_run(find_workspace(), drawn).task.facts.keys()
 
 
 def test_a_corpus_is_read_once() -> None:
@@ -224,7 +224,7 @@ def test_a_corpus_is_read_once() -> None:
 
     def list_documents() -> set[str]:
         said = Said()
-        run = prepare(find_workspace(), RunRequest(("extractive",), corpus=str(path), slice=(1, 2)), said)
+        run = prepare_run(find_workspace(), RunRequest(("extractive",), corpus=str(path), slice=(1, 2)), said)
         assert len(said.sentences) == 1
         return {*run.task.facts}
 
@@ -247,14 +247,14 @@ def test_a_corpus_that_was_changed_in_the_middle_is_noticed() -> None:
     documents = make_documents(60)
     path = write_corpus([replace(one, text=one.text * 20) for one in documents])
     request = RunRequest(("extractive",), corpus=str(path), slice=(1, 1))
-    prepare(find_workspace(), request)
+    prepare_run(find_workspace(), request)
     stat, content = path.stat(), path.read_bytes()
     place = content.index(b"We collect", len(content) // 2)
     path.write_bytes(content[:place] + b"We gather!" + content[place + 10 :])
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
     with pytest.raises(DataError, match="was changed while it was read; begin again"):
-        prepare(find_workspace(), request)
-    assert prepare(find_workspace(), request).folder is None
+        prepare_run(find_workspace(), request)
+    assert prepare_run(find_workspace(), request).folder is None
 
 
 @pytest.fixture
@@ -330,7 +330,7 @@ def test_a_study_is_read_by_its_name(study: Path, genaipa: Cli) -> None:
     assert genaipa("unpack", "shops.zip", "there").code == 0
     there = find_slices(find_workspace("there"), "shops")
     assert there is not None
-    assert (there.missing, there.problems) == ([], [])
+    assert (there.missing_slices, there.problems) == ([], [])
     assert genaipa("runs", "rm", "shops", "--yes").code == 0
     assert find_slices(find_workspace(), "shops") is None
 
@@ -360,11 +360,11 @@ def test_a_study_is_one_occasion(study: Path) -> None:
     for one in load_run("shops").slices:
         dated(one.folder, "2026-01-05")
     sources = select_sources(find_workspace(), [])
-    (days,) = find_occasions(sources).values()
+    (days,) = find_days_of_same_plan(sources).values()
     assert [(day.day == "2026-01-05", len(day.runs)) for day in days] == [(True, 4), (False, 4)]
     shutil.rmtree(load_run("again").slices[2].path)
     assert study.name
-    assert find_occasions(select_sources(find_workspace(), [])) == {}
+    assert find_days_of_same_plan(select_sources(find_workspace(), [])) == {}
 
 
 def test_another_plan_is_refused(study: Path) -> None:
@@ -374,7 +374,7 @@ def test_another_plan_is_refused(study: Path) -> None:
     def refusal(index: int = 3, number: int = 4, **more: Any) -> str:
         asked = {"systems": ("extractive",), "plan": dict(ASKED) | {"limit": "1"}, "name": "shops"}
         with pytest.raises(UsageError) as refused:
-            prepare(find_workspace(), RunRequest(corpus=str(path), slice=(index, number), **{**asked, **more}))
+            prepare_run(find_workspace(), RunRequest(corpus=str(path), slice=(index, number), **{**asked, **more}))
         return str(refused.value)
 
     assert "the study shops has 4 slices, not 5 (" in refusal(number=5)
@@ -410,4 +410,4 @@ def test_slices_are_of_a_corpus() -> None:
         ({"corpus": path, "slice": (5, 4)}, "must be I/N"),
     ):
         with pytest.raises(UsageError, match=words):
-            prepare(find_workspace(), RunRequest(("extractive",), **{"slice": (1, 2), **more}))
+            prepare_run(find_workspace(), RunRequest(("extractive",), **{"slice": (1, 2), **more}))

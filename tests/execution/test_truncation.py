@@ -37,41 +37,41 @@ def test_a_count_is_held_against_the_length() -> None:
         (2048, GUESS, False),
         (0, GUESS, False),
     ):
-        assert PromptCounts().is_cut(prompt(8000), counted, counter, "en") is cut, (counted, counter.label)
+        assert PromptCounts().is_prompt_cut(prompt(8000), counted, counter, "en") is cut, (counted, counter.label)
 
 
 def test_a_count_is_held_against_the_server_s_others() -> None:
     """Of the same language, and of prompts long enough that the server's own frame around them is little."""
     counts = PromptCounts()
-    assert not counts.is_cut(prompt(4000), 1100, GUESS, "en")
-    assert counts.is_cut(prompt(40_000), 7000, GUESS, "en")
-    assert not counts.is_cut(prompt(40_000), 9000, GUESS, "en")
-    assert not counts.is_cut(prompt(40_000), 7000, GUESS, "de"), "nothing is known of German yet"
-    assert not counts.is_cut(prompt(40_000), 7000, GUESS, ""), "nobody knows the language"
-    assert not counts.is_cut(prompt(900), 450, GUESS, "de")
-    assert not counts.is_cut(prompt(40_000), 7000, GUESS, "de"), "a short prompt is no measure"
+    assert not counts.is_prompt_cut(prompt(4000), 1100, GUESS, "en")
+    assert counts.is_prompt_cut(prompt(40_000), 7000, GUESS, "en")
+    assert not counts.is_prompt_cut(prompt(40_000), 9000, GUESS, "en")
+    assert not counts.is_prompt_cut(prompt(40_000), 7000, GUESS, "de"), "nothing is known of German yet"
+    assert not counts.is_prompt_cut(prompt(40_000), 7000, GUESS, ""), "nobody knows the language"
+    assert not counts.is_prompt_cut(prompt(900), 450, GUESS, "de")
+    assert not counts.is_prompt_cut(prompt(40_000), 7000, GUESS, "de"), "a short prompt is no measure"
 
 
 def test_a_conversation_grows_and_its_count_does_not() -> None:
     """The same or fewer tokens for what was said before and more; not of another question in its place."""
     counts = PromptCounts()
-    assert not counts.stands_still("a", prompt(40, "one"), 900)
-    assert not counts.stands_still("a", prompt(40, "another"), 900)
-    assert counts.stands_still("a", prompt(40, "one", "reply", "two"), 900)
-    assert not counts.stands_still("a", prompt(40, "one", "reply", "two", "reply", "three"), 950)
-    assert not counts.stands_still("b", prompt(40, "one", "reply", "two"), 900)
+    assert not counts.has_count_stopped_growing("a", prompt(40, "one"), 900)
+    assert not counts.has_count_stopped_growing("a", prompt(40, "another"), 900)
+    assert counts.has_count_stopped_growing("a", prompt(40, "one", "reply", "two"), 900)
+    assert not counts.has_count_stopped_growing("a", prompt(40, "one", "reply", "two", "reply", "three"), 950)
+    assert not counts.has_count_stopped_growing("b", prompt(40, "one", "reply", "two"), 900)
 
 
 def test_a_longer_question_in_place_of_another_has_more_tokens() -> None:
     """The same count for a clearly longer question about the same long document; not for a little longer one."""
     counts = PromptCounts()
-    assert not counts.stands_still("a", prompt(9000, "q" * 60), 2000)
-    assert not counts.stands_still("a", prompt(9000, "q" * 90), 2000)
-    assert counts.stands_still("a", prompt(9000, "q" * 170), 2000)
-    assert not counts.stands_still("a", prompt(9000, "q" * 170), 2020)
-    assert not counts.stands_still("a", prompt(9001, "q" * 170), 2000), "it is another document"
-    assert not counts.stands_still("b", prompt(90, "q" * 60), 40)
-    assert not counts.stands_still("b", prompt(90, "q" * 170), 40), "so short a text proves nothing"
+    assert not counts.has_count_stopped_growing("a", prompt(9000, "q" * 60), 2000)
+    assert not counts.has_count_stopped_growing("a", prompt(9000, "q" * 90), 2000)
+    assert counts.has_count_stopped_growing("a", prompt(9000, "q" * 170), 2000)
+    assert not counts.has_count_stopped_growing("a", prompt(9000, "q" * 170), 2020)
+    assert not counts.has_count_stopped_growing("a", prompt(9001, "q" * 170), 2000), "it is another document"
+    assert not counts.has_count_stopped_growing("b", prompt(90, "q" * 60), 40)
+    assert not counts.has_count_stopped_growing("b", prompt(90, "q" * 170), 40), "so short a text proves nothing"
 
 
 def test_a_server_that_cuts_a_third(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from framing import study_of
 
-from genaipa.answers.gather import gather_scored
+from genaipa.answers.gather import gather_scored_study
 from genaipa.reports.comparison import compare
 from genaipa.reports.report import Report
 from genaipa.runs.selection import select_sources
@@ -46,7 +46,7 @@ class Reading:
 def read_study(*, by: str = "", **options: bool) -> Reading:
     """Read all runs and scores of the workspace in the working folder; `by` is a column of the documents' groups."""
     here = find_workspace()
-    return _read(gather_scored(here, select_sources(here, ()), by=by, **options))
+    return _read(gather_scored_study(here, select_sources(here, ()), by=by, **options))
 
 
 def read_frame(frame: pd.DataFrame) -> Reading:

@@ -94,7 +94,7 @@ def test_few_frames_lead_to_a_system(genaipa: Callable[..., Finished]) -> None:
     done = genaipa("run", "-s", "framed:Framed", "-p", "brindlecart", "-e", "quality", "--limit", "1")
     assert done.code == 0, done.err
     frames = str(load_run("latest").answers()[-1].reply).split()
-    begun, asked = frames.index("run_command"), frames.index("_converse")
+    begun, asked = frames.index("run_command"), frames.index("_run_dialogue")
     assert (asked - begun, len(frames) - asked) == (4, 6)
 
 

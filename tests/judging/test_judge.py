@@ -9,7 +9,7 @@ from pathlib import Path
 from judges import RUBRIC, events, judge_runs, script, study, verdict
 from running import latest, lines_of, write
 
-from genaipa.answers.gather import gather_scored
+from genaipa.answers.gather import gather_scored_study
 from genaipa.judging.name import Judge
 from genaipa.judging.verdict import find_flaw
 from genaipa.reports.chapters import make_chapters
@@ -158,7 +158,7 @@ def test_judges_are_nowhere_among_answers_and_scores(genaipa):
     assert [source.folder.name for source in select_sources(here, ["latest"])] == [load_run("answers").name]
     assert [source.manifest.spec.task for source in select_sources(here, ["latest"])] == ["procedure"]
     assert find_run(here, "latest").name == load_run("answers").name
-    gathered = gather_scored(here, select_sources(here, []))
+    gathered = gather_scored_study(here, select_sources(here, []))
     tidy = gathered.table
     assert set(tidy["system"]) == {"scripted/say.yaml"}
     assert set(tidy["scorer"]) == {"machine"}

@@ -11,7 +11,7 @@ from judges import RUBRIC, events, judge_runs, script, study, verdict
 from running import lines_of, write
 from servers import AnthropicServer, GoogleServer, OpenAIServer, cut, reply
 
-from genaipa.execution.judging import alone
+from genaipa.execution.judging import hold_judging_lock
 from genaipa.judging.answers import read_material
 from genaipa.judging.name import Judge, are_akin, model_family
 from genaipa.judging.verdict import count_longest_tokens, make_sample_verdict
@@ -221,7 +221,7 @@ def test_a_run_by_its_own_name_goes_on_into_the_store(genaipa, server):
 def test_two_commands_at_once_do_not_ask_the_same(genaipa, server):
     """While judges are asked, another command is told to wait."""
     study(genaipa, 4)
-    with alone(find_workspace()):
+    with hold_judging_lock(find_workspace()):
         second = genaipa("judge", "--judge", "openai-api/loop/m")
     assert (second.code, "another command is asking judges in this workspace" in second.err) == (1, True)
     assert not server.requests

@@ -19,7 +19,7 @@ from running import write
 from size import size
 
 from genaipa.answers import tidy as tidy_table
-from genaipa.answers.gather import gather_scored
+from genaipa.answers.gather import gather_scored_study
 from genaipa.answers.study import Study
 from genaipa.questions.points import Point, make_ticks, points_digest
 from genaipa.reports.chapters.agreement import AgreementChapter
@@ -65,7 +65,7 @@ def annotate(points: dict[str, tuple[Point, ...]], license_: str = "CC0-1.0") ->
 def gathered(**options: bool) -> Study:
     """All that a report of the working folder's runs needs."""
     here = find_workspace()
-    return gather_scored(here, select_sources(here, ()), **options)
+    return gather_scored_study(here, select_sources(here, ()), **options)
 
 
 def chapter_of(found: Study) -> Chapter | None:
@@ -137,7 +137,7 @@ def test_ticks_become_columns(tmp_path: Path) -> None:
     make_run(WHOLE, ("acme",))
     annotate(POINTS)
     none = gathered()
-    tidy_table.write(none.table, tmp_path / "none.csv")
+    tidy_table.write_frame(none.table, tmp_path / "none.csv")
     assert not set(PointCounts.columns) & set(pd.read_csv(tmp_path / "none.csv"))
     assert not chapter_of(none)
     rows = none.table[none.table["system"] == GPT].set_index("question")["answer"].astype(str)
@@ -162,7 +162,7 @@ def test_ticks_become_columns(tmp_path: Path) -> None:
     for place in (("Q1", "bo"), ("Q2", "bo"), ("Q4", "ada")):
         assert known.loc[place].isna().sum() == len(PointCounts.columns) - 1, place
         assert known.loc[place, "harm"] == ""
-    tidy_table.write(found.table, tmp_path / "some.parquet")
+    tidy_table.write_frame(found.table, tmp_path / "some.parquet")
     again = pd.read_parquet(tmp_path / "some.parquet")[[*PointCounts.columns]]
     counts = found.table[[*PointCounts.columns]]
     assert [again.astype(object).fillna("").to_dict("list")] == [counts.astype(object).fillna("").to_dict("list")]

@@ -35,7 +35,7 @@ class AsidesChapter(ChapterMaker):
     needs, after = frozenset({"asides"}), "outcomes"
 
     def make(self, study, scope):
-        means = study.once().groupby("system", observed=True)["asides"].mean().reset_index()
+        means = study.rows_once_per_answer().groupby("system", observed=True)["asides"].mean().reset_index()
         means = make_table("asides", "Asides", "Means.", means, ("system", "asides"))
         return Chapter("asides", "Asides", "How often answers digress.", [means])
 """

@@ -19,7 +19,7 @@ from genaipa.reports.comparison import OVERALL, compare_sides
 from genaipa.reports.crossed import estimate_crossed_mean
 from genaipa.reports.matches import Match, difference_rows
 from genaipa.reports.sides import Side, find_unshared
-from genaipa.stats.tests import adjust_holm, mann_whitney, wilcoxon
+from genaipa.stats.tests import adjust_p_by_holm, mann_whitney_test, wilcoxon_signed_rank_test
 from rubrics import METRICS, PAPER
 
 DOCUMENTS = ("uber", "spotify")
@@ -98,7 +98,7 @@ def test_a_comparison_by_hand(frame, compared):
     sure = estimate_crossed_mean(apart.to_numpy(), apart.index, [""] * len(apart))
     assert (first["low"], first["high"]) == pytest.approx((sure.low, sure.high))
     assert (first["test"], first["p"]) == ("t", pytest.approx(sure.p))
-    assert first["ranks_p"] == pytest.approx(wilcoxon(apart.to_numpy()).p)
+    assert first["ranks_p"] == pytest.approx(wilcoxon_signed_rank_test(apart.to_numpy()).p)
     assert first["meaning"] == "A higher for these documents"
     metric = by_hand(frame, "reference")
     users = metric[metric.index.astype("str").str.endswith("u1")]
@@ -117,7 +117,7 @@ def test_every_measure_and_group_has_a_row(compared):
         "primary endpoint": 1, "M_all by group": 10, "single metrics": 5, "metrics by group": 50
     }  # fmt: skip
     for _, tests in by_family:
-        assert tests["p_holm"].tolist() == pytest.approx(adjust_holm(tests["p"].tolist()), nan_ok=True)
+        assert tests["p_holm"].tolist() == pytest.approx(adjust_p_by_holm(tests["p"].tolist()), nan_ok=True)
         assert (tests["p_holm"].dropna() >= tests["p"].dropna()).all()
     assert set(data.loc[data["test"] == "none", "n"]) == {4}
     assert data.loc[data["n"] == 4, ["low", "effect", "p"]].isna().all().tolist() == [False, False, True]
@@ -292,7 +292,7 @@ def test_without_a_pair_two_sets_are_compared():
     first, means = row(found), by_hand(frame)
     sets = means["a/one"].dropna().to_numpy(), means["b/two"].dropna().to_numpy()
     assert (first["test"], first["n"], first["pairs"]) == ("t", 16, 0)
-    assert (first["ranks_p"], first["effect"]) == pytest.approx(mann_whitney(*sets)[1:])
+    assert (first["ranks_p"], first["effect"]) == pytest.approx(mann_whitney_test(*sets)[1:])
     assert first["low"] < first["difference"] < first["high"]
     assert "no scored cell in common: 16 questions of A are compared with 16 of B" in found.finding[0]
 
@@ -370,11 +370,11 @@ def test_one_question_is_told_to_be_too_few():
 def test_rows_without_a_test_are_counted_apart_from_those_on_few_questions():
     """Where a test needs more than ten questions, more rows lack one than rest on fewer than ten."""
     data = pd.DataFrame({"n": [12, 12, 4], "test": ["none", "none", "none"]})
-    (said,) = significance.warn_small(data)
+    (said,) = significance.warn_of_few_questions(data)
     assert "1 of 3 comparisons rest on fewer than 10 questions, 3 on too few for any test;" in said
-    (said,) = significance.warn_small(data[:2])
+    (said,) = significance.warn_of_few_questions(data[:2])
     assert said.startswith("Small n: 2 of 2 comparisons rest on too few questions for any test;")
-    assert not [*significance.warn_small(data.assign(n=12, test="t"))]
+    assert not [*significance.warn_of_few_questions(data.assign(n=12, test="t"))]
 
 
 def test_a_group_that_repeats_another_is_left_out():

@@ -15,7 +15,7 @@ from queues import work
 from stores import score
 
 from benchmarks.made_up import write_policies
-from genaipa.answers.gather import gather_scored
+from genaipa.answers.gather import gather_scored_study
 from genaipa.answers.study import Study
 from genaipa.reports import page
 from genaipa.reports.chapters.cost import effort_table
@@ -67,7 +67,7 @@ def run(asked: Path, tmp_path: Path) -> Run:
 
 def gathered_of(run: Run, by: str = "") -> Study:
     """What a report on the run would be made of; `by` is a column of its documents' groups."""
-    return gather_scored(run.workspace, select_sources(run.workspace, [run.name]), by=by)
+    return gather_scored_study(run.workspace, select_sources(run.workspace, [run.name]), by=by)
 
 
 def sectors(run: Run) -> dict[str, str]:

@@ -14,7 +14,7 @@ from matplotlib.text import Text
 from genaipa.reports import render
 from genaipa.reports.comparison import Comparison
 from genaipa.reports.figures import differences, style
-from genaipa.reports.figures.figure import Format, Scope, as_bytes, save
+from genaipa.reports.figures.figure import Format, Scope, render_figure, save_figure
 from genaipa.reports.matches import HEADINGS
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL
 from genaipa.reports.table import Table
@@ -63,7 +63,7 @@ def texts(found: Comparison, layout: str = "") -> dict[str, Text]:
     """The texts of the drawing by what they say."""
     figure = found.figure
     assert figure
-    with style.house_style("t"):
+    with style.apply_house_style("t"):
         drawn = figure.layouts.get(layout, figure.draw)()
         drawn.canvas.draw()
         return {text.get_text(): text for text in drawn.findobj(Text) if text.get_text() and text.get_visible()}
@@ -92,7 +92,7 @@ def test_a_row_for_each_measure_in_the_winners_colour() -> None:
     found = comparison(*MIXED, row(questions="faq"), scope=Scope(("zoe", "ada", "bob")))
     assert found.figure
     assert found.figure.table.data["measure"].tolist() == [OVERALL, "clarity", "accuracy", "reference"]
-    marks = Scope(("ada", "bob", "zoe")).marks(["bob"])
+    marks = Scope(("ada", "bob", "zoe")).system_markers(["bob"])
     for layout in ("", "slide", "column"):
         drawn = texts(found, layout)
         assert drawn["ada is better"].get_color() == marks["ada"]["color"]
@@ -175,7 +175,7 @@ def test_a_slide_is_of_16_to_9_and_a_column_is_a_pdf(tmp_path: Any) -> None:
     found = comparison(*MIXED, row(questions="T"))
     main, groups = found.figures
     formats: tuple[Format, ...] = ("svg", "slide", "column")
-    names = [path.name for path in (*save(main, tmp_path, formats), *save(groups, tmp_path, ("column",)))]
+    names = [path.name for path in (*save_figure(main, tmp_path, formats), *save_figure(groups, tmp_path, ("column",)))]
     ends = [".svg", "-slide.png", "-column.pdf", ".csv"]
     assert names == [*(f"differences{end}" for end in ends), "differences-groups.csv"]
     assert {path.name for path in tmp_path.iterdir()} == set(names)
@@ -193,8 +193,11 @@ def test_a_slide_is_of_16_to_9_and_a_column_is_a_pdf(tmp_path: Any) -> None:
 def test_colours_go_by_the_name_and_not_by_the_place() -> None:
     """A report in the order of ranks, and another in that of names, give a system one colour."""
     ranked, named = Scope(("zoe", "ada", "bob")), Scope(("ada", "bob", "zoe"))
-    assert ranked.marks(["bob"]) == named.marks(["bob"])
-    assert differences.ComparedSides(("x", "y"), ("zoe", "ada"), (), ranked).looks[0] == named.marks([])["zoe"]
+    assert ranked.system_markers(["bob"]) == named.system_markers(["bob"])
+    assert (
+        differences.ComparedSides(("x", "y"), ("zoe", "ada"), (), ranked).marker_styles[0]
+        == named.system_markers([])["zoe"]
+    )
 
 
 @pytest.mark.parametrize("layout", ["", "slide", "column"])
@@ -226,5 +229,5 @@ def test_a_figure_of_any_size_fits_a_slide(inches: tuple[float, float]) -> None:
         return drawn
 
     odd = replace(main, layouts={}, draw=draw)
-    with Image.open(io.BytesIO(as_bytes(odd, "slide"))) as slide:
+    with Image.open(io.BytesIO(render_figure(odd, "slide"))) as slide:
         assert slide.size == (2560, 1440)

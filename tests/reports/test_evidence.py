@@ -12,14 +12,20 @@ from size import size
 from tabling import published
 from verdicts import scores_of
 
-from genaipa.answers.gather import gather_scored
+from genaipa.answers.gather import gather_scored_study
 from genaipa.reports import matches
 from genaipa.reports.chapters.overall import leaderboard_table
 from genaipa.reports.crossed import estimate_crossed_mean
-from genaipa.reports.evidence import EvidenceLevel, PlanShare, evidence_level, measure_evidence, plan_share
+from genaipa.reports.evidence import (
+    EvidenceLevel,
+    PlanShare,
+    choose_evidence_level,
+    measure_evidence,
+    measure_plan_share,
+)
 from genaipa.runs.selection import select_sources
 from genaipa.scoring.assignment import ScoringPlan
-from genaipa.stats.tests import adjust_holm, find_holm_factors
+from genaipa.stats.tests import adjust_p_by_holm, find_holm_factors
 from genaipa.ui.desk import open_desk
 from genaipa.ui.settings import DeskSettings
 from genaipa.workspace import find_workspace
@@ -58,7 +64,7 @@ ONE = [row for row in ROWS if row["system"] == "a/one"]
 )
 def test_the_level_goes_by_the_share_that_is_scored(sides, p: float, words: str) -> None:
     """Before the end, shortly before it (95 % of each side), at the end, and at that of what was enlarged."""
-    level = evidence_level(PlanShare(*side) for side in sides)
+    level = choose_evidence_level(PlanShare(*side) for side in sides)
     assert (level.p, level.confidence) == (p, 1 - p)
     assert str(level).startswith(words)
     assert bool(str(level)) is bool(words)
@@ -67,14 +73,18 @@ def test_the_level_goes_by_the_share_that_is_scored(sides, p: float, words: str)
 
 def test_planned_is_what_could_be_scored() -> None:
     """Neither what failed nor what an audit leaves out; no experiment without a score, and no published study."""
-    assert plan_share(tidy_of(ONE, score_rows(ONE[:64]))) == (160, 64, False)
+    assert measure_plan_share(tidy_of(ONE, score_rows(ONE[:64]))) == (160, 64, False)
     rows = [
         {**row, "answer": ""} if n < 10 else {**row, "excluded": "no"} if n < 20 else row for n, row in enumerate(ONE)
     ]
-    assert plan_share(tidy_of(rows, score_rows(rows))) == (140, 140, False)
+    assert measure_plan_share(tidy_of(rows, score_rows(rows))) == (140, 140, False)
     more = [*ONE, *answer_rows(systems=("a/one",), experiments=("recall",))]
-    assert plan_share(tidy_of(more, score_rows(ONE))) == (160, 160, False)
-    assert plan_share(tidy_of([published("a/one", "quality", "uber", "T_f1", m_all=70.0), *ONE[1:]])) == (0, 0, False)
+    assert measure_plan_share(tidy_of(more, score_rows(ONE))) == (160, 160, False)
+    assert measure_plan_share(tidy_of([published("a/one", "quality", "uber", "T_f1", m_all=70.0), *ONE[1:]])) == (
+        0,
+        0,
+        False,
+    )
     assert measure_evidence(tidy_of(ROWS, score_rows(ONE))) == EvidenceLevel(160, 160)
 
 
@@ -87,9 +97,9 @@ def test_a_wave_is_the_plan_and_a_larger_one_another() -> None:
         work(desk.queue, "Anna", answers)
         desk.store.close()
         here = find_workspace()
-        found = gather_scored(here, select_sources(here, ()))
-        seen.append((*plan_share(found.table), measure_evidence(found.table).p))
-        assert plan_share(found.apply_events(found.log.counted).table) == seen[-1][:-1]
+        found = gather_scored_study(here, select_sources(here, ()))
+        seen.append((*measure_plan_share(found.table), measure_evidence(found.table).p))
+        assert measure_plan_share(found.apply_events(found.log.counted).table) == seen[-1][:-1]
     assert seen == [
         (4, 2, False, 0.001),
         (4, 4, False, 0.05),
@@ -177,7 +187,7 @@ def test_factors_are_what_holm_multiplies_by() -> None:
     """The largest p alone is not adjusted, unless one before it holds it back."""
     assert find_holm_factors([0.01, 0.04, 0.02]) == pytest.approx([3, 1, 2])
     assert find_holm_factors([0.03, 0.031, float("nan")]) == pytest.approx([2, 0.06 / 0.031, 1], nan_ok=True)
-    assert adjust_holm([0.03, 0.031, 0.9]) == pytest.approx([0.09, 0.09, 0.9])
+    assert adjust_p_by_holm([0.03, 0.031, 0.9]) == pytest.approx([0.09, 0.09, 0.9])
 
 
 @pytest.mark.soak

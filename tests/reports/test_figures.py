@@ -64,7 +64,7 @@ def everything(frame):
     found = [cost.effort_figure(cost.effort_table(study_of(frame)), what) for what in ("cost", "seconds")]
     found += [
         robustness.drops_figure(robustness.drops_table(frame)),
-        consistency.consistency_figure(consistency.consistency_table(consistency.repeat_cells(frame))),
+        consistency.consistency_figure(consistency.consistency_table(consistency.tabulate_repeated_cells(frame))),
         order.order_figure(order.conversations_table(frame), order.positions_table(frame)),
         closed_book.differences_figure(closed_book.question_gains_table(frame)),
     ]
@@ -245,7 +245,7 @@ def test_regulations_have_a_row_for_each_question() -> None:
 def test_consistency_and_order_draw_both_intervals() -> None:
     """The mean drop is beside the mean change, and a shared conversation beside an independent one, each in its row."""
     frame = study(experiments=("quality", "robustness"), documents=("uber", "spotify", "x"), questions=QUESTIONS[:4])
-    table = consistency.consistency_table(consistency.repeat_cells(frame))
+    table = consistency.consistency_table(consistency.tabulate_repeated_cells(frame))
     drawn = consistency.consistency_figure(table)
     left, right = drawn.plot().axes
     # Of two systems: the mean change and the mean drop, each with two intervals; one measure at the right.
@@ -428,7 +428,7 @@ def test_every_size_is_drawn(systems, documents, questions) -> None:
     found = everything(frame)
     assert len(found) == KINDS + (documents > 1)
     for one in found:
-        assert len(figure.as_png(one, dpi=40)) > 1000
+        assert len(figure.render_png(one, dpi=40)) > 1000
 
 
 @pytest.mark.full
@@ -438,7 +438,7 @@ def test_values_that_are_all_equal_are_drawn() -> None:
     answers = answer_rows(experiments=tuple(EXPERIMENTS), systems=("a/one",), documents=("uber",), questions=questions)
     given = [{**row, **dict.fromkeys(METRICS, 1.0)} for row in score_rows(answers)]
     for one in everything(tidy_of(answers, given)):
-        assert figure.as_png(one, dpi=40)
+        assert figure.render_png(one, dpi=40)
 
 
 def test_hostile_names_are_drawn_as_text() -> None:
@@ -447,7 +447,7 @@ def test_hostile_names_are_drawn_as_text() -> None:
     found = everything(frame)
     assert len(found) == KINDS + 1
     for one in found[:: size(small=8, soak=1)]:
-        page = figure.as_bytes(one, "svg").decode()
+        page = figure.render_figure(one, "svg").decode()
         ET.fromstring(page)
         assert "<script" not in page
         assert "\x1b" not in page
@@ -469,7 +469,7 @@ def test_files_are_written_beside_their_numbers(tmp_path) -> None:
     frame = study(systems=("=1+1",), documents=("uber",), questions=("T_f1", "T_u1"))
     drawn = metrics.question_map(metrics.metrics_by_question_table(frame), "quality")
     assert drawn is not None
-    paths = figure.save(drawn, tmp_path / "new" / "folder")
+    paths = figure.save_figure(drawn, tmp_path / "new" / "folder")
     assert [path.name for path in paths] == [f"quality-metrics.{end}" for end in ("png", "svg", "pdf", "csv")]
     assert imread(paths[0]).shape[1] == pytest.approx(figure.PNG_DPI * drawn.plot().get_figwidth(), abs=1)
     assert "<text" not in paths[1].read_text(encoding="utf-8")
@@ -477,7 +477,7 @@ def test_files_are_written_beside_their_numbers(tmp_path) -> None:
     csv = pd.read_csv(paths[3])
     assert set(csv["system"]) == {"'=1+1"}
     assert csv["relevance"].tolist() == pytest.approx(drawn.table.data["relevance"].tolist())
-    assert [path.suffix for path in figure.save(drawn, tmp_path, ["svg"])] == [".svg", ".csv"]
+    assert [path.suffix for path in figure.save_figure(drawn, tmp_path, ["svg"])] == [".svg", ".csv"]
 
 
 def test_every_label_has_its_place() -> None:
@@ -485,7 +485,7 @@ def test_every_label_has_its_place() -> None:
     frame = study(documents=("uber",))
     drawn = metrics.question_map(metrics.metrics_by_question_table(frame), "quality")
     assert drawn is not None
-    with style.house_style(drawn.name):
+    with style.apply_house_style(drawn.name):
         written, other = figure._apply_layout(drawn.draw()), drawn.draw()
         other.draw_without_rendering()
     page = written.bbox.padded(1)
@@ -503,15 +503,15 @@ def test_a_name_of_an_experiment_leads_to_no_other_folder(tmp_path) -> None:
     drawn = metrics.question_map(table, "../../etc/x y")
     assert drawn is not None
     assert drawn.name == "etc-x-y-metrics"
-    assert {path.parent for path in figure.save(drawn, tmp_path, ["svg"])} == {tmp_path}
+    assert {path.parent for path in figure.save_figure(drawn, tmp_path, ["svg"])} == {tmp_path}
 
 
 def draw_some(folder) -> None:
     """Figures in all formats."""
     frame = whole_study(documents=("uber",), questions=("T_f1", "T_u1"))
-    figure.save(agreement.alpha_figure(alphas()), folder)
+    figure.save_figure(agreement.alpha_figure(alphas()), folder)
     for one in everything(frame)[:7]:
-        figure.save(one, folder)
+        figure.save_figure(one, folder)
 
 
 def digests(folder):
@@ -546,9 +546,9 @@ def test_threads_draw_without_disturbing_each_other() -> None:
     """Threads that draw at once draw what one alone does; matplotlib's settings are left as they were."""
     found = everything(whole_study(documents=("uber",), questions=("T_f1", "T_u1")))[: size(small=3, soak=6)]
     before = dict(mpl.rcParams)
-    alone = [figure.as_bytes(one, "svg") for one in found]
+    alone = [figure.render_figure(one, "svg") for one in found]
     with ThreadPoolExecutor(4) as threads:
-        together = list(threads.map(lambda one: figure.as_bytes(one, "svg"), found))
+        together = list(threads.map(lambda one: figure.render_figure(one, "svg"), found))
     assert together == alone
     assert dict(mpl.rcParams) == before
 
@@ -568,5 +568,5 @@ def test_a_figure_is_drawn_once_for_each_format(tmp_path) -> None:
         return page
 
     found = figure.Figure("one", "One", "", Table("one", "One", "", pd.DataFrame({"n": [1]}), {}), draw)
-    figure.save(found, tmp_path, ("svg", "png"))
+    figure.save_figure(found, tmp_path, ("svg", "png"))
     assert len(times) == 2

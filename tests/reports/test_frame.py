@@ -10,7 +10,7 @@ import pytest
 from framing import QUESTIONS, answer_rows, score_rows, study, tidy_of
 
 from genaipa.answers import tidy as tidy_table
-from genaipa.answers.fact import facts, list_columns, score_facts, study_facts
+from genaipa.answers.fact import facts, list_fact_columns, score_facts, study_facts
 from genaipa.errors import UsageError
 from genaipa.files.spreadsheets import unescape_formula
 from rubrics import METRICS, PAPER, typed
@@ -138,12 +138,13 @@ def test_published_scores_and_scored_answers_stand_in_one_table():
 def test_columns_are_those_that_are_documented():
     """Every column has its documented type, in the documented order; questions keep the order of their set."""
     frame = study()
-    assert list(frame.columns) == list(tidy_table.columns(METRICS))
+    assert list(frame.columns) == list(tidy_table.describe_columns(METRICS))
     assert dict(frame.dtypes.astype("str")) == {
-        name: kind if PANDAS_3 or kind != "str" else "object" for name, (kind, _) in tidy_table.columns(METRICS).items()
+        name: kind if PANDAS_3 or kind != "str" else "object"
+        for name, (kind, _) in tidy_table.describe_columns(METRICS).items()
     }
     assert tuple(frame["question"].cat.categories) == QUESTIONS
-    assert list(tidy_of([]).columns) == list(tidy_table.columns(METRICS))
+    assert list(tidy_of([]).columns) == list(tidy_table.describe_columns(METRICS))
 
 
 def values_of(frame):
@@ -156,8 +157,8 @@ def test_a_written_table_reads_back(tmp_path, suffix):
     """CSV and Parquet hold every value of which anything is known; Parquet the types and orders, too."""
     frame = study(analysts=("ada", "bo"))
     path = tmp_path / f"frame{suffix}"
-    tidy_table.write(frame, path)
-    known = frame.drop(columns=[name for name in frame if name in list_columns("passages", "wave", "points")])
+    tidy_table.write_frame(frame, path)
+    known = frame.drop(columns=[name for name in frame if name in list_fact_columns("passages", "wave", "points")])
     if suffix == ".parquet":
         again = pd.read_parquet(path)
         assert values_of(again) == values_of(known[list(again)])
@@ -166,7 +167,9 @@ def test_a_written_table_reads_back(tmp_path, suffix):
         assert again["system"].tolist() == frame["system"].tolist()
         assert again["m_all"].astype(float).tolist() == frame["m_all"].tolist()
     assert (
-        not {*frame} - {*again} - {*list_columns(*(each.name for each in (*facts(), *study_facts(), *score_facts())))}
+        not {*frame}
+        - {*again}
+        - {*list_fact_columns(*(each.name for each in (*facts(), *study_facts(), *score_facts())))}
     )
 
 
@@ -175,7 +178,7 @@ def test_no_text_is_a_formula_in_a_spreadsheet(tmp_path):
     answers = answer_rows(**{**ONE, "systems": ("=HYPERLINK(1)",)})
     frame = tidy_of(answers, [scored(answers[0]["answer"], "@evil", "11111")])
     path = tmp_path / "frame.csv"
-    tidy_table.write(frame, path)
+    tidy_table.write_frame(frame, path)
     cells = [cell for line in path.read_text().splitlines() for cell in line.split(",")]
     assert not [cell for cell in cells if cell.lstrip('"').startswith(("=", "@", "+"))]
     again = pd.read_csv(path)
@@ -188,7 +191,7 @@ def test_no_text_is_a_formula_in_a_spreadsheet(tmp_path):
 def test_another_suffix_is_refused(tmp_path):
     """The two forms of the table are named."""
     with pytest.raises(UsageError, match=r"neither \.csv nor \.parquet"):
-        tidy_table.write(tidy_of([]), tmp_path / "frame.xlsx")
+        tidy_table.write_frame(tidy_of([]), tmp_path / "frame.xlsx")
 
 
 @pytest.mark.skipif(not PANDAS_3, reason="pandas 2 keeps texts as Python's own")

@@ -16,11 +16,11 @@ from running import TEXT, make_workspace, write
 from size import size
 from source import ROOT
 
-from genaipa.reports.gate import Gate, Loss, release_loss, sure_loss
+from genaipa.reports.gate import Gate, Loss, loss_of_new_release, significant_loss
 from genaipa.reports.matches import Match, difference_rows
 from genaipa.reports.pull_request import ChangedAnswer, as_markdown, link_report
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, PUBLISHED
-from genaipa.stats.power import POWER, VarianceComponents, find_detectable
+from genaipa.stats.power import POWER, VarianceComponents, find_detectable_differences
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,15 +56,18 @@ def test_equal_releases_seldom_fail_and_a_loss_is_found_as_planning_promises() -
     The size at which the planning page's rule promises 5 points is 96 questions about 30 documents.
     """
     random, pairs = np.random.default_rng(8), size(small=20, soak=1000)
-    red = sum(release_loss(compared(random, 32, 5)).fails(3) for _ in range(pairs))
+    red = sum(loss_of_new_release(compared(random, 32, 5)).fails(3) for _ in range(pairs))
     assert red <= 0.05 * pairs
     fixed = VarianceComponents(PUBLISHED.questions, 0.0, PUBLISHED.rest)
     studies = size(small=5, soak=500)
     for questions, documents in size(small=[(32, 5)], soak=[(32, 5), (96, 30)]):
-        promised = find_detectable(questions, documents, fixed, studies=size(small=20, soak=200)).these_documents
+        promised = find_detectable_differences(
+            questions, documents, fixed, studies=size(small=20, soak=200)
+        ).these_documents
         lost = promised if questions < 96 else 5.0
         rate = (
-            sum(release_loss(compared(random, questions, documents, lost)).fails(3) for _ in range(studies)) / studies
+            sum(loss_of_new_release(compared(random, questions, documents, lost)).fails(3) for _ in range(studies))
+            / studies
         )
         assert promised == pytest.approx(lost, abs=0.15)
         assert rate == pytest.approx(POWER, abs=size(small=0.35, soak=0.05))
@@ -72,7 +75,7 @@ def test_equal_releases_seldom_fail_and_a_loss_is_found_as_planning_promises() -
 
 def test_only_a_sure_loss_as_large_fails() -> None:
     """Not a gain, not what may be chance, not less than the gate's points, not without a gate, not what has no test."""
-    assert (sure_loss(-4, 0.04), sure_loss(-4, 0.04, level=0.01), sure_loss(4, 0.001)) == (4, 0, 0)
+    assert (significant_loss(-4, 0.04), significant_loss(-4, 0.04, level=0.01), significant_loss(4, 0.001)) == (4, 0, 0)
     assert Loss(4.0, "M_all").fails(3)
     assert Loss(3.0, "M_all").fails(3)
     assert not Loss(2.9, "M_all").fails(3)

@@ -11,7 +11,7 @@ from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened, score, undo
 
 from genaipa.answers.fact import facts, list_textless_facts
-from genaipa.answers.gather import gather
+from genaipa.answers.gather import gather_study
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.reports.notable import notable_sentences
 from genaipa.runs import inputs
@@ -33,7 +33,7 @@ def gathered(*names: str, events=(), **options):
     here = find_workspace()
     with opened("sqlite:///scores.db") as store:
         store.append(events)
-        return gather(here, select_sources(here, names or ("latest",)), store, **options)
+        return gather_study(here, select_sources(here, names or ("latest",)), store, **options)
 
 
 def test_each_answer_comes_with_what_is_known_of_it():
@@ -218,7 +218,7 @@ def test_names_that_mean_nothing_are_errors():
     make_workspace()
     here = find_workspace()
     with pytest.raises(UsageError, match="genaipa run"):
-        gather(here, [], None)
+        gather_study(here, [], None)
     make_answers(*REPLIES)
     with pytest.raises(GenaipaError, match="nothing-like-it"):
         select_sources(here, ["nothing-like-it"])
@@ -230,7 +230,7 @@ def test_without_a_store_everything_is_unscored():
     """A report can be made before anyone scored."""
     make_answers(*REPLIES)
     here = find_workspace()
-    assert not gather(here, select_sources(here, ["latest"]), None).join_facts()["counted"].any()
+    assert not gather_study(here, select_sources(here, ["latest"]), None).join_facts()["counted"].any()
 
 
 def test_for_scores_alone_no_reply_is_read(monkeypatch):

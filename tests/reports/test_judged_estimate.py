@@ -11,7 +11,7 @@ import pytest
 from stores import opened, score
 from verdicts import JUDGE, judged, with_waves
 
-from genaipa.answers.gather import gather
+from genaipa.answers.gather import gather_study
 from genaipa.reports import averages
 from genaipa.reports.chapters import overall
 from genaipa.reports.comparison import compare_sides
@@ -26,7 +26,7 @@ from rubrics import METRICS, typed
 
 def mean_of(frame, measure="m_all"):
     """The average of a measure over the questions of the first system, by the functions of the report."""
-    cells = averages.weigh_cells(frame, measure)
+    cells = averages.weigh_cells_in_average(frame, measure)
     return averages.estimate_column_mean(cells[cells["system"] == "a/one"], measure)
 
 
@@ -34,7 +34,7 @@ def test_it_is_nearer_to_the_whole_study_than_people_alone():
     """A good judge's estimate of a third of the answers is nearer to what people would say of all, and surer."""
     study = judged(errors=0.05, size=32)
     (found,) = estimate_sides([study.frame])
-    assert set(found.usable_groups["scored"]) == {32}
+    assert set(found.estimated_groups["scored"]) == {32}
     frames = {"both": found.frame, "alone": study.frame, "whole": study.whole()}
     rows = {name: averages.policy_questions(of) for name, of in frames.items()}
     means = {name: some.groupby("system", observed=True)[list(METRICS)].mean() for name, some in rows.items()}
@@ -69,7 +69,7 @@ def test_a_score_out_of_curiosity_counts_nowhere():
     found, before = (estimate_sides([one])[0] for one in frames)
     assert found.groups["slope"].tolist() == before.groups["slope"].tolist()
     assert mean_of(found.frame)["mean"] == pytest.approx(mean_of(before.frame)["mean"])
-    assert set(found.usable_groups["scored"]) == {48}
+    assert set(found.estimated_groups["scored"]) == {48}
     assert mean_of(found.people)["mean"] == pytest.approx(mean_of(before.people)["mean"])
 
 
@@ -121,9 +121,9 @@ def test_a_judge_of_the_systems_own_family_is_marked():
     """Wherever an estimate is named, it says whose family the judge is of."""
     study = judged(systems=("openai/gpt-4", "claude-sonnet"), judge=JUDGE._replace(model="gpt-4.1"))
     (found,) = estimate_sides([study.frame])
-    assert found.basis("openai/gpt-4") == "people 48 of 96, judge all (own family)"
-    assert found.basis("claude-sonnet", "quality") == "people 48 of 96, judge all"
-    assert found.basis("claude-sonnet", "recall") == ""
+    assert found.describe_scored_answers("openai/gpt-4") == "people 48 of 96, judge all (own family)"
+    assert found.describe_scored_answers("claude-sonnet", "quality") == "people 48 of 96, judge all"
+    assert found.describe_scored_answers("claude-sonnet", "recall") == ""
 
 
 def test_a_machine_score_that_is_no_judge_is_none():
@@ -235,14 +235,14 @@ def test_a_verdict_that_is_missing_is_no_bias():
         scorer=study.frame["scorer"].mask(machine, "human"), counted=study.frame["counted"] & ~machine
     )
     (found,) = estimate_sides([frame])
-    assert (found.usable_groups["judged"] == 3 * 21).all()
+    assert (found.estimated_groups["judged"] == 3 * 21).all()
     assert mean_of(found.frame)["mean"] == pytest.approx(mean_of(study.whole())["mean"], abs=3)
 
 
 def test_a_few_questions_without_a_score_are_left_to_the_judge():
     """Below five questions that people scored, a group of questions has no estimate; the whole has one."""
     (found,) = estimate_sides([judged(size=20, errors=0.1).frame])
-    cells = averages.weigh_cells(found.frame, "m_all")
+    cells = averages.weigh_cells_in_average(found.frame, "m_all")
     unknown = cells[(cells["system"] == "a/one") & (cells["scores"] == 0)]
     assert unknown["question"].nunique() == 12
     assert np.isnan(averages.estimate_column_mean(unknown, "m_all")["mean"])
@@ -265,15 +265,15 @@ def test_of_a_real_store(demo, tmp_path):
     ]
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
         store.append(events)
-        gathered = gather(here, select_sources(here, ["demo"]), store)
+        gathered = gather_study(here, select_sources(here, ["demo"]), store)
     found = estimate_averages(gathered.table)
     assert found.judges == ("made-up",)
-    assert set(found.usable_groups["system"]) == {"extractive", "careful", "breezy"}
-    assert set(found.usable_groups["judged"]) == set(found.usable_groups["answers"]) == {32}
-    assert found.usable_groups["scored"].between(16, 31).all()
-    assert "accuracy" not in set(found.usable_groups["measure"])  # the judge gave what the person gave: no width
+    assert set(found.estimated_groups["system"]) == {"extractive", "careful", "breezy"}
+    assert set(found.estimated_groups["judged"]) == set(found.estimated_groups["answers"]) == {32}
+    assert found.estimated_groups["scored"].between(16, 31).all()
+    assert "accuracy" not in set(found.estimated_groups["measure"])  # the judge gave what the person gave: no width
     both, alone = (
-        averages.estimate_column_mean(averages.weigh_cells(frame, "m_all"), "m_all")
+        averages.estimate_column_mean(averages.weigh_cells_in_average(frame, "m_all"), "m_all")
         for frame in (found.frame, gathered.table)
     )
     assert both["high"] - both["low"] < 0.8 * (alone["high"] - alone["low"])
@@ -284,6 +284,6 @@ def test_a_damaged_file_of_waves_is_said(demo, tmp_path):
     shutil.copytree(demo[0] / "runs", tmp_path / "runs")
     (tmp_path / "waves.jsonl").write_text("{}\n")
     here = find_workspace(tmp_path)
-    gathered = gather(here, select_sources(here, ["demo"]), None)
+    gathered = gather_study(here, select_sources(here, ["demo"]), None)
     assert not gathered.waves
     assert any("waves.jsonl" in problem for problem in gathered.problems)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from genaipa.reports.judged.findings import say_agreement, say_leniency
+from genaipa.reports.judged.findings import describe_agreement, describe_leniency
 from genaipa.reports.judged.quality import agreement_table, compare_judges
 from genaipa.reports.judged.verdicts import GivenScores, Verdicts
 from rubrics import METRICS, PAPER, VALUES
@@ -98,7 +98,7 @@ def test_the_sentence_says_on_which_metrics_it_is_what() -> None:
     own[:, 2] = np.where(np.arange(1500) % 3 == 0, -1.0, own[:, 2])  # the second metric is often wrong
     with_people = agreement_table(given).data
     with_people = with_people[with_people["with"] == "people"].to_dict("records")
-    said = list(say_agreement(with_people, compare_judges(given).data.to_dict("records")))
+    said = list(describe_agreement(with_people, compare_judges(given).data.to_dict("records")))
     as_much, less = (next(one for one in said if words in one) for words in ("as much as people agree", "less than"))
     assert "within 0.1." in as_much
     assert PAPER.names[METRICS[1]] in less
@@ -117,4 +117,4 @@ def test_the_sentence_says_on_which_metrics_it_is_what() -> None:
 )
 def test_as_lenient_is_what_lies_within_its_margin(mean: float, low: float, high: float, said: str) -> None:
     """An interval with 0 that is wide shows nothing."""
-    assert say_leniency(mean, low, high) == said
+    assert describe_leniency(mean, low, high) == said

@@ -16,7 +16,7 @@ from genaipa.reports import render
 from genaipa.reports.chapters import metrics, overall
 from genaipa.reports.comparison import compare_sides
 from genaipa.reports.judged.beside import (
-    _estimate_worth,
+    _estimate_worth_of_verdicts,
     describe_forecasts,
     explain_forecast,
     find_forecast,
@@ -60,7 +60,7 @@ def test_tables_name_the_basis_of_their_averages(study):
     assert set(overall.leaderboard_table(alone).data["scored"]) == {"64 of 192, at random"}
     assert not np.allclose(overall.leaderboard_table(alone).data["m_all"], board.data["m_all"])
     assert metrics.metrics_by_question_table(study.frame).data.equals(metrics.metrics_by_question_table(alone).data)
-    assert len(found.usable_groups) == 24
+    assert len(found.estimated_groups) == 24
 
 
 def test_people_and_judge_stand_beside_people_alone(study):
@@ -90,7 +90,7 @@ def test_the_worth_is_told_in_hours():
     ends = (
         {"low": -half, "high": half, "policies_low": -wide, "policies_high": wide} for half, wide in ((2, 3), (1, 2))
     )
-    assert _estimate_worth(64, *ends, 3600) == {"n_eff": 64 * 2.25, "hours": 64 * 1.25}
+    assert _estimate_worth_of_verdicts(64, *ends, 3600) == {"n_eff": 64 * 2.25, "hours": 64 * 1.25}
 
 
 def test_a_study_without_a_judge_has_none_of_it():
@@ -173,7 +173,7 @@ def test_forecasts_are_rows_and_sentences(study):
     one = find_forecast(study.frame, "a/one", "quality")
     row = people_and_judge_table(study.frame).data.iloc[0]
     assert one.half == pytest.approx((row["high"] - row["low"]) / 2)
-    assert one.floor < one.half
+    assert one.least_half_interval < one.half
     data = forecast_table(study.frame).data
     assert list(data.columns) == ["system", "experiment", "scored", "half", "to5", "to3", "floor"]
     assert len(describe_forecasts(study.frame)) == len(data) == 4

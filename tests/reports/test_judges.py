@@ -19,7 +19,7 @@ from judged import GPT, OTHER_PROMPT, human, make_judged, make_run, noisy, truth
 from msgspec.structs import replace
 from pages import Shown, desk_here
 
-from genaipa.answers.gather import gather_scored
+from genaipa.answers.gather import gather_scored_study
 from genaipa.answers.study import Study
 from genaipa.reports.chapters.agreement import alpha_by_group_table, alpha_table
 from genaipa.reports.chapters.judges import JudgesChapter
@@ -29,7 +29,7 @@ from genaipa.reports.judged.quality import (
     agreement_by_group_table,
     agreement_table,
     alternative_test_table,
-    answer_groups,
+    group_answers_by_document,
 )
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
 from genaipa.runs.selection import select_sources
@@ -58,7 +58,7 @@ ERRING = f"{GPT} @ba9876"
 def gathered() -> Study:
     """All that a report of the working folder's runs needs."""
     here = find_workspace()
-    return gather_scored(here, select_sources(here, ()))
+    return gather_scored_study(here, select_sources(here, ()))
 
 
 def chapter_of(found: Study) -> Chapter:
@@ -162,7 +162,7 @@ def test_agreement_by_silent_questions_and_by_language(study):
     sources = [dataclasses.replace(source, manifest=replace(source.manifest, documents=documents))]
     known = dataclasses.replace(found, table=frame.assign(silent=silent.astype("category")), sources=sources)
     judged, people = (
-        agreement_by_group_table(Verdicts.collect(known), answer_groups(known)).data,
+        agreement_by_group_table(Verdicts.collect(known), group_answers_by_document(known)).data,
         alpha_by_group_table(known).data,
     )
     assert not alpha_by_group_table(found)

@@ -16,7 +16,7 @@ from genaipa.reports.comparison import compare_sides
 from genaipa.reports.matches import PAIRS, _describe_meaning, difference_tables, possible_ranks, system_differences
 from genaipa.reports.sides import Side
 from genaipa.runs.selection import Groups
-from genaipa.stats.tests import adjust_holm
+from genaipa.stats.tests import adjust_p_by_holm
 from rubrics import METRICS
 
 DOCUMENTS = ("uber", "spotify", "airbnb", "ebay")
@@ -63,7 +63,7 @@ def test_pairs_are_those_of_compare() -> None:
             assert low <= one[f"{about}low"] + 1e-9
             assert one[f"{about}high"] <= high + 1e-9
             assert (low > 0 or high < 0) == (pair[f"{about}p_holm"] < one["level"])
-    assert made["policies_p_holm"].tolist() == pytest.approx(adjust_holm(single))
+    assert made["policies_p_holm"].tolist() == pytest.approx(adjust_p_by_holm(single))
     alike = made[[{*pair} == {"b/two", "c/three"} for pair in made.index]]
     assert alike["meaning"].tolist() == [""]
     assert made.loc[("a/one", "d/four"), "meaning"] == "a/one higher"

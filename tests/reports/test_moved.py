@@ -8,7 +8,7 @@ from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened, score
 
 from genaipa.errors import UsageError
-from genaipa.reports.moved import AnswerFacts, MovedAnswer, Movement, find_moved_answers, rank_moved
+from genaipa.reports.moved import AnswerFacts, MovedAnswer, Movement, find_moved_answers, rank_moved_answers
 from genaipa.reports.report import report
 from genaipa.reports.table import Table
 from genaipa.runs.filters import Filters
@@ -44,7 +44,7 @@ def test_scores_come_before_sides_and_sides_before_citations() -> None:
     judged = pair(AnswerFacts("yes", judge=50.0, people=90.0), AnswerFacts("yes", judge=40.0), 3)
     scored = pair(AnswerFacts("yes", judge=50.0, people=50.0), AnswerFacts("yes", judge=10.0, people=30.0), 4)
     same = [pair(AnswerFacts("yes"), AnswerFacts("yes"), place) for place in (5, 6)]
-    ranked = rank_moved([*same, cites, flips, judged, scored], NAMES)
+    ranked = rank_moved_answers([*same, cites, flips, judged, scored], NAMES)
     assert [one.position for one in ranked.pairs] == [4, 3, 2, 1, 5, 6]
     assert [(one.difference, one.scorer_kind) for one in ranked.pairs[:3]] == [
         (-20, "people"),
@@ -61,14 +61,14 @@ def test_scores_come_before_sides_and_sides_before_citations() -> None:
 
 def test_the_headline_counts_sides() -> None:
     """One question is named by its words, several are counted, and none is said."""
-    assert rank_moved([turn("no", "yes"), turn("yes", "yes")], NAMES).headline == (
+    assert rank_moved_answers([turn("no", "yes"), turn("yes", "yes")], NAMES).headline == (
         "new says yes to \u201cIs honey sold?\u201d, where old says no: 1 of 2 answers changed sides."
     )
     several = [turn("silent", "open")] * 2 + [turn("no", "yes"), turn("no", "no")]
-    assert rank_moved(several, NAMES).headline == (
+    assert rank_moved_answers(several, NAMES).headline == (
         "3 of 4 answers changed sides from old to new: 2 from silent to an answer, 1 from no to yes."
     )
-    assert rank_moved([turn("no", "no")], NAMES).headline == "None of 1 answer changed sides from old to new."
+    assert rank_moved_answers([turn("no", "no")], NAMES).headline == "None of 1 answer changed sides from old to new."
     assert "asked nothing in the same words" in Movement(NAMES).headline
 
 

@@ -14,7 +14,7 @@ from framing import answer_rows, study_of, tidy_of
 from running import carry_out, make_workspace, spec, write
 
 from benchmarks.drift import series
-from genaipa.answers.gather import gather_scored
+from genaipa.answers.gather import gather_scored_study
 from genaipa.reports.chapters import outcomes, silent
 from genaipa.reports.chapters.groups import group_outcomes_table as groups_answers
 from genaipa.runs.manifest import WITHHELD, Withheld
@@ -121,7 +121,7 @@ def mute() -> RunFolder:
 def stances(place: str = ".") -> dict[str, str]:
     """What each answer of the latest run of a workspace claims."""
     here = find_workspace(place)
-    frame = gather_scored(here, select_sources(here, ["latest"])).join_facts()
+    frame = gather_scored_study(here, select_sources(here, ["latest"])).join_facts()
     return dict(zip(frame["question"].astype(str), frame["claims_silence"].astype(str), strict=True))
 
 

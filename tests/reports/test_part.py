@@ -85,7 +85,7 @@ def test_the_tables_say_it():
     )
     means = measures_table(frame).data
     assert set(means.loc[means["system"] == "a/one", "scored"]) == {"4 of 16, at random"}
-    assert "scored" in render.headings(ranked)
+    assert "scored" in render.visible_headings(ranked)
     unplanned = tidy_of([*one, *two], score_rows([*one[::4], *two]))
     assert "a/one quality (4 of 16)" in note_thin_experiments(unplanned)
 

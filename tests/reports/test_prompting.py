@@ -56,7 +56,7 @@ def test_changes_are_those_of_the_same_questions() -> None:
     assert everything["policies_low"] == pytest.approx(expected.policies_low)
     assert (everything["n"], everything["documents"]) == (4, 4)
     assert data.loc["T", "change"] == pytest.approx(-45)
-    bands = prompting.band_changes_table(frame, Bounds()).data.set_index("questions")
+    bands = prompting.prompt_band_changes_table(frame, Bounds()).data.set_index("questions")
     assert bands.loc["all", "changed"] == pytest.approx(5 / 16)
     assert bands.loc["SE", "changed"] == pytest.approx(1 / 8)
 

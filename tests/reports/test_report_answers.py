@@ -8,7 +8,7 @@ import pytest
 from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened, score
 
-from genaipa.answers.gather import gather
+from genaipa.answers.gather import gather_study
 from genaipa.reports import answers as page_answers
 from genaipa.reports.page import render_pages
 from genaipa.reports.report import Report
@@ -38,7 +38,7 @@ def page(license_: str, system: str = "scripted/replies.yaml", *, whole: bool = 
         store.append(
             [score("ada", record.digest, grade) for record, grade in zip(answers(folder), (GOOD, POOR), strict=True)]
         )
-        found = gather(find_workspace(), select_sources(find_workspace(), ()), store)
+        found = gather_study(find_workspace(), select_sources(find_workspace(), ()), store)
     return render_pages(Report.build(found), {}, whole=whole)["index.html"]
 
 

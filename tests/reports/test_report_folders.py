@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from running import carry_out, make_workspace, spec, write
 
-from genaipa.answers.gather import gather
+from genaipa.answers.gather import gather_study
 from genaipa.answers.study import Study
 from genaipa.errors import UsageError
 from genaipa.reports.report import Report
@@ -29,7 +29,7 @@ def some_report() -> Study:
     """What a report on a small run is made of."""
     make_workspace(questions=1)
     carry_out(spec(systems=("extractive",)))
-    return gather(find_workspace(), select_sources(find_workspace(), ()), None)
+    return gather_study(find_workspace(), select_sources(find_workspace(), ()), None)
 
 
 def test_a_report_on_something_else_gets_a_folder_of_its_own() -> None:

@@ -16,7 +16,7 @@ from framing import answer_rows, score_rows, study_of, tidy_of
 from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened, score
 
-from genaipa.answers.gather import gather
+from genaipa.answers.gather import gather_study
 from genaipa.errors import UsageError
 from genaipa.reports.page import render_pages
 from genaipa.reports.render import as_html
@@ -36,7 +36,7 @@ def gathered(*events, excluded=False):
     here = find_workspace()
     with opened("sqlite:///scores.db") as store:
         store.append(events)
-        return gather(
+        return gather_study(
             here, select_sources(here, [path.name for path in sorted(here.runs.iterdir())]), store, excluded=excluded
         )
 

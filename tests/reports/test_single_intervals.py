@@ -40,7 +40,7 @@ def test_a_question_has_the_interval_over_its_documents() -> None:
     low, high = scipy.stats.t.interval(0.95, 3, np.mean(M_ALL["UC_f1"]), scipy.stats.sem(M_ALL["UC_f1"]))
     assert found.loc["UC_f1", "policies_low"] < low < high
     assert found.loc[["T_u1", "PD_f1"], ["policies_low", "clarity_policies_low"]].isna().all(axis=None)
-    assert not any(heading.startswith("clarity_") for heading in render.headings(made))
+    assert not any(heading.startswith("clarity_") for heading in render.visible_headings(made))
     assert "clarity_policies_low" in render.as_csv(made).partition("\n")[0].split(",")
 
 
@@ -54,4 +54,4 @@ def test_an_experiment_of_the_leaderboard_has_its_intervals_in_files() -> None:
             assert row[f"{experiment}_{end}"] == pytest.approx(each.loc[experiment, end])
     assert row["summary_low"] is None
     assert "quality_low" in render.as_csv(made)
-    assert [column for column in render.headings(made) if "quality" in column] == ["quality"]
+    assert [column for column in render.visible_headings(made) if "quality" in column] == ["quality"]

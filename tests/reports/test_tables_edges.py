@@ -47,8 +47,10 @@ TABLES = {
     "regulation": regulation.regulation_table,
     "robustness": robustness.drops_table,
     "robustness-by-question": robustness.drops_by_question_table,
-    "consistency": lambda frame: consistency.consistency_table(consistency.repeat_cells(frame)),
-    "consistency-by-question": lambda frame: consistency.consistency_by_question_table(consistency.repeat_cells(frame)),
+    "consistency": lambda frame: consistency.consistency_table(consistency.tabulate_repeated_cells(frame)),
+    "consistency-by-question": lambda frame: consistency.consistency_by_question_table(
+        consistency.tabulate_repeated_cells(frame)
+    ),
     "conversations": order.conversations_table,
     "positions": order.positions_table,
     "memory": closed_book.question_gains_table,

@@ -16,7 +16,7 @@ from tabling import scored
 
 from benchmarks.passages import MISSES, held
 from genaipa.answers import tidy as tidy_table
-from genaipa.answers.gather import gather
+from genaipa.answers.gather import gather_study
 from genaipa.answers.study import Study
 from genaipa.archive import pack, unpack
 from genaipa.reports.figures.figure import Scope
@@ -43,7 +43,7 @@ QUESTIONS = ("T_f1", "T_f2", "T_u1", "UC_f1")
 def gathered(*names: str, **options: Any) -> Study:
     """What a report about these runs has, without a score."""
     here = find_workspace()
-    return gather(here, select_sources(here, names or ("latest",)), None, **options)
+    return gather_study(here, select_sources(here, names or ("latest",)), None, **options)
 
 
 def counts_of(frame: pd.DataFrame) -> dict[str, tuple[float, ...]]:
@@ -55,7 +55,7 @@ def counts_of(frame: pd.DataFrame) -> dict[str, tuple[float, ...]]:
 def chapter_of(found: Study) -> Chapter | None:
     """Make the chapter on retrieval, where there is one."""
     made = retrieval.RetrievalChapter()
-    return made.make(found, Scope.from_frame(found.table)) if found.has(*made.needs) else None
+    return made.make(found, Scope.from_frame(found.table)) if found.knows_facts(*made.needs) else None
 
 
 def frame_of(*shown: tuple[float, float, float | None], quotes: bool = False) -> pd.DataFrame:
@@ -85,7 +85,7 @@ def test_a_file_has_the_columns_only_where_a_system_gave_passages(tmp_path: Path
     with_some, without = frame_of((1, 1, 1.0)), tidy_of(answer_rows(systems=("a/one",), documents=("uber",)))
     for number, frame in enumerate((with_some, without)):
         path = tmp_path / f"{number}{suffix}"
-        tidy_table.write(frame, path)
+        tidy_table.write_frame(frame, path)
         written = pd.read_csv(path) if suffix == ".csv" else pd.read_parquet(path)
         known = [name for name in Passages.columns if name in written]
         assert known == ([] if number else list(Passages.columns))
@@ -180,7 +180,7 @@ def test_a_pack_has_the_counts_without_the_passages(tmp_path: Path) -> None:
     unpacked = unpack(tmp_path / "study.zip", tmp_path / "again")
     assert unpacked.different == []
     there = find_workspace(tmp_path / "again")
-    again = gather(there, select_sources(there, ("latest",)), None).join_facts()
+    again = gather_study(there, select_sources(there, ("latest",)), None).join_facts()
     assert counts_of(again) == COUNTS
     columns = list(Passages.columns)
     pd.testing.assert_frame_equal(again[columns], gathered().join_facts()[columns], check_column_type=False)

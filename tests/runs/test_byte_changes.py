@@ -13,7 +13,7 @@ from commandline import call
 from stores import score
 
 from benchmarks.made_up import write_policies
-from genaipa.answers.gather import gather_scored
+from genaipa.answers.gather import gather_scored_study
 from genaipa.errors import GenaipaError
 from genaipa.runs.selection import run_folders, select_sources
 from genaipa.scoring.store import open_store
@@ -62,7 +62,7 @@ def computed(here: Workspace) -> Any:
     """Everything that commands compute: the tidy table, the records, and the suite's outcomes; or what they refuse."""
     try:
         sources = select_sources(here, ())
-        gathered = gather_scored(here, sources)
+        gathered = gather_scored_study(here, sources)
         table = sorted(gathered.table.drop(columns=["key"]).astype(str).itertuples(index=False), key=str)
         records = {run.name: sorted(run.records(), key=lambda one: one.key) for run in run_folders(here)}
         scored, problems = read_results(here, sources)

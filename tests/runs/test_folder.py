@@ -32,7 +32,7 @@ from servers import OpenAIServer
 
 import genaipa as package
 from genaipa.errors import DataError, RunBusyError, RunError, UnknownNameError, UsageError
-from genaipa.execution.batches.ledger import Ledger
+from genaipa.execution.batches.ledger import BatchLedger
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import ConversationRecord
 from genaipa.runs.selection import find_run, run_folders
@@ -115,8 +115,8 @@ def test_introductions_come_back_as_they_were(folder: RunFolder) -> None:
 
     async def keep() -> str:
         writer = RunWriter(folder)
-        digest = writer.keep_introduction(messages)
-        assert writer.keep_introduction(messages) == digest
+        digest = writer.store_introduction(messages)
+        assert writer.store_introduction(messages) == digest
         await writer.close()
         return digest
 
@@ -137,7 +137,7 @@ def test_conversation_is_recorded_once(folder: RunFolder) -> None:
         )
         await writer.close()
 
-    with folder.writing():
+    with folder.hold_for_writing():
         asyncio.run(begin())
     assert len(list(folder.conversations())) == count + 1
 
@@ -146,9 +146,12 @@ def test_second_process_is_refused(folder: RunFolder, genaipa: Callable[..., Fin
     """Who comes second is told in a sentence that another process is at work, and changes nothing."""
     path = folder.path / "manifest.json"
     path.write_text(path.read_text(encoding="utf-8").replace('"status": "complete"', '"status": "partial"'))
-    with folder.writing():
+    with folder.hold_for_writing():
         before = texts_below(folder.path)
-        with pytest.raises(RunBusyError, match="another process is using"), RunFolder(folder.path).writing():
+        with (
+            pytest.raises(RunBusyError, match="another process is using"),
+            RunFolder(folder.path).hold_for_writing(),
+        ):
             pass
         done = genaipa("run", "--resume", "latest")
         assert texts_below(folder.path) == before
@@ -162,17 +165,17 @@ def test_who_lost_a_run_writes_no_more_of_it(folder: RunFolder) -> None:
     other = replace(begun, id="another")
 
     async def lose() -> None:
-        writer, ledger = RunWriter(mine), Ledger(mine)
+        writer, ledger = RunWriter(mine), BatchLedger(mine)
         await writer.append(record)
         # As when the lease of a lock on a shared file system ends.
         (folder.path / ".lock").unlink()
-        with folder.writing():
+        with folder.hold_for_writing():
             before = texts_below(folder.path)
             await asyncio.sleep(0.11)
             for writing in (
                 writer.append(record),
                 writer.record_opening(other),
-                ledger.intend(mark="m", lines=("one",)),
+                ledger.record_intended_batch(mark="m", lines=("one",)),
             ):
                 with pytest.raises(RunBusyError, match="was taken over by another process"):
                     await writing
@@ -181,7 +184,7 @@ def test_who_lost_a_run_writes_no_more_of_it(folder: RunFolder) -> None:
             assert texts_below(folder.path) == before
         await writer.close()
 
-    with mine.writing():
+    with mine.hold_for_writing():
         asyncio.run(lose())
 
 
@@ -283,7 +286,7 @@ def test_a_lost_manifest_has_a_copy_and_leftovers_go(folder: RunFolder, genaipa:
     assert [run.path for run in run_folders(find_workspace())] == [folder.path]
     assert find_run(find_workspace(), folder.name).manifest().name
     assert "its copy of" in genaipa("validate").out
-    with folder.writing() as said:
+    with folder.hold_for_writing() as said:
         assert any("its copy of" in sentence for sentence in said)
     assert not left.exists()
 

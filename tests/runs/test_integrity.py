@@ -15,7 +15,7 @@ from running import TEXT, answers, carry_out, latest, make_workspace, procedure
 from size import size
 from stores import opened, score
 
-from genaipa.answers.gather import gather
+from genaipa.answers.gather import gather_study
 from genaipa.archive import run_files
 from genaipa.errors import DataError, GenaipaError, RunError
 from genaipa.runs.folder import RunFolder
@@ -73,7 +73,7 @@ def readers(folder: RunFolder) -> Iterator[Callable[[], object]]:
     yield folder.tally_records
     yield folder.read_state
     yield lambda: list(folder.records())
-    yield lambda: gather(here, select_sources(here, [folder.name]), None)
+    yield lambda: gather_study(here, select_sources(here, [folder.name]), None)
     yield lambda: list(run_files(select_sources(here, [folder.name])[0], whole=True))
 
 
@@ -175,7 +175,7 @@ def test_texts_beside_the_answers_are_checked(folder: RunFolder) -> None:
     # What the workspace holds no longer comes from the run's own copy.
     Path("policies/acme.md").write_text(f"{TEXT}\nAnd more.")
     change(document, b"your name", b"your mane")
-    gathered = gather(find_workspace(), select_sources(find_workspace(), [folder.name]), None)
+    gathered = gather_study(find_workspace(), select_sources(find_workspace(), [folder.name]), None)
     assert any("is not the text that the run was asked about" in problem for problem in gathered.problems)
 
 
@@ -190,7 +190,7 @@ def test_a_file_that_lost_its_end_is_noticed(folder: RunFolder, genaipa: Cli) ->
         folder.answers.write_bytes(whole[:length])
         assert not folder.is_complete()
         assert "gone since the run was left" in folder.describe_loss(folder.manifest())
-        gathered = gather(find_workspace(), select_sources(find_workspace(), [folder.name]), None)
+        gathered = gather_study(find_workspace(), select_sources(find_workspace(), [folder.name]), None)
         assert any("gone since the run was left" in problem for problem in gathered.problems)
         assert ("answers.jsonl", "") in found(data=False)
     for command in (("runs",), ("show", "latest")):
@@ -238,7 +238,7 @@ def test_a_run_of_an_older_genaipa(folder: RunFolder) -> None:
     lines = folder.answers.read_bytes().splitlines(keepends=True)
     folder.answers.write_bytes(b"".join(lines[:-1]))
     assert not folder.is_complete()
-    gathered = gather(find_workspace(), select_sources(find_workspace(), [folder.name]), None)
+    gathered = gather_study(find_workspace(), select_sources(find_workspace(), [folder.name]), None)
     assert any("1 of 12 answers are gone" in problem for problem in gathered.problems)
 
 
@@ -264,7 +264,7 @@ def test_a_damaged_manifest_has_a_copy(folder: RunFolder, genaipa: Cli) -> None:
         assert folder.manifest() == manifest
     assert ("manifest.json", "") in found(data=False)
     assert genaipa("show", "latest").code == 0
-    with folder.writing() as said:
+    with folder.hold_for_writing() as said:
         assert "its copy of" in said[0]
         folder.write_manifest(folder.manifest())
     assert not folder.describe_manifest_damage()

@@ -56,14 +56,14 @@ def test_what_is_appended_is_read(*, together: bool) -> None:
     lines = [Line(f"k{n}", "Zeile\n“é” \u2028 日本 \0") for n in range(50)]
     append(*lines, together=together)
     append(Line("later"))
-    assert [line for _, line in journal.read(PATH, Line)] == [*lines, Line("later")]
+    assert [line for _, line in journal.read_records(PATH, Line)] == [*lines, Line("later")]
 
 
 def test_offsets_lead_to_their_lines() -> None:
     """A line can be read by the offset that was given for it, also after a reading that skipped its text."""
     lines = [Line(f"k{n}", "é" * n) for n in range(20)]
     append(*lines)
-    offsets = [offset for offset, _ in journal.read(PATH, Key)]
+    offsets = [offset for offset, _ in journal.read_records(PATH, Key)]
     assert journal.read_offsets(PATH, [offsets[7], offsets[3]], Line) == [lines[7], lines[3]]
 
 
@@ -76,8 +76,8 @@ def test_reading_at_a_wrong_place_is_a_sentence() -> None:
 
 def test_missing_journal_is_empty() -> None:
     """A run that was never asked anything has no file yet."""
-    assert list(journal.read(PATH, Line)) == []
-    assert journal.repair(PATH) == ""
+    assert list(journal.read_records(PATH, Line)) == []
+    assert journal.repair_last_line(PATH) == ""
 
 
 def test_cut_anywhere_it_heals_to_whole_lines() -> None:
@@ -88,8 +88,8 @@ def test_cut_anywhere_it_heals_to_whole_lines() -> None:
     for size in range(len(whole) + 1):
         PATH.write_bytes(whole[:size])
         kept = len(whole) if size == len(whole) else first if size >= first else 0
-        assert len(list(journal.read(PATH, Line))) == whole[:kept].count(b"\n"), "a cut line is not read"
-        said = journal.repair(PATH)
+        assert len(list(journal.read_records(PATH, Line))) == whole[:kept].count(b"\n"), "a cut line is not read"
+        said = journal.repair_last_line(PATH)
         assert PATH.read_bytes() == whole[:kept]
         assert (f"({size - kept} bytes)" in said) if size > kept else said == ""
 
@@ -100,7 +100,7 @@ def test_a_long_cut_line_heals() -> None:
     whole = PATH.read_bytes()
     for cut in (65535, 65536, 65537, 200_000):
         PATH.write_bytes(whole + b"x" * cut)
-        assert f"({cut} bytes)" in journal.repair(PATH)
+        assert f"({cut} bytes)" in journal.repair_last_line(PATH)
         assert PATH.read_bytes() == whole
 
 
@@ -111,7 +111,7 @@ def test_damaged_line_is_named() -> None:
     for damage in (b"garbage", b"\0" * 20, b'{"text": "no key"}', b""):
         PATH.write_bytes(b"\n".join([lines[0], damage, *lines[2:]]))
         with pytest.raises(RunError, match=r"answers\.jsonl: line 2 is not a record"):
-            list(journal.read(PATH, Key))
+            list(journal.read_records(PATH, Key))
 
 
 def test_close_waits_for_what_is_being_written() -> None:
@@ -126,7 +126,7 @@ def test_close_waits_for_what_is_being_written() -> None:
         await log.close()
 
     asyncio.run(all_of_it())
-    assert len(list(journal.read(PATH, Line))) == 20
+    assert len(list(journal.read_records(PATH, Line))) == 20
 
 
 def test_journal_that_can_not_be_opened() -> None:
@@ -192,8 +192,8 @@ def test_a_kill_at_any_byte_loses_and_doubles_nothing() -> None:
     assert [len(confirmed) for _, confirmed in disk.moments][-1] == 4
     for size, confirmed in disk.moments:
         PATH.write_bytes(whole[:size])
-        journal.repair(PATH)
-        there = [line.key for _, line in journal.read(PATH, Key)]
+        journal.repair_last_line(PATH)
+        there = [line.key for _, line in journal.read_records(PATH, Key)]
         assert there == [line.key for line in lines[: len(there)]]
         assert {*confirmed} <= {*there}
         append(*lines[len(there) :])

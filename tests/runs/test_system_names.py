@@ -11,7 +11,7 @@ from servers import OpenAIServer
 import genaipa as package
 from genaipa.errors import UsageError
 from genaipa.runs.filters import Filters
-from genaipa.runs.selection import find_meaning, resolve_names, select_sources
+from genaipa.runs.selection import resolve_names, resolve_system_or_run_name, select_sources
 from genaipa.systems.provider import find_system, shorten_names
 from genaipa.workspace import find_workspace
 
@@ -91,7 +91,7 @@ def test_names_mean_systems_before_parts_of_runs(both: str) -> None:
     ):
         sources = resolve_names(here, [name])
         assert ({s for one in sources for s in one.systems}, len(sources)) == (systems, runs), name
-        assert find_meaning(here, name).name == full, name
+        assert resolve_system_or_run_name(here, name).name == full, name
     for only in (Filters(systems=("glib-8b",)), Filters(without=("reader-1",)), Filters(systems=("openai-api/far",))):
         assert [one.systems for one in select_sources(here, (), only)] == [(FAR,)], only
 
@@ -185,8 +185,8 @@ def test_a_misspelt_class_is_no_run_and_its_system(
     assert asked.code == 0, asked.err
     for wrong in ("mill:Bto", "mil:Bot", "mill:bot"):
         with pytest.raises(UsageError, match="did you mean 'mill:Bot'"):
-            find_meaning(find_workspace(), wrong)
-    run = find_meaning(find_workspace(), "mill:Bot").parts[0].folder.name
-    assert find_meaning(find_workspace(), f"{run}:mill:Bot").name == f"{run}:mill:Bot"
+            resolve_system_or_run_name(find_workspace(), wrong)
+    run = resolve_system_or_run_name(find_workspace(), "mill:Bot").parts[0].folder.name
+    assert resolve_system_or_run_name(find_workspace(), f"{run}:mill:Bot").name == f"{run}:mill:Bot"
     with pytest.raises(UsageError, match=f"system of the run {run} 'extractive'"):
-        find_meaning(find_workspace(), "mill-run:extractive")
+        resolve_system_or_run_name(find_workspace(), "mill-run:extractive")

@@ -13,7 +13,7 @@ from stores import kept, opened, score
 
 import genaipa
 from genaipa.errors import DataError
-from genaipa.reports.chapters.agreement import tabulate_suggested
+from genaipa.reports.chapters.agreement import tabulate_suggestion_effects
 from genaipa.scoring.agreement import LEAST_ANSWERS, compare_suggestions
 from genaipa.scoring.databases import SCHEMA_STEPS
 from genaipa.scoring.events import Event, ScreenContents, verify_log
@@ -160,5 +160,5 @@ def test_with_and_without_on_page_and_in_report() -> None:
     assert page.rows("agreement suggested") == [["reference", "1.00", "-", "-", "-", "100%", "-", "1 and 0"]]
     table = genaipa.report().tables["suggested"].data
     assert table[["metric", "with", "answers_with", "answers_without"]].to_numpy().tolist() == [["reference", 1, 1, 0]]
-    assert not tabulate_suggested([score("ana", "a1")], PAPER)
+    assert not tabulate_suggestion_effects([score("ana", "a1")], PAPER)
     assert METRICS[-1] == "reference"

@@ -8,7 +8,7 @@ from scipy import stats
 
 from genaipa.stats.changes import estimate_change
 from genaipa.stats.intervals import estimate_mean
-from genaipa.stats.permutation import deal_words, exact_p
+from genaipa.stats.permutation import exact_p, permute_reply_texts
 from genaipa.stats.shares import difference_interval
 
 
@@ -29,7 +29,7 @@ def test_several_replies_have_fishers_p() -> None:
     assert change.p == pytest.approx(stats.fisher_exact([[3, 1], [0, 4]]).pvalue)
     words = [5, 5, 6, 1, 1, 1, 5, 1]
     likeness = estimate_change(values, [0] * 8, later, [0] * 8, [0] * 8, share=True, words=words)
-    assert likeness.p == exact_p([deal_words(words[:4], words[4:])]) != change.p
+    assert likeness.p == exact_p([permute_reply_texts(words[:4], words[4:])]) != change.p
 
 
 def test_any_other_mean_is_over_questions() -> None:

@@ -7,7 +7,7 @@ import pytest
 import scipy
 from size import size
 
-from genaipa.stats.counts import Part, divide, estimate_figure, f1, macro_f1, micro_f1, subtract_figures
+from genaipa.stats.counts import Part, divide_held_by_all, estimate_figure, f1, macro_f1, micro_f1, subtract_figures
 from genaipa.stats.shares import difference_interval, share_interval
 
 RATIO = Part(0, 1)
@@ -15,7 +15,7 @@ RATIO = Part(0, 1)
 
 def ratio(rows: np.ndarray) -> np.ndarray:
     """Return the first count of each row over the second."""
-    return divide(rows, RATIO)
+    return divide_held_by_all(rows, RATIO)
 
 
 def test_f1_is_that_of_scikit_learn() -> None:
@@ -35,7 +35,7 @@ def test_nothing_has_the_figure_of_nothing() -> None:
     none = np.zeros((1, 3))
     assert f1(none) == [0.0]
     assert np.isnan(ratio(none))
-    assert divide(none, Part(0, 1, 0.0)) == [0.0]
+    assert divide_held_by_all(none, Part(0, 1, 0.0)) == [0.0]
     assert macro_f1(np.array([[2.0, 4, 4, 0, 1, 0]])) == [0.5]
     assert np.isnan(macro_f1(none))
 

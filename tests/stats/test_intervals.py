@@ -16,7 +16,7 @@ from genaipa.stats.intervals import (
     estimate_mean,
     estimate_median,
     find_interval,
-    join_targets,
+    join_document_and_policy_estimates,
 )
 from genaipa.stats.panel import Panel
 from genaipa.stats.reason import Reason
@@ -420,13 +420,13 @@ def test_two_independent_sets() -> None:
 def test_what_holds_for_policies_holds_for_these_documents() -> None:
     """Joined, the interval for policies contains the other; means of unlike signs have a p of 1."""
     wide, narrow = (estimate_mean(*cells(study(12, 5, seed) * spread - 40)) for seed, spread in ((1, 1.0), (2, 0.5)))
-    made = join_targets(wide, narrow)
+    made = join_document_and_policy_estimates(wide, narrow)
     assert made[:6] == wide[:6]
     assert made.policies_low == min(wide.low, narrow.policies_low)
     assert made.policies_high == max(wide.high, narrow.policies_high)
     assert (wide.mean > 0) != (narrow.mean > 0)
     assert made.policies_p == 1
     turned = narrow._replace(mean=-narrow.mean)
-    assert join_targets(wide, turned).policies_p == max(wide.p, narrow.policies_p)
-    lacking = join_targets(wide, estimate_mean(*cells(study(12, 2))))
+    assert join_document_and_policy_estimates(wide, turned).policies_p == max(wide.p, narrow.policies_p)
+    lacking = join_document_and_policy_estimates(wide, estimate_mean(*cells(study(12, 2))))
     assert np.isnan([lacking.policies_low, lacking.policies_high, lacking.policies_p]).all()

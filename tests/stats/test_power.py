@@ -12,7 +12,7 @@ import scipy
 from size import size
 
 from genaipa.stats.intervals import estimate_mean
-from genaipa.stats.power import POWER, VarianceComponents, estimate_components, find_detectable
+from genaipa.stats.power import POWER, VarianceComponents, estimate_components, find_detectable_differences
 
 ROOT = Path(__file__).parents[2]
 VARIANCE = VarianceComponents(questions=262.0, documents=49.0, rest=886.0)
@@ -32,7 +32,7 @@ def made_up(random, questions, documents, variance):
 def test_the_difference_is_found_in_80_of_100_studies(questions, documents):
     """Of studies with the difference that is said to be found, 80 % have an interval above 0, for either target."""
     random, studies = np.random.default_rng(3), size(small=40, soak=2000)
-    said = find_detectable(questions, documents, VARIANCE, studies=size(small=100, soak=1000))
+    said = find_detectable_differences(questions, documents, VARIANCE, studies=size(small=100, soak=1000))
     asked, about = np.repeat(np.arange(questions), documents), np.tile(np.arange(documents), questions)
     found = np.zeros(2)
     for _ in range(studies):
@@ -49,18 +49,18 @@ def test_one_sample_is_scipy_s_power():
     """For these documents it is the power of a t test of the questions' means, by the noncentral distribution."""
     variance, questions, documents = VarianceComponents(300.0, 0.0, 900.0), 60, 4
     error = math.sqrt(variance.questions / questions + variance.rest / (questions * documents))
-    said = find_detectable(questions, documents, variance, studies=200).these_documents
+    said = find_detectable_differences(questions, documents, variance, studies=200).these_documents
     power = scipy.stats.nct.sf(scipy.stats.t.ppf(0.975, questions - 1), questions - 1, said / error)
     assert power == pytest.approx(POWER, abs=0.02)
 
 
 def test_more_of_either_finds_smaller_differences():
     """More questions and more documents make the smallest difference smaller; too few of them have none."""
-    sizes = [find_detectable(*shape, VARIANCE).policies for shape in ((8, 3), (32, 3), (32, 5), (32, 20))]
+    sizes = [find_detectable_differences(*shape, VARIANCE).policies for shape in ((8, 3), (32, 3), (32, 5), (32, 20))]
     assert sizes == sorted(sizes, reverse=True)
-    assert math.isnan(find_detectable(32, 2, VARIANCE).policies)
-    assert find_detectable(32, 2, VARIANCE).these_documents > 0
-    assert all(map(math.isnan, find_detectable(1, 5, VARIANCE)))
+    assert math.isnan(find_detectable_differences(32, 2, VARIANCE).policies)
+    assert find_detectable_differences(32, 2, VARIANCE).these_documents > 0
+    assert all(map(math.isnan, find_detectable_differences(1, 5, VARIANCE)))
 
 
 def test_components_are_found_with_cells_missing():

@@ -214,12 +214,12 @@ def test_a_forecast_is_of_both_variances():
     """By hand: 32 questions of 5 answers, of which people scored 64."""
     made = Forecast(questions=32, each=5, scored=64, between=1.5, within=4.0, half=0.62)
     reach = 2.0395134463964077 * (1 + 1 / (32 * 31))
-    assert made.floor == pytest.approx(reach * (1.5 / 32) ** 0.5)
-    middle, low, high = made.find_more(0.5)
+    assert made.least_half_interval == pytest.approx(reach * (1.5 / 32) ** 0.5)
+    middle, low, high = made.forecast_scores_needed(0.5)
     needed = 64 + middle
     assert reach * ((1.5 + 4.0 * (32 / needed - 1 / 5)) / 32) ** 0.5 == pytest.approx(0.5)
     assert 0 <= low < middle < high
-    assert np.isinf(made.find_more(0.2)).all()
+    assert np.isinf(made.forecast_scores_needed(0.2)).all()
 
 
 def test_a_forecast_takes_what_was_not_scored_out_of_the_questions_variance():

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.made_study import make_study
 from genaipa.answers.fact import facts as fact_classes
-from genaipa.answers.fact import list_columns, study_facts
+from genaipa.answers.fact import list_fact_columns, study_facts
 from genaipa.answers.study import Study
 from genaipa.scoring.columns import ANSWER, IN_TABLE
 from rubrics import METRICS, PAPER, VALUES
@@ -124,7 +124,7 @@ def study_of(frame, **known):
     row = np.full(len(frame), -1)
     row[answered] = places
     facts = [fact.name for fact in (*fact_classes(), *study_facts())]
-    names = [*ANSWER, *(name for name in list_columns(*facts) if name in frame)]
+    names = [*ANSWER, *(name for name in list_fact_columns(*facts) if name in frame)]
     about_answers = [name for name in names if name not in (*ANSWER, *IN_TABLE)]
     answers = frame.loc[answered, names][~places.duplicated()].reset_index(drop=True)
     return Study(answers, frame.drop(columns=about_answers).assign(row=row.astype("int32")), **known)

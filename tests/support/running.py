@@ -98,8 +98,8 @@ def carry_out(
 ) -> tuple[RunFolder, runner.Outcome]:
     """Ask what is missing in a run; in a new one if no folder is given."""
     run = PreparedRun(make_task(plan, find_workspace()), "test", folder, offline=True)
-    outcome = asyncio.run(runner.carry_out(run, limits, observer))
-    return run.open(), outcome
+    outcome = asyncio.run(runner.carry_out_run(run, limits, observer))
+    return run.open_folder(), outcome
 
 
 def latest(folder: RunFolder) -> dict[str, Record]:

@@ -11,7 +11,7 @@ import pytest
 from running import KEY, lines_of, make_workspace, write
 from servers import Behaviour, OpenAIServer
 
-from genaipa.answers.gather import gather
+from genaipa.answers.gather import gather_study
 from genaipa.errors import DataError
 from genaipa.runs.records import Record
 from genaipa.runs.selection import select_sources
@@ -118,7 +118,7 @@ def test_passages_of_another_document(monkeypatch: pytest.MonkeyPatch, genaipa: 
         done = genaipa("run", "-s", "bot", "-p", "acme,other", "-e", "quality", "--conversation", "independent")
         assert done.code == 0, done.err
     here = find_workspace()
-    study = gather(here, select_sources(here, ("latest",)), None)
+    study = gather_study(here, select_sources(here, ("latest",)), None)
     frame = study.join_facts().set_index("document")
     columns = ["passages", "passages_elsewhere", "passages_other"]
     assert {name: frame.loc[name, columns].tolist() for name in ("acme", "other")} == {

@@ -140,7 +140,7 @@ def test_each_wording_is_a_conversation_of_its_own(a_spec: RunSpec) -> None:
         itertools.product(a_spec.plan.initializations, a_spec.plan.wordings)
     )
     tally = Tally()
-    tally.set_planned(a_spec, list_orders(a_spec, sets))
+    tally.set_planned_answers(a_spec, list_orders(a_spec, sets))
     for initialization in a_spec.plan.initializations:
         count = sum(len(c.order) for c in found if c.initialization == initialization)
         assert tally.row(a_spec.systems[0], initialization).planned == count

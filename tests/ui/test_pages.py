@@ -394,12 +394,12 @@ def test_a_run_that_another_process_holds_is_left_alone(waiting):
     """While a run is held nothing is kept, the page says so, and what was pasted is still in the box."""
     desk, folder = waiting
     page = Shown("manual", desk)
-    with folder.writing():
+    with folder.hold_for_writing():
         give(page, "One.")
     assert "another process is using" in page.text()
     assert page.test.text_area[0].value == "One."
     assert latest(folder) == {}
-    assert not folder.is_held()
+    assert not folder.is_held_for_writing()
     give(page, "One.")
     assert [record.reply for record in latest(folder).values()] == ["One."]
 

@@ -12,7 +12,7 @@ import pytest
 from pages import EDSGER, Shown, desk_here, digests, make_desk, score
 from running import carry_out, make_workspace, spec, write
 
-from genaipa.answers.gather import gather
+from genaipa.answers.gather import gather_study
 from genaipa.reports.chapters import metrics, overall
 from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, write_exclusions
 from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, write_published
@@ -106,7 +106,7 @@ def test_a_run_that_nobody_scored(desk):
 def test_the_numbers_are_those_of_the_report(scored):
     """The heat map and the systems show what the report's tables say of the same runs and scores."""
     page = Shown("results", scored, READER)
-    frame = gather(scored.workspace, select_sources(scored.workspace, ()), scored.store).table
+    frame = gather_study(scored.workspace, select_sources(scored.workspace, ()), scored.store).table
     for line in metrics.metrics_by_question_table(frame).data.to_dict("records"):
         shown = cells(page)[line["question"]]
         assert shown["accuracy"] == f"{line['accuracy']:+.2f}"
@@ -127,12 +127,12 @@ def test_the_numbers_are_those_of_the_report(scored):
 def test_new_scores_change_the_same_table(scored):
     """Scores that are put to answers gathered before give the very table that gathering everything anew gives."""
     sources = select_sources(scored.workspace, ())
-    before = gather(scored.workspace, sources, scored.store)
+    before = gather_study(scored.workspace, sources, scored.store)
     score(scored, "grace", digests(scored)[3], "22222")
     scored.queue.undo("ada")
     events = [event for _, event in scored.store.events()]
-    after = gather(scored.workspace, sources, scored.store)
-    for start in (before, gather(scored.workspace, sources, None)):
+    after = gather_study(scored.workspace, sources, scored.store)
+    for start in (before, gather_study(scored.workspace, sources, None)):
         found = start.apply_events(events)
         pd.testing.assert_frame_equal(found.join_facts(), after.join_facts())
         assert found.log.counted == after.log.counted

@@ -18,11 +18,11 @@ from size import size
 from source import ROOT
 
 from benchmarks.drift import alarms, series
-from genaipa.answers.gather import gather_scored
+from genaipa.answers.gather import gather_scored_study
 from genaipa.judging.name import Judge
 from genaipa.reports.report import Report
 from genaipa.runs.selection import Occasion, find_run, select_sources
-from genaipa.stats.tests import adjust_holm
+from genaipa.stats.tests import adjust_p_by_holm
 from genaipa.workspace import find_workspace
 from genaipa_watch.over_time import draw_over_time, find_loss, tabulate_changes
 
@@ -56,7 +56,7 @@ def test_all_measures_and_systems_are_one_family_and_the_gate_has_its_own() -> N
     frame, found = series(3, 1, lost=1.4, systems=3, replies=True)
     made = tabulate_changes(frame, found).data
     assert made["p"].notna().sum() == 3 * 7
-    assert made["p_holm"].tolist() == adjust_holm(made["p"].tolist())
+    assert made["p_holm"].tolist() == adjust_p_by_holm(made["p"].tolist())
     ours = made["system"] == "s0"
     watched = made[ours & (made["measure"] == "M_all")].iloc[0]
     assert watched["p"] < 0.05 < watched["p_holm"]
@@ -161,7 +161,7 @@ def test_a_sure_loss_fails_the_gate_and_is_in_the_report(genaipa: Cli) -> None:
     (cites,) = (row for row in rows if row["measure"] == "cites" and row["occasion"] == "2026-07-01")
     assert [cites[name] for name in ("first", "now", "meaning")] == [100, 0, "lower"]
     here = find_workspace()
-    report = Report.build(gather_scored(here, select_sources(here, ["scripted/acme.yaml"])))
+    report = Report.build(gather_scored_study(here, select_sources(here, ["scripted/acme.yaml"])))
     assert "occasions" in report.tables
 
 

@@ -35,11 +35,11 @@ def list_batches(
     As they were last looked at; nobody is asked.
     """
     from genaipa.runs.batches import read_batches
-    from genaipa.runs.selection import find_runs, run_folders
+    from genaipa.runs.selection import find_run_or_study, run_folders
     from genaipa.runs.slices import map_slices_to_studies
 
     workspace = current_workspace()
-    named = [folder for name in split_names(run) for folder in find_runs(workspace, name).folders]
+    named = [folder for name in split_names(run) for folder in find_run_or_study(workspace, name).folders]
     listed: list[tuple[RunFolder, Batch]] = []
     problems: list[str] = []
     for folder in named if run else run_folders(workspace):
@@ -89,13 +89,13 @@ def cancel(run: _Run) -> None:
     import asyncio
 
     from genaipa.cli.terminal.env_file import print_key_origins
-    from genaipa.execution.batches.batched import call_off
-    from genaipa.runs.selection import find_runs
+    from genaipa.execution.batches.batched import cancel_pending_batches
+    from genaipa.runs.selection import find_run_or_study
     from genaipa.systems.catalog import resolve_system
 
-    target = find_runs(workspace := current_workspace(), run)
+    target = find_run_or_study(workspace := current_workspace(), run)
     print_key_origins(resolve_system(name, workspace).name for name in target.folders[0].head().spec.systems)
-    called = sum(asyncio.run(call_off(folder, workspace, say)) for folder in target.folders)
+    called = sum(asyncio.run(cancel_pending_batches(folder, workspace, say)) for folder in target.folders)
     if not called:
         show(f"{target.name} has no pending batch; nothing was cancelled.")
         return
@@ -115,15 +115,15 @@ def forget(run: _Run, yes: Annotated[bool, option("--yes", "-y", help="Don't ask
     import asyncio
     import sys
 
-    from genaipa.execution.batches.ledger import give_up
+    from genaipa.execution.batches.ledger import give_up_pending_batches
     from genaipa.runs.batches import find_pending_batches
-    from genaipa.runs.selection import find_runs
+    from genaipa.runs.selection import find_run_or_study
 
-    folders = find_runs(current_workspace(), run).folders
+    folders = find_run_or_study(current_workspace(), run).folders
     out = [batch for folder in folders for batch in find_pending_batches(folder.path)]
     if out and not yes:
         if not sys.stdin.isatty():
             raise UsageError("nothing was given up: there is no terminal to confirm on; add --yes.")
         typer.confirm(f"Give up {number(len(out), 'batch', 'batches')} (still charged)?", abort=True, err=True)
-    given_up = sum(asyncio.run(give_up(folder)) for folder in folders)
+    given_up = sum(asyncio.run(give_up_pending_batches(folder)) for folder in folders)
     show(f"{number(given_up, 'batch', 'batches')} given up.")

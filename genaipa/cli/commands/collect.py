@@ -43,24 +43,24 @@ def collect(
 
     from genaipa.cli.commands.run_summary import print_closing
     from genaipa.cli.terminal.progress import TerminalObserver
-    from genaipa.execution.prepare import resume
-    from genaipa.execution.run import manual_run, settle
+    from genaipa.execution.prepare import prepare_resumed_run
+    from genaipa.execution.run import open_manual_run, save_manual_progress
 
     if terminal and (files or replace):
         raise UsageError("--terminal takes replies from the terminal; leave out the files and --force.")
     workspace = current_workspace()
-    prepared = resume(workspace, run, TerminalObserver())
-    folder = prepared.open()
-    with folder.writing():
-        manual = asyncio.run(manual_run(prepared))
+    prepared = prepare_resumed_run(workspace, run, TerminalObserver())
+    folder = prepared.open_folder()
+    with folder.hold_for_writing():
+        manual = asyncio.run(open_manual_run(prepared))
         if terminal:
             collected = _collect_from_terminal(manual)
         else:
             paths = files or sorted((folder.path / "sheets").glob("*.replies.txt"))
-            replies = {key: text for path in paths for key, text in manual.filled(path).items()}
-            collected = asyncio.run(manual.take(replies, replace=replace))
+            replies = {key: text for path in paths for key, text in manual.read_replies_file(path).items()}
+            collected = asyncio.run(manual.record_replies(replies, replace=replace))
         written = manual.write_sheets()
-        outcome = settle(manual)
+        outcome = save_manual_progress(manual)
     if not json:
         _print_collected(collected, written)
     print_closing(prepared, outcome, json=json)
@@ -76,10 +76,10 @@ def _collect_from_terminal(manual: ManualRun) -> Collected:
     total = Collected()
     current_sheet = ""
     say(f"End each reply with a line that holds only '{END}'. An empty reply stops; replies so far are kept.")
-    while (wanted := next(manual.missing(), None)) is not None:
+    while (wanted := next(manual.missing_replies(), None)) is not None:
         sheet, key = wanted
-        before = manual.last_kept(sheet)
-        if before is None or sheet.independent:
+        before = manual.last_answered_call(sheet)
+        if before is None or sheet.needs_chat_per_question:
             say(f"\n===== open a new chat: {sheet.name}")
             for message in sheet.introduction:
                 say(f"\n--- paste, and wait for the reply\n{message.content}", exact=True)
@@ -91,7 +91,7 @@ def _collect_from_terminal(manual: ManualRun) -> Collected:
         text = "\n".join(takewhile(lambda line: line != END, lines)).strip()
         if not text:
             break
-        total.taken += asyncio.run(manual.take({key: text})).taken
+        total.taken += asyncio.run(manual.record_replies({key: text})).taken
     return total
 
 

@@ -395,7 +395,7 @@ def _write_comparison(
 ) -> None:
     """Write one file, or a folder with every form of the table, and the figures."""
     from genaipa.reports.comparison import FORMS
-    from genaipa.reports.figures.figure import file_paths, save
+    from genaipa.reports.figures.figure import figure_file_paths, save_figure
     from genaipa.reports.render import as_latex
 
     if form:
@@ -406,13 +406,13 @@ def _write_comparison(
     if comparison.groups:
         texts[output / f"{comparison.groups.name}.tex"] = as_latex(comparison.groups)
     figures = comparison.figures
-    for path in (*texts, *(path for figure in figures for path in file_paths(figure, output, formats))):
+    for path in (*texts, *(path for figure in figures for path in figure_file_paths(figure, output, formats))):
         check_no_overwrite(path, force=force)
     try:
         output.mkdir(parents=True, exist_ok=True)
         for path, text in texts.items():
             path.write_text(text, encoding="utf-8", newline="")
         for figure in figures:
-            save(figure, output, formats)
+            save_figure(figure, output, formats)
     except OSError as error:
         raise DataError(output, f"can't be written ({error.strerror}).") from None

@@ -54,15 +54,15 @@ def _ask_demo_systems(workspace: Workspace) -> RunFolder:
     import asyncio
 
     from genaipa.execution.limits import RunLimits
-    from genaipa.execution.prepare import prepare
-    from genaipa.execution.run import carry_out
+    from genaipa.execution.prepare import prepare_run
+    from genaipa.execution.run import carry_out_run
     from genaipa.tasks.request import RunRequest
 
     request = RunRequest(SYSTEMS, (POLICY,), plan={"experiment": "quality"}, name=NAME, offline=True)
-    prepared = prepare(workspace, request)
-    if not prepared.complete:
-        asyncio.run(carry_out(prepared, RunLimits()))
-    return prepared.open()
+    prepared = prepare_run(workspace, request)
+    if not prepared.is_complete:
+        asyncio.run(carry_out_run(prepared, RunLimits()))
+    return prepared.open_folder()
 
 
 def _import_shipped_scores(workspace: Workspace) -> None:

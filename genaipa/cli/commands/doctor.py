@@ -13,7 +13,7 @@ import typer
 from genaipa.cli.terminal.console import is_explanation_wanted, print_json, print_table, show, suggest_next
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import GenaipaError, NotReadyError, UsageError, closest
-from genaipa.execution.launch import launchers
+from genaipa.execution.launch import load_launchers
 from genaipa.plugins import find_broken_packages
 from genaipa.words import join_names, number
 
@@ -257,7 +257,7 @@ def _check_servers(workspace: Workspace) -> Iterator[Row]:
     if not addresses:
         yield "addresses", "off", "no variable names a server; the providers' own servers are used", ""
     yield from _check_proxies()
-    for launcher in launchers().values():
+    for launcher in load_launchers().values():
         yield from launcher.check()
     for name, provider in providers:
         try:

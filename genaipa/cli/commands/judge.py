@@ -85,8 +85,8 @@ def judge(
 
     workspace, observer = current_workspace(), TerminalObserver(yes=yes)
     request = JudgeRequest(split_names(run), split_names(judge), passes, evidence, own_family, only, max_tokens)
-    with judging.alone(workspace):
-        judges = judging.prepare_judges(workspace, request, observer, offline=offline)
+    with judging.hold_judging_lock(workspace):
+        judges = judging.prepare_judge_runs(workspace, request, observer, offline=offline)
         if judges.had:
             say(f"{number(judges.had, 'judgement')} of {judges.wanted:,} exist already.")
         if not judges.runs:
@@ -142,19 +142,19 @@ async def _ask_judges_until_interrupt(
     judges: PreparedJudges, limits: RunLimits, observer: TerminalObserver
 ) -> list[tuple[RunFolder, RunOutcome]]:
     from genaipa.cli.terminal.process import stop_promptly_at_interrupt
-    from genaipa.execution.judging import ask_judges
+    from genaipa.execution.judging import carry_out_judge_runs
 
     with stop_promptly_at_interrupt():
-        return await ask_judges(judges, limits, observer)
+        return await carry_out_judge_runs(judges, limits, observer)
 
 
 def _print_closing(
     workspace: Workspace, judges: PreparedJudges, done: list[tuple[RunFolder, RunOutcome]], *, json: bool
 ) -> None:
     from genaipa.cli.commands.run_summary import note_server_settings, print_tally, summarize_run
-    from genaipa.execution.judging import changed_models
+    from genaipa.execution.judging import judges_served_as_several_models
 
-    changed = changed_models(done)
+    changed = judges_served_as_several_models(done)
     if json:
         runs: list[dict[str, Any]] = [
             {**summarize_run(folder, outcome.status, outcome.tally), "stopped": outcome.stopped}

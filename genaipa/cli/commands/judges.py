@@ -80,13 +80,13 @@ def judges(
     # Names first: what reports need takes a second to import.
     sources = select_sources(workspace, split_names(run), only)
     check_packages()
-    from genaipa.answers.gather import gather_scored
+    from genaipa.answers.gather import gather_scored_study
     from genaipa.reports.chapters.judges import JudgesChapter
     from genaipa.reports.figures.figure import Scope
     from genaipa.reports.part import is_scored_throughout
     from genaipa.reports.render import as_rows
 
-    study = gather_scored(workspace, sources, excluded=include_excluded, by=by)
+    study = gather_scored_study(workspace, sources, excluded=include_excluded, by=by)
     chapter = JudgesChapter().make(study, Scope.from_frame(study.table, study.questions.categories))
     tables = {item.name: item for item in chapter.tables}
     if output is not None and tables:
@@ -258,14 +258,14 @@ def _describe_small_groups(leniencies: Table) -> str:
 
 def _format_interval(source: Table, row: dict[Any, Any], column: str, low: str = "low", high: str = "high") -> str:
     """Format a value with its interval; say why where it is absent."""
-    from genaipa.reports.judged.verdicts import not_meaningful
+    from genaipa.reports.judged.verdicts import explain_too_few_answers
 
     if not row:
         return ""
     value, ends = source.format_cell(column, row[column]), _format_interval_ends(source, row, low, high)
     if value or column == "r":
         return f"{value} ({ends})" if ends else f"{value} (too few to tell)" if column == "alpha" else value
-    return f"n={row['answers']}: too few" if not_meaningful(row["answers"]) else "not defined"
+    return f"n={row['answers']}: too few" if explain_too_few_answers(row["answers"]) else "not defined"
 
 
 def _format_interval_ends(source: Table, row: dict[Any, Any], low: str, high: str) -> str:
@@ -275,7 +275,7 @@ def _format_interval_ends(source: Table, row: dict[Any, Any], low: str, high: st
 
 def _write_judges_chapter(chapter: Chapter, output: Path, *, force: bool) -> None:
     """Write every form of the tables and figures into a folder."""
-    from genaipa.reports.figures.figure import save
+    from genaipa.reports.figures.figure import save_figure
     from genaipa.reports.writing import write_table
 
     for name in (*(item.name for item in chapter.tables), *(item.name for item in chapter.figures)):
@@ -285,6 +285,6 @@ def _write_judges_chapter(chapter: Chapter, output: Path, *, force: bool) -> Non
         for part in chapter.tables:
             write_table(part, output)
         for figure in chapter.figures:
-            save(figure, output)
+            save_figure(figure, output)
     except OSError as error:
         raise DataError(output, f"can't be written ({error.strerror}).") from None

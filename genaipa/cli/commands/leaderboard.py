@@ -132,10 +132,10 @@ def _gather_results(
     # Names first: what reports need takes a second to import.
     sources = select_sources(workspace, names, only)
     check_packages()
-    from genaipa.answers.gather import gather_scored
+    from genaipa.answers.gather import gather_scored_study
     from genaipa.reports.chapters.chapter import find_results
 
-    study = gather_scored(workspace, sources, excluded=excluded, scores_alone=True, by=by)
+    study = gather_scored_study(workspace, sources, excluded=excluded, scores_alone=True, by=by)
     return study, [] if only.documents or only.experiments else find_results(workspace, sources)
 
 

@@ -186,9 +186,9 @@ def _describe_unscored(report: Report) -> str:
     counts = report.tables["answers"].data
     if counts["scored"].sum() or counts["published"].sum():
         return ""
-    from genaipa.reports.judged.alone import describe_judges_alone
+    from genaipa.reports.judged.alone import describe_scores_by_judges_alone
 
-    if alone := describe_judges_alone(report.study):
+    if alone := describe_scores_by_judges_alone(report.study):
         return f"{alone}."
     planned, answered = int(counts["planned"].sum()), int(counts["answered"].sum())
     text = f"{answered:,} of {planned:,} answered, none scored: no averages yet."
@@ -211,6 +211,6 @@ def _write_frame(report: Report, path: Path) -> None:
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        tidy.write(report.study.join_facts(), path)
+        tidy.write_frame(report.study.join_facts(), path)
     except OSError as error:
         raise UsageError(f"{path} can't be written ({error.strerror}).") from None

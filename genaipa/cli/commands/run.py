@@ -154,9 +154,9 @@ def _format_options(**options: str | float | None) -> list[str]:
 
 def check_flags(flags: Sequence[str], prepared: PreparedRun) -> tuple[str, ...]:
     """Return the flags of a server; a UsageError where none would be started."""
-    from genaipa.execution.serving import find_served
+    from genaipa.execution.serving import find_systems_to_serve
 
-    if flags and not find_served(prepared.systems):
+    if flags and not find_systems_to_serve(prepared.systems):
         raise UsageError(
             f"{flags[0]} is for a server that is started here, of a vllm/… model without VLLM_BASE_URL; leave it out, "
             "or start the server with it."
@@ -167,11 +167,11 @@ def check_flags(flags: Sequence[str], prepared: PreparedRun) -> tuple[str, ...]:
 def choose_batching(batch: bool | None, *runs: PreparedRun, no_wait: bool) -> Batching | bool | None:
     """Return how a run is asked by batches: as the options say; None to go on as it was begun."""
     from genaipa.execution.batches.batched import Batching
-    from genaipa.runs.batches import was_batched
+    from genaipa.runs.batches import has_batches
 
     if not no_wait:
         return batch
-    if batch is False or (batch is None and not any(run.folder and was_batched(run.folder.path) for run in runs)):
+    if batch is False or (batch is None and not any(run.folder and has_batches(run.folder.path) for run in runs)):
         raise UsageError("--no-wait is for batches; add --batch.")
     return Batching(wait=False)
 
@@ -204,9 +204,9 @@ def ask_prepared(
     from genaipa.cli.terminal.env_file import print_key_origins
     from genaipa.cli.terminal.progress import say_interrupted
 
-    if prepared.complete and launched:
+    if prepared.is_complete and launched:
         return 0
-    if prepared.complete:
+    if prepared.is_complete:
         return run_summary.report_complete(prepared, json=json)
     print_key_origins(system.name for system in prepared.systems)
     try:
@@ -229,13 +229,13 @@ async def _carry_out_until_interrupt(
     import asyncio
 
     from genaipa.cli.terminal.process import stop_promptly_at_interrupt
-    from genaipa.execution.run import carry_out
+    from genaipa.execution.run import carry_out_run
 
     until = asyncio.get_running_loop().time() + patience
     with stop_promptly_at_interrupt():
         while True:
             try:
-                return await carry_out(prepared, limits, observer)
+                return await carry_out_run(prepared, limits, observer)
             except RunBusyError:
                 if asyncio.get_running_loop().time() >= until:
                     raise

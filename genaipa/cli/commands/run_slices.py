@@ -27,10 +27,10 @@ from genaipa.execution.launch import (
     Launch,
     StudyTally,
     carry_out_slices,
-    find_launcher,
+    parse_launcher_option,
 )
 from genaipa.runs.manifest import ANSWERS
-from genaipa.runs.selection import find_runs, find_slices
+from genaipa.runs.selection import find_run_or_study, find_slices
 from genaipa.runs.slices import SlicedStudy, parse_slice
 from genaipa.words import number as count_words
 from genaipa.words import printable
@@ -114,18 +114,18 @@ class Driver:
         """Carry out what is unfinished, print the outcome and return the exit code."""
         import asyncio
 
-        from genaipa.execution.run import check_limits, ready_systems
-        from genaipa.execution.serving import find_served, serve_models
+        from genaipa.execution.run import check_limits, make_systems_ready
+        from genaipa.execution.serving import find_systems_to_serve, serve_models
 
-        launcher, at_once = find_launcher(self.on)
-        cap = self.run.cap(self.limits.max_cost)
+        launcher, at_once = parse_launcher_option(self.on)
+        cap = self.run.resolve_spending_cap(self.limits.max_cost)
         check_limits(self.run, replace(self.limits, max_cost=cap))
         tally, todo = StudyTally(self.find_begun_slices, self.run), self.find_unfinished()
         if not todo:
-            return self._print_study_outcome(tally.count(), "complete", {})
-        systems = asyncio.run(ready_systems(self.run, lambda _sentence: None))
+            return self._print_study_outcome(tally.count_all_slices(), "complete", {})
+        systems = asyncio.run(make_systems_ready(self.run, lambda _sentence: None))
         observer.ready(self.run, systems, cap)
-        served, flags = find_served(self.run.systems), self.limits.server_flags
+        served, flags = find_systems_to_serve(self.run.systems), self.limits.server_flags
         is_here = launcher.is_here
         launch = Launch(
             self._write_words(context, [] if is_here else flags, again=bool(self._begun)),
@@ -141,15 +141,15 @@ class Driver:
         serving = serve_models(self.run.systems, flags, say) if is_here else contextlib.nullcontext(dict[str, str]())
         subject = f"{len(todo):,} of {count_words(self.part.number, 'slice')} of {self.part.study}, {launcher.about}"
         with serving as launch.environment, show_progress(self.run.spec.systems, cap, subject) as display:
-            display.begun(tally.count())
-            launch.watch = lambda: display.counted(tally.count())
+            display.begun(tally.count_all_slices())
+            launch.watch = lambda: display.counted(tally.count_all_slices())
             try:
                 carry_out_slices(launch, launcher, todo, at_once)
             except KeyboardInterrupt:
                 status = "interrupted"
             else:
                 status = self._study_status(launch.codes)
-        return self._print_study_outcome(tally.count(), status, launch.codes)
+        return self._print_study_outcome(tally.count_all_slices(), status, launch.codes)
 
     def _write_words(self, context: typer.Context, flags: Sequence[str], *, again: bool) -> list[str]:
         """Return the words of `genaipa run` that all slices share, or those that go on `again`."""
@@ -195,7 +195,7 @@ class Driver:
         words = ["--on", self.on] if self.on != ONE else []
         go_on = command("genaipa", "run", "--resume", self.part.study, *words, *home)
         if status == "capped":
-            cap = self.run.cap(self.limits.max_cost)
+            cap = self.run.resolve_spending_cap(self.limits.max_cost)
             return f"Stopped by --max-cost: ${tally.cost:.4f} of ${cap:g} is spent. Continue with a higher cap: {go_on}"
         return f"{'Interrupted; all answers are kept.' if status == 'interrupted' else 'Not complete.'} Go on: {go_on}"
 
@@ -246,18 +246,18 @@ def prepare_named(
     workspace: Workspace, name: str, part: tuple[int, int] | None, observer: TerminalObserver, *, offline: bool
 ) -> PreparedRun:
     """Prepare the run of that name, or a slice of the study; without a `part`, one that stands for all."""
-    from genaipa.execution.prepare import resume
-    from genaipa.execution.siblings import resume_slice
+    from genaipa.execution.prepare import prepare_resumed_run
+    from genaipa.execution.siblings import resume_or_prepare_slice
 
-    meant = find_runs(workspace, name)
+    meant = find_run_or_study(workspace, name)
     if isinstance(meant, SlicedStudy):
         example = part or (min(meant.slices), meant.number)
-        run = resume_slice(workspace, meant, example, observer, offline=offline)
+        run = resume_or_prepare_slice(workspace, meant, example, observer, offline=offline)
         run.stands_for_all = part is None
         return run
     if part is not None:
         raise OptionError("slice", f" is for a study, but {meant.name} is a run; leave it out to continue the run.")
-    return resume(workspace, name, observer, offline=offline)
+    return prepare_resumed_run(workspace, name, observer, offline=offline)
 
 
 def prepare_whole(
@@ -267,14 +267,14 @@ def prepare_whole(
 
     A slice stands for all if the request `is_whole`.
     """
-    from genaipa.execution.prepare import prepare
+    from genaipa.execution.prepare import prepare_run
 
     try:
-        run = prepare(workspace, request, observer)
+        run = prepare_run(workspace, request, observer)
     except ManyDocumentsError as error:
         slices = count_words(error.slices, "slice")
         observer.said(f"They are asked in {slices}, one after another; --on {LOCAL}:4 runs four at once.")
-        run = prepare(workspace, msgspec.structs.replace(request, slice=(1, error.slices)), observer)
+        run = prepare_run(workspace, msgspec.structs.replace(request, slice=(1, error.slices)), observer)
     run.stands_for_all = is_whole and run.slice is not None
     return run
 

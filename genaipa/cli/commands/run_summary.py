@@ -33,15 +33,15 @@ _CENT = 0.01
 
 def print_preview(*runs: PreparedRun, messages: bool, json: bool, batch: bool = False) -> None:
     """Print the messages, or else the estimate. Nothing is asked and no key is needed."""
-    from genaipa.execution.batches.batched import refuse_documents
-    from genaipa.execution.run import ready_systems
+    from genaipa.execution.batches.batched import refuse_batched_documents
+    from genaipa.execution.run import make_systems_ready
 
     for run in runs if batch else ():
-        refuse_documents(run)
-    pairs = [(run, ready) for run in runs for ready in asyncio.run(ready_systems(run, say))]
-    if example := next((run for run in runs if run.times != 1), None):
+        refuse_batched_documents(run)
+    pairs = [(run, ready) for run in runs for ready in asyncio.run(make_systems_ready(run, say))]
+    if example := next((run for run in runs if run.study_size_factor != 1), None):
         documents = number(len(example.task.facts), "document")
-        say(f"{'shown' if messages else 'reckoned'} by one slice's {documents}, of {example.subject}")
+        say(f"{'shown' if messages else 'reckoned'} by one slice's {documents}, of {example.documents_label}")
     if messages:
         _print_messages(pairs, json=json)
     else:
@@ -49,11 +49,11 @@ def print_preview(*runs: PreparedRun, messages: bool, json: bool, batch: bool = 
 
 
 def _print_messages(pairs: list[tuple[PreparedRun, Ready]], *, json: bool) -> None:
-    from genaipa.execution.calls import conversations
+    from genaipa.execution.calls import preview_conversations
 
     outputs = []
     for title, messages in (
-        conversation for run, ready in pairs for conversation in conversations(run.task, ready.target)
+        conversation for run, ready in pairs for conversation in preview_conversations(run.task, ready.target)
     ):
         if json:
             listed = [{"role": m.role, "purpose": m.purpose, "content": m.content} for m in messages]
@@ -68,12 +68,12 @@ def _print_messages(pairs: list[tuple[PreparedRun, Ready]], *, json: bool) -> No
 
 
 def _print_estimate(pairs: list[tuple[PreparedRun, Ready]], *, json: bool, batch: bool) -> None:
-    from genaipa.execution.ready import REPLY_TOKENS, estimate_run
+    from genaipa.execution.ready import REPLY_TOKENS, estimate_run_costs
 
-    rows = [row for run, ready in pairs for row in estimate_run(run, ready)]
+    rows = [row for run, ready in pairs for row in estimate_run_costs(run, ready)]
     labels = {ready.resolved.requested_name: _describe_token_counter(ready) for _, ready in pairs}
     halved = {r.resolved.requested_name for _, r in pairs if r.resolved.takes_batches} if batch else set[str]()
-    power = _estimate_smallest_differences(pairs[0][0].task, pairs[0][0].times)
+    power = _estimate_smallest_differences(pairs[0][0].task, pairs[0][0].study_size_factor)
     if json:
         print_json({"rows": [_list_cost_facts(row, halved) for row in rows], "systems": labels, "power": power})
         return
@@ -150,10 +150,10 @@ def _estimate_smallest_differences(task: Task, times: float) -> dict[str, object
     except MissingPackageError:
         return {}
     from genaipa.reports.significance import PUBLISHED, begin_power_sentence
-    from genaipa.stats.power import find_detectable
+    from genaipa.stats.power import find_detectable_differences
 
     questions, documents = min(counts, default=0), round(len(policies) * times)
-    detectable = find_detectable(questions, documents, PUBLISHED)
+    detectable = find_detectable_differences(questions, documents, PUBLISHED)
     sizes = {target: None if size != size else round(size, 1) for target, size in detectable._asdict().items()}  # noqa: PLR0124 - NaN
     text = begin_power_sentence(detectable, questions, documents)
     return {"questions": questions, "documents": documents, **sizes, "said": text} if text else {}
@@ -216,7 +216,7 @@ def report_complete(run: PreparedRun, *, json: bool) -> int:
 
 def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool, again: Sequence[str] = ()) -> None:
     """Print the outcome of a run, its folder and the next command, which needs `again` these options of it."""
-    folder = run.open()
+    folder = run.open_folder()
     if json:
         facts = {
             **summarize_run(folder, outcome.status, outcome.tally),

@@ -13,7 +13,7 @@ from genaipa.cli.terminal.console import complain, print_json, print_table, say,
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, split_names
 from genaipa.cli.terminal.selection import add_filters, print_study_losses
 from genaipa.errors import GenaipaError, NotAmongError, UnknownNameError, UsageError, command
-from genaipa.runs.filters import EVERYTHING, Filters, model_names
+from genaipa.runs.filters import EVERYTHING, Filters, models_by_system
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class _Entry:
         """Return the line for machines."""
         facts = {"run": self.name, "status": self.manifest.status, "spec": self.manifest.spec, "totals": self.totals}
         if self.study is not None:
-            slices = {"number": self.study.number, "missing": self.study.missing}
+            slices = {"number": self.study.number, "missing": self.study.missing_slices}
             facts["slices"] = slices | {"runs": [folder.name for folder in self.folders]}
         return {**facts, "out": _pending_work(self.folders, self.manifest, self.totals)}
 
@@ -110,7 +110,7 @@ class _Entry:
         documents = manifest.spec.plan.label or manifest.documents_description
         if self.study is not None:
             have = len(self.study.slices)
-            slices = f"{have:,} of " if self.study.missing else ""
+            slices = f"{have:,} of " if self.study.missing_slices else ""
             slices += number(self.study.number, "slice")
             documents = f"{manifest.corpus.short_description if manifest.corpus else ''}, {slices}"
         return (
@@ -173,7 +173,7 @@ def _read_study(study: SlicedStudy, problems: list[str], *, whole: bool) -> _Ent
     from genaipa.runs.status import combine_statuses
 
     first = study.folders[0]
-    manifest, statuses, totals = first.manifest(), set[RunStatus]({"partial"} if study.missing else ()), Totals()
+    manifest, statuses, totals = first.manifest(), set[RunStatus]({"partial"} if study.missing_slices else ()), Totals()
     for folder in study.folders:
         status, of_slice = _read_status(folder, folder.head(), problems)
         statuses.add(status)
@@ -209,7 +209,7 @@ def _select_entries(runs: list[_Entry], names: tuple[str, ...], only: Filters) -
 
     run_names = {entry.name for entry in runs}
     systems = {system for entry in runs for system in entry.manifest.spec.systems}
-    models = model_names(entry.manifest for entry in runs)
+    models = models_by_system(entry.manifest for entry in runs)
     meant = {
         name: "" if name in run_names or name == "latest" else find_system(name, systems, models) for name in names
     }
@@ -278,16 +278,18 @@ def remove(
     """
     import shutil
 
-    from genaipa.runs.selection import find_runs
+    from genaipa.runs.selection import find_run_or_study
 
     workspace = current_workspace()
     folders = {
-        folder.path.resolve(): folder for name in split_names(run) for folder in find_runs(workspace, name).folders
+        folder.path.resolve(): folder
+        for name in split_names(run)
+        for folder in find_run_or_study(workspace, name).folders
     }
     for path, folder in folders.items():
         if path.parent != workspace.runs.resolve():
             raise UsageError(f"{folder.path} is not in {workspace.runs}; only runs of this workspace are removed.")
-        if folder.is_held():
+        if folder.is_held_for_writing():
             raise UsageError(f"{folder.name} is in use by another process; stop that process first.")
     for folder in folders.values():
         say(f"{folder.name}: {_describe_answers(folder)}")

@@ -132,14 +132,18 @@ class _Selection(NamedTuple):
             return offsets
         from genaipa.runs.records import RecordHead
 
-        return {line.key: offsets[line.key] for _, line in self.folder.read(RecordHead) if self.meant.includes(line)}
+        return {
+            line.key: offsets[line.key]
+            for _, line in self.folder.read_summed_entries(RecordHead)
+            if self.meant.includes(line)
+        }
 
 
 def _choose_answers(workspace: Workspace, name: str, only: Filters) -> tuple[str, list[_Selection]]:
     """Return the name and the run to show, or the slices of a study; a UsageError for a system of several runs."""
-    from genaipa.runs.selection import Source, apply_filters, find_meaning
+    from genaipa.runs.selection import Source, apply_filters, resolve_system_or_run_name
 
-    full, parts = find_meaning(workspace, name)
+    full, parts = resolve_system_or_run_name(workspace, name)
     slices = [part.folder.head().slice for part in parts]
     if len(parts) > 1 and len({part and part.study for part in slices}) + slices.count(None) > 1:
         runs = join_names([part.folder.name for part in parts])

@@ -285,7 +285,7 @@ def _check_systems_start(resolved: Iterable[ResolvedSystem], *, json: bool) -> i
 
 
 async def _try_starting_system(resolved: ResolvedSystem) -> dict[str, Any]:
-    from genaipa.execution.ready import start
+    from genaipa.execution.ready import start_system
     from genaipa.systems.base import Readiness
 
     readiness = Readiness(notes=("a web chat is driven by hand: there is nothing to start.",))
@@ -293,7 +293,7 @@ async def _try_starting_system(resolved: ResolvedSystem) -> dict[str, Any]:
         if not resolved.manual:
             system = resolved.make()
             try:
-                readiness = await start(system, resolved)
+                readiness = await start_system(system, resolved)
             finally:
                 await system.close()
     except GenaipaError as error:

@@ -38,7 +38,7 @@ def view(
             raise MissingPackageError(f"the view needs the package '{name}': pip install 'genaipa[desk]'")
     import webbrowser
 
-    from genaipa.runs.selection import find_meaning, select_sources
+    from genaipa.runs.selection import resolve_system_or_run_name, select_sources
     from genaipa.ui.view.index import Index
 
     workspace = current_workspace()
@@ -47,7 +47,10 @@ def view(
         raise UsageError(f"there is no run in {workspace.runs} yet; make one with genaipa demo, or with genaipa run.")
     print_study_losses(workspace, [source.folder for source in sources])
     systems = [
-        system for name in split_names(run) for part in find_meaning(workspace, name).parts for system in part.systems
+        system
+        for name in split_names(run)
+        for part in resolve_system_or_run_name(workspace, name).parts
+        for system in part.systems
     ]
     opened = _open_pages(Index(workspace, sources, list(dict.fromkeys(systems))), port)
     show(f"The answers are at {opened.url} (Ctrl-C closes it).")

@@ -107,9 +107,9 @@ def _list_runs_and_systems(workspace: Workspace, parameters: dict[str, Any]) -> 
 
 def _list_answers(workspace: Workspace, parameters: dict[str, Any]) -> list[str]:
     """Return the questions of the run that is named before."""
-    from genaipa.runs.selection import find_runs
+    from genaipa.runs.selection import find_run_or_study
 
-    orders = find_runs(workspace, str(parameters.get("run"))).folders[0].manifest().orders
+    orders = find_run_or_study(workspace, str(parameters.get("run"))).folders[0].manifest().orders
     return sorted({question for order in orders.values() for question in order})
 
 

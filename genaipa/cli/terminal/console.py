@@ -281,5 +281,5 @@ def show_tables(tables: Iterable[Table]) -> None:
 
     for index, table in enumerate(tables):
         show(("\n" if index else "") + table.title)
-        print_table(render.headings(table), table.cells, right=render.numeric_columns(table))
+        print_table(render.visible_headings(table), table.cells, right=render.numeric_columns(table))
         explain(*re.split(r"(?<=\.) (?=[A-Z`“])", table.note), hint="What the numbers mean: --explain")

@@ -398,10 +398,10 @@ class TerminalObserver(Observer):
             return
         if plan := find_procedure_plan(run.spec):
             sets = ", ".join(dict.fromkeys(plan.questions.values()))
-            subject = f"{run.subject}, question set {sets}, {self._describe_conversations(run, plan, systems)}"
+            subject = f"{run.documents_label}, question set {sets}, {self._describe_conversations(run, plan, systems)}"
         else:
             subject = f"the {describe_task(run.spec)}" if run.spec.plan.label else f"the task '{run.spec.task}'"
-        heading = f"run {run.open().name}: {', '.join(shorten_names(names).values())} on {subject}"
+        heading = f"run {run.open_folder().name}: {', '.join(shorten_names(names).values())} on {subject}"
         with show_progress(names, cap, heading) as progress:
             yield progress
 
@@ -424,9 +424,9 @@ def show_progress(systems: Sequence[str], cap: float | None, heading: str) -> It
 def _confirm_cost(run: PreparedRun, systems: Sequence[Ready], *, yes: bool) -> None:
     if yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
-    from genaipa.execution.ready import estimate_run
+    from genaipa.execution.ready import estimate_run_costs
 
-    costs = [row.cost for ready in systems for row in estimate_run(run, ready)]
+    costs = [row.cost for ready in systems for row in estimate_run_costs(run, ready)]
     expected = sum(cost for cost in costs if cost is not None)
     question = f"The whole run may cost up to ${expected:.2f}. Go on?"
     if expected >= ASK_FROM and not typer.confirm(question, default=False, err=True):

@@ -79,9 +79,9 @@ def check_run_and_system_names(workspace: Workspace, *names: str) -> None:
 def print_study_losses(workspace: Workspace, runs: Iterable[RunFolder]) -> None:
     """Say on stderr which slices of these runs' studies are lost, and which only bear a study's name."""
     from genaipa.cli.terminal.console import say
-    from genaipa.runs.selection import study_problems
+    from genaipa.runs.selection import describe_study_problems
 
-    for sentence in study_problems(workspace, (run.head().slice for run in runs)):
+    for sentence in describe_study_problems(workspace, (run.head().slice for run in runs)):
         say(sentence)
 
 

@@ -28,9 +28,9 @@ from genaipa.errors import (
     TransientError,
     UsageError,
 )
-from genaipa.execution.batches.ledger import Orphans, looks
-from genaipa.execution.limits import LONGEST_RETRY_AFTER, LeftOutError, Transport, ask, at_most
-from genaipa.runs.batches import find_pending_batches, summarize_pending, was_batched
+from genaipa.execution.batches.ledger import UnconfirmedBatches, poll_with_growing_waits
+from genaipa.execution.limits import LONGEST_RETRY_AFTER, LeftOutError, Transport, ask_with_retries, max_call_usage
+from genaipa.runs.batches import find_pending_batches, has_batches, summarize_pending
 from genaipa.systems.base import UNCLEAR, UNDONE
 from genaipa.systems.catalog import resolve_system
 from genaipa.systems.provider import redact
@@ -38,7 +38,7 @@ from genaipa.systems.provider import redact
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
 
-    from genaipa.execution.batches.ledger import Ledger
+    from genaipa.execution.batches.ledger import BatchLedger
     from genaipa.execution.limits import Attempt, Budget
     from genaipa.execution.prepare import PreparedRun
     from genaipa.runs.batches import Batch
@@ -70,9 +70,9 @@ class Batching:
     """Time after which a batch that the provider's list does not have was never accepted."""
 
 
-def refuse_documents(run: PreparedRun) -> None:
+def refuse_batched_documents(run: PreparedRun) -> None:
     """Raise a UsageError for a run that shows documents, by batches dearer; one that was begun so may collect them."""
-    begun = run.folder is not None and was_batched(run.folder.path)
+    begun = run.folder is not None and has_batches(run.folder.path)
     if run.task.shows_documents and not begun:
         raise UsageError(
             "questions about a document cost more in batches than as single calls, which read it from the provider's "
@@ -80,10 +80,10 @@ def refuse_documents(run: PreparedRun) -> None:
         )
 
 
-def account_of(system: BatchSystem, run: str) -> str:
+def account_fingerprint(system: BatchSystem, run_name: str) -> str:
     """Name a system's account for the run's journal: its address, and a digest that tells its key from others."""
     where, key = system.account
-    return f"{where}, key {hmac.new(run.encode(), key.encode(), 'sha256').hexdigest()[:12]}"
+    return f"{where}, key {hmac.new(run_name.encode(), key.encode(), 'sha256').hexdigest()[:12]}"
 
 
 class _ResultPlace(NamedTuple):
@@ -93,13 +93,13 @@ class _ResultPlace(NamedTuple):
     offset: int
 
 
-class Batched:
+class BatchedSystem:
     """A system that is asked by batches, over and over until nothing is out.
 
     A request whose result is not there yet is put among those to be handed in, and left out: nothing waits for it, so
-    that a hundred thousand of them need no more memory than their names. `wait_for_news` then waits for results, and
+    that a hundred thousand of them need no more memory than their names. `submit_and_wait_for_results` then waits, and
     each question without a record is asked again from its beginning, with the results that are at hand by then.
-    `recover` comes before the first request, `stop` before the run is let go.
+    `resume_earlier_batches` comes before the first request, `stop_following_batches` before the run is let go.
     """
 
     concurrency = 250
@@ -108,7 +108,7 @@ class Batched:
     def __init__(
         self,
         system: BatchSystem,
-        ledger: Ledger,
+        ledger: BatchLedger,
         run: str,
         plan: Batching,
         say: Callable[[str], None],
@@ -129,7 +129,7 @@ class Batched:
         """Requests by their lines that are to be handed in, or out."""
         self._results: defaultdict[str, list[_ResultPlace]] = defaultdict(list)
         self._asked: Counter[str] = Counter()
-        """Times that each line was asked for since `wait_for_news`: the second time wants its second result."""
+        """Times that each line was asked for since the last wait: the second time wants its second result."""
         self._unread: dict[str, set[int]] = {}
         self._news = False
         self._error: Exception | None = None
@@ -141,7 +141,7 @@ class Batched:
         """Whether requests were not taken, since nothing is handed in before then."""
         self._states: dict[str, BatchState] = {}
         self._earlier: set[str] = set()
-        self._orphans = Orphans(system, ledger, plan, say)
+        self._orphans = UnconfirmedBatches(system, ledger, plan, say)
 
     # -- what every system does --
 
@@ -169,7 +169,9 @@ class Batched:
                 error, self._error = self._error, None
                 raise error
             if number - len(results) >= self._out[line]:
-                await self._take(line, body, self._tariff.cost(at_most(messages, settings)) if self._tariff else 0.0)
+                await self._queue_request(
+                    line, body, self._tariff.cost(max_call_usage(messages, settings)) if self._tariff else 0.0
+                )
             # What came of earlier tries is needed once more.
             for earlier in results:
                 self._unread[earlier.mark].add(earlier.offset)
@@ -178,58 +180,58 @@ class Batched:
         self._unread[found.mark].discard(found.offset)
         if found.offset < 0:
             raise TransientError(f"{self.name}: the batch ended without this answer.", kind=UNDONE)
-        reply = self.system.read_line(self._ledger.result(found.mark, found.offset), sent)
+        reply = self.system.read_line(self._ledger.read_result(found.mark, found.offset), sent)
         return replace(reply, sent=reply.sent | {"batch": True})
 
     # -- handing in --
 
-    async def _take(self, line: str, body: bytes, dollars: float) -> None:
+    async def _queue_request(self, request_digest: str, body: bytes, max_dollars: float) -> None:
         """Put a request among the next batch's."""
         if time.monotonic() < self._not_before:
             self._held_back = True
             return
-        while self._is_full(body):
+        while self._exceeds_batch_limits(body):
             if self._sending < _UPLOADS:
-                self._hand_in()
+                self._submit_queued_requests()
             else:
                 async with self._sent:
                     await self._sent.wait_for(lambda: self._sending < _UPLOADS)
-        self._out[line] += 1
-        self._pending.append((line, body))
+        self._out[request_digest] += 1
+        self._pending.append((request_digest, body))
         self._bytes += len(body)
-        self._dollars += dollars
+        self._dollars += max_dollars
 
-    def _is_full(self, body: bytes) -> bool:
+    def _exceeds_batch_limits(self, body: bytes) -> bool:
         """Whether a request belongs into the next batch."""
         size, count = self._bytes + len(body), len(self._pending)
         return count > 0 and (size > self.system.most_bytes or count >= self.system.most_lines)
 
-    def _hand_in(self) -> None:
+    def _submit_queued_requests(self) -> None:
         if self._pending:
             lines, self._pending, self._bytes = self._pending, [], 0
             dollars, self._dollars = round(self._dollars, 8), 0.0
             self._sending += 1
-            self._begin(self._send(lines, dollars))
+            self._start_task(self._submit_and_follow_batch(lines, dollars))
 
-    async def _send(self, lines: list[tuple[str, bytes]], dollars: float) -> None:
+    async def _submit_and_follow_batch(self, lines: list[tuple[str, bytes]], dollars: float) -> None:
         try:
-            batch = await self._submitted(lines, dollars)
+            batch = await self._submit_batch(lines, dollars)
         finally:
             lines.clear()
             async with self._sent:
                 self._sending -= 1
                 self._sent.notify_all()
         if batch is not None:
-            await self._follow(batch)
+            await self._poll_until_ended(batch)
 
-    async def _submitted(self, lines: list[tuple[str, bytes]], dollars: float) -> Batch | None:
+    async def _submit_batch(self, lines: list[tuple[str, bytes]], dollars: float) -> Batch | None:
         digest = hashlib.sha256()
         for _, body in lines:
             digest.update(body + b"\n")
-        batch = await self._ledger.intend(
+        batch = await self._ledger.record_intended_batch(
             mark=secrets.token_hex(8),
             system=self.name,
-            account=account_of(self.system, self._run),
+            account=account_fingerprint(self.system, self._run),
             lines=tuple(line for line, _ in lines),
             digest=digest.hexdigest(),
             bytes=sum(len(body) for _, body in lines),
@@ -241,15 +243,15 @@ class Batched:
             number = await self.system.submit(named, batch.mark)
         except NoReplyError as error:
             if error.kind == UNCLEAR:
-                return batch if await self._accepted(batch, time.time()) else None
-            await self._give_up(batch, error)
+                return batch if await self._check_was_accepted(batch, time.time()) else None
+            await self._requeue_failed_batch(batch, error)
             return None
-        await self._ledger.note(batch, "submitted", id=number)
+        await self._ledger.record_batch_step(batch, "submitted", id=number)
         return batch
 
-    async def wait_for_news(self) -> bool:
+    async def submit_and_wait_for_results(self) -> bool:
         """Hand in what has come together, and wait until there is something new; whether there is."""
-        self._hand_in()
+        self._submit_queued_requests()
         self._asked.clear()
         while not self._news and self._error is None:
             pause = max(0.0, self._not_before - time.monotonic()) if self._held_back else None
@@ -269,9 +271,9 @@ class Batched:
 
     # -- what an earlier process left --
 
-    async def recover(self) -> None:
+    async def resume_earlier_batches(self) -> None:
         """Take up the batches of earlier processes; a RunError if they are out at another account."""
-        account = account_of(self.system, self._run)
+        account = account_fingerprint(self.system, self._run)
         mine = [batch for batch in self._ledger.batches.values() if batch.intended.system == self.name]
         out = [batch for batch in mine if batch.is_pending]
         foreign = [batch for batch in out if batch.intended.account != account]
@@ -285,57 +287,57 @@ class Batched:
             if batch.is_pending:
                 self._earlier.add(batch.mark)
                 self._out.update(batch.intended.lines)
-                self._begin(self._take_up(batch))
+                self._start_task(self._resume_batch(batch))
             elif batch.step == "fetched":
                 self._out.update(batch.intended.lines)
-                self._deliver(batch)
+                self._make_results_available(batch)
             elif batch.step == "kept":  # a process may have died before it did
-                self._ledger.drop_results(batch)
+                self._ledger.delete_results(batch)
         if self._tasks:
             # What is there by now is read as questions are gone through for the first time.
             await asyncio.wait(self._tasks, timeout=min(self._plan.longest_look, _FIRST_LOOK))
 
-    async def _take_up(self, batch: Batch) -> None:
-        if batch.step == "submitted" or await self._accepted(batch, batch.intended.at):
-            await self._follow(batch)
+    async def _resume_batch(self, batch: Batch) -> None:
+        if batch.step == "submitted" or await self._check_was_accepted(batch, batch.intended.at):
+            await self._poll_until_ended(batch)
 
-    async def _accepted(self, batch: Batch, since: float) -> bool:
+    async def _check_was_accepted(self, batch: Batch, since: float) -> bool:
         """Whether a batch was accepted; one that never was is asked again."""
-        found = await self._orphans.find(batch, since)
+        found = await self._orphans.check_was_accepted(batch, since)
         if found is False:
-            self._not_out(batch.intended.lines)
+            self._forget_pending_requests(batch.intended.lines)
         return bool(found)
 
     # -- collecting --
 
-    async def _follow(self, batch: Batch) -> None:
-        async for _ in looks(self._plan):
+    async def _poll_until_ended(self, batch: Batch) -> None:
+        async for _ in poll_with_growing_waits(self._plan):
             try:
                 state = await self.system.status(batch.id)
             except TransientError as error:
                 self._say(f"{error}; checking again")
                 continue
             if (state.state, state.done) != (batch.state, batch.done):
-                await self._ledger.note(batch, "looked", state=state.state, done=state.done)
+                await self._ledger.record_batch_step(batch, "looked", state=state.state, done=state.done)
             if state.ended:
-                await self._fetch(batch, state)
+                await self._download_results(batch, state)
                 return
-            self._say(summarize_pending(self._count_out()))
+            self._say(summarize_pending(self._report_pending_batches()))
 
-    def _count_out(self) -> list[Batch]:
+    def _report_pending_batches(self) -> list[Batch]:
         """Return the batches that are out, after their counts were reported."""
-        out = [batch for batch in self._ledger.out if batch.intended.system == self.name]
+        out = [batch for batch in self._ledger.pending_batches if batch.intended.system == self.name]
         self._tell(sum(batch.count for batch in out), sum(batch.done for batch in out))
         return out
 
-    async def _fetch(self, batch: Batch, state: BatchState) -> None:
+    async def _download_results(self, batch: Batch, state: BatchState) -> None:
         if state.failure is not None:
-            await self._give_up(batch, state.failure)
+            await self._requeue_failed_batch(batch, state.failure)
             return
         wait = self._plan.first_look
         for left in reversed(range(_DOWNLOADS)):
             try:
-                await self._ledger.keep_results(batch, self.system.results(state))
+                await self._ledger.save_results(batch, self.system.results(state))
                 break
             except NoReplyError as error:
                 if error.kind == "authentication":
@@ -346,31 +348,31 @@ class Batched:
                 await asyncio.sleep(wait)
                 wait *= 2
         self._states[batch.mark] = state
-        await self._ledger.note(batch, "fetched")
+        await self._ledger.record_batch_step(batch, "fetched")
         self._troubles = 0
-        self._deliver(batch, called_off=state.cancelled and batch.mark not in self._earlier)
+        self._make_results_available(batch, called_off=state.cancelled and batch.mark not in self._earlier)
 
-    def _deliver(self, batch: Batch, *, called_off: bool = False) -> None:
+    def _make_results_available(self, batch: Batch, *, called_off: bool = False) -> None:
         """Have the results of a batch at hand; what somebody called off meanwhile is not asked again now."""
-        found = self._ledger.places(batch)
+        found = self._ledger.result_offsets(batch)
         self._unread[batch.mark] = set(found.values())
         for line, name in zip(batch.intended.lines, batch.names, strict=True):
             if name in found or not called_off:
                 self._results[line].append(_ResultPlace(batch.mark, found.get(name, -1)))
                 self._out[line] -= 1
         self._news = True
-        self._count_out()
+        self._report_pending_batches()
 
-    def _not_out(self, lines: Sequence[str]) -> None:
+    def _forget_pending_requests(self, request_digests: Sequence[str]) -> None:
         """Forget requests that came to nothing: they are taken again."""
-        self._out.subtract(lines)
+        self._out.subtract(request_digests)
         self._news = True
-        self._count_out()
+        self._report_pending_batches()
 
-    async def _give_up(self, batch: Batch, error: NoReplyError) -> None:
+    async def _requeue_failed_batch(self, batch: Batch, error: NoReplyError) -> None:
         """Take the requests of a batch again that failed as a whole: after a while, a few times, if that may pass."""
-        await self._ledger.note(batch, "given up", why=str(error))
-        self._not_out(batch.intended.lines)
+        await self._ledger.record_batch_step(batch, "given up", why=str(error))
+        self._forget_pending_requests(batch.intended.lines)
         if not isinstance(error, TransientError):
             self._error = error
             return
@@ -383,7 +385,7 @@ class Batched:
         self._not_before = time.monotonic() + wait
         self._say(f"{error}; handing in again in {wait:.0f} s")
 
-    async def _watched(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _run_and_keep_error(self, work: Coroutine[Any, Any, None]) -> None:
         """Tell the next request what went wrong; what is out stays out, and is looked for when the run goes on."""
         try:
             await work
@@ -398,48 +400,48 @@ class Batched:
 
     # -- the end --
 
-    async def kept(self, *, ended: bool) -> None:
+    async def delete_recorded_batches(self, *, all_asked: bool) -> None:
         """Note the batches whose every answer is in `answers.jsonl`, and delete what their provider holds.
 
         Where all was asked to its `ended`, nobody will come for what nobody read: it was in the records before.
         """
-        out = any(batch.intended.system == self.name for batch in self._ledger.out)
+        out = any(batch.intended.system == self.name for batch in self._ledger.pending_batches)
         for batch in list(self._ledger.batches.values()):
             if batch.intended.system != self.name or batch.step != "fetched":
                 continue
-            if (ended and not out) or self._unread.get(batch.mark) == set():
-                await self._ledger.note(batch, "kept")
-                self._ledger.drop_results(batch)
+            if (all_asked and not out) or self._unread.get(batch.mark) == set():
+                await self._ledger.record_batch_step(batch, "kept")
+                self._ledger.delete_results(batch)
                 if state := self._states.get(batch.mark):
                     with contextlib.suppress(NoReplyError):
                         await self.system.delete(state)
 
-    async def stop(self) -> None:
+    async def stop_following_batches(self) -> None:
         """Leave everything as it is; batches that are out stay out."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._ledger.close_results()
+        self._ledger.close_result_files()
 
-    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(self._watched(work))
+    def _start_task(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(self._run_and_keep_error(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
 
-class ByBatch(Transport):
+class BatchTransport(Transport):
     """Calls that are handed in together, and sent again for their replies until none is out."""
 
     patient, again = False, True
 
-    def __init__(self, system: Batched, _connections: int, retries: int, waiting: Callable[[str], None]) -> None:
+    def __init__(self, system: BatchedSystem, _connections: int, retries: int, waiting: Callable[[str], None]) -> None:
         # Of what is handed in, nothing holds a connection.
         super().__init__(system, system.concurrency, retries, waiting)
         self._batched = system
 
     async def send(self, messages: Sequence[Message], settings: Settings) -> Attempt:
         """Ask without a time limit; nothing is warm in a batch."""
-        return await ask(self.system, messages, structs.replace(settings, timeout=math.inf), self.limits)
+        return await ask_with_retries(self.system, messages, structs.replace(settings, timeout=math.inf), self.limits)
 
     async def reserve(self, budget: Budget, estimate: float) -> None:
         """Set money aside, without waiting for what is out: it is seen to when its batch has ended."""
@@ -450,12 +452,12 @@ class ByBatch(Transport):
                 raise LeftOutError from None  # what is out may cost less than was set aside for it
             raise
 
-    async def has_news(self) -> bool:
+    async def wait_for_late_replies(self) -> bool:
         """Hand in what has come together, and wait for results."""
-        return await self._batched.wait_for_news()
+        return await self._batched.submit_and_wait_for_results()
 
 
-async def call_off(folder: RunFolder, workspace: Workspace, say: Callable[[str], None]) -> int:
+async def cancel_pending_batches(folder: RunFolder, workspace: Workspace, say: Callable[[str], None]) -> int:
     """Call off the batches of a run that are out, each at its account, and count them."""
     called = 0
     out = list(find_pending_batches(folder.path))
@@ -463,7 +465,7 @@ async def call_off(folder: RunFolder, workspace: Workspace, say: Callable[[str],
         system: Any = resolve_system(name, workspace).make()
         await system.start()
         try:
-            account = account_of(system, folder.name)
+            account = account_fingerprint(system, folder.name)
             for batch in (batch for batch in out if batch.intended.system == name):
                 if not batch.id:
                     say(f"{name}: resuming the run will show whether it accepted a batch of {len(batch.names):,}")

@@ -1,7 +1,7 @@
 """The writing side of `batches.jsonl`: results on their way into `answers.jsonl`, and batches that nobody confirmed.
 
-`Orphans` finds in a provider's list whether it accepted a batch: no answer to the hand-in came, or nobody lived to
-hear it.
+`UnconfirmedBatches` finds in a provider's list whether it accepted a batch: no answer to the hand-in came, or nobody
+lived to hear it.
 """
 
 from __future__ import annotations
@@ -30,59 +30,59 @@ if TYPE_CHECKING:
     from genaipa.systems.base import BatchState, BatchSystem
 
 
-class Ledger:
+class BatchLedger:
     """The batches of one run that is held for writing. The file is made with its first line."""
 
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
         # A cut line announced what was not begun, or told what the provider can tell again.
-        journal.repair(folder.path / BATCHES)
+        journal.repair_last_line(folder.path / BATCHES)
         self.batches = read_batches(folder.path)
         self._journal: journal.Journal | None = None
         self._reading: dict[str, IO[bytes]] = {}
 
     @property
-    def out(self) -> list[Batch]:
+    def pending_batches(self) -> list[Batch]:
         """The batches whose results are still to come."""
         return [batch for batch in self.batches.values() if batch.is_pending]
 
-    async def intend(self, **facts: Any) -> Batch:
+    async def record_intended_batch(self, **facts: Any) -> Batch:
         """Note a batch before its provider is asked to take it."""
         event = BatchEvent(step="intended", at=time.time(), **facts)
-        await self._append(event)
+        await self._append_event(event)
         batch = self.batches[event.mark] = Batch(event)
         return batch
 
-    async def note(self, batch: Batch, step: Step, **facts: Any) -> None:
+    async def record_batch_step(self, batch: Batch, step: Step, **facts: Any) -> None:
         """Note what became of a batch; it is on disk when this returns."""
         event = BatchEvent(step=step, mark=batch.mark, at=time.time(), **facts)
-        await self._append(event)
+        await self._append_event(event)
         batch.apply(event)
 
-    async def _append(self, event: BatchEvent) -> None:
-        self._folder.check_held()
+    async def _append_event(self, event: BatchEvent) -> None:
+        self._folder.check_still_held()
         if self._journal is None:
             self._journal = journal.Journal(self._folder.path / BATCHES)
         await self._journal.append(event)
 
-    async def keep_results(self, batch: Batch, lines: AsyncGenerator[bytes]) -> None:
+    async def save_results(self, batch: Batch, result_lines: AsyncGenerator[bytes]) -> None:
         """Write the results of a batch to disk as they come, without any key that they may repeat.
 
         Whole or not at all; a TransientError if what came is no JSON, a NoRoomError if it can't be written.
         """
-        path = self._path(batch.mark)
+        path = self._results_path(batch.mark)
         try:
-            await self._keep(batch, lines, path)
+            await self._write_results(batch, result_lines, path)
         except OSError as error:
             raise NoRoomError.from_os_error(path, error, saved="the results stay at the provider") from None
 
     @staticmethod
-    async def _keep(batch: Batch, lines: AsyncGenerator[bytes], path: Path) -> None:
+    async def _write_results(batch: Batch, result_lines: AsyncGenerator[bytes], path: Path) -> None:
         keys = environment_keys()
         path.parent.mkdir(exist_ok=True)
         with replacing(path, durable=True) as file:
-            async with contextlib.aclosing(lines):
-                async for line in lines:
+            async with contextlib.aclosing(result_lines):
+                async for line in result_lines:
                     if not line:
                         continue
                     try:
@@ -92,57 +92,57 @@ class Ledger:
                         raise TransientError(said, kind="malformed-reply") from None
                     file.write(mask_keys(line.decode(errors="replace"), keys).encode() + b"\n")
 
-    def places(self, batch: Batch) -> dict[str, int]:
+    def result_offsets(self, batch: Batch) -> dict[str, int]:
         """Name of a line → byte offset of its result on disk, the first of each; a DataError if they can't be read."""
-        path, offset, found = self._path(batch.mark), 0, dict[str, int]()
+        path, offset, found = self._results_path(batch.mark), 0, dict[str, int]()
         try:
             with path.open("rb") as file:
                 for line in file:
                     found.setdefault(read_result_name(line), offset)
                     offset += len(line)
         except OSError as error:
-            raise self._unreadable(path, error) from None
+            raise self._make_unreadable_error(path, error) from None
         return found
 
-    def result(self, mark: str, offset: int) -> dict[str, Any]:
+    def read_result(self, batch_mark: str, offset: int) -> dict[str, Any]:
         """Read one line of results; a DataError if it can't be read."""
-        path = self._path(mark)
+        path = self._results_path(batch_mark)
         try:
-            if mark not in self._reading:
-                self._reading[mark] = path.open("rb")
-            file = self._reading[mark]
+            if batch_mark not in self._reading:
+                self._reading[batch_mark] = path.open("rb")
+            file = self._reading[batch_mark]
             file.seek(offset)
             return msgspec.json.decode(file.readline(), type=dict[str, Any])
         except (OSError, *DAMAGE) as error:
-            raise self._unreadable(path, error) from None
+            raise self._make_unreadable_error(path, error) from None
 
-    def _unreadable(self, path: Path, error: Exception) -> DataError:
+    def _make_unreadable_error(self, path: Path, error: Exception) -> DataError:
         forget = f"genaipa runs batches forget {self._folder.name}"
         return DataError(path, f"can't be read ({why(error)}); restore it, or ask again after: {forget}")
 
-    def close_results(self) -> None:
+    def close_result_files(self) -> None:
         """Let go of the files of results."""
         for file in self._reading.values():
             file.close()
         self._reading.clear()
 
-    def has_results(self, batch: Batch) -> bool:
+    def has_readable_results(self, batch: Batch) -> bool:
         """Whether the results of a batch can be read."""
         try:
-            self.places(batch)
+            self.result_offsets(batch)
         except DataError:
             return False
         return True
 
-    def drop_results(self, batch: Batch) -> None:
+    def delete_results(self, batch: Batch) -> None:
         """Take away the results of a batch that are all in `answers.jsonl`."""
-        path = self._path(batch.mark)
+        path = self._results_path(batch.mark)
         with contextlib.suppress(OSError):
             path.unlink(missing_ok=True)
             path.parent.rmdir()
 
-    def _path(self, mark: str) -> Path:
-        return self._folder.path / RESULTS / f"{mark}.results.jsonl"
+    def _results_path(self, batch_mark: str) -> Path:
+        return self._folder.path / RESULTS / f"{batch_mark}.results.jsonl"
 
     async def close(self) -> None:
         """Flush and close the file."""
@@ -155,7 +155,7 @@ _CLOCKS = 3600.0
 """Seconds by which a provider's clock may differ from this one."""
 
 
-async def looks(plan: Batching) -> AsyncIterator[None]:
+async def poll_with_growing_waits(plan: Batching) -> AsyncIterator[None]:
     """Now, and after ever longer times; once only where nobody is to wait."""
     wait = plan.first_look
     while True:
@@ -166,47 +166,47 @@ async def looks(plan: Batching) -> AsyncIterator[None]:
         wait = min(2 * wait, plan.longest_look)
 
 
-class Orphans:
+class UnconfirmedBatches:
     """The search for batches of a system whose submission was not acknowledged."""
 
-    def __init__(self, system: BatchSystem, ledger: Ledger, plan: Batching, say: Callable[[str], None]) -> None:
+    def __init__(self, system: BatchSystem, ledger: BatchLedger, plan: Batching, say: Callable[[str], None]) -> None:
         self._system, self._ledger, self._plan, self._say = system, ledger, plan, say
         self._foreign: set[str] = set()
         """Batches at the provider that are not ours."""
 
-    async def find(self, batch: Batch, since: float) -> bool | None:
+    async def check_was_accepted(self, batch: Batch, since: float) -> bool | None:
         """Whether a batch was accepted, as its journal says from now on; None if it is not clear yet, and nobody waits.
 
         What is not in the list long after `since` (seconds since 1970) was not.
         """
         deadline = max(since + self._plan.patience, time.time() + self._plan.patience / 10)
-        async for _ in looks(self._plan):
+        async for _ in poll_with_growing_waits(self._plan):
             try:
                 listed = await self._system.list_since(batch.intended.at - _CLOCKS)
             except TransientError as error:
                 self._say(f"{error}; checking again whether a batch was accepted")
                 continue
             found = next((state for state in listed if state.mark == batch.mark), None)
-            maybe = [state for state in listed if not state.mark and self._may_be(batch, state)]
+            maybe = [state for state in listed if not state.mark and self._may_be_same_batch(batch, state)]
             for state in maybe:
-                if found is None and state.ended and await self._has_names(batch, state):
+                if found is None and state.ended and await self._contains_batch_requests(batch, state):
                     found = state
             if found is not None:
-                await self._ledger.note(batch, "submitted", id=found.id)
+                await self._ledger.record_batch_step(batch, "submitted", id=found.id)
                 return True
             # A batch that may be it, and whose lines can't be read yet, is waited for.
             if time.time() > deadline and all(state.id in self._foreign for state in maybe):
-                await self._ledger.note(batch, "given up", why="the provider never accepted it")
+                await self._ledger.record_batch_step(batch, "given up", why="the provider never accepted it")
                 return False
             self._say("it is not yet clear whether a batch was accepted; checking again")
         return None
 
-    def _may_be(self, batch: Batch, state: BatchState) -> bool:
+    def _may_be_same_batch(self, batch: Batch, state: BatchState) -> bool:
         """Whether a batch without a mark, which no other of ours is, may be this one."""
         known = {one.id for one in self._ledger.batches.values()}
         return state.total == batch.count and state.id not in known | self._foreign
 
-    async def _has_names(self, batch: Batch, state: BatchState) -> bool:
+    async def _contains_batch_requests(self, batch: Batch, state: BatchState) -> bool:
         """Whether the lines of an ended batch are this one's: a mark is in their names alone."""
         try:
             async with contextlib.aclosing(self._system.results(state)) as lines:
@@ -220,15 +220,19 @@ class Orphans:
         return False
 
 
-async def give_up(folder: RunFolder) -> int:
+async def give_up_pending_batches(folder: RunFolder) -> int:
     """Note that the batches of a run that are out are not waited for any more, and count them."""
-    with folder.writing():
-        ledger = Ledger(folder)
-        out = ledger.out
+    with folder.hold_for_writing():
+        ledger = BatchLedger(folder)
+        out = ledger.pending_batches
         # Nor what was fetched and can't be read any more.
-        lost = [batch for batch in ledger.batches.values() if batch.step == "fetched" and not ledger.has_results(batch)]
+        lost = [
+            batch
+            for batch in ledger.batches.values()
+            if batch.step == "fetched" and not ledger.has_readable_results(batch)
+        ]
         for batch in [*out, *lost]:
-            await ledger.note(batch, "given up", why="at the user's request")
+            await ledger.record_batch_step(batch, "given up", why="at the user's request")
         await ledger.close()
         manifest = folder.manifest()
         if manifest.status == "waiting":

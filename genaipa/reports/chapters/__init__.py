@@ -55,12 +55,12 @@ def make_chapters(study: Study, bounds: Bounds) -> MadeChapters:
     """Make the chapters that a report of this study has; `bounds` are the bands'."""
     scope = Scope.from_frame(study.table, study.questions.categories, bounds, study.questions.texts)
     chapters: list[Chapter] = []
-    makers, unloaded = _load_makers()
+    makers, unloaded = _load_chapter_makers()
     problems = [*unloaded]
-    for name, maker in _select_makers(makers, study):
+    for name, maker in _select_chapter_makers(makers, study):
         try:
             chapter = maker.make(study, scope)
-            duplicates = _find_duplicates(chapter, chapters) if chapter else []
+            duplicates = _find_duplicate_part_names(chapter, chapters) if chapter else []
         except Exception as error:
             if name in OWN:
                 raise
@@ -83,11 +83,11 @@ def make_chapters(study: Study, bounds: Bounds) -> MadeChapters:
     return MadeChapters(chapters, problems)
 
 
-def chapter_sentences(study: Study, *, urgent: bool) -> list[str]:
+def notable_chapter_sentences(study: Study, *, urgent: bool) -> list[str]:
     """Return the notable sentences of the chapters that are urgent, or of the others, in reading order."""
-    makers, _ = _load_makers()
+    makers, _ = _load_chapter_makers()
     sentences: list[str] = []
-    for name, maker in _select_makers(makers, study):
+    for name, maker in _select_chapter_makers(makers, study):
         if maker.is_urgent != urgent:
             continue
         try:
@@ -99,20 +99,20 @@ def chapter_sentences(study: Study, *, urgent: bool) -> list[str]:
     return sentences
 
 
-def _load_makers() -> tuple[dict[str, ChapterMaker], tuple[str, ...]]:
+def _load_chapter_makers() -> tuple[dict[str, ChapterMaker], tuple[str, ...]]:
     return make_each("chapter", OWN, ChapterMaker)
 
 
-def _select_makers(makers: Mapping[str, ChapterMaker], study: Study) -> Iterator[tuple[str, ChapterMaker]]:
+def _select_chapter_makers(makers: Mapping[str, ChapterMaker], study: Study) -> Iterator[tuple[str, ChapterMaker]]:
     """Yield the makers whose needs the study meets, in reading order."""
     scored = bool(study.table["counted"].any())
-    for name in _reading_order(makers):
+    for name in _order_chapters(makers):
         maker = makers[name]
-        if (scored or not maker.needs_scores) and study.has(*maker.needs):
+        if (scored or not maker.needs_scores) and study.knows_facts(*maker.needs):
             yield name, maker
 
 
-def _reading_order(makers: Mapping[str, ChapterMaker]) -> list[str]:
+def _order_chapters(makers: Mapping[str, ChapterMaker]) -> list[str]:
     """Return the names of chapters, each of a package behind the one that it names, else at the end."""
 
     def walk_followers(name: str) -> Iterator[str]:
@@ -125,7 +125,7 @@ def _reading_order(makers: Mapping[str, ChapterMaker]) -> list[str]:
     return list(dict.fromkeys([*placed, *(maker_name for maker_name in makers if maker_name not in placed)]))
 
 
-def _find_duplicates(chapter: Chapter, earlier: Iterable[Chapter]) -> list[str]:
+def _find_duplicate_part_names(chapter: Chapter, earlier: Iterable[Chapter]) -> list[str]:
     """Return the names of a chapter, its tables and figures that an earlier one has: they name anchors and files."""
 
     def list_names(subject: Chapter) -> set[tuple[str, str]]:

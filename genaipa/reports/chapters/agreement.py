@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_figures, nonempty_tables
-from genaipa.reports.chapters.judges import alpha_axes
+from genaipa.reports.chapters.judges import set_up_alpha_axes
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure, Scope
-from genaipa.reports.judged.quality import answer_groups
+from genaipa.reports.judged.quality import group_answers_by_document
 from genaipa.reports.ratings import tabulate_each, tabulate_people
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.agreement import (
@@ -79,7 +79,7 @@ def alpha_by_group_table(study: Study) -> Table:
     """Return alpha by group: where the document is silent and where it is not, and by its language."""
     scores, rubric = study.independent_scores, study.rubric
     rows = []
-    for by, groups in answer_groups(study).items():
+    for by, groups in group_answers_by_document(study).items():
         for group, (answers, metrics) in measure_agreement_by_group(scores, rubric, groups).items():
             for metric, agreed in metrics.items():
                 about = {"by": by, "group": group, "metric": rubric.names[metric], "answers": answers}
@@ -99,7 +99,7 @@ def alpha_by_group_table(study: Study) -> Table:
     )
 
 
-def tabulate_suggested(events: Iterable[Event], rubric: Rubric) -> Table:
+def tabulate_suggestion_effects(events: Iterable[Event], rubric: Rubric) -> Table:
     """Tabulate the effect of suggestions on screen, by metric; nothing where none were kept."""
     rows = []
     for metric, comparison in compare_suggestions(events, rubric).items():
@@ -176,8 +176,8 @@ def _draw_alphas(data: pd.DataFrame) -> Canvas:
                 axes.plot([row["low"], row["high"]], [index, index], color=style.INK, linewidth=1.2)
             axes.plot([row["alpha"]], [index], marker="o", color=style.COLOURS[0], markersize=5)
         axes.text(1.06, index, f"n={row['answers']:.0f}", va="center", fontsize=style.TINY, clip_on=False)
-    style.name_rows(axes, {name: style.shorten(name) for name in data["metric"]}, {})
-    alpha_axes(axes, data, len(data), 1.3)
+    style.label_question_rows(axes, {name: style.shorten(name) for name in data["metric"]}, {})
+    set_up_alpha_axes(axes, data, len(data), 1.3)
     return drawing
 
 
@@ -187,7 +187,7 @@ class AgreementChapter(ChapterMaker):
     def make(self, study: Study, scope: Scope) -> Chapter:  # noqa: ARG002 - without figures
         """Make the chapter."""
         agreement = alpha_table(study.log.counted, study.rubric)
-        beside = tabulate_suggested(study.log.counted, study.rubric)
+        beside = tabulate_suggestion_effects(study.log.counted, study.rubric)
         rated = tabulate_each(lambda ratings: tabulate_people(ratings, study))
         guidelines = guidelines_digest(study.workspace) if study.workspace else ""
         return Chapter(

@@ -77,7 +77,9 @@ def differences_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
     if data.empty:
         return None
     systems = style.unique_labels(style.distinct_values(data["system"]))
-    groups, sources = style.arrange_questions(data, scope.sort_questions(style.distinct_values(data["question"])))
+    groups, sources = style.group_questions_by_category(
+        data, scope.sort_questions(style.distinct_values(data["question"]))
+    )
     names = style.unique_labels(groups, 12)
     title = "What showing the document adds, by question"
     note = (
@@ -87,7 +89,7 @@ def differences_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
         f"{style.note_full_names(systems)}{style.note_full_names(names)} {table.note}"
     )
     figure_table = Table("memory", title, note, data.reset_index(drop=True), table.headings, table.formats)
-    fits = _ABREAST * max(int((style.HEIGHT - _FOOT) / _panel_height(names, scope.texts)), 1)
+    fits = _ABREAST * max(int((style.HEIGHT - _FOOT) / _panel_height_inches(names, scope.texts)), 1)
     return Figure(
         "memory",
         title,
@@ -98,7 +100,7 @@ def differences_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
     )
 
 
-def _panel_height(names: Mapping[Any, str], texts: Mapping[str, str]) -> float:
+def _panel_height_inches(names: Mapping[Any, str], texts: Mapping[str, str]) -> float:
     """Return the inches of a panel."""
     return (style.TALL if texts else 0.165) * len(names) + 0.35
 
@@ -111,9 +113,9 @@ def _draw_gains(
     sources: Mapping[Any, str],
     texts: Mapping[str, str],
 ) -> Canvas:
-    down, across = style.panel_grid(len(systems), _ABREAST)
+    down, across = style.panel_rows_and_columns(len(systems), _ABREAST)
     width = style.WIDTH if across > 1 or texts else style.COLUMN
-    drawing = style.make_canvas(width, down * _panel_height(names, texts) + _FOOT)
+    drawing = style.make_canvas(width, down * _panel_height_inches(names, texts) + _FOOT)
     panels = drawing.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     reach = max(_LEAST, ceil(data["difference"].abs().max() / 10) * 10)
     for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):
@@ -126,18 +128,19 @@ def _draw_gains(
         axes.tick_params(axis="y", length=0)
     panels[0, 0].set_xlim(-reach * 1.05, reach * 1.3)
     panels[0, 0].set_xticks(
-        [-reach, -reach / 2, 0, reach / 2, reach], style.tick_labels(-reach, -reach / 2, 0, reach / 2, reach)
+        [-reach, -reach / 2, 0, reach / 2, reach], style.format_tick_labels(-reach, -reach / 2, 0, reach / 2, reach)
     )
     panels[0, 0].set_ylim(len(names) - 0.4, -0.6)
     for axes in panels[:, 0]:
-        style.name_rows(axes, names, sources, texts=texts, max_letters=_WORDS[across])
-    for axes in style.bottom_axes(panels, len(systems)):
+        style.label_question_rows(axes, names, sources, texts=texts, max_letters=_WORDS[across])
+    for axes in style.lowest_used_axes(panels, len(systems)):
         axes.set_xlabel("Document minus name alone\n(M_all)", fontsize=style.SMALL)
         axes.tick_params(axis="x", labelbottom=True)
     named = {"faq": "question from FAQs", "user": "question from users"}
     drawn_sources = [source for source in style.SOURCE_POINTS if source in sources.values()]
     style.draw_legend(
-        drawing, [style.legend_mark(named[source], **style.SOURCE_POINTS[source]) for source in drawn_sources]
+        drawing,
+        [style.make_marker_legend_entry(named[source], **style.SOURCE_POINTS[source]) for source in drawn_sources],
     )
     return drawing
 

@@ -57,7 +57,7 @@ _LOOKS: dict[str, dict[str, Any]] = {
 
 
 @averages.cache_per_frame
-def repeat_cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.DataFrame:
+def tabulate_repeated_cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.DataFrame:
     """Return a row per system, way of asking (`over`), experiment, question and document scored twice or more.
 
     Columns: those, `category` and `source`; `drop`, `change` and `spread` in M_all; `bands` and `same` in
@@ -205,8 +205,10 @@ def consistency_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
 
 def _draw_consistency(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
     keys = data[["system", *_OVER]].drop_duplicates().itertuples(index=False)
-    rows = forest.Rows.arrange(systems, ((system, (over, by), _name_way(over, by)) for system, over, by in keys))
-    drawing, (points_axes, bands_axes) = rows.canvas((3, 2))
+    rows = forest.ForestRows.lay_out_rows(
+        systems, ((system, (over, by), _name_way_of_asking(over, by)) for system, over, by in keys)
+    )
+    drawing, (points_axes, bands_axes) = rows.make_canvas((3, 2))
     for row in data.to_dict("records"):
         height = rows.places[row["system"], (row["over"], row["experiment"])]
         # The drop is above the change, so that both are seen.
@@ -217,11 +219,11 @@ def _draw_consistency(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
     points_axes.set_xlabel("points of M_all")
     bands_axes.set_xlim(left=0)
     bands_axes.set_xlabel(BANDS)
-    style.draw_legend(drawing, [style.legend_mark(measure, **look) for measure, look in _LOOKS.items()])
+    style.draw_legend(drawing, [style.make_marker_legend_entry(measure, **look) for measure, look in _LOOKS.items()])
     return drawing
 
 
-def _name_way(over: str, experiment: str) -> str:
+def _name_way_of_asking(over: str, experiment: str) -> str:
     return over if over == WORDS else f"{over}: {style.shorten(experiment, 18)}"
 
 
@@ -232,7 +234,7 @@ class ConsistencyChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
-        repeats = repeat_cells(study.table, scope.bounds)
+        repeats = tabulate_repeated_cells(study.table, scope.bounds)
         summary = consistency_table(repeats)
         absent = [
             f"How far answers move {condition} is not shown: {why}."

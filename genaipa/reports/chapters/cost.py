@@ -14,7 +14,7 @@ from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_fig
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, make_table
-from genaipa.reports.throughput import throughput
+from genaipa.reports.throughput import throughput_of_study
 from genaipa.stats.intervals import LEAST_DRAWS
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _WIDE = 20
 
 def effort_table(study: Study) -> Table:
     """Seconds and money of the answers to each experiment's questions, beside their M_all."""
-    answers = averages.select_policy_rows(study.once("spending"))
+    answers = averages.select_policy_rows(study.rows_once_per_answer("spending"))
     answers = answers[answers["status"] != "missing"]
     by = ["system", "experiment"]
     # Where no answer took any time, none was measured: they were imported.
@@ -61,19 +61,21 @@ def effort_table(study: Study) -> Table:
         subset=["seconds", "cost"], how="all"
     )
     spent = averages.summarize_groups(answers, by, _summarize_effort)
-    scored = averages.weigh_cells(study.table, "m_all")
+    scored = averages.weigh_cells_in_average(study.table, "m_all")
     quality = averages.summarize_groups(scored, by, lambda rows: averages.estimate_column_mean(rows, "m_all"))
     columns = [*by, "answers", "m_all", *BOTH, "seconds", "cost", *_COSTS.values(), "cost_total"]
     data = pd.DataFrame(columns=columns)
     if len(spent):
         data = spent.merge(quality.reindex(columns=[*by, "mean", *BOTH]), on=by, how="left")
         data = data.rename(columns={"mean": "m_all"})
-    effort = make_table("effort", "Time and money", _write_note(data), data, columns, aside=list(_SECONDS.values()))
+    effort = make_table(
+        "effort", "Time and money", _write_effort_note(data), data, columns, aside=list(_SECONDS.values())
+    )
     empty = {column for column in columns if effort.data[column].isna().all()} if effort else set()
     return replace(effort, aside=effort.aside | empty)
 
 
-def _write_note(data: pd.DataFrame) -> str:
+def _write_effort_note(data: pd.DataFrame) -> str:
     """Describe the columns of `effort_table` that have values: of a baseline that nobody scored, most have none."""
     note = (
         "All answers of an experiment, scored or not, failures and refusals included: the median of the seconds from "
@@ -135,19 +137,19 @@ def _draw_effort(
     systems: Mapping[Any, str],
     scope: Scope,
 ) -> Canvas:
-    down, across = style.panel_grid(len(experiments), 2)
+    down, across = style.panel_rows_and_columns(len(experiments), 2)
     foot = 0.35 + 0.1 * (len(systems) + len(_LINES))
     drawing = style.make_canvas(style.WIDTH if across > 1 else style.COLUMN, down * 2.3 + foot)
     panels = drawing.subplots(down, across, sharex=True, sharey=True, squeeze=False)
-    marks = scope.marks(list(systems))
+    marks = scope.system_markers(list(systems))
     for axes, experiment in zip(panels.flat, experiments, strict=False):
         style.draw_quality_axis(axes, scope.bounds, along="y")
         axes.set_title(style.shorten(str(experiment).capitalize(), 30))
         rows = data[data["experiment"] == experiment].sort_values(effort)
         for index, (_, row) in enumerate(rows.iterrows()):
-            _draw_point(axes, row, effort, marks[row["system"]])
+            _draw_system_point(axes, row, effort, marks[row["system"]])
             if len(rows) <= _FEW:
-                _write_n(axes, row, effort, above=bool(index % 2))
+                _write_answer_count(axes, row, effort, above=bool(index % 2))
         if len(rows) > _FEW:
             lowest, highest = int(rows["answers"].min()), int(rows["answers"].max())
             count_note = f"n={highest} each" if lowest == highest else f"n={lowest}\u2013{highest}"
@@ -155,17 +157,18 @@ def _draw_effort(
     _scale_effort_axis(panels[0, 0], data[effort], _PER[effort])
     for axes in panels[:, 0]:
         axes.set_ylabel(style.QUALITY)
-    for axes in style.bottom_axes(panels, len(experiments)):
+    for axes in style.lowest_used_axes(panels, len(experiments)):
         axes.set_xlabel(_AXES[effort])
         axes.tick_params(axis="x", labelbottom=True)
-    lines = [style.legend_mark(label, color=style.INK, **_LINES[end]) for end, label in _TARGETS.items()]
+    lines = [style.make_marker_legend_entry(label, color=style.INK, **_LINES[end]) for end, label in _TARGETS.items()]
     style.draw_legend(
-        drawing, [*(style.legend_mark(label, **marks[system]) for system, label in systems.items()), *lines]
+        drawing,
+        [*(style.make_marker_legend_entry(label, **marks[system]) for system, label in systems.items()), *lines],
     )
     return drawing
 
 
-def _draw_point(axes: Axes, row: pd.Series[Any], effort: Effort, look: dict[str, Any]) -> None:
+def _draw_system_point(axes: Axes, row: pd.Series[Any], effort: Effort, look: dict[str, Any]) -> None:
     at, mean = float(row[effort]), float(row["m_all"])
     for end, line in _LINES.items():
         low, high = row[end], row[end.replace("low", "high")]
@@ -174,7 +177,7 @@ def _draw_point(axes: Axes, row: pd.Series[Any], effort: Effort, look: dict[str,
     axes.plot([at], [mean], **look, linestyle="none", markersize=5.5, markeredgecolor="white", zorder=3, clip_on=False)
 
 
-def _write_n(axes: Axes, row: pd.Series[Any], effort: Effort, *, above: bool) -> None:
+def _write_answer_count(axes: Axes, row: pd.Series[Any], effort: Effort, *, above: bool) -> None:
     """Write one system's n, above or below its average so that neighbours do not meet."""
     at = float(row[effort])
     axes.annotate(
@@ -223,7 +226,7 @@ class CostChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
-        spent, pace = effort_table(study), throughput(study)
+        spent, pace = effort_table(study), throughput_of_study(study)
         return Chapter(
             "effort",
             "Time and cost",

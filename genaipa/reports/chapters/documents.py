@@ -20,7 +20,7 @@ from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import Bounds
-from genaipa.stats.tests import adjust_holm
+from genaipa.stats.tests import adjust_p_by_holm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +80,7 @@ def five_numbers_table(frame: pd.DataFrame) -> Table:
             **mean,
         }
         for key, document_rows in cells.groupby(by, observed=True, sort=True)
-        for group, group_rows in averages.question_groups(document_rows)
+        for group, group_rows in averages.questions_by_source_and_category(document_rows)
         for mean in [averages.estimate_column_mean(group_rows, "m_all")]
     ]
     columns = [*by, "questions", "n", *_NUMBERS, "mean", "low", "high"]
@@ -118,7 +118,7 @@ def document_ranks_table(frame: pd.DataFrame) -> Table:
         "M_all (10 to 100) over all systems, experiments and questions; n is the number of questions (paper, section "
         "7). A document's rank lies between the two places shown; only differences that hold for other questions, "
         "among all pairs of documents (Holm), decide it. "
-        f"{measure_evidence(averages.select_policy_rows(frame)).prefix}{_OTHERS if has_others else ''}"
+        f"{measure_evidence(averages.select_policy_rows(frame)).sentence_prefix}{_OTHERS if has_others else ''}"
         f"{_note_unequal_scores(scored)}{THESE}{averages.note_few_questions(data['n'])}",
         data,
         columns,
@@ -143,7 +143,7 @@ def _document_ranks(scored: pd.DataFrame, frame: pd.DataFrame) -> tuple[pd.DataF
         meaning = OTHER_PEOPLE if note_other_analysts(*(people[name] for name in (first, second))) else ""
         rows.append({"first": first, "second": second, "difference": estimate.mean, "p": p, "meaning": meaning})
     pairs = pd.DataFrame(rows, columns=["first", "second", "difference", "p", "meaning"])
-    pairs["p_holm"] = pairs["policies_p_holm"] = adjust_holm(pairs["p"].tolist())
+    pairs["p_holm"] = pairs["policies_p_holm"] = adjust_p_by_holm(pairs["p"].tolist())
     pairs["level"] = needed.p
     found_ranks = matches.possible_ranks(pairs).rename(columns={"system": "document", "rank": "from"})
     return found_ranks[["document", "from", "to"]], bool((pairs["meaning"] == OTHER_PEOPLE).any())
@@ -181,7 +181,7 @@ def box_plots(points: Table, five_numbers: Table, experiment: str, scope: Scope 
     absent = among.note_missing_systems(boxes["system"], "a score of this experiment by document")
     names = f"{style.note_full_names(systems)}{style.note_full_names(documents)}"
     about = f"{averages.note_few_questions(boxes['n'])}{absent}{names}".strip()
-    name, title = style.figure_name(experiment, "by-document"), style.experiment_heading(experiment)
+    name, title = style.make_figure_name(experiment, "by-document"), style.experiment_heading(experiment)
     table = Table(name, title, reading, _figure_data(boxes, dots))
     groups = [group for group in _LOOKS if group in set(boxes["questions"])]
     fits = _ABREAST * max(int((style.HEIGHT - _FOOT) / _panel_height(groups, documents)), 1)
@@ -226,7 +226,7 @@ def _draw_box_plots(
     experiment: str,
 ) -> Canvas:
     groups = [group for group in _LOOKS if group in set(boxes["questions"])]
-    down, across = style.panel_grid(len(systems), _ABREAST)
+    down, across = style.panel_rows_and_columns(len(systems), _ABREAST)
     drawing = style.make_canvas(
         style.COLUMN if across == 1 else style.WIDTH, down * _panel_height(groups, documents) + _FOOT
     )
@@ -241,8 +241,8 @@ def _draw_box_plots(
         axes.tick_params(axis="y", length=0)
     panels.flat[0].set_ylim(max(places.values()) + len(groups) - 0.4, -0.6)
     for axes in panels[:, 0]:
-        style.name_rows(axes, documents, {}, rows=[position + middle for position in places.values()])
-    for axes in style.bottom_axes(panels, len(systems)):
+        style.label_question_rows(axes, documents, {}, rows=[position + middle for position in places.values()])
+    for axes in style.lowest_used_axes(panels, len(systems)):
         axes.set_xlabel(style.QUALITY)
         axes.tick_params(axis="x", labelbottom=True)
     style.draw_legend(drawing, [*_legend_entries(groups)])
@@ -312,9 +312,11 @@ def _spread_equal_points(values: Any) -> Any:
 def _legend_entries(groups: list[str]) -> Iterator[Any]:
     """Yield the legend: each group's box with its points."""
     for group in groups:
-        box, name = style.legend_patch(style.GROUPS[group], edgecolor=style.INK, linewidth=0.6, **_LOOKS[group])
+        box, name = style.make_patch_legend_entry(
+            style.GROUPS[group], edgecolor=style.INK, linewidth=0.6, **_LOOKS[group]
+        )
         if group in style.SOURCE_POINTS:
-            yield (box, style.legend_mark(name, **style.SOURCE_POINTS[group])[0]), name
+            yield (box, style.make_marker_legend_entry(name, **style.SOURCE_POINTS[group])[0]), name
         else:
             yield box, name
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.answers.tidy import is_countable
+from genaipa.answers.tidy import may_count_in_averages
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa.reports.table import Table, make_table
@@ -42,7 +42,7 @@ def count_exclusions(frame: pd.DataFrame) -> Table:
 
 def compare_averages(frame: pd.DataFrame) -> Table:
     """Return M_all of the systems and experiments that lose something, without what is excluded and with it."""
-    countable_rows, excluded = is_countable(frame), frame["excluded"] != ""
+    countable_rows, excluded = may_count_in_averages(frame), frame["excluded"] != ""
     lost = averages.select_policy_rows(frame[countable_rows & excluded])
     groups = lost[["system", "experiment", "source"]].drop_duplicates().astype("str")
     affected = {
@@ -78,7 +78,7 @@ def _average_groups(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str],
     questions = averages.policy_questions(frame).dropna(subset="m_all")
     for system, system_rows in questions.groupby("system", observed=True, sort=True):
         for experiment, rows in [*system_rows.groupby("experiment", observed=True, sort=True), (_EVERY, system_rows)]:
-            for group, part in averages.question_groups(rows):
+            for group, part in averages.questions_by_source_and_category(rows):
                 means = part.groupby("question", observed=True)["m_all"].mean()
                 yield (str(system), str(experiment), group), float(means.mean()), len(means)
 

@@ -23,7 +23,7 @@ _KNOWN = ("answered", "truncated", "refused", "failed", "missing")
 
 def group_outcomes_table(study: Study, groups: Groups) -> Table:
     """Outcomes of the questions about each group's documents, and how often a reply says that one is silent."""
-    once = study.once("silence")
+    once = study.rows_once_per_answer("silence")
     once = once.assign(group=once["document"].astype(str).map(groups.group_by_document))
     statuses = [*_KNOWN, *(["mute"] if (once["claims_silence"] == "none").any() else [])]
     columns = ["group", "system", "experiment", "documents", "planned", *statuses, "says_silent", *BOTH[:-1]]
@@ -64,14 +64,14 @@ def group_quality_table(frame: pd.DataFrame, groups: Groups) -> Table:
     boards, unlike_groups = [], []
     for group in sorted(set(groups.group_by_document.values())):
         within = frame[frame["document"].astype(str).map(groups.group_by_document) == group]
-        cells = averages.weigh_cells(within, "m_all")
+        cells = averages.weigh_cells_in_average(within, "m_all")
         if len(cells):
             data = averages.summarize_groups(
                 cells, ["system"], lambda rows: averages.estimate_column_mean(rows, "m_all")
             )
             data = data.astype({"system": str}).sort_values("mean", ascending=False, kind="stable")
             boards.append(data.assign(group=group, rank=averages.rank_means(data["mean"])))
-            if averages.are_unlike(within, averages.policy_questions(within).dropna(subset="m_all")):
+            if averages.scored_different_questions(within, averages.policy_questions(within).dropna(subset="m_all")):
                 unlike_groups.append(group)
     columns = ["group", "rank", "system", "n", "documents", "mean", *BOTH[:-1]]
     data = pd.concat(boards, ignore_index=True) if boards else pd.DataFrame(columns=[*columns])

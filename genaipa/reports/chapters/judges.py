@@ -25,7 +25,7 @@ from genaipa.reports.judged.quality import (
     PEOPLE,
     agreement_by_group_table,
     alternative_test_table,
-    answer_groups,
+    group_answers_by_document,
     leniency_table,
 )
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
@@ -66,8 +66,10 @@ class JudgesChapter(ChapterMaker):
         )
         against = quality.compare_judges(verdicts)
         findings = judge_findings(verdicts, agreed, against, lenient, tested)
-        enough = [judge for judge, both_scored in verdicts.both_scored.items() if both_scored.sum() >= LEAST]
-        apart = agreement_by_group_table(verdicts, answer_groups(study))
+        enough = [
+            judge for judge, both_scored in verdicts.scored_by_judge_and_people.items() if both_scored.sum() >= LEAST
+        ]
+        apart = agreement_by_group_table(verdicts, group_answers_by_document(study))
         rated = tabulate_each(lambda ratings: tabulate_judges_and_people(ratings, study, verdicts))
         rated_alone = tabulate_each(lambda ratings: ratings.tabulate_judges(study, verdicts))
         tables = (
@@ -88,7 +90,10 @@ class JudgesChapter(ChapterMaker):
             # Else it is beside people's averages.
             tables.append(people_and_judge_table(study.table))
         points = {
-            judge: [side.means[verdicts.both_scored[judge], 0] for side in (verdicts.people, verdicts.judges[judge])]
+            judge: [
+                side.means[verdicts.scored_by_judge_and_people[judge], 0]
+                for side in (verdicts.people, verdicts.judges[judge])
+            ]
             for judge in enough
         }
         return Chapter(
@@ -98,10 +103,10 @@ class JudgesChapter(ChapterMaker):
             f"people agree with each other; the tables are blank below {LEAST} answers scored by both.",
             nonempty_tables(findings, *tables, *rated_alone.tables),
             [
-                *alone_figures(verdicts, study.table, scope),
+                *judge_map_figures(verdicts, study.table, scope),
                 *nonempty_figures(agreement_figure(agreed)),
                 *leniency_figures(lenient, scope),
-                *nonempty_figures(scatter_figure(points, _write_correlations(agreed))),
+                *nonempty_figures(people_judge_scatter_figure(points, _write_correlations(agreed))),
             ],
             [*_note_absent(verdicts), *dict.fromkeys([*rated.problems, *rated_alone.problems])],
             method=_METHOD,
@@ -118,7 +123,7 @@ def _write_correlations(agreed: Table) -> dict[str, str]:
 
 def _note_absent(verdicts: Verdicts) -> list[str]:
     """Sentences on what is not shown."""
-    answers = max(int(both_scored.sum()) for both_scored in verdicts.both_scored.values())
+    answers = max(int(both_scored.sum()) for both_scored in verdicts.scored_by_judge_and_people.values())
     if LEAST <= answers < 2 * LEAST:
         return [
             f"Drift is not shown: it needs {2 * LEAST} answers that people and a judge scored, and there are {answers}."
@@ -161,7 +166,7 @@ def agreement_figure(agreement: Table) -> Figure | None:
 
 
 def _draw_agreement(data: pd.DataFrame, names: Mapping[Any, str]) -> Canvas:
-    measures, marks = list(dict.fromkeys(data["measure"])), style.system_marks(list(names))
+    measures, marks = list(dict.fromkeys(data["measure"])), style.assign_system_markers(list(names))
     high = max(0.3, 0.13 * len(names) + 0.12)
     drawing = style.make_canvas(style.COLUMN, high * len(measures) + 0.65 + 0.17 * (len(names) + 1))
     axes = drawing.subplots()
@@ -178,24 +183,28 @@ def _draw_agreement(data: pd.DataFrame, names: Mapping[Any, str]) -> Canvas:
             look = marks[row["judge"]]
             axes.plot([row["low"], row["high"]], [at, at], color=look["color"], linewidth=1.2, zorder=3)
             axes.plot([row["alpha"]], [at], **look, markersize=4.5, linestyle="none", zorder=4)
-    style.name_rows(axes, {name: style.shorten(name) for name in measures}, {})
-    alpha_axes(axes, data, len(measures), 1.05)
-    people = [style.legend_patch("people with each other", facecolor="#dddddd", edgecolor=style.INK)]
+    style.label_question_rows(axes, {name: style.shorten(name) for name in measures}, {})
+    set_up_alpha_axes(axes, data, len(measures), 1.05)
+    people = [style.make_patch_legend_entry("people with each other", facecolor="#dddddd", edgecolor=style.INK)]
     has_people = (data["judge"] == PEOPLE).any()
     style.draw_legend(
-        drawing, [*(style.legend_mark(names[name], **marks[name]) for name in names), *(people if has_people else [])]
+        drawing,
+        [
+            *(style.make_marker_legend_entry(names[name], **marks[name]) for name in names),
+            *(people if has_people else []),
+        ],
     )
     return drawing
 
 
-def alpha_axes(axes: Axes, data: pd.DataFrame, rows: int, end: float) -> None:
+def set_up_alpha_axes(axes: Axes, data: pd.DataFrame, rows: int, end: float) -> None:
     """Set up the axes of alphas (columns `alpha` and `low`): this many rows down, across to -1 at most."""
     axes.set_ylim(rows - 0.4, -0.6)
     lowest: Any = data[["alpha", "low"]].min(axis=None)
     # Where nearly all scores are equal an interval goes far below: the numbers say how far.
     axes.set_xlim(max(min(-0.1, lowest - 0.05), -1.0), end)
     axes.set_xticks([tick for tick in (-1, -0.5, 0, 0.5, 1) if tick >= axes.get_xlim()[0]])
-    axes.xaxis.set_major_formatter(lambda tick, _: style.tick_labels(tick)[0])
+    axes.xaxis.set_major_formatter(lambda tick, _: style.format_tick_labels(tick)[0])
     axes.set_xlabel("Krippendorff's alpha")
     axes.tick_params(axis="y", length=0)
 
@@ -238,9 +247,9 @@ def _draw_leniency(data: pd.DataFrame, judges: Mapping[Any, str], systems: Mappi
     rows = data.to_dict("records")
     labels = {"": "all answers", **systems}
     named = [(row["judge"], row["group"], f"{labels[row['group']]}{' *' if row['family'] else ''}") for row in rows]
-    laid = forest.Rows.arrange(judges, named)
-    drawing, (axes,) = laid.canvas([1])
-    laid.line(axes, color=style.INK, linewidth=0.8, zorder=1)
+    laid = forest.ForestRows.lay_out_rows(judges, named)
+    drawing, (axes,) = laid.make_canvas([1])
+    laid.draw_zero_lines(axes, color=style.INK, linewidth=0.8, zorder=1)
     for row in rows:
         is_own_family, every = bool(row["family"]), not row["group"]
         look = {
@@ -253,18 +262,20 @@ def _draw_leniency(data: pd.DataFrame, judges: Mapping[Any, str], systems: Mappi
             xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center",
         )  # fmt: skip
     axes.set_xlabel("Judge minus people (M_all)")
-    axes.xaxis.set_major_formatter(lambda tick, _: style.tick_labels(round(tick, 6))[0])
+    axes.xaxis.set_major_formatter(lambda tick, _: style.format_tick_labels(round(tick, 6))[0])
     looks = [
-        style.legend_mark("all answers", marker="o", color=style.INK),
-        style.legend_mark("a system", marker="o", color=style.COLOURS[0]),
+        style.make_marker_legend_entry("all answers", marker="o", color=style.INK),
+        style.make_marker_legend_entry("a system", marker="o", color=style.COLOURS[0]),
     ]
     if data["family"].any():
-        looks.append(style.legend_mark("own family", marker="s", color=style.COLOURS[1]))
+        looks.append(style.make_marker_legend_entry("own family", marker="s", color=style.COLOURS[1]))
     style.draw_legend(drawing, looks)
     return drawing
 
 
-def scatter_figure(pairs: Mapping[str, Sequence[Floats]], correlations: Mapping[str, str]) -> Figure | None:
+def people_judge_scatter_figure(
+    pairs: Mapping[str, Sequence[Floats]], correlations: Mapping[str, str]
+) -> Figure | None:
     """Draw a panel for each judge: people's M_all across, its own up, a point an answer; None without a judge."""
     shown_of = dict(list(pairs.items())[:_MOST])
     if not shown_of:
@@ -294,7 +305,7 @@ def scatter_figure(pairs: Mapping[str, Sequence[Floats]], correlations: Mapping[
 
 def _draw_scatter(data: pd.DataFrame, correlations: Mapping[str, str]) -> Canvas:
     judges = list(dict.fromkeys(data["judge"]))
-    down, across = style.panel_grid(len(judges), _ACROSS)
+    down, across = style.panel_rows_and_columns(len(judges), _ACROSS)
     width = style.COLUMN if len(judges) == 1 else style.WIDTH
     drawing = style.make_canvas(width, down * (width / across * 0.92 + 0.4))
     panels = drawing.subplots(down, across, sharex=True, sharey=True, squeeze=False)
@@ -305,7 +316,7 @@ def _draw_scatter(data: pd.DataFrame, correlations: Mapping[str, str]) -> Canvas
         _draw_points(axes, rows, random)
         title_lines = [*textwrap.wrap(names[judge], 26), *filter(None, [correlations.get(judge)])]
         axes.set_title("\n".join(title_lines), fontsize=style.SMALL)
-    for axes in style.bottom_axes(panels, len(judges)):
+    for axes in style.lowest_used_axes(panels, len(judges)):
         axes.set_xlabel("People's M_all")
         axes.tick_params(labelbottom=True)
     for axes in panels[:, 0]:
@@ -338,14 +349,16 @@ _LETTERS = 14
 """Letters of the line above it to an inch."""
 
 
-def alone_figures(verdicts: Verdicts, frame: pd.DataFrame, scope: Scope = ALONE) -> list[Figure]:
+def judge_map_figures(verdicts: Verdicts, frame: pd.DataFrame, scope: Scope = ALONE) -> list[Figure]:
     """Draw a grey map for each judge that people can't be compared with yet: questions down, systems across."""
     columns = ["system", "answer", "question", "category", "source"]
     scorable = (frame["unit"] == "answer") & (frame["answer"] != "") & (frame["excluded"] == "")
     answers = frame.loc[scorable, ["run", "key", *columns]]
     places = answers.drop_duplicates(["run", "key"])[columns].astype("str")
     figures = []
-    judges = {name: side for name, side in verdicts.judges.items() if verdicts.both_scored[name].sum() < LEAST}
+    judges = {
+        name: side for name, side in verdicts.judges.items() if verdicts.scored_by_judge_and_people[name].sum() < LEAST
+    }
     for number, (judge, side) in enumerate(judges.items(), 1):
         values = pd.Series(side.means[:, 0], verdicts.answers, name="m_all")
         rows = places.join(values, "answer").dropna(subset="m_all")
@@ -359,15 +372,15 @@ def alone_figures(verdicts: Verdicts, frame: pd.DataFrame, scope: Scope = ALONE)
 
 def _judge_map_figure(name: str, judge: str, data: pd.DataFrame, scope: Scope) -> Figure:
     data = scope.select_shown(data).sort_values(["system", "question"], kind="stable").reset_index(drop=True)
-    groups, _ = style.arrange_questions(data, scope.sort_questions(dict.fromkeys(data["question"])))
+    groups, _ = style.group_questions_by_category(data, scope.sort_questions(dict.fromkeys(data["question"])))
     means = data.groupby("system")["m_all"].mean().to_dict()
     short = style.brief_labels(sorted(map(str, means)), 26)
     labels, systems = (
         style.unique_labels(groups, 12),
         {system: f"{short[system]}  {means[system]:.0f}" for system in short},
     )
-    title = f"{style.one_line(judge)}: {SAID}"
-    whose = f"By the judge {style.one_line(judge)} alone: {NO_ESTIMATE}"
+    title = f"{style.put_on_one_line(judge)}: {SAID}"
+    whose = f"By the judge {style.put_on_one_line(judge)} alone: {NO_ESTIMATE}"
     about = (
         f"{whose}. M_all (10 to 100), averaged over documents and passes. Systems are in order of name, each with "
         f"the mean over its questions. How far the judge is off is unknown until people "
@@ -399,7 +412,7 @@ def _draw_judge_map(
     from genaipa.reports.figures.words import Words
 
     tall = 0.06 * max(map(len, systems.values()))
-    wide, letters = heatmap.map_width(labels, systems, texts)
+    wide, letters = heatmap.heat_map_width(labels, systems, texts)
     drawing = style.make_canvas(wide, len(labels) * (style.TALL if texts else _ROW) + tall + 0.6)
     axes = drawing.subplots()
     values = data.pivot_table(index="question", columns="system", values="m_all")
@@ -418,7 +431,7 @@ def _draw_judge_map(
     axes.set_ylim(len(labels), 0)
     axes.spines[:].set_visible(False)
     style.draw_group_lines(axes, list(groups.values()), (0, len(names)))
-    style.name_rows(axes, labels, {}, at=0.5, texts=texts, max_letters=letters)
+    style.label_question_rows(axes, labels, {}, at=0.5, texts=texts, max_letters=letters)
     lines = textwrap.wrap(whose, int(wide * _LETTERS))
     drawing.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=style.SMALL, color="#555555")
     return drawing

@@ -87,7 +87,7 @@ def metrics_by_category_table(frame: pd.DataFrame) -> Table:
     means = averages.policy_questions(frame)
     data = averages.summarize_groups(means, by, _average_category)
     overall = averages.summarize_groups(
-        averages.weigh_cells(frame, "m_all"), by, lambda rows: averages.estimate_column_mean(rows, "m_all")
+        averages.weigh_cells_in_average(frame, "m_all"), by, lambda rows: averages.estimate_column_mean(rows, "m_all")
     )
     columns = [*by, *list_metrics(frame), "m_all", *BOTH, "questions", "m_all_questions"]
     if len(data):
@@ -166,7 +166,7 @@ def _spread_published_means(cells: pd.DataFrame) -> pd.DataFrame:
     )
     whole = whole[whole["_merge"] == "left_only"].drop(columns="_merge")
     documents = [name for name in single["document"].unique() if name] or [""]
-    return averages.stack([single, *(whole.assign(document=name) for name in documents)])
+    return averages.stack_frames([single, *(whole.assign(document=name) for name in documents)])
 
 
 def _select_complete_questions(scored: pd.DataFrame) -> tuple[pd.DataFrame, str]:
@@ -205,7 +205,9 @@ def question_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
     data = _experiment_rows(table, experiment, scope)
     if data.empty:
         return None
-    groups, sources = style.arrange_questions(data, scope.sort_questions(style.distinct_values(data["question"])))
+    groups, sources = style.group_questions_by_category(
+        data, scope.sort_questions(style.distinct_values(data["question"]))
+    )
     grid = Grid(
         data,
         ["question"],
@@ -223,7 +225,7 @@ def question_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
         f"{style.note_full_names(grid.labels)}"
     )
     return heatmap.heat_map_figure(
-        style.figure_name(experiment, "metrics"), experiment, about, table, grid, scope.bounds
+        style.make_figure_name(experiment, "metrics"), experiment, about, table, grid, scope.bounds
     )
 
 
@@ -245,7 +247,7 @@ def category_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
         f"{scope.note_missing_systems(data['system'], _METRICS)}{style.note_full_names(grid.labels)}"
     )
     return heatmap.heat_map_figure(
-        style.figure_name(experiment, "categories"), experiment, about, table, grid, scope.bounds
+        style.make_figure_name(experiment, "categories"), experiment, about, table, grid, scope.bounds
     )
 
 
@@ -254,13 +256,15 @@ def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure |
 
     `table` is that of the metrics by question.
     """
-    name = style.figure_name(experiment, "overall")
+    name = style.make_figure_name(experiment, "overall")
     if not table:
         return None
     data = scope.select_shown(table.data[table.data["experiment"] == experiment].dropna(subset=["m_all"]))
     if data.empty:
         return None
-    groups, sources = style.arrange_questions(data, scope.sort_questions(style.distinct_values(data["question"])))
+    groups, sources = style.group_questions_by_category(
+        data, scope.sort_questions(style.distinct_values(data["question"]))
+    )
     make_labels = style.brief_labels if scope.texts else style.unique_labels
     labels, systems = style.unique_labels(groups, 12), make_labels(style.distinct_values(data["system"]), 26)
     title = f"{style.experiment_heading(experiment)}: overall score by question and system"
@@ -286,7 +290,7 @@ def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure |
         lambda: heatmap.draw_overall(grid, systems, scope.bounds, experiment),
         reading,
         fits,
-        f"M_all of each question, by system: \u25cf from FAQs, \u25c6 from users.{grid.caption}",
+        f"M_all of each question, by system: \u25cf from FAQs, \u25c6 from users.{grid.n_explanation}",
         "overall",
     )
 

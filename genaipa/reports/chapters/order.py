@@ -82,7 +82,7 @@ def positions_table(frame: pd.DataFrame) -> Table:
     """Tabulate the trend of the scores from the first question of a conversation to the last."""
     columns = [*_BY, "conversation", "n", *THIRDS, "slope", *averages.BOTH]
     data = averages.summarize_groups(
-        _place_answers(_select_scored_answers(frame)), [*_BY, "conversation"], _estimate_place_trend
+        _measure_turn_positions(_select_scored_answers(frame)), [*_BY, "conversation"], _estimate_place_trend
     ).reindex(columns=columns)
     return make_table(
         "positions",
@@ -100,7 +100,7 @@ def positions_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def _place_answers(rows: pd.DataFrame) -> pd.DataFrame:
+def _measure_turn_positions(rows: pd.DataFrame) -> pd.DataFrame:
     """Return answers to questions asked at more than one place: `place` is 0 for the first and 1 for the last.
 
     `off_place` and `off_points` are what an answer is apart from the mean of the others to the same question.
@@ -121,7 +121,7 @@ def _estimate_place_trend(rows: pd.DataFrame) -> dict[str, object]:
     slope = estimate_slope(rows["off_points"], rows["off_place"], *places)
     third = np.minimum((rows["place"] * len(THIRDS)).astype(int), len(THIRDS) - 1)
     means = (rows["off_points"].groupby(third).mean() + rows["points"].mean()).reindex(range(len(THIRDS)))
-    return {**dict(zip(THIRDS, means, strict=True)), **averages.as_columns(slope), "slope": slope.mean}
+    return {**dict(zip(THIRDS, means, strict=True)), **averages.interval_columns(slope), "slope": slope.mean}
 
 
 def order_figure(conversations: Table, positions: Table, scope: Scope = ALONE) -> Figure | None:
@@ -155,9 +155,9 @@ def order_figure(conversations: Table, positions: Table, scope: Scope = ALONE) -
 
 def _draw_effects(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
     keys = data[_BY].drop_duplicates().itertuples(index=False)
-    rows = forest.Rows.arrange(systems, ((system, by, style.shorten(by, 18)) for system, by in keys))
+    rows = forest.ForestRows.lay_out_rows(systems, ((system, by, style.shorten(by, 18)) for system, by in keys))
     effects = [effect for effect in (APART, SLOPE) if effect in set(data["effect"])]
-    drawing, panels = rows.canvas([1] * len(effects))
+    drawing, panels = rows.make_canvas([1] * len(effects))
     for axes, effect in zip(panels, effects, strict=True):
         axes.axvline(0, color=style.INK, linewidth=0.8, zorder=1)
         axes.set_xlabel(f"{effect} (points)", fontsize=style.SMALL)
@@ -168,7 +168,9 @@ def _draw_effects(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
         forest.draw_interval(panels[effects.index(row["effect"])], row, height, look)
     if SLOPE in effects:
         kinds = [kind for kind in KINDS if kind in set(data["conversation"])]
-        style.draw_legend(drawing, [style.legend_mark(f"{kind} conversation", **_LOOKS[kind]) for kind in kinds])
+        style.draw_legend(
+            drawing, [style.make_marker_legend_entry(f"{kind} conversation", **_LOOKS[kind]) for kind in kinds]
+        )
     return drawing
 
 

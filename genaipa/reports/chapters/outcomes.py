@@ -22,7 +22,7 @@ _STATUSES = ("answered", "truncated", "refused", "failed", "missing")
 def outcomes_table(study: Study) -> Table:
     """Count the questions planned, their statuses, and the answers that count."""
     by = ["system", "experiment"]
-    frame, once = study.table, study.once("silence", "prompt-cut")
+    frame, once = study.table, study.rows_once_per_answer("silence", "prompt-cut")
     cut, mute = once["prompt_cut"] == "yes", once["claims_silence"] == "none"
     lacks = [*_STATUSES, *(["mute"] if mute.any() else []), *(["prompt_cut"] if cut.any() else []), "excluded"]
     columns = [*by, "planned", *lacks, "scored", "unscored", "score_left_out", "published"]
@@ -100,7 +100,7 @@ class OutcomesChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
-        moved = movement_tables(study, scope, study.once())
+        moved = movement_tables(study, scope, study.rows_once_per_answer())
         return Chapter(
             "asked",
             "What was asked, and what came back",

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports import averages, matches, part
-from genaipa.reports.answered import add_answered
+from genaipa.reports.answered import add_answered_column
 from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters import documents, prompting
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_figures, nonempty_tables
@@ -27,7 +27,7 @@ from genaipa.reports.part import (
     find_thin_experiments,
     note_blank_cells,
     note_thin_experiments,
-    tabulate_lacking,
+    tabulate_averages_with_lacking_answers,
 )
 from genaipa.reports.table import Table, make_table
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
@@ -61,19 +61,19 @@ def leaderboard_table(frame: pd.DataFrame) -> Table:
     policies, estimate = averages.select_policy_rows(frame), estimate_averages(frame)
     averaged_frame = estimate.frame
     question_means = averages.policy_questions(averaged_frame).dropna(subset="m_all")
-    cells = averages.weigh_cells(averaged_frame, "m_all")
+    cells = averages.weigh_cells_in_average(averaged_frame, "m_all")
     data = averages.summarize_groups(cells, ["system"], mean_of)
     other_experiments = [
         name for name in question_means["experiment"].cat.categories if name in set(question_means["experiment"])
     ]
     columns = ["rank", "system", "m_all", *BOTH, *dict.fromkeys((*_EXPERIMENTS, *other_experiments))]
-    judged = {name: estimate.basis(name) for name in estimate.usable_groups["system"].unique()}
+    judged = {name: estimate.describe_scored_answers(name) for name in estimate.estimated_groups["system"].unique()}
     partial = part.is_partial(policies) or bool(judged)
     columns += ["answers", *(["scored"] if partial else []), "scored_by"]
     if len(data):
         means = question_means.pivot_table(index="system", columns="experiment", values="m_all", observed=True)
         data = data.rename(columns={"mean": "m_all"}).merge(means.reset_index(), on="system")
-        data = data.merge(_find_basis(frame), on="system")
+        data = data.merge(_summarize_scores_by_system(frame), on="system")
         data["scored"] = data["system"].map(part.describe_system_parts(policies) | judged)
         experiment_means = averages.summarize_groups(cells, _BY, mean_of)
         for name, rows in experiment_means.groupby("experiment", observed=True):
@@ -84,14 +84,14 @@ def leaderboard_table(frame: pd.DataFrame) -> Table:
     leaderboard = make_table(
         "leaderboard",
         "Leaderboard",
-        f"{needed.prefix}Systems by M_all (10 to 100): each question's mean over the experiments that it is scored "
-        "in, each a mean over documents, averaged over questions. An experiment's own column averages its questions. "
-        "`answers` is how many answers, or published scores, this rests on. The intervals are for one system; "
-        "whether two differ is what `genaipa compare` tests (paper, sections 6 and 7), over only what both have, so "
-        "its averages may differ from these. Those of an experiment are in CSV and JSON. "
-        f"{averages.both_intervals(needed.confidence)}{averages.note_few_documents(data)}"
+        f"{needed.sentence_prefix}Systems by M_all (10 to 100): each question's mean over the experiments that it is "
+        "scored in, each a mean over documents, averaged over questions. An experiment's own column averages its "
+        "questions. `answers` is how many answers, or published scores, this rests on. The intervals are for one "
+        "system; whether two differ is what `genaipa compare` tests (paper, sections 6 and 7), over only what both "
+        "have, so its averages may differ from these. Those of an experiment are in CSV and JSON. "
+        f"{averages.explain_both_intervals(needed.confidence)}{averages.note_few_documents(data)}"
         f"{note_blank_cells(thin_counts)}{averages.note_unlike_questions(averaged_frame, question_means)}"
-        f"{part.describe_parts(policies)}{estimate.describe()}",
+        f"{part.describe_scored_parts(policies)}{estimate.describe()}",
         data,
         columns,
         formats=dict.fromkeys((*_EXPERIMENTS, *other_experiments), ".1f"),
@@ -101,13 +101,15 @@ def leaderboard_table(frame: pd.DataFrame) -> Table:
         ],
     )
     return prompting.add_prompts_column(
-        add_answered(leaderboard, frame), averages.select_policy_rows(frame[frame["counted"]])
+        add_answered_column(leaderboard, frame), averages.select_policy_rows(frame[frame["counted"]])
     )
 
 
 def rank_systems(frame: pd.DataFrame) -> list[str]:
     """Return the systems, the best first, as the leaderboard has them, and those without an average last."""
-    cells = averages.weigh_cells(estimate_averages(drop_thin_experiments(frame)).frame, "m_all").dropna(subset="m_all")
+    cells = averages.weigh_cells_in_average(estimate_averages(drop_thin_experiments(frame)).frame, "m_all").dropna(
+        subset="m_all"
+    )
     means = cells["m_all"].mul(cells["weight"]).groupby(cells["system"], observed=True).sum()
     means /= cells.groupby("system", observed=True)["weight"].sum()
     ranked = [str(name) for name in means.round(9).sort_values(ascending=False, kind="stable").index]
@@ -117,7 +119,9 @@ def rank_systems(frame: pd.DataFrame) -> list[str]:
 def note_unlike_systems(frame: pd.DataFrame) -> str:
     """Return a sentence where systems of a leaderboard were scored on different questions or documents; else empty."""
     averaged_frame = estimate_averages(drop_thin_experiments(frame)).frame
-    if not averages.are_unlike(averaged_frame, averages.policy_questions(averaged_frame).dropna(subset="m_all")):
+    if not averages.scored_different_questions(
+        averaged_frame, averages.policy_questions(averaged_frame).dropna(subset="m_all")
+    ):
         return ""
     return (
         "Systems were scored on different questions and documents: compare them by their differences over what both "
@@ -125,7 +129,7 @@ def note_unlike_systems(frame: pd.DataFrame) -> str:
     )
 
 
-def _find_basis(frame: pd.DataFrame) -> pd.DataFrame:
+def _summarize_scores_by_system(frame: pd.DataFrame) -> pd.DataFrame:
     """For each system, how many answers or published scores its averages rest on, and who gave the scores."""
     rows = averages.select_policy_rows(frame[frame["counted"]])
     return averages.summarize_groups(
@@ -181,8 +185,10 @@ def sources_table(frame: pd.DataFrame) -> Table:
     question_means = averages.policy_questions(frame).dropna(subset="m_all")
     rows = [
         {"system": system, "questions": group, **averages.estimate_column_mean(group_rows, "m_all")}
-        for system, system_rows in averages.weigh_cells(frame, "m_all").groupby("system", observed=True, sort=True)
-        for group, group_rows in averages.question_groups(system_rows)
+        for system, system_rows in averages.weigh_cells_in_average(frame, "m_all").groupby(
+            "system", observed=True, sort=True
+        )
+        for group, group_rows in averages.questions_by_source_and_category(system_rows)
         if group != "all"
     ]
     columns = ["system", "questions", "n", "mean", *BOTH]
@@ -208,12 +214,12 @@ def measures_table(frame: pd.DataFrame) -> Table:
     rows = [
         {"system": system, "experiment": experiment, "measure": name, "questions": group, **mean, "scored": scored}
         for measure, name in measure_names(frame).items()
-        for (system, experiment), system_rows in averages.weigh_cells(averaged_frame, measure).groupby(
+        for (system, experiment), system_rows in averages.weigh_cells_in_average(averaged_frame, measure).groupby(
             _BY, observed=True, sort=True
         )
-        for basis in [estimate.basis(str(system), str(experiment), measure=measure)]
+        for basis in [estimate.describe_scored_answers(str(system), str(experiment), measure=measure)]
         for scored in [basis or scored_parts.get((str(system), str(experiment)), "")]
-        for group, group_rows in averages.question_groups(system_rows)
+        for group, group_rows in averages.questions_by_source_and_category(system_rows)
         for mean in [averages.estimate_column_mean(group_rows, measure, None if measure == "m_all" else (-1.0, 1.0))]
     ]
     data = pd.DataFrame(rows, columns=columns).astype({"system": frame["system"].dtype})
@@ -254,14 +260,19 @@ class OverallChapter(ChapterMaker):
         """Make the chapter."""
         frame = study.table
         ranked, thin_note = leaderboard_table(frame), note_thin_experiments(frame)
-        cells = averages.weigh_cells(estimate_averages(drop_thin_experiments(frame)).frame, "m_all")
-        numbers = overview_numbers(ranked, cells, part.leaderboard_evidence(frame).confidence)
+        cells = averages.weigh_cells_in_average(estimate_averages(drop_thin_experiments(frame)).frame, "m_all")
+        numbers = tabulate_overview(ranked, cells, part.leaderboard_evidence(frame).confidence)
         return Chapter(
             "overall",
             "Overall quality",
             "M_all combines the metrics of an answer into one number from 10 (worst) to 100 (best).",
             nonempty_tables(
-                *(ranked, *matches.difference_tables(frame), who_scored_table(frame), tabulate_lacking(frame)),
+                *(
+                    ranked,
+                    *matches.difference_tables(frame),
+                    who_scored_table(frame),
+                    tabulate_averages_with_lacking_answers(frame),
+                ),
                 *(people_and_judge_table(frame, study.log.counted), forecast_table(frame)),
                 *(measures_table(frame), documents.five_numbers_table(frame), sources_table(frame)),
             ),
@@ -281,7 +292,7 @@ _ROOM = 12.0
 """Behind 100, for the number beside each interval."""
 
 
-def overview_numbers(board: Table, cells: pd.DataFrame, confidence: float = LEVEL) -> Table:
+def tabulate_overview(board: Table, cells: pd.DataFrame, confidence: float = LEVEL) -> Table:
     """Averages of the systems of a leaderboard over all questions (category `all`), and over each category.
 
     `cells` are the weighted cells (`averages.weigh_cells`) that the leaderboard averages; `confidence` is that of its
@@ -360,7 +371,7 @@ def _draw_overview(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope)
 
 def _draw_systems(axes: Axes, data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> None:
     style.draw_quality_axis(axes, scope.bounds, room=_ROOM)
-    marks = scope.marks(list(systems))
+    marks = scope.system_markers(list(systems))
     for index, row in enumerate(data.to_dict("records")):
         forest.draw_interval(axes, row, index, marks[row["system"]])
         axes.text(103, index, f"{row['mean']:.0f}", va="center", weight="bold", fontsize=style.TEXT)
@@ -379,14 +390,14 @@ def _draw_categories(
     names = ["\n".join(textwrap.wrap(style.shorten(name, 2 * _WRAPPED), _WRAPPED)) for name in categories.values()]
     small = style.TINY if any("\n" in name for name in names) else style.SMALL
     axes.set_yticks(np.arange(len(names)) + 0.5, names, fontsize=small, linespacing=0.95)
-    _name_columns(axes, list(systems.values()))
+    _label_column_ticks(axes, list(systems.values()))
     axes.set_ylim(len(names), 0)
     axes.set_xlim(0, len(systems))
     axes.tick_params(length=0, pad=2)
     axes.spines[:].set_visible(False)
 
 
-def _name_columns(axes: Axes, names: Sequence[str]) -> None:
+def _label_column_ticks(axes: Axes, names: Sequence[str]) -> None:
     """Write the systems above their columns: level where they are short, else slanted."""
     level = max(map(len, names)) <= 11 and len(names) <= 4  # noqa: PLR2004 - what fits
     look: dict[str, Any] = {} if level else {"rotation": 30, "ha": "left", "rotation_mode": "anchor"}

@@ -106,7 +106,7 @@ def _pair_prompts(frame: pd.DataFrame) -> pd.DataFrame:
 def _pair_groups(paired: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
     """Yield the first columns of each row of a table, and its pairs."""
     for (system, first, second), rows in paired.groupby(["system", "prompts", "others"], observed=True, sort=True):
-        for group, group_rows in averages.question_groups(rows, categories=True):
+        for group, group_rows in averages.questions_by_source_and_category(rows, categories=True):
             yield {"system": system, "prompts": first, "others": second, "questions": group}, group_rows
 
 
@@ -140,7 +140,7 @@ def prompt_changes_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def band_changes_table(frame: pd.DataFrame, bounds: Bounds) -> Table:
+def prompt_band_changes_table(frame: pd.DataFrame, bounds: Bounds) -> Table:
     """Return the share of answers in another band with the other prompts, by system and group of questions."""
     rows = []
     for about, group_rows in _pair_groups(_pair_prompts(frame)):
@@ -171,7 +171,7 @@ class PromptingChapter(ChapterMaker):
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
         frame = study.table
-        tables = nonempty_tables(prompt_changes_table(frame), band_changes_table(frame, scope.bounds))
+        tables = nonempty_tables(prompt_changes_table(frame), prompt_band_changes_table(frame, scope.bounds))
         set_counts = frame[frame["prompts"] != PUBLISHED].groupby("system", observed=True)["prompts"].nunique()
         why = ["The effect of other prompts is not shown: no question is scored with two sets of prompts."]
         return Chapter(

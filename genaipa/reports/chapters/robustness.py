@@ -48,7 +48,7 @@ def drops_table(frame: pd.DataFrame) -> Table:
         for system, system_rows in averages.pair_experiments(frame, "quality", "robustness").groupby(
             "system", observed=True, sort=True
         )
-        for group, group_rows in averages.question_groups(system_rows, categories=True)
+        for group, group_rows in averages.questions_by_source_and_category(system_rows, categories=True)
     ]
     data = pd.DataFrame(rows, columns=columns)
     return make_table(
@@ -121,7 +121,7 @@ def _panel_height(names: Mapping[Any, str]) -> float:
 
 
 def _draw_drops(data: pd.DataFrame, systems: Mapping[Any, str], names: Mapping[Any, str], bounds: Bounds) -> Canvas:
-    down, across = style.panel_grid(len(systems), 1 if len(systems) <= _FEW else 2)
+    down, across = style.panel_rows_and_columns(len(systems), 1 if len(systems) <= _FEW else 2)
     drawing = style.make_canvas(style.WIDTH, down * _panel_height(names) + _FOOT)
     room = 94 * _WRITTEN / ((style.WIDTH - _NAMES) / across - _WRITTEN)
     panels = drawing.subplots(down, across, sharex=True, sharey=True, squeeze=False)
@@ -132,14 +132,14 @@ def _draw_drops(data: pd.DataFrame, systems: Mapping[Any, str], names: Mapping[A
         style.draw_group_lines(axes, [name in style.GROUPS for name in names], (10, 100), at=-0.5)
         axes.tick_params(axis="y", length=0)
     for axes in panels[:, 0]:
-        style.name_rows(axes, names, {})
+        style.label_question_rows(axes, names, {})
     panels[0, 0].set_ylim(len(names) - 0.4, -0.6)
-    for axes in style.bottom_axes(panels, len(systems)):
+    for axes in style.lowest_used_axes(panels, len(systems)):
         low, high = axes.get_xlim()
         # In the middle of the scale, without the room behind it.
         axes.set_xlabel(style.QUALITY, x=(55 - low) / (high - low))
         axes.tick_params(axis="x", labelbottom=True)
-    style.draw_legend(drawing, [style.legend_mark(end, **look) for end, look in _ENDS.items()])
+    style.draw_legend(drawing, [style.make_marker_legend_entry(end, **look) for end, look in _ENDS.items()])
     return drawing
 
 

@@ -18,7 +18,7 @@ from genaipa.reports.recognition import describe_recognition, document_languages
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.stats.paired_shares import FEW, subtract_paired_shares
-from genaipa.stats.tests import adjust_holm
+from genaipa.stats.tests import adjust_p_by_holm
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,7 +72,7 @@ def silent_rates_table(study: Study) -> Table:
 
 def _select_ruled_answers(study: Study) -> tuple[pd.DataFrame, int]:
     """Return the answers about policies that the rules cover, and how many are in a language without rules."""
-    once = averages.select_policy_rows(study.once("silence"))
+    once = averages.select_policy_rows(study.rows_once_per_answer("silence"))
     answered, recognized = (
         once["status"].isin(["answered", "truncated", "refused"]),
         once["claims_silence"].isin(["yes", "no", "abstains", MUTE]),
@@ -103,7 +103,7 @@ def silent_differences_table(study: Study) -> Table:
     columns += ["policies_p_holm"]
     data = pd.DataFrame(rows, columns=[*columns[:-2], "p", "policies_p"])
     for p in ("p", "policies_p"):
-        data[f"{p}_holm"] = adjust_holm(data[p].tolist())
+        data[f"{p}_holm"] = adjust_p_by_holm(data[p].tolist())
     return make_table(
         "silent-differences",
         "False assertions and false silence: differences between systems",
@@ -196,9 +196,11 @@ def silent_rates_figure(rates: Table, scope: Scope = ALONE) -> Figure | None:
 
 def _draw_rates(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
     pairs = data[["system", "experiment"]].drop_duplicates().itertuples(index=False, name=None)
-    rows = forest.Rows.arrange(systems, [(system, of, style.brief_experiment(of)) for system, of in pairs], heads=False)
-    marks = scope.marks(list(systems))
-    drawing, panels = rows.canvas((1, 1), foot=_FOOT)
+    rows = forest.ForestRows.lay_out_rows(
+        systems, [(system, of, style.shorten_experiment_name(of)) for system, of in pairs], heads=False
+    )
+    marks = scope.system_markers(list(systems))
+    drawing, panels = rows.make_canvas((1, 1), foot=_FOOT)
     for axes, (error, label) in zip(panels, _PANELS.items(), strict=True):
         axes.set_xlim(-0.02, _BEHIND)
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25", "50", "75", "100 %"])

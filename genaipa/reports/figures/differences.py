@@ -14,8 +14,8 @@ import numpy as np
 
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.figures.fonts import families
-from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, holds_widely, write_confidence
+from genaipa.reports.figures.fonts import font_families
+from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, holds_for_policies_like_these, write_confidence
 from genaipa.scoring.rubric import M_ALL_WIDTH
 from genaipa.words import number
 
@@ -71,9 +71,9 @@ class ComparedSides:
         return labels[self.names[0]], labels[self.names[1]]
 
     @property
-    def looks(self) -> list[dict[str, Any]]:
+    def marker_styles(self) -> list[dict[str, Any]]:
         """Return the colour and marker of each side."""
-        marks = self.scope.marks(self.systems)
+        marks = self.scope.system_markers(self.systems)
         grey = {"color": _GREY} if self.judge else {}
         return [{**marks[system], **grey} for system in self.systems]
 
@@ -90,14 +90,14 @@ def find_better_side(row: Row) -> int | None:
     return 0 if row["difference"] > 0 else 1
 
 
-def row_verdict(row: Row, wins: Sequence[str], judge: str = "") -> str:
+def describe_row_finding(row: Row, wins: Sequence[str], judge: str = "") -> str:
     """Return what a row finds, in the words for a win of each side, or why it finds nothing; a judge's says so."""
     side = find_better_side(row)
     no_win = UNTESTED if row["test"] == "none" else OTHERS if row["meaning"] == OTHER_PEOPLE else CHANCE
     return f"{'judge: ' if judge else ''}{no_win if side is None else wins[side]}"
 
 
-def finding_title(table: Table, sides: ComparedSides) -> str:
+def comparison_title(table: Table, sides: ComparedSides) -> str:
     """Return the title of a comparison: who is better, and by how much."""
     row, (first, second) = table.data.iloc[0].to_dict(), sides.shorten_names(24)
     by, side = style.write_difference(abs(row["difference"])).lstrip("+"), find_better_side(row)
@@ -121,11 +121,13 @@ def describe_limits(table: Table, sides: ComparedSides) -> list[str]:
     if math.isnan(row["policies_low"]):
         parts.append("nothing is known about other policies")
     elif find_better_side(row) is not None:
-        parts.append(f"for policies like these {'it holds, too' if holds_widely(row) else 'it may be chance'}")
+        parts.append(
+            f"for policies like these {'it holds, too' if holds_for_policies_like_these(row) else 'it may be chance'}"
+        )
     return [*parts, *(["no estimate of what people would say"] if sides.judge else [])]
 
 
-def _describe_lines(row: Row) -> str:
+def _explain_interval_lines(row: Row) -> str:
     """Return what the lines and the axis of a panel are."""
     wide = not math.isnan(row["policies_low"])
     lines = ", thick for these documents, thin for policies like these" if wide else ""
@@ -140,7 +142,7 @@ def differences_figure(table: Table, sides: ComparedSides) -> Figure | None:
     data = table.data[table.data["questions"] == "all"] if table else table.data
     if data.empty:
         return None
-    title = finding_title(table, sides)
+    title = comparison_title(table, sides)
     note = (
         f"{title}. Differences, {sides.names[0]} minus {sides.names[1]}, over all questions. Each row is "
         "drawn in percent of its own scale, from 10 to 100 of M_all and from -1 to 1 of a metric. Hollow: no verdict. "
@@ -151,9 +153,9 @@ def differences_figure(table: Table, sides: ComparedSides) -> Figure | None:
         footer = [
             f"{'; '.join(describe_limits(table, sides))}.",
             sides.favoured,
-            _describe_lines(data.iloc[0].to_dict()),
+            _explain_interval_lines(data.iloc[0].to_dict()),
         ]
-        return lambda: _Panel(data, sides, wide).draw([title] if titled else [], footer)
+        return lambda: _DifferencesPanel(data, sides, wide).draw([title] if titled else [], footer)
 
     figure_table = replace(table, name="differences", title=title, note=note, data=data)
     layouts: dict[str, Callable[[], Canvas]] = {"slide": layout(_SLIDE, titled=False), "column": layout(style.COLUMN)}
@@ -170,7 +172,7 @@ _TICK = 30.0
 """Points from tick to tick, at least."""
 
 
-class _Panel:
+class _DifferencesPanel:
     """One panel of a row for each measure; in a narrow one the numbers stand over the verdicts. Lengths are points."""
 
     def __init__(self, data: pd.DataFrame, sides: ComparedSides, inches: float) -> None:
@@ -181,7 +183,7 @@ class _Panel:
         """A row's height."""
         self.head = "difference" if self.narrow else "difference and interval"
         self.measures = ["M_all" if row["measure"] == OVERALL else str(row["measure"]) for row in self.rows]
-        self.left = max(_measure(text, self.size, bold=True) for text in self.measures) + 4
+        self.left = max(_measure_text_width(text, self.size, bold=True) for text in self.measures) + 4
         page = inches >= style.WIDTH
         for max_chars, means in [(max_chars, True) for max_chars in range(14, 10, -1) if page] + [
             (max_chars, False) for max_chars in range(14, 7, -1)
@@ -194,20 +196,22 @@ class _Panel:
     def _set_names(self, max_chars: int, *, means: bool) -> None:
         """Write both names in so many signs, and measure what stands beside the axis, both means or none among it."""
         self.names = self.sides.shorten_names(max_chars)
-        self.means = [max(30.0, _measure(name, self.size, bold=True)) for name in self.names] if means else []
+        self.means = (
+            [max(30.0, _measure_text_width(name, self.size, bold=True)) for name in self.names] if means else []
+        )
         wins = [f"{name} is better" for name in self.names]
-        verdicts = [row_verdict(row, wins, self.sides.judge) for row in self.rows]
+        verdicts = [describe_row_finding(row, wins, self.sides.judge) for row in self.rows]
         self.right = [[_write_interval(row) for row in self.rows], verdicts]
         self.widths = [
-            max(_measure(text, self.size, bold=True) for text in (head, *texts))
+            max(_measure_text_width(text, self.size, bold=True) for text in (head, *texts))
             for head, texts in zip((self.head, ""), self.right, strict=True)
         ]
 
     def draw(self, title: Sequence[str], below: Sequence[str]) -> Canvas:
         """Draw it under its title, with what it rests on below."""
         small = style.TINY if self.narrow else style.SMALL
-        heads = _wrap(" ".join(title), self.wide - 8, size := 9.0 if self.narrow else 11.0, bold=True)
-        feet = _wrap(" ".join(below), self.wide - 8, small)
+        heads = _wrap_to_width(" ".join(title), self.wide - 8, size := 9.0 if self.narrow else 11.0, bold=True)
+        feet = _wrap_to_width(" ".join(below), self.wide - 8, small)
         above, under = len(heads) * size * 1.3 + 22, len(feet) * small * 1.35 + 32
         tall = above + under + self.high * len(self.rows)
         picture = style.make_canvas(self.wide / 72, tall / 72)
@@ -224,7 +228,7 @@ class _Panel:
             (begin / self.wide, under / tall, (end - begin) / self.wide, 1 - (above + under) / tall)
         )
         self._draw_rows(axes)
-        self._write(axes, begin, end)
+        self._write_row_numbers(axes, begin, end)
         return picture
 
     def _axis_ends(self) -> tuple[float, float]:
@@ -245,7 +249,7 @@ class _Panel:
         for index, (row, at) in enumerate(zip(self.rows, scaled, strict=True)):
             if index == 1:
                 axes.axhline(0.5, color=style.FAINT, linewidth=0.4)
-            look = _row_mark(row, self.sides)
+            look = _choose_row_marker(row, self.sides)
             for low, high, line in _TARGETS.values():
                 axes.plot([at[low], at[high]], [index, index], color=look["color"], **line)
             axes.plot(at["difference"], index, linestyle="none", markersize=5.5, **look)
@@ -259,10 +263,10 @@ class _Panel:
         axes.set_yticks([])
         axes.spines["left"].set_visible(False)
 
-    def _write(self, axes: Axes, begin: float, end: float) -> None:
+    def _write_row_numbers(self, axes: Axes, begin: float, end: float) -> None:
         """Write beside each row what it is and what it says, and above whose side is whose."""
         for index, (row, measure) in enumerate(zip(self.rows, self.measures, strict=True)):
-            bold, look = "bold" if index == 0 else "normal", _row_mark(row, self.sides)
+            bold, look = "bold" if index == 0 else "normal", _choose_row_marker(row, self.sides)
             colour = look["color"] if find_better_side(row) is not None else _GREY
             self._write_text(axes, 4 - begin, index, measure, weight=bold)
             if self.narrow:
@@ -278,11 +282,11 @@ class _Panel:
             )
             at = end - begin + 2 * _GAP + self.widths[0]
             self._write_text(axes, at, index, self.right[1][index], weight=bold, color=colour)
-        self._write_heads(axes, begin, end)
+        self._write_column_headings(axes, begin, end)
 
-    def _write_heads(self, axes: Axes, begin: float, end: float) -> None:
+    def _write_column_headings(self, axes: Axes, begin: float, end: float) -> None:
         """Write the heads of the columns, and below the axis on which side of zero who is better."""
-        above, colours = -0.5 - 7 / self.high, [look["color"] for look in self.sides.looks]
+        above, colours = -0.5 - 7 / self.high, [look["color"] for look in self.sides.marker_styles]
         look: dict[str, Any] = {"fontsize": self.size - 1, "weight": "bold"}
         below, (x_min, x_max) = len(self.rows) - 0.5 + 20 / self.high, axes.get_xlim()
         zero = -x_min / (x_max - x_min) * (end - begin)
@@ -290,7 +294,9 @@ class _Panel:
         ours = f"{first} better \u2192", f"{first} \u2192", "\u2192"
         theirs = f"\u2190 {second} better", f"\u2190 {second}", "\u2190"
         for side, texts in enumerate((ours, theirs)):
-            text = next((text for text in texts if _measure(text, style.TINY, bold=True) <= rooms[side]), texts[-1])
+            text = next(
+                (text for text in texts if _measure_text_width(text, style.TINY, bold=True) <= rooms[side]), texts[-1]
+            )
             aside: dict[str, Any] = {"ha": ("left", "right")[side], "color": colours[side], "fontsize": style.TINY}
             self._write_text(axes, zero + (5, -5)[side], below, text, **{**look, **aside})
         at = 4 + self.left - begin
@@ -314,12 +320,12 @@ class _Panel:
         )
 
 
-def _row_mark(row: Row, sides: ComparedSides) -> dict[str, Any]:
+def _choose_row_marker(row: Row, sides: ComparedSides) -> dict[str, Any]:
     """Return the mark of a row: of who is better, or a hollow one."""
     side = find_better_side(row)
     if side is not None:
-        return sides.looks[side]
-    return _LOOKS[row_verdict(row, ("", ""))]
+        return sides.marker_styles[side]
+    return _LOOKS[describe_row_finding(row, ("", ""))]
 
 
 def _scale_row(row: Row) -> dict[str, float]:
@@ -354,21 +360,21 @@ def _write_percent(part: float) -> str:
     return f"{100 * part:+.0f} %".replace("-", "\u2212") if part else "0"
 
 
-def _measure(text: str, size: float, *, bold: bool = False) -> float:
+def _measure_text_width(text: str, size: float, *, bold: bool = False) -> float:
     """Return the points that a line of text takes."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    font = FontProperties(family=list(families()), size=size, weight="bold" if bold else "normal")
+    font = FontProperties(family=list(font_families()), size=size, weight="bold" if bold else "normal")
     across, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
     return 1.04 * float(across)  # letters of few pixels are a little wider
 
 
-def _wrap(text: str, wide: float, size: float, *, bold: bool = False) -> list[str]:
+def _wrap_to_width(text: str, wide: float, size: float, *, bold: bool = False) -> list[str]:
     """Return a text in lines of at most so many points."""
     lines: list[str] = []
     for word in text.split():
-        if lines and _measure(f"{lines[-1]} {word}", size, bold=bold) <= wide:
+        if lines and _measure_text_width(f"{lines[-1]} {word}", size, bold=bold) <= wide:
             lines[-1] += f" {word}"
         else:
             lines.append(word)
@@ -401,7 +407,7 @@ def groups_figure(table: Table, sides: ComparedSides) -> Figure | None:
     return Figure("differences-groups", title, note, figure_table, layout(titled=True), layouts=layouts)
 
 
-def group_names(groups: Sequence[str], categories: Mapping[str, str]) -> dict[str, str]:
+def label_question_groups(groups: Sequence[str], categories: Mapping[str, str]) -> dict[str, str]:
     """Return group of questions → its name in full, with the category's key."""
     return {
         group: style.GROUPS.get(group)
@@ -412,8 +418,8 @@ def group_names(groups: Sequence[str], categories: Mapping[str, str]) -> dict[st
 
 def _draw_groups(data: pd.DataFrame, sides: ComparedSides, title: str) -> Canvas:
     measures, groups = style.distinct_values(data["measure"]), style.distinct_values(data["questions"])
-    names = group_names(groups, sides.scope.categories)
-    down, across = style.panel_grid(len(measures), 3)
+    names = label_question_groups(groups, sides.scope.categories)
+    down, across = style.panel_rows_and_columns(len(measures), 3)
     picture = style.make_canvas(style.WIDTH, down * (_ROW * len(groups) + 0.75) + 0.45 + 0.25 * bool(title))
     if title:
         picture.suptitle(title, x=0.01, ha="left", fontsize=11, weight="bold")
@@ -421,7 +427,7 @@ def _draw_groups(data: pd.DataFrame, sides: ComparedSides, title: str) -> Canvas
     for axes, measure in zip(panels.flat, measures, strict=False):
         rows = data[data["measure"] == measure]
         # The metrics have one scale.
-        reach = _axis_reach(rows if measure == OVERALL else data[data["measure"] != OVERALL])
+        reach = _find_axis_reach(rows if measure == OVERALL else data[data["measure"] != OVERALL])
         axes.set_xlim(-reach, reach)
         _draw_group(axes, rows, groups, sides)
         axes.set_title("M_all" if measure == OVERALL else measure)
@@ -430,21 +436,23 @@ def _draw_groups(data: pd.DataFrame, sides: ComparedSides, title: str) -> Canvas
         axes.tick_params(axis="y", labelsize=6.5)
     panels.flat[0].set_ylim(len(groups) - 0.4, -0.6)
     first, second = sides.shorten_names(10)
-    for axes in style.bottom_axes(panels, len(measures)):
+    for axes in style.lowest_used_axes(panels, len(measures)):
         axes.set_xlabel(f"\u2190 {second} | {first} \u2192", fontsize=style.TINY)
     rows = data.to_dict("records")
     wins = f"{first} is better", f"{second} is better"
-    marks = {row_verdict(row, wins, sides.judge): _row_mark(row, sides) for row in rows}
+    marks = {describe_row_finding(row, wins, sides.judge): _choose_row_marker(row, sides) for row in rows}
     lines = {
         target: {"linestyle": "-", "color": style.INK, **look}
         for target, (low, _, look) in _TARGETS.items()
         if data["policies_low"].notna().any() and data[low].notna().any()
     }
-    style.draw_legend(picture, [style.legend_mark(label, **look) for label, look in {**marks, **lines}.items()])
+    style.draw_legend(
+        picture, [style.make_marker_legend_entry(label, **look) for label, look in {**marks, **lines}.items()]
+    )
     return picture
 
 
-def _axis_reach(rows: pd.DataFrame) -> float:
+def _find_axis_reach(rows: pd.DataFrame) -> float:
     """Return the end of a panel's axis: all of the tested rows is to be seen, and the differences of the others."""
     tested = rows[rows["test"] != "none"]
     visible = rows if tested.empty else tested
@@ -456,7 +464,7 @@ def _draw_group(axes: Axes, rows: pd.DataFrame, groups: Sequence[str], sides: Co
     """Draw one measure: a mark with its intervals for each group, and n at the edge."""
     axes.axvline(0, color=style.FAINT, linewidth=0.8, zorder=0)
     for row in rows.to_dict("records"):
-        index, look = groups.index(row["questions"]), _row_mark(row, sides)
+        index, look = groups.index(row["questions"]), _choose_row_marker(row, sides)
         for low, high, line in _TARGETS.values():
             axes.plot([row[low], row[high]], [index, index], color=look["color"], **line)
             edge = axes.get_xlim()[1]

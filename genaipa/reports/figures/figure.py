@@ -78,17 +78,17 @@ class Figure:
 
     def plot(self) -> Canvas:
         """Draw the figure with matplotlib, in the house style."""
-        with style.house_style(self.name):
+        with style.apply_house_style(self.name):
             return self.draw()
 
     def __repr__(self) -> str:
         return short_repr("Figure", self.name, self.title)
 
     def _repr_png_(self) -> bytes:
-        return as_png(self, dpi=style.SCREEN_DPI)
+        return render_png(self, dpi=style.SCREEN_DPI)
 
 
-def file_paths(figure: Figure, folder: Path, formats: Sequence[Format]) -> list[Path]:
+def figure_file_paths(figure: Figure, folder: Path, formats: Sequence[Format]) -> list[Path]:
     """Return the files that `save` writes; one column of a paper has those figures alone that are laid out for it."""
     available = [form for form in formats if form != "column" or form in figure.layouts]
     return [
@@ -97,26 +97,26 @@ def file_paths(figure: Figure, folder: Path, formats: Sequence[Format]) -> list[
     ]
 
 
-def save(figure: Figure, folder: Path, formats: Sequence[Format] = FORMATS) -> list[Path]:
+def save_figure(figure: Figure, folder: Path, formats: Sequence[Format] = FORMATS) -> list[Path]:
     """Write NAME.png, .svg, .pdf (as `formats` says) and NAME.csv into the folder; gives the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     plain = [form for form in formats if form not in _ENDS]
     if plain:
-        with style.house_style(figure.name):
+        with style.apply_house_style(figure.name):
             drawing = _apply_layout(figure.draw())
             for form in plain:
                 (folder / f"{figure.name}.{form}").write_bytes(_render_bytes(drawing, figure.title, form, PNG_DPI))
     for form in formats:
         if form == "slide" or (form == "column" and form in figure.layouts):
-            (folder / f"{figure.name}{_ENDS[form]}").write_bytes(as_bytes(figure, form))
-    paths = file_paths(figure, folder, formats)
+            (folder / f"{figure.name}{_ENDS[form]}").write_bytes(render_figure(figure, form))
+    paths = figure_file_paths(figure, folder, formats)
     paths[-1].write_text(as_csv(figure.table), encoding="utf-8", newline="")
     return paths
 
 
-def as_bytes(figure: Figure, form: Format, dpi: int = PNG_DPI) -> bytes:
+def render_figure(figure: Figure, form: Format, dpi: int = PNG_DPI) -> bytes:
     """Return the figure as a file of this format; the text of SVG is drawn, that of PDF has its font embedded."""
-    with style.house_style(figure.name):
+    with style.apply_house_style(figure.name):
         drawing = _apply_layout(figure.layouts.get(form, figure.draw)())
         if form == "slide":
             return _render_slide(drawing, figure.title)
@@ -213,9 +213,9 @@ def _as_svg(drawing: Canvas, metadata: dict[str, Any]) -> bytes:
     return written.getvalue().replace("<svg ", f'<svg data-names="{ends}" ', 1).encode()
 
 
-def as_png(figure: Figure, dpi: int = PNG_DPI) -> bytes:
+def render_png(figure: Figure, dpi: int = PNG_DPI) -> bytes:
     """Return the figure as a PNG file."""
-    return as_bytes(figure, "png", dpi)
+    return render_figure(figure, "png", dpi)
 
 
 BOUNDS = Bounds()
@@ -266,20 +266,20 @@ class Scope:
         position = {question: number for number, question in enumerate(self.questions)}
         return sorted(questions, key=lambda question: position.get(question, len(position)))
 
-    def marks(self, systems: Sequence[Any]) -> dict[Any, dict[str, Any]]:
+    def system_markers(self, systems: Sequence[Any]) -> dict[Any, dict[str, Any]]:
         """System → its colour and marker, the same in every figure of the report, in whatever order they are."""
-        return style.system_marks(sorted({*self.systems, *systems}))
+        return style.assign_system_markers(sorted({*self.systems, *systems}))
 
     def note_missing_systems(self, present: Iterable[Any], missing: str) -> str:
         """Name the report's systems that a figure lacks because something is `missing`; empty without one."""
         listed_systems = {*map(str, present), *(() if self.shown is None else set(self.systems) - self.shown)}
-        absent = [style.one_line(system) for system in self.systems if system not in listed_systems]
+        absent = [style.put_on_one_line(system) for system in self.systems if system not in listed_systems]
         return f" Left out for lack of {missing}: {', '.join(absent)}." if absent else ""
 
     def note_missing_questions(self, present: Iterable[Any], asked_questions: Iterable[Any], missing: str) -> str:
         """Name the questions asked in an experiment that a figure lacks; empty without one."""
         every, present_set = self.sort_questions(dict.fromkeys(asked_questions)), set(present)
-        absent = [style.one_line(question) for question in every if question not in present_set]
+        absent = [style.put_on_one_line(question) for question in every if question not in present_set]
         if not absent:
             return ""
         return f" Left out of {len(every)} questions, since no system has {missing} for them: {some(absent, _NAMED)}."
@@ -287,7 +287,7 @@ class Scope:
     def note_category_names(self, present: Iterable[Any]) -> str:
         """Return a sentence that gives the names of categories; empty where they have none."""
         named = [
-            f"{style.one_line(short)} {style.one_line(self.categories[short])}"
+            f"{style.put_on_one_line(short)} {style.put_on_one_line(self.categories[short])}"
             for short in present
             if self.categories.get(short, short) != short
         ]
@@ -295,14 +295,14 @@ class Scope:
 
     def draw_pages(self, draw: Iterable[Callable[[Scope], Figure | None]]) -> list[Figure]:
         """Return the figures that there are; many systems take several pages."""
-        return [figure for draw_page in draw for figure in _split_pages(draw_page, self)]
+        return [figure for draw_page in draw for figure in _draw_on_pages(draw_page, self)]
 
 
 ALONE = Scope()
 """The scope of a figure that belongs to no report."""
 
 
-def _split_pages(draw: Callable[[Scope], Figure | None], scope: Scope) -> list[Figure]:
+def _draw_on_pages(draw: Callable[[Scope], Figure | None], scope: Scope) -> list[Figure]:
     """Return the figure, or, where it has more systems than fit a page, several that have as few of them as can be."""
     whole = draw(scope)
     if whole is None:

@@ -26,7 +26,7 @@ _SCRIPTS = {"CJK": "Chinese", "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "H
 
 
 @cache
-def families() -> tuple[str, ...]:
+def font_families() -> tuple[str, ...]:
     """Return the names of the fonts of figures, as far as they are installed."""
     from matplotlib.font_manager import fontManager
 
@@ -39,7 +39,7 @@ def has_glyph(sign: str) -> bool:
     """Tell whether a letter can be drawn here."""
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
-    return any(get_font(findfont(FontProperties(family=[name]))).get_char_index(ord(sign)) for name in families())
+    return any(get_font(findfont(FontProperties(family=[name]))).get_char_index(ord(sign)) for name in font_families())
 
 
 def glyph_warning(texts: Iterable[str]) -> str:

@@ -24,7 +24,7 @@ READING = (
 
 
 @dataclass(frozen=True)
-class Rows:
+class ForestRows:
     """Layout of the rows: (system, key) → its place down the axes, with the name beside it."""
 
     heads: Mapping[float, str]
@@ -33,9 +33,9 @@ class Rows:
     end: float
 
     @classmethod
-    def arrange(
+    def lay_out_rows(
         cls, systems: Mapping[Any, str], rows: Iterable[tuple[Hashable, Hashable, str]], *, heads: bool = True
-    ) -> Rows:
+    ) -> ForestRows:
         """Lay out rows (system, key, name) under `systems` (name → what is drawn for it).
 
         Without `heads`, and where all systems have the same single row, it has the system's name, and no other.
@@ -54,7 +54,7 @@ class Rows:
             at += HEAD / ROW
         return cls(named, places, names, at)
 
-    def canvas(self, across: Sequence[float], *, foot: float = FOOT) -> tuple[Canvas, list[Axes]]:
+    def make_canvas(self, across: Sequence[float], *, foot: float = FOOT) -> tuple[Canvas, list[Axes]]:
         """Make a canvas with panels of these widths side by side, the rows named; `foot` is for what is below them."""
         drawing = style.make_canvas(style.WIDTH, ROW * self.end + foot)
         panels = list(drawing.subplots(1, len(across), sharey=True, width_ratios=list(across), squeeze=False)[0])
@@ -70,7 +70,7 @@ class Rows:
         panels[0].set_ylim(self.end - 0.5, -0.7)
         return drawing, panels
 
-    def line(self, axes: Axes, **look: Any) -> None:
+    def draw_zero_lines(self, axes: Axes, **look: Any) -> None:
         """Draw zero beside each system's rows, and through no name."""
         for system in dict.fromkeys(system for system, _ in self.places):
             places = [height for (of, _), height in self.places.items() if of == system]

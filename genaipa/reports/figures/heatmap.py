@@ -86,33 +86,33 @@ class Grid:
         return {metric: self.headings.get(metric, metric) for metric in list_metrics(self.data)}
 
     @property
-    def height(self) -> float:
+    def panel_height(self) -> float:
         """Inches of all rows."""
         return len(self.labels) * (style.TALL if self.texts else _ROW)
 
     @property
-    def fits(self) -> int:
+    def systems_per_page(self) -> int:
         """The number of systems that fit a page."""
-        rows = int((style.HEIGHT - _FOOT) / (self.height + _HEAD))
+        rows = int((style.HEIGHT - _FOOT) / (self.panel_height + _HEAD))
         return _ABREAST * max(rows, 1)
 
     @property
-    def n(self) -> str:
+    def common_n(self) -> str:
         """The n of all rows, where they have the same; else empty."""
         numbers = set(self.data[self.count])
         return style.write_count(numbers.pop()) if len(numbers) == 1 and numbers != {0} else ""
 
     @property
-    def all_n(self) -> str:
+    def common_n_heading(self) -> str:
         """Words for the heading, where all have the same."""
-        if not self.n.isdigit():
-            return f", n = {self.n}" if self.n else ""
-        return f", n = {number(int(self.n), self.count.removesuffix('s'))}"
+        if not self.common_n.isdigit():
+            return f", n = {self.common_n}" if self.common_n else ""
+        return f", n = {number(int(self.common_n), self.count.removesuffix('s'))}"
 
     @property
-    def caption(self) -> str:
+    def n_explanation(self) -> str:
         """A sentence on the n of rows or columns, where these differ; else empty."""
-        return "" if self.n else f" n is the number of {self.count}."
+        return "" if self.common_n else f" n is the number of {self.count}."
 
 
 def heat_map_figure(name: str, experiment: str, about: str, table: Table, grid: Grid, bounds: Bounds) -> Figure:
@@ -130,8 +130,8 @@ def heat_map_figure(name: str, experiment: str, about: str, table: Table, grid: 
         figure_table,
         lambda: _draw_grid(grid, systems, bounds, experiment),
         f"Bands: {bounds.description}; {SIGNS} {table.note}",
-        grid.fits,
-        f"Each metric, from -1 to 1, to one decimal.{grid.caption}",
+        grid.systems_per_page,
+        f"Each metric, from -1 to 1, to one decimal.{grid.n_explanation}",
         name.rpartition("-")[2],
     )
 
@@ -143,8 +143,8 @@ SIGNS = (
 
 
 def _draw_grid(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
-    down, across = style.panel_grid(len(systems), _ABREAST)
-    aside, behind = style.names_width(grid.labels), 0.0 if grid.n else _N
+    down, across = style.panel_rows_and_columns(len(systems), _ABREAST)
+    aside, behind = style.row_names_width(grid.labels), 0.0 if grid.common_n else _N
     panel = _CELL * len(grid.metrics) + behind
     wide = min(max(across * panel + aside, style.COLUMN), style.WIDTH)
     if grid.texts:
@@ -152,8 +152,8 @@ def _draw_grid(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experimen
         wide = style.WIDTH
         panel = min(panel, _CLOSE * len(grid.metrics) + behind) if across == _ABREAST else panel
     words = int((wide - across * (panel + _GAP) - aside) / style.LETTER)
-    drawing = style.make_canvas(wide, down * (grid.height + _HEAD) + _FOOT)
-    style.write_heading(drawing, experiment, grid.all_n)
+    drawing = style.make_canvas(wide, down * (grid.panel_height + _HEAD) + _FOOT)
+    style.write_heading(drawing, experiment, grid.common_n_heading)
     panels = drawing.subplots(down, across, sharey=True, squeeze=False)
     shades = _make_colours(-1.0, bounds.red, bounds.green, 1.0)
     size = 6.5 if grid.texts and across == _ABREAST else 7.5
@@ -162,17 +162,21 @@ def _draw_grid(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experimen
         _draw_panel(axes, rows.reindex(list(grid.labels)), grid, shades, bounds, size)
         axes.set_title(label)
         style.draw_group_lines(axes, list(grid.groups.values()), (0, len(grid.metrics)))
-    style.bottom_axes(panels, len(systems))
+    style.lowest_used_axes(panels, len(systems))
     for axes in panels[:, 0]:
-        style.name_rows(axes, grid.labels, grid.sources, at=0.5, texts=grid.texts, max_letters=min(words, _WORDS))
+        style.label_question_rows(
+            axes, grid.labels, grid.sources, at=0.5, texts=grid.texts, max_letters=min(words, _WORDS)
+        )
     absent = grid.data[list(grid.metrics)].isna().any(axis=None) or len(grid.data) < len(grid.labels) * len(systems)
     _draw_legend(drawing, absent=bool(absent))
     return drawing
 
 
-def map_width(labels: Mapping[Any, str], systems: Mapping[Any, str], texts: Mapping[Any, str]) -> tuple[float, int]:
+def heat_map_width(
+    labels: Mapping[Any, str], systems: Mapping[Any, str], texts: Mapping[Any, str]
+) -> tuple[float, int]:
     """Return the inches of a map with a column for each system, and the letters of a line of text beside its rows."""
-    aside, slanted = style.names_width(labels) + 0.1, 0.06 * max(map(len, systems.values()))
+    aside, slanted = style.row_names_width(labels) + 0.1, 0.06 * max(map(len, systems.values()))
     wide = max(COLUMN * len(systems) + aside + 0.6 * slanted, style.COLUMN)
     if not texts:
         return wide, 0
@@ -186,9 +190,9 @@ def map_width(labels: Mapping[Any, str], systems: Mapping[Any, str], texts: Mapp
 def draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
     """Draw one panel: a column for each system, with its n below where these differ."""
     tall = 0.06 * max(map(len, systems.values()))
-    wide, words = map_width(grid.labels, systems, grid.texts)
-    drawing = style.make_canvas(wide, grid.height + tall + _FOOT + 0.45)
-    style.write_heading(drawing, experiment, grid.all_n)
+    wide, words = heat_map_width(grid.labels, systems, grid.texts)
+    drawing = style.make_canvas(wide, grid.panel_height + tall + _FOOT + 0.45)
+    style.write_heading(drawing, experiment, grid.common_n_heading)
     axes = drawing.subplots()
     values = grid.data.pivot_table(index="question", columns="system", values="m_all", sort=False)
     values = values.reindex(index=list(grid.labels), columns=list(systems)).astype("float64").round(9)
@@ -201,7 +205,7 @@ def draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experim
         _make_colours(M_ALL_RANGE[0], at.red, at.green, M_ALL_RANGE[1]),
         lambda value: band(value, at),
     )
-    if not grid.n:
+    if not grid.common_n:
         for column, system in enumerate(systems):
             numbers = grid.data.loc[grid.data["system"] == system, grid.count]
             axes.text(
@@ -213,13 +217,13 @@ def draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experim
         np.arange(len(systems)) + 0.5, list(systems.values()), rotation=45, ha="left", rotation_mode="anchor"
     )
     axes.tick_params(length=0, pad=1)
-    axes.set_ylim(len(values) + (0 if grid.n else 1), 0)
+    axes.set_ylim(len(values) + (0 if grid.common_n else 1), 0)
     # Few systems leave room beside them rather than stretch.
     axes.set_xlim(0, len(systems) if grid.texts else max(len(systems), _ROOMY))
     axes.spines[:].set_visible(False)
     style.draw_group_lines(axes, list(grid.groups.values()), (0, len(systems)))
     # What is narrow comes first: on a phone the cells are seen before the rest of a question.
-    style.name_rows(axes, grid.labels, grid.sources, at=0.5, texts=grid.texts, max_letters=words, behind=True)
+    style.label_question_rows(axes, grid.labels, grid.sources, at=0.5, texts=grid.texts, max_letters=words, behind=True)
     _draw_legend(drawing, absent=bool(values.isna().any(axis=None)))
     return drawing
 
@@ -240,10 +244,12 @@ def _write_range(numbers: pd.Series[Any]) -> str:
 
 def _draw_legend(drawing: Canvas, *, absent: bool) -> None:
     entries = [
-        style.legend_patch(name, facecolor=_STRONG[name], edgecolor=style.FAINT, linewidth=0.5)
+        style.make_patch_legend_entry(name, facecolor=_STRONG[name], edgecolor=style.FAINT, linewidth=0.5)
         for name in reversed(style.BANDS)
     ]
-    style.draw_legend(drawing, _mark_entries(entries) + [style.legend_patch("no value", **HATCH)] * absent)
+    style.draw_legend(
+        drawing, _add_corners_to_legend(entries) + [style.make_patch_legend_entry("no value", **HATCH)] * absent
+    )
 
 
 def _draw_panel(
@@ -256,13 +262,13 @@ def _draw_panel(
     values = rows[list(grid.metrics)].astype("float64").round(9)
     written = values.map(lambda value: "" if np.isnan(value) else _write_average(value))
     _draw_cells(axes, values.to_numpy(), written.to_numpy(), shades, lambda value: band(value, bounds), size)
-    if not grid.n:
+    if not grid.common_n:
         behind = len(grid.metrics) + 0.12
         places = [(behind, row + 0.5) for row in range(len(rows))]
         numbers = [style.write_count(count) for count in rows[grid.count]]
         Words(axes, numbers, places, style.INK, size=style.TINY, side="left").set_in_layout(False)
         axes.text(behind, -0.25, "n", fontsize=style.TINY, style="italic", va="bottom").set_in_layout(False)
-    axes.set_xlim(0, len(grid.metrics) + (0 if grid.n else _N / _CELL))
+    axes.set_xlim(0, len(grid.metrics) + (0 if grid.common_n else _N / _CELL))
     axes.set_ylim(len(rows), 0)
     axes.xaxis.tick_top()
     axes.set_xticks(
@@ -296,7 +302,7 @@ def _draw_cells(
         elif fill := _CORNERS.get(band_of(value)):
             corners[fill].append((row, column))
     for fill, cells_of in corners.items():
-        mark_corners(axes, cells_of, fill)
+        mark_cell_corners(axes, cells_of, fill)
 
 
 def hatch_cell(axes: Axes, row: int, column: int) -> None:
@@ -306,7 +312,7 @@ def hatch_cell(axes: Axes, row: int, column: int) -> None:
     axes.add_artist(Rectangle((column + 0.03, row + 0.04), 0.94, 0.92, **HATCH)).set_in_layout(False)
 
 
-def mark_corners(axes: Axes, cells: Iterable[Sequence[int]], fill: str) -> None:
+def mark_cell_corners(axes: Axes, cells: Iterable[Sequence[int]], fill: str) -> None:
     """Mark cells (row, column) by their upper left corners."""
     from matplotlib.collections import PolyCollection
 
@@ -335,14 +341,14 @@ def _make_colours(low: float, red: float, green: float, high: float) -> tuple[Li
     return ListedColormap(colours), BoundaryNorm(edges, len(colours))
 
 
-def legend_corner(label: str, fill: str) -> tuple[Artist, str]:
+def make_corner_legend_entry(label: str, fill: str) -> tuple[Artist, str]:
     """Return an entry of a legend for a cell's corner."""
     looks = {"markersize": 5, "markeredgewidth": 0.4, "markeredgecolor": style.INK}
-    return style.legend_mark(label, marker=[(-1, 1), (1, 1), (-1, -1)], **looks, markerfacecolor=fill)
+    return style.make_marker_legend_entry(label, marker=[(-1, 1), (1, 1), (-1, -1)], **looks, markerfacecolor=fill)
 
 
-def _mark_entries(entries: Sequence[Any]) -> list[Any]:
+def _add_corners_to_legend(entries: Sequence[Any]) -> list[Any]:
     return [
-        ((area, legend_corner(name, _CORNERS[name])[0]), name) if name in _CORNERS else (area, name)
+        ((area, make_corner_legend_entry(name, _CORNERS[name])[0]), name) if name in _CORNERS else (area, name)
         for area, name in entries
     ]

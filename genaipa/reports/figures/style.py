@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.reports.figures.fonts import families, has_glyph
+from genaipa.reports.figures.fonts import font_families, has_glyph
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.scoring.rubric import Band, Bounds
 from genaipa.systems.provider import shorten_names
@@ -99,7 +99,7 @@ _DRAWING = threading.RLock()
 
 
 @contextmanager
-def house_style(name: str) -> Iterator[None]:
+def apply_house_style(name: str) -> Iterator[None]:
     """Draw and save in the house style; `name` seeds the ids in an SVG file.
 
     matplotlib keeps its settings for the whole process: one figure is drawn at a time.
@@ -108,7 +108,7 @@ def house_style(name: str) -> Iterator[None]:
 
     with _DRAWING, mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update({**_SETTINGS, "font.family": list(families()), "svg.hashsalt": name})
+        mpl.rcParams.update({**_SETTINGS, "font.family": list(font_families()), "svg.hashsalt": name})
         yield
 
 
@@ -120,7 +120,7 @@ def _notebook_figure_class() -> type[Canvas]:
     class ShownFigure(Figure):
         def _repr_png_(self) -> bytes:
             written = io.BytesIO()
-            with house_style(""):
+            with apply_house_style(""):
                 self.savefig(written, format="png", dpi=SCREEN_DPI)
             return written.getvalue()
 
@@ -136,13 +136,13 @@ def make_canvas(width: float, height: float) -> Canvas:
     )
 
 
-def panel_grid(wanted: int, most_across: int) -> tuple[int, int]:
+def panel_rows_and_columns(wanted: int, most_across: int) -> tuple[int, int]:
     """Rows and columns of this many panels, as even as can be."""
     rows = -(-wanted // most_across)
     return rows, -(-wanted // rows)
 
 
-def bottom_axes(panels: Any, used: int) -> list[Axes]:
+def lowest_used_axes(panels: Any, used: int) -> list[Axes]:
     """Return the lowest axes of each column of a grid; those after the first `used` ones are removed."""
     lowest = []
     for number, axes in enumerate(panels.flat):
@@ -165,7 +165,7 @@ def distinct_values(column: pd.Series[Any]) -> list[Any]:
 # Rows of questions
 
 
-def arrange_questions(data: pd.DataFrame, order: Sequence[Any]) -> tuple[dict[Any, Any], dict[Any, str]]:
+def group_questions_by_category(data: pd.DataFrame, order: Sequence[Any]) -> tuple[dict[Any, Any], dict[Any, str]]:
     """Question → its category, category by category in this order of the questions, and question → its source."""
     by_question = data.drop_duplicates("question").set_index("question")
     position = {
@@ -189,12 +189,12 @@ TALL = 0.212
 """Inches of a row with its text."""
 
 
-def names_width(names: Mapping[Any, str]) -> float:
+def row_names_width(names: Mapping[Any, str]) -> float:
     """Return the inches of the names of rows, with their signs."""
     return 0.25 + 0.066 * max(map(len, names.values()))
 
 
-def name_rows(
+def label_question_rows(
     axes: Axes,
     names: Mapping[Any, str],
     sources: Mapping[Any, str],
@@ -223,7 +223,7 @@ def name_rows(
     if texts and with_texts:
         lines = [wrap(texts[key], max_letters) if key in texts else "" for key in names]
         broad = max(len(line) for text in lines for line in text.split("\n"))
-        pad = 5 if behind else -72 * (names_width(names) + broad * LETTER)
+        pad = 5 if behind else -72 * (row_names_width(names) + broad * LETTER)
         places = [(float(behind), row) for _, row in places]
         Words(axes, lines, places, colours, size=6.5, side="left", pad=pad, **beside)
 
@@ -248,7 +248,7 @@ def write_difference(number: float) -> str:
     return "0.0" if written in {"+0.0", "-0.0"} else written.replace("-", "\u2212")
 
 
-def tick_labels(*values: float) -> list[str]:
+def format_tick_labels(*values: float) -> list[str]:
     """Return the labels of these values at an axis."""
     return [f"{value:g}".replace("-", "\u2212") for value in values]
 
@@ -256,7 +256,7 @@ def tick_labels(*values: float) -> list[str]:
 # Names
 
 
-def one_line(text: object) -> str:
+def put_on_one_line(text: object) -> str:
     """Return a name in one line, without control or unassigned characters."""
     signs = (" " if sign.isspace() else sign for sign in str(text))
     visible = "".join(sign for sign in signs if unicodedata.category(sign) not in {"Cc", "Cf", "Cs", "Co", "Cn"})
@@ -265,7 +265,7 @@ def one_line(text: object) -> str:
 
 def drawable_name(text: object) -> str:
     """Return a name as it can be drawn: in one line, with a box for each sign that no installed font has."""
-    return "".join(sign if has_glyph(sign) else "\u25a1" for sign in one_line(text))
+    return "".join(sign if has_glyph(sign) else "\u25a1" for sign in put_on_one_line(text))
 
 
 def shorten(text: object, max_chars: int = 24) -> str:
@@ -315,7 +315,9 @@ def brief_labels(names: Iterable[Hashable], max_chars: int = 24) -> dict[Any, st
 
 def note_full_names(label_by_name: Mapping[Any, str]) -> str:
     """Return a sentence for the note that gives the full names of shortened ones; empty if none is."""
-    changed = [f"{label} is {one_line(name)}" for name, label in label_by_name.items() if label != one_line(name)]
+    changed = [
+        f"{label} is {put_on_one_line(name)}" for name, label in label_by_name.items() if label != put_on_one_line(name)
+    ]
     return f" Names: {'; '.join(changed)}." if changed else ""
 
 
@@ -324,7 +326,7 @@ def experiment_heading(experiment: str) -> str:
     return EXPERIMENTS[experiment].label if experiment in EXPERIMENTS else drawable_name(experiment)
 
 
-def brief_experiment(experiment: str) -> str:
+def shorten_experiment_name(experiment: str) -> str:
     """Return an experiment's name in a word or two, for a row."""
     return shorten(EXPERIMENTS[experiment].short.partition(":")[0] if experiment in EXPERIMENTS else experiment, 18)
 
@@ -337,7 +339,7 @@ def write_heading(drawing: Canvas, experiment: str, also: str = "") -> None:
     drawing.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=SMALL, color="#555555")
 
 
-def figure_name(experiment: str, content: str) -> str:
+def make_figure_name(experiment: str, content: str) -> str:
     """Return the name of an experiment's figure: of a file in a folder, whatever the experiment is called."""
     return f"{re.sub(r'[^A-Za-z0-9]+', '-', experiment).strip('-')}-{content}"
 
@@ -404,7 +406,7 @@ def _name_band(axes: Axes, band: Band, middle: float, along: str) -> None:
 # Legends
 
 
-def system_marks(systems: Sequence[Any]) -> dict[Any, dict[str, Any]]:
+def assign_system_markers(systems: Sequence[Any]) -> dict[Any, dict[str, Any]]:
     """System → its colour and marker, the same in every figure that has the same systems."""
     rounds = [
         (number % len(COLOURS), (number + number // len(COLOURS)) % len(MARKERS)) for number in range(len(systems))
@@ -415,14 +417,14 @@ def system_marks(systems: Sequence[Any]) -> dict[Any, dict[str, Any]]:
     }
 
 
-def legend_mark(label: str, **look: Any) -> tuple[Artist, str]:
+def make_marker_legend_entry(label: str, **look: Any) -> tuple[Artist, str]:
     """Return an entry of a legend for a marker."""
     from matplotlib.lines import Line2D
 
     return Line2D([], [], **{"linestyle": "none", "markersize": 4.5, **look}), label
 
 
-def legend_patch(label: str, **look: Any) -> tuple[Artist, str]:
+def make_patch_legend_entry(label: str, **look: Any) -> tuple[Artist, str]:
     """Return an entry of a legend for an area."""
     from matplotlib.patches import Patch
 

@@ -15,7 +15,7 @@ from genaipa.answers.tidy import list_metrics
 from genaipa.errors import UsageError, clip, command
 from genaipa.judging.name import NAME, Judge, are_akin
 from genaipa.reports.averages import average_answers
-from genaipa.reports.figures.style import brief_labels, one_line
+from genaipa.reports.figures.style import brief_labels, put_on_one_line
 from genaipa.reports.judged.verdicts import judge_names
 from genaipa.runs.selection import run_folders
 from genaipa.systems.provider import find_system, shorten_names
@@ -87,10 +87,10 @@ def _find_served_models(name: str, workspace: Workspace) -> set[str]:
 
 
 def _list_judges(judges: Collection[str]) -> str:
-    return join_names([f"'{one_line(judge)}'" for judge in judges])
+    return join_names([f"'{put_on_one_line(judge)}'" for judge in judges])
 
 
-def advise_judge(judges: Judges, scored: Sequence[Collection[str]], sides: Sequence[str]) -> str:
+def advise_comparing_by_judge(judges: Judges, scored: Sequence[Collection[str]], sides: Sequence[str]) -> str:
     """Return what to add on judges who scored both sides, by the analysts who `scored` each; empty without any."""
     shared_judges = [
         name for name, passes in judges.items() if all(not side.isdisjoint(passes) for side in map(set, scored))
@@ -99,7 +99,7 @@ def advise_judge(judges: Judges, scored: Sequence[Collection[str]], sides: Seque
         return ""
     compare = command("genaipa", "compare", *sides, "--judge")
     if len(shared_judges) == 1:
-        return f". The judge {one_line(shared_judges[0])} scored both: {compare} {command(shared_judges[0])}"
+        return f". The judge {put_on_one_line(shared_judges[0])} scored both: {compare} {command(shared_judges[0])}"
     return f". {len(shared_judges)} judges scored both, {_list_judges(shared_judges)}: {compare} NAME"
 
 
@@ -113,7 +113,7 @@ def note_own_family(judge: str, *frames: pd.DataFrame) -> str:
         if any(are_akin(model, name) for model in models for name in (str(system), *rows["model"].unique()) if name)
     ]
     return (
-        f"The judge {one_line(judge)} is of the family of {join_names(family_systems)}, and may favour its own."
+        f"The judge {put_on_one_line(judge)} is of the family of {join_names(family_systems)}, and may favour its own."
         if family_systems
         else ""
     )
@@ -140,14 +140,14 @@ def count_verdicts(frame: pd.DataFrame, analysts: Collection[str], *, excluded: 
     return judged
 
 
-def mean_by_system(frame: pd.DataFrame) -> dict[str, float]:
+def mean_m_all_by_system(frame: pd.DataFrame) -> dict[str, float]:
     """Return the M_all (10 to 100) of each system, by name: over answers, then over questions, as `genaipa judge`."""
     by_answer = average_answers(frame).astype({"system": "str"})
     question_means = by_answer.groupby(["system", "question"], observed=True)["m_all"].mean()
     return {str(system): float(mean) for system, mean in question_means.groupby(level=0).mean().items()}
 
 
-def describe_judges_alone(study: Study) -> str:
+def describe_scores_by_judges_alone(study: Study) -> str:
     """Return what judges alone gave, in a sentence without its full stop; empty where none scored an answer.
 
     Systems stand by name and never by value.
@@ -155,10 +155,10 @@ def describe_judges_alone(study: Study) -> str:
     judges = find_judges(study.table, study.rubric.digest)
     parts = []
     for judge, analysts in list(judges.items())[:_NAMED]:
-        means = mean_by_system(count_verdicts(study.table, analysts))
+        means = mean_m_all_by_system(count_verdicts(study.table, analysts))
         names = brief_labels(means, _LONGEST)
         values = ", ".join(f"{names[system]} {mean:.0f}" for system, mean in means.items())
-        parts.append(f"by {one_line(judge)} alone: {values}")
+        parts.append(f"by {put_on_one_line(judge)} alone: {values}")
     remainder = f"; and by {number(len(judges) - _NAMED, 'more judge')}" if len(judges) > _NAMED else ""
     return f"Judged {'; '.join(parts)}{remainder} ({NO_ESTIMATE})" if parts else ""
 
@@ -171,5 +171,5 @@ def note_unfinished_judges(frame: pd.DataFrame, judges: Mapping[str, Collection[
     for judge, analysts in judges.items():
         scored = len(scorable[scorable["analyst"].isin(list(analysts))].drop_duplicates(["run", "key"]))
         if scored < whole:
-            sentences.append(f"{one_line(judge)} scored {scored:,} of {whole:,} answers.")
+            sentences.append(f"{put_on_one_line(judge)} scored {scored:,} of {whole:,} answers.")
     return " ".join(sentences)

@@ -96,7 +96,7 @@ def _estimate_rows(frame: pd.DataFrame, estimate: Estimate, events: Iterable[Eve
     pace = median(seconds) if seconds else np.nan
     names = measure_names(frame)
     cells = {
-        (kind, measure): averages.weigh_cells(of, measure)
+        (kind, measure): averages.weigh_cells_in_average(of, measure)
         for kind, of in (("people", estimate.people), ("both", estimate.frame), ("judge", estimate.judge))
         for measure in names
     }
@@ -120,25 +120,27 @@ def _estimate_rows(frame: pd.DataFrame, estimate: Estimate, events: Iterable[Eve
                 "experiment": experiment,
                 "measure": names[measure],
                 "why": why,
-                "scored": estimate.basis(system, experiment, measure=measure)
+                "scored": estimate.describe_scored_answers(system, experiment, measure=measure)
                 or f"people {row['scored']:,} of {row['answers']:,}",
                 "people": people["mean"],
                 "people_low": people["low"],
                 "people_high": people["high"],
                 **({} if why else {name: combined[name] for name in ("mean", *_ENDS)}),
-                **({} if why else _answers_interval(combined["mean"], row["half"], limits)),
-                **({} if why else _estimate_worth(row["scored"], people, combined, pace)),
+                **({} if why else _interval_within_scale(combined["mean"], row["half"], limits)),
+                **({} if why else _estimate_worth_of_verdicts(row["scored"], people, combined, pace)),
                 "judge": judge["mean"],
             }
 
 
-def _answers_interval(mean: Any, half: float, limits: tuple[float, float]) -> dict[str, float]:
+def _interval_within_scale(mean: Any, half: float, limits: tuple[float, float]) -> dict[str, float]:
     """Return the interval for these very answers, within the scale."""
     ends = (min(max(end, limits[0]), limits[1]) for end in (mean - half, mean + half))
     return dict(zip(_ANSWERS, ends, strict=True))
 
 
-def _estimate_worth(scored: int, people: dict[str, Any], combined: dict[str, Any], pace: float) -> dict[str, float]:
+def _estimate_worth_of_verdicts(
+    scored: int, people: dict[str, Any], combined: dict[str, Any], pace: float
+) -> dict[str, float]:
     """Return the number of scores of people alone that would be as sure, and the hours that those not given would take.
 
     As sure for policies like these, which verdicts are about. Few documents say roughly how they differ, so that it is
@@ -159,7 +161,7 @@ def explain_forecast(forecast: Forecast, target: float) -> str:
     """Return the forecast for a target in words, as in "about 20 more (10 to 40)"."""
     if forecast.half <= target:
         return "reached"
-    needed, lowest, highest = forecast.find_more(target)
+    needed, lowest, highest = forecast.forecast_scores_needed(target)
     if isinf(lowest):
         return "not by scoring"
     if isinf(needed):
@@ -171,9 +173,9 @@ def explain_forecast(forecast: Forecast, target: float) -> str:
 def find_forecast(frame: pd.DataFrame, system: str, experiment: str) -> Forecast | None:
     """Return the forecast of M_all of a system in an experiment; None without an estimate that has an interval."""
     estimate = estimate_averages(frame)
-    usable = estimate.usable_groups[estimate.usable_groups["measure"] == "m_all"]
+    usable = estimate.estimated_groups[estimate.estimated_groups["measure"] == "m_all"]
     row = usable[(usable["system"] == system) & (usable["experiment"] == experiment)]
-    cells = averages.weigh_cells(estimate.frame, "m_all")
+    cells = averages.weigh_cells_in_average(estimate.frame, "m_all")
     cells = cells[(cells["system"] == system) & (cells["experiment"] == experiment)]
     mean = averages.estimate_column_mean(cells, "m_all")
     if row.empty or not float(mean["high"]) > float(mean["low"]):  # type: ignore[arg-type]
@@ -186,7 +188,7 @@ def find_forecast(frame: pd.DataFrame, system: str, experiment: str) -> Forecast
 
 def forecast_table(frame: pd.DataFrame) -> Table:
     """Return a row for each system and experiment with an estimate of M_all: how many scores more each target takes."""
-    groups = estimate_averages(frame).usable_groups[_BY].drop_duplicates().itertuples(index=False, name=None)
+    groups = estimate_averages(frame).estimated_groups[_BY].drop_duplicates().itertuples(index=False, name=None)
     forecast_groups = [
         (system, experiment, forecast)
         for system, experiment in groups
@@ -198,7 +200,7 @@ def forecast_table(frame: pd.DataFrame) -> Table:
             "experiment": experiment,
             "scored": forecast.scored,
             "half": forecast.half,
-            "floor": forecast.floor,
+            "floor": forecast.least_half_interval,
             **{f"to{target:g}": explain_forecast(forecast, target) for target in TARGETS},
         }
         for system, experiment, forecast in forecast_groups
@@ -222,10 +224,10 @@ def forecast_table(frame: pd.DataFrame) -> Table:
 def describe_forecasts(frame: pd.DataFrame) -> list[str]:
     """Return the forecasts as sentences, one for each system and experiment."""
     sentences = []
-    for system, experiment in estimate_averages(frame).usable_groups[_BY].drop_duplicates().itertuples(index=False):
+    for system, experiment in estimate_averages(frame).estimated_groups[_BY].drop_duplicates().itertuples(index=False):
         if forecast := find_forecast(frame, system, experiment):
             parts = [f"±{target:g}: {explain_forecast(forecast, target)}" for target in TARGETS]
-            allow = f"these {forecast.questions} questions allow ±{forecast.floor:.1f}"
+            allow = f"these {forecast.questions} questions allow ±{forecast.least_half_interval:.1f}"
             beyond = "; more questions or documents would do it" if any("not by" in part for part in parts) else ""
             sentences.append(f"{system}, {experiment}: ±{forecast.half:.1f} now; {'; '.join(parts)}; {allow}{beyond}.")
     return sentences

@@ -70,22 +70,22 @@ class Estimate:
     judges: tuple[str, ...]
 
     @classmethod
-    def people_only(cls, frame: pd.DataFrame) -> Estimate:
+    def from_people_scores(cls, frame: pd.DataFrame) -> Estimate:
         """Return the tidy table as it is, whose averages are people's."""
         none = pd.DataFrame(columns=list(_ABOUT))
         return cls(frame, frame, frame, is_z=False, has_others=False, groups=none, judges=())
 
     @cached_property
-    def usable_groups(self) -> pd.DataFrame:
+    def estimated_groups(self) -> pd.DataFrame:
         """The groups that have an estimate."""
         return self.groups[self.groups["why"] == ""]
 
-    def basis(self, *group: str, measure: str = "m_all") -> str:
+    def describe_scored_answers(self, *group: str, measure: str = "m_all") -> str:
         """Return the answers behind a system's estimates, or behind one experiment's; empty without an estimate.
 
         As in "people 64 of 160, judge all (own family)".
         """
-        rows = self.usable_groups[self.usable_groups["measure"] == measure]
+        rows = self.estimated_groups[self.estimated_groups["measure"] == measure]
         for column, name in zip(_GROUP[1:], group, strict=False):
             rows = rows[rows[column] == name]
         if rows.empty:
@@ -96,7 +96,7 @@ class Estimate:
 
     def describe(self) -> str:
         """Return a sentence for the notes of tables that hold estimates; empty where none does."""
-        if self.usable_groups.empty:
+        if self.estimated_groups.empty:
             return ""
         return (
             f" Where people scored a random part and a judge ({', '.join(self.judges)}) all, an average is an estimate "
@@ -106,7 +106,7 @@ class Estimate:
 
 def estimate_averages(frame: pd.DataFrame) -> Estimate:
     """Return the tidy table that averages are taken of: with estimates where there are any, else as it is."""
-    return _find_estimates(frame) or Estimate.people_only(frame)
+    return _find_estimates(frame) or Estimate.from_people_scores(frame)
 
 
 @cache_per_frame
@@ -127,7 +127,7 @@ def estimate_sides(frames: Sequence[pd.DataFrame], *, alike: bool = False) -> li
     judges = _find_judges(rows)
     waves = rows["in_wave"].astype(str)
     if not judges and not ((waves == "yes").any() and (rows["counted"] & (waves != "yes")).any()):
-        return list(map(Estimate.people_only, frames))
+        return list(map(Estimate.from_people_scores, frames))
     answers = _collect_answers(rows, judges)
     sides = answers.table["side"].to_numpy()
     beside = _find_wave_answers(answers, alike=alike)
@@ -170,7 +170,7 @@ class _Answers(NamedTuple):
     rubrics: frozenset[str]
 
     @property
-    def counts(self) -> Flags:
+    def has_counted_people_score(self) -> Flags:
         """Whether an answer's score by people counts: the wave's, and those from before the draw."""
         flags: Flags = self.people["m_all"].notna().to_numpy() & (self.sample.scored | ~self.sample.eligible)
         return flags
@@ -283,9 +283,9 @@ def _estimate_side(
         about = answers.table.loc[group, _GROUP[1:]].iloc[0].to_dict()
         counts = {
             "answers": int(group.sum()),
-            "scored": int((answers.counts & group).sum()),
+            "scored": int((answers.has_counted_people_score & group).sum()),
             "judged": int(answers.judge.loc[group, "m_all"].notna().sum()),
-            "own": _has_own_judge(frame, about["system"], models),
+            "own": _has_judge_of_own_family(frame, about["system"], models),
         }
         none = _explain_no_estimate(answers, group)
         judged_rows |= group & bool(counts["judged"])
@@ -303,18 +303,20 @@ def _estimate_side(
                 z.loc[group, name] = values[name]["z"][group]
                 whole |= group
     groups = pd.DataFrame(rows, columns=list(_ABOUT))
-    both_table = _replace_cells(frame, answers, whole | beside, z, sample.has_scores)
+    both_table = _replace_cells_by_estimates(frame, answers, whole | beside, z, sample.has_scores)
     has_others = bool(beside.any())
     # Where the two are the same, so that cached results of one serve the other.
     by_wave = (
-        _replace_cells(frame, answers, beside, alone, sample.has_scores) if has_others or whole.any() else both_table
+        _replace_cells_by_estimates(frame, answers, beside, alone, sample.has_scores)
+        if has_others or whole.any()
+        else both_table
     )
     # The judge's average rests on nobody's scores but its own.
-    by_judge = _replace_cells(frame, answers, judged_rows, judge, judged_rows)
+    by_judge = _replace_cells_by_estimates(frame, answers, judged_rows, judge, judged_rows)
     return Estimate(both_table, by_wave, by_judge, has_others or bool(whole.any()), has_others, groups, models)
 
 
-def _has_own_judge(frame: pd.DataFrame, system: str, judges: Sequence[str]) -> bool:
+def _has_judge_of_own_family(frame: pd.DataFrame, system: str, judges: Sequence[str]) -> bool:
     """Tell whether a judge is of the family of the system, or of a model that answered for it."""
     models = frame.loc[frame["system"] == system, "model"].unique()
     return any(are_akin(judge, str(name)) for judge in judges for name in (system, *models) if name)
@@ -350,7 +352,7 @@ _USELESS = {
 """Why a group has no estimate of a measure though it could have."""
 
 
-def _replace_cells(
+def _replace_cells_by_estimates(
     frame: pd.DataFrame, answers: _Answers, whole: Flags, values: pd.DataFrame, scored: Flags
 ) -> pd.DataFrame:
     """Return the tidy table with one row for each cell of the `whole` groups, which holds the mean of these values.

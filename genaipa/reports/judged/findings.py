@@ -40,7 +40,7 @@ def judge_findings(verdicts: Verdicts, agreement: Table, against: Table, lenienc
     """Make a row for each judge: its passes, how much it judged, and what follows from the other tables."""
     columns = ["judge", "passes", "judged", "answers", "finding"]
     rows = []
-    for judge, both_scored in verdicts.both_scored.items():
+    for judge, both_scored in verdicts.scored_by_judge_and_people.items():
         tables = (agreement.data, against.data, leniency.data, alternative.data)
         sentences = _describe_judge(judge, int(both_scored.sum()), *tables)
         passes = verdicts.judges[judge]
@@ -100,7 +100,7 @@ def _describe_judge(
         return
     judge_rows = agreement[agreement["judge"] == judge]
     with_people = judge_rows[judge_rows["with"] == PEOPLE].to_dict("records")
-    yield from say_agreement(with_people, against[against["judge"] == judge].to_dict("records"))
+    yield from describe_agreement(with_people, against[against["judge"] == judge].to_dict("records"))
     overall = next(row for row in with_people if row["measure"] == _OVERALL)
     if not isnan(overall["r"]):
         interval = _write_range(overall, "r_low", "r_high")
@@ -121,7 +121,7 @@ _HOW = {
 }
 
 
-def say_agreement(with_people: list[Row], compared: list[Row]) -> Iterator[str]:
+def describe_agreement(with_people: list[Row], compared: list[Row]) -> Iterator[str]:
     """Say on which measures the judge agrees with people as much as they do with each other, less, or more.
 
     In brackets are both alphas, on the same answers, and the interval of their difference.
@@ -160,7 +160,7 @@ def _describe_leniency(rows: pd.DataFrame) -> Iterator[str]:
     overall = rows[rows["by"] == ALL].to_dict("records")[0]
     mean, sure = overall["mean"], _write_range(overall, "low", "high", " for these documents")
     if not isnan(mean):
-        statement = say_leniency(mean, overall["low"], overall["high"])
+        statement = describe_leniency(mean, overall["low"], overall["high"])
         yield f"{statement}: its M_all less theirs is {mean:+z.2f} on average{sure}."
     family = rows[rows["by"] == FAMILY].set_index("group")
     if {OWN, OTHER} <= {*family.index[family["mean"].notna()]}:
@@ -172,7 +172,7 @@ def _describe_leniency(rows: pd.DataFrame) -> Iterator[str]:
         )
 
 
-def say_leniency(mean: float, low: float, high: float) -> str:
+def describe_leniency(mean: float, low: float, high: float) -> str:
     """Say whether a judge is more lenient than people; alike only if all of the interval is within the margin."""
     if low >= -LENIENCY_MARGIN and high <= LENIENCY_MARGIN:
         return f"It is as lenient as people, within {LENIENCY_MARGIN:g}"

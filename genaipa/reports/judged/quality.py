@@ -19,7 +19,7 @@ from genaipa.judging.name import are_akin
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS, note_few_documents
 from genaipa.reports.crossed import estimate_crossed_mean, explain_interval
-from genaipa.reports.judged.verdicts import LEAST, OVERALL, empty_columns, not_meaningful
+from genaipa.reports.judged.verdicts import LEAST, OVERALL, empty_columns, explain_too_few_answers
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.agreement import describe_agreement, explain_alpha
 from genaipa.scoring.rubric import M_ALL_WIDTH, format_value
@@ -85,7 +85,7 @@ def _agreement_rows(verdicts: Verdicts, measure: int) -> Iterator[dict[str, obje
         yield {"judge": PEOPLE, "with": EACH_OTHER, **_scorer_agreement(verdicts, people, measure)}
     for judge, side in verdicts.judges.items():
         r = _correlate_means(verdicts, judge, measure)
-        yield {"judge": judge, "with": PEOPLE, **_side_agreement(verdicts, side, people, measure), **r}
+        yield {"judge": judge, "with": PEOPLE, **_agreement_between_sides(verdicts, side, people, measure), **r}
         if len(side.scorers) > 1:
             yield {"judge": judge, "with": ITSELF, **_scorer_agreement(verdicts, side, measure)}
         other_judges = [verdicts.judges[name] for name in verdicts.judges if name != judge]
@@ -93,7 +93,7 @@ def _agreement_rows(verdicts: Verdicts, measure: int) -> Iterator[dict[str, obje
             yield {
                 "judge": judge,
                 "with": OTHERS,
-                **_side_agreement(verdicts, side, other_judges[0].join(other_judges[1:]), measure),
+                **_agreement_between_sides(verdicts, side, other_judges[0].join(other_judges[1:]), measure),
             }
 
 
@@ -103,7 +103,9 @@ def _scorer_agreement(verdicts: Verdicts, side: GivenScores, measure: int) -> di
     return _agreement_values(int(selected.sum()), verdicts.compare_scorers(side, selected, measure))
 
 
-def _side_agreement(verdicts: Verdicts, first: GivenScores, second: GivenScores, measure: int) -> dict[str, object]:
+def _agreement_between_sides(
+    verdicts: Verdicts, first: GivenScores, second: GivenScores, measure: int
+) -> dict[str, object]:
     """Agreement of two sides, on the answers that both scored."""
     selected = (first.score_counts > 0) & (second.score_counts > 0)
     return _agreement_values(int(selected.sum()), verdicts.compare(first, second, selected, measure))
@@ -111,7 +113,7 @@ def _side_agreement(verdicts: Verdicts, first: GivenScores, second: GivenScores,
 
 def _agreement_values(answers: int, agreement: ScaleAgreement) -> dict[str, object]:
     if answers < LEAST:
-        return {"answers": answers, "reason": not_meaningful(answers)}
+        return {"answers": answers, "reason": explain_too_few_answers(answers)}
     return {"answers": answers, **describe_agreement(agreement)}
 
 
@@ -151,7 +153,7 @@ def compare_judges(verdicts: Verdicts) -> Table:
 
 def _comparison_values(answers: int, difference: AlphaDifference | None) -> dict[str, object]:
     if difference is None:
-        return {"answers": answers, "verdict": NOT_KNOWN, "reason": not_meaningful(answers)}
+        return {"answers": answers, "verdict": NOT_KNOWN, "reason": explain_too_few_answers(answers)}
     return {
         "answers": answers,
         "alpha": difference.side,
@@ -172,7 +174,7 @@ def _classify_difference(low: float, high: float) -> str:
     return LESS if high < 0 else MORE if low > 0 else NOT_KNOWN
 
 
-def answer_groups(study: Study) -> dict[str, dict[str, str]]:
+def group_answers_by_document(study: Study) -> dict[str, dict[str, str]]:
     """Group answers by whether the document is `silent` and by its `language`: answer's digest → its group.
 
     A grouping that puts all answers into one group is left out, except a column that was asked for (`groups`).
@@ -197,7 +199,7 @@ def agreement_by_group_table(verdicts: Verdicts, groups: Mapping[str, Mapping[st
     """Tabulate alpha of each judge with people, by group of answers (`answer_groups`)."""
     columns = ["judge", "by", "group", "measure", "answers", *_ALPHA, "reason"]
     rows: list[dict[str, object]] = []
-    for judge, both_scored in verdicts.both_scored.items():
+    for judge, both_scored in verdicts.scored_by_judge_and_people.items():
         for by, group_by_answer in groups.items():
             of = np.array([group_by_answer.get(answer, "") for answer in verdicts.answers], dtype=np.str_)
             for group in sorted({*of[both_scored]} - {""}):
@@ -227,7 +229,7 @@ def agreement_by_group_table(verdicts: Verdicts, groups: Mapping[str, Mapping[st
 
 
 def _correlate_means(verdicts: Verdicts, judge: str, measure: int) -> dict[str, object]:
-    both_scored = verdicts.both_scored[judge]
+    both_scored = verdicts.scored_by_judge_and_people[judge]
     if both_scored.sum() < LEAST:
         return {}
     ours, theirs = (side.means[both_scored, measure] for side in (verdicts.judges[judge], verdicts.people))
@@ -244,7 +246,7 @@ def confusion_table(verdicts: Verdicts) -> Table:
     values = verdicts.rubric.values
     columns = ["judge", "metric", "people", *(f"judge {format_value(value)}" for value in values)]
     rows = []
-    for judge, both_scored in verdicts.both_scored.items():
+    for judge, both_scored in verdicts.scored_by_judge_and_people.items():
         for measure, name in list(enumerate(verdicts.measures.values()))[1:] if both_scored.sum() >= LEAST else ():
             ours, theirs = (
                 verdicts.count_values(side, both_scored, measure) for side in (verdicts.people, verdicts.judges[judge])
@@ -271,8 +273,8 @@ def drift_table(verdicts: Verdicts) -> Table:
     """Tabulate alpha of each judge with people, in parts by the order in which people scored the answers."""
     columns = ["judge", "measure", "part", "since", "answers", *_ALPHA, "reason"]
     rows = []
-    for judge, both_scored in verdicts.both_scored.items():
-        order, first = _order_by_time(verdicts.people, both_scored)
+    for judge, both_scored in verdicts.scored_by_judge_and_people.items():
+        order, first = _order_answers_by_scoring_time(verdicts.people, both_scored)
         parts = min(_MOST_PARTS, len(order) // LEAST)
         for measure, name in enumerate(verdicts.measures.values()) if parts > 1 else ():
             for number, places in enumerate(np.array_split(np.arange(len(order)), parts), 1):
@@ -297,7 +299,7 @@ def drift_table(verdicts: Verdicts) -> Table:
     )
 
 
-def _order_by_time(people: GivenScores, selected: Mask) -> tuple[Places, list[str]]:
+def _order_answers_by_scoring_time(people: GivenScores, selected: Mask) -> tuple[Places, list[str]]:
     """Return the selected answers in the order in which people first scored them, and when that was."""
     by_time = np.argsort(people.time, kind="stable")
     answers, first = np.unique(people.answer[by_time], return_index=True)
@@ -344,7 +346,7 @@ def alternative_test_table(verdicts: Verdicts) -> Table:
 
 
 def _run_alternative_test(verdicts: Verdicts, judge: str, measure: int) -> dict[str, object]:
-    both_scored = verdicts.both_scored[judge] & (verdicts.people.score_counts >= FEWEST_PEOPLE)
+    both_scored = verdicts.scored_by_judge_and_people[judge] & (verdicts.people.score_counts >= FEWEST_PEOPLE)
     people = np.array(
         [verdicts.people.scorer_values(person, measure)[both_scored] for person in verdicts.people.scorers]
     )
@@ -441,7 +443,7 @@ def _leniency_rows(verdicts: Verdicts, judge: str, rows: pd.DataFrame) -> Iterat
         family = "yes" if by == "system" and (group_rows[FAMILY] == OWN).any() else ""
         about = {"judge": judge, "by": by, "group": group, "family": family, "answers": answers}
         if answers < LEAST:
-            yield {**about, "measure": verdicts.measures[OVERALL], "reason": not_meaningful(answers)}
+            yield {**about, "measure": verdicts.measures[OVERALL], "reason": explain_too_few_answers(answers)}
             continue
         for measure, name in verdicts.measures.items() if by in _EACH else [(OVERALL, verdicts.measures[OVERALL])]:
             estimate = estimate_crossed_mean(

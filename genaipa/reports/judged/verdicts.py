@@ -124,8 +124,11 @@ class Verdicts:
             rubric,
             answers,
             answer_rows["question"].astype("str").to_numpy(dtype=np.str_),
-            _make_side(same_rubric, rubric, answers),
-            {names[key]: _make_side(events_by_judge[key], rubric, answers) for key in sorted(events_by_judge)},
+            _collect_given_scores(same_rubric, rubric, answers),
+            {
+                names[key]: _collect_given_scores(events_by_judge[key], rubric, answers)
+                for key in sorted(events_by_judge)
+            },
             {names[model, prompt]: model for model, prompt in events_by_judge},
             {names[model, prompt]: prompt for model, prompt in events_by_judge},
             left_out + (len(people) - len(same_rubric) if events_by_judge else 0),
@@ -150,7 +153,7 @@ class Verdicts:
         return {OVERALL: "M_all", **self.rubric.names}
 
     @cached_property
-    def both_scored(self) -> dict[str, Mask]:
+    def scored_by_judge_and_people(self) -> dict[str, Mask]:
         """Judge → which answers it and people have scored."""
         return {name: (side.score_counts > 0) & (self.people.score_counts > 0) for name, side in self.judges.items()}
 
@@ -205,7 +208,7 @@ def judge_names(judges: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]
     return names
 
 
-def _make_side(scored_events: Sequence[tuple[Event, str]], rubric: Rubric, answers: pd.Index) -> GivenScores:
+def _collect_given_scores(scored_events: Sequence[tuple[Event, str]], rubric: Rubric, answers: pd.Index) -> GivenScores:
     metrics = list(rubric.metrics)
     scores = [event.values for event, _ in scored_events if event.values is not None]
     values = np.array([[score[metric] for metric in metrics] for score in scores]).reshape(-1, len(metrics))
@@ -227,6 +230,6 @@ def empty_columns(data: pd.DataFrame, *columns: str) -> list[str]:
     return [name for name in columns if (data[name].isna() | (data[name] == "")).all()]
 
 
-def not_meaningful(answers: int) -> str:
+def explain_too_few_answers(answers: int) -> str:
     """Return the reason for a blank below `LEAST`; empty from there on."""
     return "" if answers >= LEAST else f"not meaningful: {answers} answer{'s'[: answers != 1]}, and it takes {LEAST}"

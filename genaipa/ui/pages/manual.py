@@ -10,8 +10,8 @@ import streamlit as st
 
 from genaipa.errors import GenaipaError, RunBusyError
 from genaipa.execution.manual import ChatSheet, ManualRun
-from genaipa.execution.prepare import resume
-from genaipa.execution.run import manual_run, settle
+from genaipa.execution.prepare import prepare_resumed_run
+from genaipa.execution.run import open_manual_run, save_manual_progress
 from genaipa.runs import selection
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import ANSWERS
@@ -109,13 +109,13 @@ def _open_manual_run(workspace: Workspace, folder: RunFolder) -> ManualRun:
 
 
 def _read_manual_run(workspace: Workspace, folder: RunFolder) -> ManualRun:
-    return asyncio.run(manual_run(resume(workspace, folder.name)))
+    return asyncio.run(open_manual_run(prepare_resumed_run(workspace, folder.name)))
 
 
 def _list_chats(manual: ManualRun) -> list[Chat]:
     chats = []
-    for sheet in manual.sheets():
-        missing = {key: call for key, call in sheet.calls.items() if not manual.tally.is_settled(key)}
+    for sheet in manual.known_sheets():
+        missing = {key: call for key, call in sheet.calls.items() if not manual.tally.needs_no_asking(key)}
         if missing:
             chats.append(Chat(sheet, missing))
     return chats
@@ -139,8 +139,8 @@ def _show_chat(workspace: Workspace, folder: RunFolder, manual: ManualRun, chat:
         Text(message.content, f"{number}. Paste this and wait for the reply, which is not kept", copies=True, fold=FOLD)
         for number, message in enumerate(sheet.introduction, 1)
     ]
-    last = manual.last_kept(sheet)
-    if last is None or sheet.independent:
+    last = manual.last_answered_call(sheet)
+    if last is None or sheet.needs_chat_per_question:
         show_heading("Open a new chat")
         show_texts(f"by hand introduction {key}", introduction)
     else:
@@ -151,7 +151,7 @@ def _show_chat(workspace: Workspace, folder: RunFolder, manual: ManualRun, chat:
                 show_notice("by hand lost", warning, "warning")
                 show_texts(f"by hand introduction {key}", introduction)
     request = "the request for a summary" if call.kind == "summary" else call.label
-    if last is None or sheet.independent:
+    if last is None or sheet.needs_chat_per_question:
         title = f"{len(introduction) + 1}. Paste this: {request}"
     else:
         title = f"Paste this in the chat in which you asked {last.label}: {request}"
@@ -177,13 +177,13 @@ def _save_reply(workspace: Workspace, folder: RunFolder, call_name: tuple[str, s
     if not reply:
         return "There is no reply in the box yet.", "warning"
     try:
-        run = resume(workspace, folder.name)
-        with run.open().writing():
+        run = prepare_resumed_run(workspace, folder.name)
+        with run.open_folder().hold_for_writing():
             # Read anew now that no other process can write: the reply may be in already.
-            manual = asyncio.run(manual_run(run))
-            collected = asyncio.run(manual.take({key: reply}))
+            manual = asyncio.run(open_manual_run(run))
+            collected = asyncio.run(manual.record_replies({key: reply}))
             manual.write_sheets()
-            settle(manual)
+            save_manual_progress(manual)
     except RunBusyError as error:
         return f"Not kept: {error} Your text is still in the box.", "bad"
     except GenaipaError as error:

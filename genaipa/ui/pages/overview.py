@@ -156,7 +156,7 @@ def _run_row(folder: RunFolder) -> ListRow:
 
 def _read_tally(folder: RunFolder) -> tuple[Tally, dict[str, int]]:
     """Read a run's counts and the byte offset of each key's record, read again only when its answers have grown."""
-    return _read_tally_cached(folder.path, folder.stamp())
+    return _read_tally_cached(folder.path, folder.answers_file_stamp())
 
 
 @lru_cache(maxsize=64)

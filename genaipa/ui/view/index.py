@@ -18,7 +18,7 @@ from genaipa.kinds import DEFAULT
 from genaipa.runs.experiments import classify_experiment
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.procedure import read_coordinates
-from genaipa.runs.selection import study_problems
+from genaipa.runs.selection import describe_study_problems
 from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.events import VALUED
 from genaipa.scoring.rubric import band, load_rubric
@@ -127,14 +127,14 @@ class Index:
     def refresh(self) -> None:
         """Read the runs again if answers were added since."""
         with self._lock:
-            if self._stamps != [source.folder.stamp() for source in self.sources]:
+            if self._stamps != [source.folder.answers_file_stamp() for source in self.sources]:
                 self._read_runs()
 
     def _read_runs(self) -> None:
         # Hundreds of thousands of small objects that all stay: looking for garbage among them doubles the time.
         with _pause_garbage_collection():
-            self.problems = study_problems(self.workspace, (source.manifest.slice for source in self.sources))
-            self._stamps = [source.folder.stamp() for source in self.sources]
+            self.problems = describe_study_problems(self.workspace, (source.manifest.slice for source in self.sources))
+            self._stamps = [source.folder.answers_file_stamp() for source in self.sources]
             self._sort_rows(self._read_answers())
             self._read_scores()
             self._index_rows_by_filter()

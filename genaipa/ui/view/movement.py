@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genaipa.reports.moved import AnswerScores, MovedAnswer, Movement, rank_moved, read_facts
+from genaipa.reports.moved import AnswerScores, MovedAnswer, Movement, rank_moved_answers, read_answer_facts
 from genaipa.systems.provider import shorten_names
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Movements:
             first, second = facts if len(facts) == len(names) else (None, None)
             if first is not None and second is not None:
                 pairs.append(MovedAnswer(key[1], first[0], key[0], first[1], second[1], labels, row_number))
-        return rank_moved(pairs, labels)
+        return rank_moved_answers(pairs, labels)
 
     def _read_facts(self, cell: ViewCell) -> tuple[str, AnswerFacts] | None:
         """Read what an answer was asked, and the facts about it; None if it can't be read."""
@@ -47,6 +47,6 @@ class Movements:
             record, inputs = self.index.read_record(cell), self.index.inputs[cell.run]
             answer_scores = AnswerScores(scores.people, scores.judges)
             self._facts[location] = (
-                (inputs.wording(record), read_facts(record, inputs, answer_scores)) if record else None
+                (inputs.wording(record), read_answer_facts(record, inputs, answer_scores)) if record else None
             )
         return self._facts[location]
