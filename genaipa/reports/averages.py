@@ -74,7 +74,7 @@ def average_answers(frame: pd.DataFrame) -> pd.DataFrame:
 
     It is 0 for a judge's estimate (`judged.estimate`) about a question whose answers people didn't score.
 
-    Columns: the cell's, what identifies the answer, `score_columns` and `scores`.
+    Columns: the cell's, what identifies the answer, `averaged_columns` and `scores`.
     """
     counted = frame[frame["counted"]]
     # A published score has no key: its place in the table is its own.
@@ -85,7 +85,7 @@ def average_answers(frame: pd.DataFrame) -> pd.DataFrame:
 def average_cells(frame: pd.DataFrame) -> pd.DataFrame:
     """Return one row per system, experiment, document and question with its averages over answers.
 
-    Columns: `system`, `experiment`, `document`, `question`, `kind`, `category`, `source`, `silent`, `score_columns`,
+    Columns: `system`, `experiment`, `document`, `question`, `kind`, `category`, `source`, `silent`, `averaged_columns`,
     `answers` and `scores` (how many it is a mean of). Sorted by the first four.
     """
     answer_averages = average_answers(frame)
@@ -94,7 +94,7 @@ def average_cells(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _average_groups(rows: pd.DataFrame, by: list[str], also: list[str], **counts: Any) -> pd.DataFrame:
-    """Average `score_columns` and sum `counts` for each group of rows, with what its first row says about it."""
+    """Average `averaged_columns` and sum `counts` for each group of rows, with what its first row says about it."""
     places = _number_row_groups(rows, by)
     once = ~places.duplicated()
     first = rows.loc[once, [*_CELL, *_ABOUT, *also]].set_axis(places[once])
@@ -124,7 +124,7 @@ def select_document_cells(cell_averages: pd.DataFrame) -> pd.DataFrame:
 def average_questions(cell_averages: pd.DataFrame) -> pd.DataFrame:
     """Return one row per system, experiment and question: the means over documents.
 
-    Columns: `system`, `experiment`, `question`, `kind`, `category`, `source`, `score_columns`, `documents` (how many
+    Columns: `system`, `experiment`, `question`, `kind`, `category`, `source`, `averaged_columns`, `documents` (how many
     have an M_all of their own; 0 where only a published mean over documents is known) and `metric_documents` (the same
     of the metrics, the fewest where these differ). Each value comes from the cells of the documents; where any of these
     lacks it, from the published mean over documents, if there is one.

@@ -261,7 +261,7 @@ def _find_run_path(workspace: Workspace, name: str) -> Path | None:
 
 
 def find_run(workspace: Workspace, name: str) -> RunFolder:
-    """Find the one run that `find_runs` finds; a UsageError for a study of several slices."""
+    """Find the one run that `find_run_or_study` finds; a UsageError for a study of several slices."""
     source = find_run_or_study(workspace, name)
     if isinstance(source, SlicedStudy):
         raise UsageError(

@@ -561,7 +561,7 @@ def _transform_skewed_quantile(reach: float, skew: float) -> float:
 
 
 def _invert_skewed_quantile(reach: float, skew: float) -> float:
-    """Invert `_transform`."""
+    """Invert `_transform_skewed_quantile`."""
     return reach + skew + 2 * skew * reach**2 + 4 / 3 * skew**2 * reach**3
 
 

@@ -34,7 +34,7 @@ def interim_significance_level(planned: Sequence[int], scored: Sequence[int], en
 
     The planned end is there when each side's is. A side without a plan counts as complete, and so does a study of none.
 
-    >>> find_level([160, 160], [160, 80], [False, False])
+    >>> interim_significance_level([160, 160], [160, 80], [False, False])
     0.001
     """
     sides = list(zip(planned, scored, strict=True))

@@ -84,7 +84,7 @@ def permute_reply_texts(before: Sequence[Any], after: Sequence[Any]) -> Deals:
 def exact_p(questions: Iterable[Deals]) -> float:
     """Give the two-sided p value that nothing changed: twice the chance of the sum that was seen, or one farther out.
 
-    >>> exact_p([deal_values([0.0], [1.0])] * 6)
+    >>> exact_p([permute_reply_values([0.0], [1.0])] * 6)
     0.03125
     """
     moving = [deals for deals in questions if len(deals.chances) > 1]

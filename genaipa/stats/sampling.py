@@ -51,7 +51,7 @@ def sample_cells(answers: Sequence[Sequence[int]], size: int) -> list[list[CellS
 def deal_turns_in_proportion(sizes: Sequence[int], turns: int) -> tuple[list[int], list[float]]:
     """Return how many each of several rows gives in that many turns, round by round, and the mean over their orders.
 
-    >>> deal_turns([3, 1, 3], 4)
+    >>> deal_turns_in_proportion([3, 1, 3], 4)
     ([2, 1, 1], [1.5, 1.0, 1.5])
     """
     if turns < 0 or min(sizes, default=0) < 0:

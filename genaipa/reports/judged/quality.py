@@ -196,7 +196,7 @@ def group_answers_by_document(study: Study) -> dict[str, dict[str, str]]:
 
 
 def agreement_by_group_table(verdicts: Verdicts, groups: Mapping[str, Mapping[str, str]]) -> Table:
-    """Tabulate alpha of each judge with people, by group of answers (`answer_groups`)."""
+    """Tabulate alpha of each judge with people, by group of answers (`group_answers_by_document`)."""
     columns = ["judge", "by", "group", "measure", "answers", *_ALPHA, "reason"]
     rows: list[dict[str, object]] = []
     for judge, both_scored in verdicts.scored_by_judge_and_people.items():
