@@ -234,12 +234,8 @@ def scores_with_best_f1(predicted: Collection[int], references: Sequence[Collect
 
 def mean_scores_leaving_one_out(predicted: Collection[int], references: Sequence[Collection[int]]) -> Scores:
     """Return the mean of `best_score_per_metric` over all ways to leave out one of several references: the paper's."""
-    return _mean_scores(
-        [
-            best_score_per_metric(predicted, other_references)
-            for other_references in _references_without_each(references)
-        ]
-    )
+    reference_sets = _references_without_each(references)
+    return _mean_scores([best_score_per_metric(predicted, other_references) for other_references in reference_sets])
 
 
 def human_agreement(references: Sequence[Collection[int]]) -> Scores:
