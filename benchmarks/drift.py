@@ -28,7 +28,7 @@ from benchmarks.finished_run import write_run
 from benchmarks.measure import Measured, measure
 from benchmarks.workload import SYSTEM, Workload, make_workspace
 from genaipa.runs.selection import Occasion
-from genaipa_watch.over_time import draw_over_time, find_loss, tabulate_changes
+from genaipa_watch.over_time import draw_over_time, find_loss, tabulate_changes_since_first_occasion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -150,7 +150,11 @@ def _replies(random: np.random.Generator, habits: dict[str, Floats], answer: Any
 def alarms(studies: int, looks: int = _LOOKS, systems: int = 1, *, replies: bool = False) -> int:
     """In how many studies of unchanged systems anything seems a change at any look."""
     meanings = (
-        set(tabulate_changes(*series(seed, looks, systems=systems, replies=replies)).data["meaning"])
+        set(
+            tabulate_changes_since_first_occasion(*series(seed, looks, systems=systems, replies=replies)).data[
+                "meaning"
+            ]
+        )
         for seed in range(studies)
     )
     return sum(not {"higher", "lower"}.isdisjoint(found) for found in meanings)
@@ -158,7 +162,10 @@ def alarms(studies: int, looks: int = _LOOKS, systems: int = 1, *, replies: bool
 
 def finds(years: int, lost: float) -> int:
     """In how many years the last look finds a loss, which the gate goes by."""
-    return sum(find_loss(tabulate_changes(*series(seed, _LOOKS, lost))).points > 0 for seed in range(years))
+    return sum(
+        find_loss(tabulate_changes_since_first_occasion(*series(seed, _LOOKS, lost))).points > 0
+        for seed in range(years)
+    )
 
 
 def finds_changed(studies: int, looks: int, systems: int, change: Change) -> int:
@@ -166,7 +173,7 @@ def finds_changed(studies: int, looks: int, systems: int, change: Change) -> int
     number = 0
     for seed in range(studies):
         frame, found = series(seed, looks, change.lost, systems, replies=True, moved=change.moved)
-        rows = tabulate_changes(frame, found).data
+        rows = tabulate_changes_since_first_occasion(frame, found).data
         last = rows[(rows["measure"] == change.measure) & (rows["occasion"] == found["s0"][-1].day)]
         number += bool(last.loc[last["system"] == "s0", "meaning"].isin(["higher", "lower"]).any())
     return number
@@ -196,7 +203,7 @@ def main() -> None:
         command = on_disk(Path(folder), occasions)
     tested = series(1, occasions - 1, systems=5)
     begun = time.process_time()
-    figure = draw_over_time(tabulate_changes(*tested))
+    figure = draw_over_time(tabulate_changes_since_first_occasion(*tested))
     assert figure is not None
     figure.plot()
     alone = time.process_time() - begun

@@ -28,7 +28,7 @@ from genaipa.scoring.evidence.passages import OtherDocuments, PassageFinder
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.systems.base import Passage
 from genaipa.workspace import find_workspace
-from genaipa_retrieval.chapter import tabulate_shown
+from genaipa_retrieval.chapter import tabulate_shown_right_sections
 from genaipa_retrieval.counts import RightSections, count_passages
 from genaipa_retrieval.fact import Passages
 
@@ -67,7 +67,7 @@ def held(draws: int) -> pd.DataFrame:
                 | {name: float(getattr(counts, name)) for name in Passages.columns}
             )
     rubric = shipped_rubric()
-    data = tabulate_shown(make_study(rows, {}, rubric)).data
+    data = tabulate_shown_right_sections(make_study(rows, {}, rubric)).data
     return data.assign(holds=np.logical_and(data["low"] <= 1 - MISSES, data["high"] >= 1 - MISSES))
 
 

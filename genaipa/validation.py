@@ -16,13 +16,13 @@ import msgspec
 from genaipa.answers.fact import find_metrics_named_like_facts
 from genaipa.datasets.base import find_dataset_with_document
 from genaipa.errors import DataError, GenaipaError, clip, nearest
-from genaipa.files.strict_yaml import UNREADABLE, read_partly
+from genaipa.files.strict_yaml import UNREADABLE, read_valid_part
 from genaipa.files.text import DAMAGE, read_text, why
 from genaipa.judging.name import NAME
 from genaipa.judging.task import TEMPLATES as JUDGES
 from genaipa.judging.task import load_templates
 from genaipa.kinds import kinds
-from genaipa.policies.document import About, Document, document_problems, load_document, read_document
+from genaipa.policies.document import About, Document, load_document, metadata_problems, read_document
 from genaipa.policies.sections import resolve_citation
 from genaipa.questions.annotations import (
     Annotations,
@@ -227,7 +227,7 @@ def _check_workspace(
     for name, (_, path) in workspace.names("questions").items():
         findings += _check_questions(workspace, name, path)
     for _, path in workspace.names("rubrics").values():
-        findings += convert_to_findings(read_partly(path, Rubric, partial(_rubric_problems, path))[1])
+        findings += convert_to_findings(read_valid_part(path, Rubric, partial(_rubric_problems, path))[1])
     findings += _check_rubric_name(workspace)
     for name in workspace.names("policies"):
         findings += _check_document(workspace, name)
@@ -239,7 +239,7 @@ def _check_workspace(
     findings += convert_to_findings(read_user_entries(workspace)[1])
     if (people := workspace.home / desk_people.FILE).is_file():
         findings += convert_to_findings(
-            read_partly(people, desk_people.People, partial(desk_people.find_people_problems, people))[1]
+            read_valid_part(people, desk_people.People, partial(desk_people.find_people_problems, people))[1]
         )
         findings += [FileProblem(*assignment, "warning") for assignment in find_unknown_assignments(workspace, runs)]
     findings += _find_unread_files(workspace)
@@ -256,7 +256,7 @@ def _check_workspace(
 
 
 def _check_questions(workspace: Workspace, name: str, path: Path) -> list[FileProblem]:
-    questions, errors = read_partly(path, QuestionSet, partial(question_problems, path, name))
+    questions, errors = read_valid_part(path, QuestionSet, partial(question_problems, path, name))
     against = translation_problems(path, questions, workspace) if questions is not None else ()
     return convert_to_findings((*errors, *against))
 
@@ -316,15 +316,15 @@ def _check_document(workspace: Workspace, name: str) -> list[FileProblem]:
         unread = [error]
 
     def rules(about: About) -> Iterable[DataError]:
-        return document_problems(path, Document(name, text, about, layer)) if not unread else ()
+        return metadata_problems(path, Document(name, text, about, layer)) if not unread else ()
 
-    errors = read_partly(beside, About, rules)[1] if beside.is_file() else []
+    errors = read_valid_part(beside, About, rules)[1] if beside.is_file() else []
     return convert_to_findings([*unread, *errors])
 
 
 def _check_annotations(workspace: Workspace, name: str) -> Iterator[FileProblem]:
     path = workspace.names("annotations")[name][1]
-    annotated, errors = read_partly(path, Annotations, partial(annotation_problems, path, name))
+    annotated, errors = read_valid_part(path, Annotations, partial(annotation_problems, path, name))
     yield from convert_to_findings(errors)
     if annotated is not None:
         try:
@@ -371,7 +371,7 @@ def _check_corrections(workspace: Workspace, name: str) -> Iterator[FileProblem]
     except GenaipaError:
         document = None
     for layer, path in workspace.every("corrections")[name]:
-        corrections, errors = read_partly(path, Corrections, partial(correction_problems, path, name))
+        corrections, errors = read_valid_part(path, Corrections, partial(correction_problems, path, name))
         yield from convert_to_findings(errors)
         if corrections is None:
             continue

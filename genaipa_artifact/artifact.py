@@ -35,7 +35,7 @@ from genaipa.archive import pack
 from genaipa.archive.contents import REPORT
 from genaipa.errors import UsageError
 from genaipa.files.atomic import replacing
-from genaipa.files.text import as_code
+from genaipa.files.text import format_inline_code
 from genaipa.reports.render import as_lines
 from genaipa.reports.writing import ANSWERS, SCORES
 from genaipa.runs.permission import Permission
@@ -65,7 +65,7 @@ def write_artifact(workspace: Workspace, sources: Sequence[Source], folder: Path
     packed = pack(workspace, sources, folder / STUDY, excluded=excluded)
     minutes = max(1, math.ceil((time.process_time() - begun) / 60))
     licenses = sorted({name for source in sources for name in Permission(source.folder, source.manifest).licenses})
-    pinned, about = pin_versions(), _count_in_words(packed)
+    pinned, about = pin_installed_versions(), _describe_size_of_study(packed)
     digested_files = {STUDY: (folder / STUDY).read_bytes(), CONSTRAINTS: pinned.encode()}
     facts = {"pack": packed.pack, "report": packed.report, "about": about, "licenses": licenses, "minutes": minutes}
     files = {
@@ -73,7 +73,7 @@ def write_artifact(workspace: Workspace, sources: Sequence[Source], folder: Path
         CROISSANT: describe_tables(packed, folder / STUDY, about, licenses),
         SUMS: "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in digested_files.items()),
         README: _fill_template("readme.md.jinja", facts),
-        APPENDIX: _fill_template("appendix.md.jinja", {**facts, **_measure_study(packed, folder / STUDY)}),
+        APPENDIX: _fill_template("appendix.md.jinja", {**facts, **_collect_appendix_facts(packed, folder / STUDY)}),
     }
     try:
         for name, text in files.items():
@@ -84,7 +84,7 @@ def write_artifact(workspace: Workspace, sources: Sequence[Source], folder: Path
     return packed
 
 
-def _count_in_words(packed: Packed) -> str:
+def _describe_size_of_study(packed: Packed) -> str:
     """Return the numbers of answers, documents and scores in a sentence."""
     frame = packed.report.frame
     if frame.empty:
@@ -106,13 +106,13 @@ def _fill_template(template: str, facts: Mapping[str, Any]) -> str:
         trim_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"code": as_code, "number": number, "some": some, "rows": as_lines}
+    environment.filters |= {"code": format_inline_code, "number": number, "some": some, "rows": as_lines}
     return environment.get_template(template).render(
         {**facts, "genaipa": __version__, "folder": REPORT, "extras": ",".join(EXTRAS)}
     )
 
 
-def _measure_study(packed: Packed, archive: Path) -> dict[str, Any]:
+def _collect_appendix_facts(packed: Packed, archive: Path) -> dict[str, Any]:
     """Return facts for the appendix: what it takes, who scored, and the command that makes the report again."""
     with zipfile.ZipFile(archive) as opened:
         entries = opened.infolist()
@@ -251,36 +251,36 @@ EXTRAS = ("reports",)
 """Extras of genaipa with which reports can be made."""
 
 
-def pin_versions() -> str:
+def pin_installed_versions() -> str:
     """Return a line `name==version` for each package that genaipa needs for reports, as they are installed here."""
-    packages = sorted(name for name in list_installed("genaipa", EXTRAS) if name != "genaipa")
+    packages = sorted(name for name in list_installed_requirements("genaipa", EXTRAS) if name != "genaipa")
     return "".join(f"{name}=={distribution(name).version}\n" for name in packages)
 
 
-def list_installed(name: str, extras: tuple[str, ...]) -> dict[str, set[str]]:
+def list_installed_requirements(name: str, extras: tuple[str, ...]) -> dict[str, set[str]]:
     """List what a package with these extras needs, directly or not, as installed: package → its requirements."""
     packages: dict[str, set[str]] = {}
-    _add_needed(name, extras, packages, set())
+    _add_installed_requirements(name, extras, packages, set())
     return packages
 
 
-def _add_needed(
+def _add_installed_requirements(
     name: str, extras: tuple[str, ...], packages: dict[str, set[str]], visited: set[tuple[str, str]]
 ) -> None:
     try:
         package = distribution(name)
     except PackageNotFoundError:
         return  # of another system or Python
-    needed = _list_needed(package, extras)
+    needed = _list_requirements(package, extras)
     packages.setdefault(name, set()).update(needed)
     for needed_name, needed_extras in needed.items():
         new = {(needed_name, extra) for extra in ("", *needed_extras)} - visited
         visited |= new
         if new:
-            _add_needed(needed_name, needed_extras, packages, visited)
+            _add_installed_requirements(needed_name, needed_extras, packages, visited)
 
 
-def _list_needed(package: Distribution, extras: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def _list_requirements(package: Distribution, extras: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Return the packages that a package needs here with these extras, each with the extras that it is asked for."""
     needed: dict[str, tuple[str, ...]] = {}
     for line in package.requires or ():

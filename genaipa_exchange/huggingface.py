@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import yaml
 
 from genaipa import __version__
-from genaipa.files.text import as_code
+from genaipa.files.text import format_inline_code
 from genaipa.runs.procedure import read_coordinates
 from genaipa.scoring.people import load_people
 from genaipa.words import number
@@ -101,7 +101,7 @@ def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
                     scored.add(answer.record.digest)
                     for event in (event for event in answer.scores if event.analyst not in left_out):
                         scores.add(_score_row(outgoing, event))
-    (folder / "README.md").write_text(_write_card(outgoing, answers.count, systems), encoding="utf-8")
+    (folder / "README.md").write_text(_format_dataset_card(outgoing, answers.count, systems), encoding="utf-8")
     return ExportSummary(
         4, answers.count, scores.count, "The licence of answers and scores is yours to name in README.md."
     )
@@ -166,11 +166,12 @@ def _score_row(outgoing: Outgoing, event: Event) -> _Row:
     }
 
 
-def _write_card(outgoing: Outgoing, answers: int, systems: Collection[str]) -> str:
+def _format_dataset_card(outgoing: Outgoing, answers: int, systems: Collection[str]) -> str:
     """Return the data set's card: its header for Hugging Face, and what a reader has to know.
 
     `systems` are those whose answers are in it.
     """
+    licenses = ", ".join(map(format_inline_code, outgoing.licenses))
     documents = {name: facts for run in outgoing.runs for name, facts in run.manifest.documents.items()}
     ids = [_HUB_LICENSES.get(re.sub(r"\s+", "-", name.strip().casefold())) for name in outgoing.licenses]
     hub_license = ids[0] if len(ids) == 1 else None
@@ -197,11 +198,11 @@ def _write_card(outgoing: Outgoing, answers: int, systems: Collection[str]) -> s
         "",
         "## Licences",
         "",
-        f"Texts that are quoted: {', '.join(map(as_code, outgoing.licenses)) or 'none'}. Answers and scores: [yours].",
+        f"Texts that are quoted: {licenses or 'none'}. Answers and scores: [yours].",
     ]
     if outgoing.omission_counts:
         held = (number(count, noun) for noun, count in sorted(outgoing.omission_counts.items()))
         silent = sorted(set(outgoing.silenced) - set(systems))
-        without = f" Of {', '.join(map(as_code, silent))} only `tidy.parquet` has rows." if silent else ""
+        without = f" Of {', '.join(map(format_inline_code, silent))} only `tidy.parquet` has rows." if silent else ""
         lines += ["", f"Left out, since it may not be passed on: {', '.join(held)}.{without}"]
     return "\n".join(lines) + "\n"

@@ -50,7 +50,7 @@ def import_(
         raise UsageError(f"There is no file or folder {path}.")
     if annotators and chosen.name != "label-studio":
         raise UsageError(f"--annotators is for label-studio; a file of {chosen.name} names its people.")
-    summary = chosen.read(path, Incoming(current_workspace(), documents, _read_annotators(annotators)))
+    summary = chosen.read(path, Incoming(current_workspace(), documents, _parse_annotator_names(annotators)))
     for note in (*summary.notes, *summary.scores.problems, *summary.scores.replaced):
         say(note)
     if summary.scores.problems:
@@ -59,7 +59,7 @@ def import_(
     _print_summary(summary)
 
 
-def _read_annotators(option_text: str) -> dict[str, str]:
+def _parse_annotator_names(option_text: str) -> dict[str, str]:
     """Read --annotators as number → name; a UsageError for anything else."""
     names: dict[str, str] = {}
     for pair in filter(None, option_text.split(",")):

@@ -20,12 +20,12 @@ import msgspec
 from msgspec.structs import replace
 
 from genaipa.errors import DataError, UnknownNameError, UsageError, clip, command
-from genaipa.files.names import folder_words
+from genaipa.files.names import clean_folder_name
 from genaipa.files.stamps import now
-from genaipa.files.strict_yaml import as_yaml, convert, loose_yaml
+from genaipa.files.strict_yaml import convert, format_yaml, parse_yaml_or_keep_bytes
 from genaipa.files.text import DAMAGE, digest, why
 from genaipa.kinds import DEFAULT
-from genaipa.policies.companies import name_in_words
+from genaipa.policies.companies import company_from_document_name
 from genaipa.policies.document import About, Document, load_document
 from genaipa.policies.formats import SUFFIXED, extract
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
@@ -101,7 +101,7 @@ class Incoming:
         """Number → how many scores a file has of the person whom it knows by this number alone."""
         self.ignored = self.unscored = 0
         self._pool = Pool(workspace, run_folders(workspace)).answers
-        self._texts = _list_texts(documents) if documents else {}
+        self._texts = _list_document_files(documents) if documents else {}
         self._runs: dict[str, dict[str, bytes]] = {}
         self._notes: dict[str, None] = {}
         self._digests: set[str] = set()
@@ -118,7 +118,9 @@ class Incoming:
             extracted = None if text else extract(str(self._texts[name]))
             if extracted:
                 self._notes |= dict.fromkeys(f"{extracted.source}: {note}." for note in extracted.notes)
-            about = About(company=company or name_in_words(name), source=extracted.source if extracted else "")
+            about = About(
+                company=company or company_from_document_name(name), source=extracted.source if extracted else ""
+            )
             return Document(name, extracted.text if extracted else text, about)
         try:
             return load_document(name, self.workspace)
@@ -126,7 +128,7 @@ class Incoming:
             return None
 
     @property
-    def only_text(self) -> str:
+    def name_of_only_document(self) -> str:
         """The name of the only document of the given folder; empty where there are more, or none."""
         return next(iter(self._texts)) if len(self._texts) == 1 else ""
 
@@ -171,8 +173,8 @@ class Incoming:
             files[f"documents/{facts.digest}.txt"] = policy.text.encode()
         if any(record.asked == LEFT_OUT for record in records):
             files[WITHHELD] = msgspec.json.encode(Withheld())
-        name = folder_words(head.name, longest=150)
-        manifest = replace(_narrow_manifest(head, records, files), name=name, totals=count_totals(records))
+        name = clean_folder_name(head.name, longest=150)
+        manifest = replace(_restrict_manifest_to_records(head, records, files), name=name, totals=count_totals(records))
         self.add_run(name, records, files | run_files(manifest, records))
 
     def _has_answer(self, run: str, record: Record) -> bool:
@@ -224,17 +226,17 @@ class Incoming:
     def add_event(self, path: Path, entry: str, event: Event) -> None:
         """Take in a score that was given elsewhere; a DataError if its analyst has no name that can be kept."""
         try:
-            event = replace(event, analyst=self._spell_name(event.analyst))
+            event = replace(event, analyst=self._person_name_resolver(event.analyst))
         except UsageError as error:
             raise DataError(path, str(error), entry) from None
         self._events[event.id] = ReadEvent(event, path, entry, has_id=False)
 
-    def name_person(self, number: str) -> str:
+    def name_numbered_annotator(self, number: str) -> str:
         """Name a person whom a file knows by number alone: as was given, else "annotator" and the number."""
         self._numbers[number] += 1
         return self._annotators.get(number) or _name_annotator(number)
 
-    def _check_numbers(self, path: str, history: Sequence[Event]) -> None:
+    def _check_annotator_numbers(self, path: str, history: Sequence[Event]) -> None:
         """Note who has a number alone; a UsageError for a name that was given to none, or if somebody has it already.
 
         Each server counts its people from 1, so that its first user is not that of another.
@@ -252,7 +254,7 @@ class Incoming:
             [read.event for read in self._events.values()],
         )
         for key, name in self._annotators.items():
-            before, spelt = _name_annotator(key), self._spell_name(name)
+            before, spelt = _name_annotator(key), self._person_name_resolver(name)
             renamed_events = (replace(event, analyst=before) for event in events if event.analyst == spelt != before)
             if not self._desk_people.exclusion_reason(before) and any(
                 event_content(event) in given_scores for event in renamed_events
@@ -282,7 +284,7 @@ class Incoming:
         ] = None
 
     @cached_property
-    def _spell_name(self) -> Callable[[str], str]:
+    def _person_name_resolver(self) -> Callable[[str], str]:
         """A person's name as the file has it → as their scores are kept."""
         with open_existing_store(self.workspace) as store:
             analysts = {event.analyst for _, event in store.events()} if store else set()
@@ -297,7 +299,7 @@ class Incoming:
         with contextlib.closing(open_store(self.workspace)) as store:
             if self._numbers or self._annotators:
                 paths = dict.fromkeys(event.path.name for event in self._events.values())
-                self._check_numbers(" and ".join(paths) or "the file", [event for _, event in store.events()])
+                self._check_annotator_numbers(" and ".join(paths) or "the file", [event for _, event in store.events()])
             scores = add_events(store, self._events.values(), self._pool.keys() | self._digests)
         scores.unscored = self.unscored
         if scores.problems:
@@ -311,11 +313,11 @@ def _name_annotator(number: str) -> str:
     return f"annotator {number}".strip()
 
 
-def _list_texts(folder: Path) -> dict[str, Path]:
+def _list_document_files(folder: Path) -> dict[str, Path]:
     """List the texts in a folder: name → file."""
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder; --documents takes a folder with a file for each document.")
-    return {folder_words(path.stem): path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXED}
+    return {clean_folder_name(path.stem): path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXED}
 
 
 _ORIGIN = ("source", "annotators")
@@ -326,12 +328,12 @@ def _comparable_files(files: Mapping[str, bytes]) -> dict[str, Any]:
     """Return a run's files as they are compared: the same log is the same run, whatever its file is called."""
     contents: dict[str, Any] = {path: content for path, content in files.items() if path != MANIFEST}
     for path in (path for path in contents if path.endswith(".yaml")):
-        fields = loose_yaml(contents[path])
+        fields = parse_yaml_or_keep_bytes(contents[path])
         contents[path] = {k: v for k, v in fields.items() if k not in _ORIGIN} if isinstance(fields, dict) else fields
     return contents
 
 
-def _narrow_manifest(head: Head, records: Sequence[Record], files: Mapping[str, bytes]) -> Manifest:
+def _restrict_manifest_to_records(head: Head, records: Sequence[Record], files: Mapping[str, bytes]) -> Manifest:
     """Return the manifest of a run of these records alone, whose digests are of its files."""
     manifest, places = head.manifest, [*map(read_coordinates, records)]
     used = {at.initialization for at in places}
@@ -347,9 +349,10 @@ def _narrow_manifest(head: Head, records: Sequence[Record], files: Mapping[str, 
     digests = replace(
         manifest.digests,
         **{
-            kind: _digest_files(files, kind, ending) for kind, ending in (("prompts", ".jinja"), ("questions", ".yaml"))
+            kind: _digest_files_of_kind(files, kind, ending)
+            for kind, ending in (("prompts", ".jinja"), ("questions", ".yaml"))
         },
-        annotations=_digest_files(files, "annotations", ".yaml"),
+        annotations=_digest_files_of_kind(files, "annotations", ".yaml"),
         documents=documents,
         systems={name: facts for name, facts in manifest.digests.systems.items() if name == head.system},
     )
@@ -362,7 +365,7 @@ def _narrow_manifest(head: Head, records: Sequence[Record], files: Mapping[str, 
     )
 
 
-def _digest_files(files: Mapping[str, bytes], kind: str, ending: str) -> dict[str, str]:
+def _digest_files_of_kind(files: Mapping[str, bytes], kind: str, ending: str) -> dict[str, str]:
     """Digest the files of a kind: name → SHA-256."""
     return {
         path.removeprefix(f"{kind}/").removesuffix(ending): digest(content.decode())
@@ -422,7 +425,9 @@ class ForeignLog:
     @property
     def name(self) -> str:
         """The run's name."""
-        return folder_words("-".join(filter(None, (self.task, self.system, self.id[:6]))), longest=100) or "imported"
+        return (
+            clean_folder_name("-".join(filter(None, (self.task, self.system, self.id[:6]))), longest=100) or "imported"
+        )
 
     def add(self, sample: ForeignSample) -> None:
         """Take in an answer; a DataError if nothing says its document, or it comes twice."""
@@ -466,11 +471,11 @@ class ForeignLog:
         text = document_text if "\n" in document_text or len(document_text) > _LONGEST_NAME else ""
         if text:
             name = self._names.setdefault(
-                text, folder_words(company.lower() or f"document-{len(self._names) + 1}") or "document"
+                text, clean_folder_name(company.lower() or f"document-{len(self._names) + 1}") or "document"
             )
         else:
-            name = folder_words(document_text) or (
-                next(iter(self.texts)) if len(self.texts) == 1 else self.incoming.only_text
+            name = clean_folder_name(document_text) or (
+                next(iter(self.texts)) if len(self.texts) == 1 else self.incoming.name_of_only_document
             )
         if not name:
             wrong = "names no document in its metadata; give the key 'document', or --documents with one file."
@@ -510,7 +515,7 @@ class ForeignLog:
         for name, answers in self._targets.items():
             about = self._documents[name].digest
             annotated = Annotations(name, self.name, (source,), answers, source=source, digest=about)
-            annotations[name] = as_yaml(annotated)
+            annotations[name] = format_yaml(annotated)
         records, documents = list(self._records.values()), self._documents
         initializations = tuple(dict.fromkeys(read_coordinates(record).initialization for record in records))
         plan = ProcedurePlan(
@@ -528,7 +533,7 @@ class ForeignLog:
             source=source,
             words="own",
             documents=documents,
-            questions={self.name: as_yaml(questions)},
+            questions={self.name: format_yaml(questions)},
             annotations=annotations,
             records=records,
             orders={conversation: tuple(questions) for conversation, questions in self._orders.items()},

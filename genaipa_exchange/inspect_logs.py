@@ -23,8 +23,8 @@ import msgspec
 from genaipa import __version__
 from genaipa.errors import DataError, MissingPackageError, clip
 from genaipa.files.limits import INSPECT_LOG, Allowance, limit_reading
-from genaipa.files.names import folder_words
-from genaipa.files.stamps import as_stamp, now
+from genaipa.files.names import clean_folder_name
+from genaipa.files.stamps import format_timestamp, now
 from genaipa.files.text import digest
 from genaipa.runs.procedure import read_coordinates
 from genaipa.runs.records import MOST_REPETITIONS
@@ -54,7 +54,7 @@ METADATA_KEY = "genaipa"
 """Key of a log's metadata under which there is all that makes it a run again."""
 
 
-def _import_inspect(name: str) -> Any:
+def _import_inspect_module(name: str) -> Any:
     """Import a module of Inspect; a MissingPackageError with the extra that brings it."""
     try:
         return importlib.import_module(f"inspect_ai.{name}")
@@ -69,7 +69,7 @@ def _import_inspect(name: str) -> Any:
 
 def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
     """Write a log for each system and experiment of each run."""
-    _import_inspect("log")
+    _import_inspect_module("log")
     files = answers = 0
     scores: set[str] = set()
     for run in outgoing.runs:
@@ -92,7 +92,7 @@ class _LogWriter:
 
     def __init__(self, run: OutgoingRun, system: str, experiment: str, folder: Path) -> None:
         self.run, self.system, self.experiment = run, system, experiment
-        self.name = folder_words(f"{run.name}-{system}-{experiment}", longest=150)
+        self.name = clean_folder_name(f"{run.name}-{system}-{experiment}", longest=150)
         self._folder, self._samples = folder, folder / f".{self.name}"
         self._file = self._samples.open("w", encoding="utf-8")
         self.ids: dict[str, int] = {}
@@ -119,16 +119,16 @@ class _LogWriter:
         for event in answer.scores:
             self.scores.add(event.id)
             self._numbers[event.analyst] += 1
-            for metric, value in _add_m_all(event, self.run.rubric).items():
+            for metric, value in _values_with_m_all(event, self.run.rubric).items():
                 self._sums[event.analyst][metric] += value
 
     def finish(self, *, alone: bool) -> None:
         """Write the log: its head, then its samples. One that is `alone` has all of its run, and its name."""
         self._file.close()
         name = self.run.name if alone else self.name
-        head = self._make_head(name).model_dump_json(exclude_none=True)
+        head = self._make_log_head(name).model_dump_json(exclude_none=True)
         # Inspect lists logs in JSON by such names only, and takes what comes last for the task's id.
-        begun = as_stamp(dt.datetime.fromisoformat(self._created))[:19].replace(":", "-")
+        begun = format_timestamp(dt.datetime.fromisoformat(self._created))[:19].replace(":", "-")
         path = self._folder / f"{begun}_{self.experiment}_{name.replace('_', '-')}_{self.task_id}.json"
         with path.open("w", encoding="utf-8") as log, self._samples.open(encoding="utf-8") as samples:
             log.write(head.removesuffix("}") + ',"samples":[')
@@ -141,8 +141,8 @@ class _LogWriter:
         """An id that no other log has: of this run, system and experiment."""
         return digest(f"{self.run.name}\0{self.system}\0{self.experiment}")[:22]
 
-    def _make_head(self, name: str) -> Any:
-        log, manifest = _import_inspect("log"), self.run.manifest
+    def _make_log_head(self, name: str) -> Any:
+        log, manifest = _import_inspect_module("log"), self.run.manifest
         spec = log.EvalSpec(
             created=self._created,
             task=self.experiment,
@@ -155,27 +155,27 @@ class _LogWriter:
             metadata={METADATA_KEY: self.run.make_head(name, self.system, self.experiment, self._documents)},
         )
         results = log.EvalResults(
-            total_samples=self.answers, completed_samples=self.answers, scores=list(self._make_results(log))
+            total_samples=self.answers, completed_samples=self.answers, scores=list(self._make_mean_scores(log))
         )
         begun, ended = zip(*self._times, strict=True) if self._times else ([self._created], [self._created])
         stats = log.EvalStats(started_at=min(begun), completed_at=max(ended))
         return log.EvalLog(version=_VERSION, status="success", eval=spec, results=results, stats=stats)
 
-    def _make_results(self, log: Any) -> Iterator[Any]:
+    def _make_mean_scores(self, log: Any) -> Iterator[Any]:
         for analyst, sums in self._sums.items():
             means = {metric: total / self._numbers[analyst] for metric, total in sums.items()}
             metrics = {metric: log.EvalMetric(name=metric, value=mean) for metric, mean in means.items()}
             yield log.EvalScore(name=analyst, scorer=analyst, scored_samples=self._numbers[analyst], metrics=metrics)
 
 
-def _add_m_all(event: Event, rubric: Rubric) -> dict[str, float]:
+def _values_with_m_all(event: Event, rubric: Rubric) -> dict[str, float]:
     """Return an event's values, and M_all before them."""
     assert event.values is not None, "scores and adjudications have values"
     return {M_ALL: round(rubric.m_all(event.values), 2)} | event.values
 
 
 def _make_sample(answer: OutgoingAnswer, rubric: Rubric) -> Any:
-    log, model, record = _import_inspect("log"), _import_inspect("model"), answer.record
+    log, model, record = _import_inspect_module("log"), _import_inspect_module("model"), answer.record
     metadata = {name: value for name, value in msgspec.to_builtins(record).items() if name not in ("asked", "reply")}
     output = model.ModelOutput.from_content(record.model or record.system, record.reply or "")
     output.time = record.seconds
@@ -201,8 +201,8 @@ def _make_sample(answer: OutgoingAnswer, rubric: Rubric) -> Any:
         messages=[model.ChatMessageUser(content=record.asked), output.choices[0].message],
         output=output,
         scores=_make_scores(answer.scores, record.reply or "", rubric),
-        started_at=as_stamp(started),
-        completed_at=as_stamp(started + dt.timedelta(seconds=record.seconds)),
+        started_at=format_timestamp(started),
+        completed_at=format_timestamp(started + dt.timedelta(seconds=record.seconds)),
         total_time=record.seconds,
         working_time=record.seconds,
         metadata=metadata | ({"excluded": answer.excluded} if answer.excluded else {}),
@@ -210,12 +210,12 @@ def _make_sample(answer: OutgoingAnswer, rubric: Rubric) -> Any:
 
 
 def _make_scores(events: Sequence[Event], reply: str, rubric: Rubric) -> dict[str, Any]:
-    score = _import_inspect("scorer").Score
+    score = _import_inspect_module("scorer").Score
     scores: dict[str, Any] = {}
     for event in events:
         name = event.analyst if event.kind == "score" else f"{event.analyst} ({event.kind})"
         scores[name] = score(
-            value=_add_m_all(event, rubric),
+            value=_values_with_m_all(event, rubric),
             answer=clip(reply, _ANSWER),
             explanation=event.note or None,
             metadata={"event": msgspec.to_builtins(event)},
@@ -231,11 +231,11 @@ def read(path: Path, incoming: Incoming) -> ImportSummary:
 
     A DataError names the first log that can't be taken in, and nothing is then.
     """
-    read_log = _import_inspect("log").read_eval_log
+    read_log = _import_inspect_module("log").read_eval_log
     for log_path in _list_logs(path):
         if not log_path.is_file():
             raise DataError(log_path, "does not exist.")
-        _check_log(log_path)
+        _check_log_size(log_path)
         try:
             log = read_log(str(log_path), resolve_attachments="full")
         except Exception as error:  # noqa: BLE001 - it raises whatever its parsers do
@@ -248,26 +248,26 @@ def read(path: Path, incoming: Incoming) -> ImportSummary:
             )
         ours = (log.eval.metadata or {}).get(METADATA_KEY)
         if ours is None:
-            _read_foreign(log_path, log, incoming)
+            _read_foreign_log(log_path, log, incoming)
         else:
-            _read_ours(log_path, log, ours, incoming)
+            _read_own_log(log_path, log, ours, incoming)
     return incoming.write_all()
 
 
-def _check_log(path: Path) -> None:
+def _check_log_size(path: Path) -> None:
     """Refuse a log of more than its reader could take into memory: a few kilobytes may hold gigabytes."""
     with limit_reading(INSPECT_LOG, path) as allowance:
         allowance.check_size(path.stat().st_size)
         if not zipfile.is_zipfile(path):
-            _count_values(path, allowance)
+            _count_json_values(path, allowance)
             return
         with allowance.archive(path) as log:
             for name in log.namelist():
                 with log.open(name) as member:
-                    _count_values(member, allowance)
+                    _count_json_values(member, allowance)
 
 
-def _count_values(file: Path | IO[bytes], allowance: Allowance) -> None:
+def _count_json_values(file: Path | IO[bytes], allowance: Allowance) -> None:
     with file.open("rb") if isinstance(file, Path) else contextlib.nullcontext(file) as content:
         while chunk := content.read(2**20):
             allowance.count(sum(map(chunk.count, (b"{", b"[", b","))))
@@ -277,13 +277,13 @@ def _list_logs(path: Path) -> list[Path]:
     """Return the logs in a folder, as Inspect lists them, or the only one; a DataError where there is none."""
     if not path.is_dir():
         return [path]
-    listed = _import_inspect("log").list_eval_logs(str(path))
+    listed = _import_inspect_module("log").list_eval_logs(str(path))
     if not listed:
         raise DataError(path, "holds no log of Inspect.")
     return sorted(Path(url2pathname(urlsplit(info.name).path)) for info in listed)
 
 
-def _read_text(path: Path, entry: str, content: Any) -> str:
+def _read_message_text(path: Path, entry: str, content: Any) -> str:
     """Return the text of a message's content; a DataError where there is anything else that somebody has to see."""
     if isinstance(content, str):
         return content
@@ -294,11 +294,11 @@ def _read_text(path: Path, entry: str, content: Any) -> str:
     return "\n".join(part.text for part in content if part.type == "text")
 
 
-def _read_foreign(path: Path, log: Any, incoming: Incoming) -> None:
+def _read_foreign_log(path: Path, log: Any, incoming: Incoming) -> None:
     """Take in a log that somebody else's evaluation has left."""
     texts = (log.eval.metadata or {}).get("documents")
     documents = (
-        {folder_words(name): text for name, text in texts.items() if isinstance(text, str)}
+        {clean_folder_name(name): text for name, text in texts.items() if isinstance(text, str)}
         if isinstance(texts, dict)
         else {}
     )
@@ -318,13 +318,15 @@ def _read_foreign_sample(path: Path, sample: Any, created: str) -> ForeignSample
     for message in sample.messages:
         if message.role == "tool" or getattr(message, "tool_calls", None):
             raise DataError(path, "calls tools; only answers without tools can be scored.", entry)
-        _read_text(path, entry, message.content)
+        _read_message_text(path, entry, message.content)
     if not 0 < sample.epoch <= MOST_REPETITIONS:
         raise DataError(path, f"is of epoch {clip(str(sample.epoch), 20)}; epochs count from 1.", entry)
     metadata, question = sample.metadata or {}, sample.input
     if not isinstance(question, str):
-        question = "\n".join(_read_text(path, entry, message.content) for message in question if message.role == "user")
-    reply = _read_text(path, entry, output.choices[0].message.content) if output.choices else ""
+        question = "\n".join(
+            _read_message_text(path, entry, message.content) for message in question if message.role == "user"
+        )
+    reply = _read_message_text(path, entry, output.choices[0].message.content) if output.choices else ""
     return ForeignSample(
         entry,
         metadata,
@@ -335,7 +337,7 @@ def _read_foreign_sample(path: Path, sample: Any, created: str) -> ForeignSample
         _STATUS.get(output.stop_reason, "answered"),
         clip(sample.error.message, 200) if sample.error else "",
         output.model or None,
-        as_stamp(dt.datetime.fromisoformat(sample.started_at or created)),
+        format_timestamp(dt.datetime.fromisoformat(sample.started_at or created)),
         min(max(0.0, output.time or sample.total_time or 0.0), _LONGEST),
         Usage(input=parse_token_count(usage.input_tokens), output=parse_token_count(usage.output_tokens))
         if usage
@@ -347,7 +349,7 @@ _STATUS: dict[str, Status] = {"max_tokens": "truncated", "model_length": "trunca
 """Inspect's reason for the end of a reply → status of its record."""
 
 
-def _read_ours(path: Path, log: Any, raw: Any, incoming: Incoming) -> None:
+def _read_own_log(path: Path, log: Any, raw: Any, incoming: Incoming) -> None:
     """Take in a log that `write` has made."""
     head, records = incoming.read_head(path, raw), []
     for sample in log.samples or ():

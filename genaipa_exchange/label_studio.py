@@ -15,7 +15,7 @@ import msgspec
 
 from genaipa.errors import DataError, clip, command, nearest
 from genaipa.files.limits import JSON, limit_reading
-from genaipa.files.stamps import as_stamp, now
+from genaipa.files.stamps import format_timestamp, now
 from genaipa.files.text import DAMAGE, read_text, why
 from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.rubric import format_value
@@ -39,7 +39,7 @@ _OPEN = "Label Studio does not mask names in replies and shows everybody the sco
 
 def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
     """Write the labels and the tasks: each answer once, without any excluded one."""
-    (folder / CONFIG).write_text(make_config(outgoing.rubric), encoding="utf-8")
+    (folder / CONFIG).write_text(make_labelling_config(outgoing.rubric), encoding="utf-8")
     answers = scores = 0
     with (folder / TASKS).open("wb") as file:
         for task in _list_tasks(outgoing):
@@ -85,7 +85,7 @@ class _Annotation(msgspec.Struct):
         if isinstance(by, dict):
             by = by.get("email") or by.get("username") or by.get("id")
         name = "" if by is None else str(by).strip()
-        return name if name and not name.isdecimal() else incoming.name_person(name)
+        return name if name and not name.isdecimal() else incoming.name_numbered_annotator(name)
 
 
 class _Data(msgspec.Struct):
@@ -108,7 +108,7 @@ def read(path: Path, incoming: Incoming) -> ImportSummary:
         except DAMAGE as error:
             raise DataError(path, f"is not a JSON export of Label Studio, or is cut off ({why(error)}).") from None
     meanings = {
-        metric: {label_value(incoming.rubric, metric, value): value for value in incoming.rubric.values}
+        metric: {format_value_label(incoming.rubric, metric, value): value for value in incoming.rubric.values}
         for metric in incoming.rubric.metrics
     }
     for number, task in enumerate(tasks, 1):
@@ -171,7 +171,7 @@ def _read_annotation(
         entry,
         Event(
             id=new_id(),
-            time=_read_time(labelled.updated_at),
+            time=_convert_time_to_stamp(labelled.updated_at),
             kind="score",
             analyst=labelled.analyst(incoming),
             answer=answer,
@@ -186,10 +186,10 @@ def _read_annotation(
     return True
 
 
-def _read_time(text: str) -> str:
+def _convert_time_to_stamp(text: str) -> str:
     """Return a time as events have it; this moment where there is none."""
     try:
-        return as_stamp(dt.datetime.fromisoformat(text))
+        return format_timestamp(dt.datetime.fromisoformat(text))
     except (ValueError, OverflowError):  # the latter for a day that is none in UTC
         return now()
 
@@ -197,7 +197,7 @@ def _read_time(text: str) -> str:
 # -- labels --
 
 
-def make_config(rubric: Rubric) -> str:
+def make_labelling_config(rubric: Rubric) -> str:
     """Return a project's labels: for each metric one choice among the words of its values, and a note."""
     lines = [
         f"  <Header value={quoteattr(heading)}/>\n  <Text name={quoteattr(name)} value={quoteattr(f'${name}')}/>"
@@ -206,13 +206,15 @@ def make_config(rubric: Rubric) -> str:
     for metric, about in rubric.metrics.items():
         lines.append(f"  <Header value={quoteattr(about.question or rubric.names[metric])}/>")
         lines.append(f'  <Choices name={quoteattr(metric)} toName="{_TO}" choice="single-radio" required="true">')
-        lines += [f"    <Choice value={quoteattr(label_value(rubric, metric, value))}/>" for value in rubric.values]
+        lines += [
+            f"    <Choice value={quoteattr(format_value_label(rubric, metric, value))}/>" for value in rubric.values
+        ]
         lines.append("  </Choices>")
     lines.append(f'  <TextArea name="{_NOTE}" toName="{_TO}" placeholder="Note"/>')
     return "\n".join(["<View>", *lines, "</View>", ""])
 
 
-def label_value(rubric: Rubric, metric: str, value: float) -> str:
+def format_value_label(rubric: Rubric, metric: str, value: float) -> str:
     """Return the label of a value: `+1 relevant`."""
     return f"{format_value(value)} {rubric.meaning(metric, value)}"
 
@@ -262,7 +264,7 @@ def _make_result(rubric: Rubric, event: Event) -> list[dict[str, Any]]:
             "from_name": metric,
             "to_name": _TO,
             "type": "choices",
-            "value": {"choices": [label_value(rubric, metric, value)]},
+            "value": {"choices": [format_value_label(rubric, metric, value)]},
         }
         for metric, value in event.values.items()
     ]

@@ -171,7 +171,7 @@ class OutgoingRun:
         return head
 
     @cached_property
-    def _silenced_documents(self) -> OtherDocuments:
+    def _withheld_documents(self) -> OtherDocuments:
         texts = {name: self._read_document(name) for name in self._permission.documents}
         siblings = {} if self._outgoing.whole else find_withheld(self.source.folder)
         known_texts = {name: document.text for name, document in texts.items() if document}
@@ -187,14 +187,14 @@ class OutgoingRun:
             if record.reply is None:
                 self._outgoing.failures += record.status == "failed"
                 continue
-            permitted = self._permission.redact_record(record, self._silenced_documents.has_passage)
+            permitted = self._permission.redact_record(record, self._withheld_documents.has_passage)
             if permitted.reply is None:
                 self._outgoing.note_omission("answer", f"{self.name}|{record.key}")
                 self._outgoing.silenced.add(record.system)
                 continue
-            yield self._add_scores(permitted)
+            yield self._make_outgoing_answer(permitted)
 
-    def _add_scores(self, record: Record) -> OutgoingAnswer:
+    def _make_outgoing_answer(self, record: Record) -> OutgoingAnswer:
         facts, annotations = self.manifest.documents[record.document], self.annotations(record.document)
         excluded, at = self._excluded.get(record.key), read_coordinates(record)
         return OutgoingAnswer(

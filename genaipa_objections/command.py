@@ -57,8 +57,10 @@ def objections(
     if context.invoked_subcommand is not None:
         return
     workspace = current_workspace()
-    objections_shown = [objection for objection in _list_filed(workspace) if status in (None, objection.status)]
-    rows = [_list_facts(workspace, objection) for objection in objections_shown]
+    objections_shown = [
+        objection for objection in _list_filed_objections(workspace) if status in (None, objection.status)
+    ]
+    rows = [_list_objection_facts(workspace, objection) for objection in objections_shown]
     if json:
         print_json(rows)
         return
@@ -103,13 +105,13 @@ def accept(
     An earlier decision on it no longer counts.
     """
     from genaipa.scoring.objections import check_correction_silence, make_correction
-    from genaipa_objections.settling import export_command, find_document, find_silence
+    from genaipa_objections.settling import export_command, find_annotated_silence, find_objected_document
 
     workspace = current_workspace()
     objection = _find_objection(workspace, objection_id)
     correction: Correction = objection.objection.correction
     if not (silent is answer is passage is why is None):
-        document = find_document(workspace, objection.objection)
+        document = find_objected_document(workspace, objection.objection)
         if document is None:
             raise UsageError(f"the text of '{objection.objection.document}' is not here, so nothing can be edited.")
         correction = make_correction(
@@ -119,7 +121,7 @@ def accept(
             answer=correction.answer if answer is None else answer,
             why=correction.why if why is None else why,
         )
-    check_correction_silence(correction.silent, find_silence(workspace, objection.objection))
+    check_correction_silence(correction.silent, find_annotated_silence(workspace, objection.objection))
     _settle_objection(workspace, objection, by, correction, reason)
     show(f"{objection.objection.document} {objection.objection.question}: accepted. To write a file of corrections:")
     show(export_command(workspace, objection.objection.document), exact=True)
@@ -159,29 +161,29 @@ def export(
     In the workspace's folder corrections/, 'genaipa report --corrected' applies it. The document's words are quoted
     only where they may be passed on; else the file has their place and digest.
     """
-    from genaipa.files.strict_yaml import as_yaml
+    from genaipa.files.strict_yaml import format_yaml
     from genaipa_objections.settling import collect_corrections
 
     workspace = current_workspace()
     if output is not None:
         if output.name != f"{document}.yaml":
             raise UsageError(f"{output}: a file of corrections is named after its document: {document}.yaml.")
-        _refuse_shipped(output)
+        _refuse_shipped_folder(output)
         check_no_overwrite(output, force=force)
-    corrections, left_out = collect_corrections(workspace, document, _list_filed(workspace))
+    corrections, left_out = collect_corrections(workspace, document, _list_filed_objections(workspace))
     for note in left_out:
         say(note)
     if output is None:
-        sys.stdout.write(as_yaml(corrections))
+        sys.stdout.write(format_yaml(corrections))
         return
     with open_output(output, force=force) as file:
-        file.write(as_yaml(corrections).encode())
+        file.write(format_yaml(corrections).encode())
     show(f"{output}: {number(len(corrections.corrections), 'correction')}")
     if output.resolve().parent != workspace.home / "corrections" or workspace.layers[0][0] != "workspace":
         say("'genaipa report --corrected' applies it from the folder corrections/ of a workspace (genaipa init).")
 
 
-def _refuse_shipped(output: Path) -> None:
+def _refuse_shipped_folder(output: Path) -> None:
     """Raise a UsageError for a file among the data of the installation, or of the checkout that a command is run in."""
     if output.expanduser().resolve().is_relative_to(shipped_folder("corrections")):
         raise UsageError(
@@ -191,7 +193,7 @@ def _refuse_shipped(output: Path) -> None:
         )
 
 
-def _list_filed(workspace: Workspace) -> list[FiledObjection]:
+def _list_filed_objections(workspace: Workspace) -> list[FiledObjection]:
     """List every objection; none, without making a store, where there is no store yet."""
     from genaipa.scoring.objections import collect_objections
     from genaipa.scoring.store import open_existing_store
@@ -202,7 +204,9 @@ def _list_filed(workspace: Workspace) -> list[FiledObjection]:
 
 def _find_objection(workspace: Workspace, objection_id: str) -> FiledObjection:
     matches = [
-        objection for objection in _list_filed(workspace) if objection.event.id.startswith(objection_id.strip() or "-")
+        objection
+        for objection in _list_filed_objections(workspace)
+        if objection.event.id.startswith(objection_id.strip() or "-")
     ]
     if len(matches) != 1:
         count = len(matches) or "no"
@@ -227,19 +231,19 @@ def _settle_objection(
         store.append([settle_objection(objection, user.name, correction, reason=reason)])
 
 
-def _list_facts(workspace: Workspace, objection: FiledObjection) -> dict[str, Any]:
+def _list_objection_facts(workspace: Workspace, objection: FiledObjection) -> dict[str, Any]:
     """Return an objection as it is listed; the passage is empty where the text is not here."""
-    from genaipa_objections.settling import find_document
+    from genaipa_objections.settling import find_objected_document
 
     right, objected, ruling = objection.correction, objection.objection, objection.ruling
-    document = find_document(workspace, objected)
+    document = find_objected_document(workspace, objected)
     return {
         "id": objection.event.id[:_SHORT],
         "document": objected.document,
         "question": objected.question,
         "analyst": objection.event.analyst,
         "time": objection.event.time,
-        "annotated": _find_annotated(workspace, document, objection) if document else "",
+        "annotated": _find_annotated_answer(workspace, document, objection) if document else "",
         "silent": right.silent,
         "answer": right.answer,
         "passage": " ".join(right.find_proving_sentence(document.text).split()) if document else "",
@@ -250,7 +254,7 @@ def _list_facts(workspace: Workspace, objection: FiledObjection) -> dict[str, An
     }
 
 
-def _find_annotated(workspace: Workspace, document: Document, objection: FiledObjection) -> str:
+def _find_annotated_answer(workspace: Workspace, document: Document, objection: FiledObjection) -> str:
     """Return the annotated answer that an objection is about; empty where it is not in the workspace."""
     from genaipa.questions.annotations import find_annotations, find_question_set
 

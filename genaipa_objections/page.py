@@ -65,7 +65,7 @@ def page(desk: Desk, user: User) -> None:
         return
     desk.current.refresh()
     all_objections = list_objections(desk)
-    visible = _select_visible(desk, user, all_objections)
+    visible = _select_objections_user_may_see(desk, user, all_objections)
     counts = Counter(objection.status for objection in visible)
     state_counts = ", ".join(f"{counts[status]:,} {status}" for status in get_args(Status) if counts[status]) or "none"
     hidden = len(all_objections) - len(visible)
@@ -97,7 +97,13 @@ def page(desk: Desk, user: User) -> None:
     )
     columns = ("Document", "Question", "By", "When", "State")
     show_long_table(
-        "objections", "Objections", columns, chosen, _objection_row, chosen=objection.event.id, choose=_remember_choice
+        "objections",
+        "Objections",
+        columns,
+        chosen,
+        _objection_row,
+        chosen=objection.event.id,
+        choose=_remember_chosen_objection,
     )
     try:
         case = desk.pool.load_case(objection.event.answer)
@@ -111,18 +117,18 @@ def page(desk: Desk, user: User) -> None:
             for same_answer in about_same_answer
             if same_answer is objection or same_answer.status != "withdrawn"
         ]
-        _record_exposure(desk, user, objection, beside)
+        _record_that_user_saw_objections(desk, user, objection, beside)
     except GenaipaError as error:
         show_notice("objection trouble", describe_error_for_desk(error), "bad")
         return
     texts_column, form_column = st.columns(2, gap="medium")
     with texts_column:
-        _show_objections(case, beside)
+        _show_question_and_objections(case, beside)
     with form_column:
-        _show_form(desk, user, case, objection)
+        _show_ruling_form(desk, user, case, objection)
 
 
-def _select_visible(desk: Desk, user: User, objections: list[FiledObjection]) -> list[FiledObjection]:
+def _select_objections_user_may_see(desk: Desk, user: User, objections: list[FiledObjection]) -> list[FiledObjection]:
     """Select the objections except those to an annotated answer beside which this user may be asked to score."""
     if not user.scores or not objections:
         return objections
@@ -133,7 +139,9 @@ def _select_visible(desk: Desk, user: User, objections: list[FiledObjection]) ->
     ]
 
 
-def _record_exposure(desk: Desk, user: User, objection: FiledObjection, beside: Sequence[FiledObjection]) -> None:
+def _record_that_user_saw_objections(
+    desk: Desk, user: User, objection: FiledObjection, beside: Sequence[FiledObjection]
+) -> None:
     """Record that this user saw what others think of these answers: a score changed later isn't independent."""
     if any(neighbour.event.analyst != user.name for neighbour in beside):
         about = (objection.objection.digest, objection.objection.question)
@@ -141,7 +149,7 @@ def _record_exposure(desk: Desk, user: User, objection: FiledObjection, beside: 
         desk.queue.record_exposures(user.name, answers, scores=True)
 
 
-def _remember_choice(objection_id: str) -> None:
+def _remember_chosen_objection(objection_id: str) -> None:
     st.session_state[_CHOSEN] = objection_id
 
 
@@ -153,7 +161,7 @@ def _objection_row(objection: FiledObjection) -> ListRow:
     )
 
 
-def _show_objections(case: Case, beside: Sequence[FiledObjection]) -> None:
+def _show_question_and_objections(case: Case, beside: Sequence[FiledObjection]) -> None:
     """Show the question, the annotated answer, and every objection to it."""
     about = case.document.about.title or case.document.company
     show_texts("objection question", [Text(case.original or case.asked, about, tone="strong")])
@@ -193,7 +201,7 @@ def _format_objection(case: Case, correction: Correction) -> str:
     )
 
 
-def _show_form(desk: Desk, user: User, case: Case, objection: FiledObjection) -> None:
+def _show_ruling_form(desk: Desk, user: User, case: Case, objection: FiledObjection) -> None:
     """Show the form with the correction as it was proposed or accepted, and the decision."""
     correction, key = objection.correction, objection.event.id
     with st.form(f"objection {key} {objection.status}"):

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 
-def find_silence(workspace: Workspace, objection: Objection) -> Silent | None:
+def find_annotated_silence(workspace: Workspace, objection: Objection) -> Silent | None:
     """Tell whether an objection's annotated answer says that the document is silent; None if it is not here."""
-    document = find_document(workspace, objection)
+    document = find_objected_document(workspace, objection)
     held = find_annotations(workspace, document) if document else None
     if document is None or held is None or not held.of_this_text:
         return None
@@ -64,7 +64,7 @@ def export_command(workspace: Workspace, document: str) -> str:
     return command("genaipa", "scores", "objections", "export", document, "-o", file)
 
 
-def find_document(workspace: Workspace, objection: Objection) -> Document | None:
+def find_objected_document(workspace: Workspace, objection: Objection) -> Document | None:
     """Return the very text that an objection is about, of the workspace or kept by one of its runs, or None."""
     with contextlib.suppress(GenaipaError):
         document = load_document(objection.document, workspace)
@@ -94,8 +94,8 @@ def collect_corrections(
     if not accepted:
         raise UsageError(f"no objection to an annotated answer about '{name}' is accepted.")
     accepted.sort(key=lambda filed_objection: filed_objection.ruling_order)
-    text = _choose_text(workspace, name, accepted)
-    document = find_document(
+    text = _choose_digest_of_text(workspace, name, accepted)
+    document = find_objected_document(
         workspace,
         next(filed_objection.objection for filed_objection in accepted if filed_objection.objection.digest == text),
     )
@@ -127,7 +127,7 @@ def collect_corrections(
     ), left_out
 
 
-def _choose_text(workspace: Workspace, name: str, accepted: list[FiledObjection]) -> str:
+def _choose_digest_of_text(workspace: Workspace, name: str, accepted: list[FiledObjection]) -> str:
     """Return the digest of the text that the file is about."""
     texts = [objection.objection.digest for objection in accepted]
     try:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genaipa.reports.ratings import Ratings
-from genaipa_points.counts import match_points
-from genaipa_points.tables import tabulate_judged_rates
+from genaipa_points.counts import match_points_to_answers
+from genaipa_points.tables import tabulate_recall_and_harm_by_judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,20 +32,20 @@ class PointRatings(Ratings):
 
     def count(self, study: Study, events: Iterable[Event]) -> Counts:
         """Count the ticks of each point; those of points that were edited since count nowhere."""
-        points = match_points(study.sources, study.annotated.answers, study.answers)
+        points = match_points_to_answers(study.sources, study.annotated.answers, study.answers)
         counts: defaultdict[Part, NDArray[np.int64]] = defaultdict(lambda: np.zeros(len(self.values), np.int64))
         for event in events:
             known_points, ticks = points.get(event.answer), event.ticks
             if known_points is not None and known_points.match(ticks):
                 for number, point in enumerate(known_points.points):
-                    counts[event.answer, number][_find_value(ticks, point.id)] += 1
+                    counts[event.answer, number][_number_of_tick_value(ticks, point.id)] += 1
         return dict(counts)
 
     def tabulate_judges(self, study: Study, judges: Verdicts) -> Table:
         """Tabulate recall of vital points and the harm rate by judges' ticks alone."""
-        return tabulate_judged_rates(study, judges)
+        return tabulate_recall_and_harm_by_judge(study, judges)
 
 
-def _find_value(ticks: Ticks, point: str) -> int:
+def _number_of_tick_value(ticks: Ticks, point: str) -> int:
     """Return the number of the value that was ticked of a point."""
     return 2 if point in ticks.said else 0 if point in ticks.contradicted else 1

@@ -13,12 +13,12 @@ from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.figures.heatmap import COLUMN, HATCH, hatch_cell, make_corner_legend_entry, mark_cell_corners
 from genaipa.reports.table import Table
 from genaipa_points.tables import (
-    describe_harm,
-    measure_points,
+    compute_point_shares,
+    describe_systems_doing_harm,
     sort_worst_first,
-    tabulate_contradicted,
-    tabulate_missed,
-    tabulate_rates,
+    tabulate_harmful_contradictions,
+    tabulate_missed_points,
+    tabulate_recall_and_harm,
 )
 
 if TYPE_CHECKING:
@@ -44,25 +44,27 @@ class PointsChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter | None:
         """Make the chapter; None where no person ticked any point."""
-        table = tabulate_rates(study.table)
+        table = tabulate_recall_and_harm(study.table)
         if not table:
             return None
-        points = measure_points(study)
-        of_points = tabulate_missed(points)
+        points = compute_point_shares(study)
+        of_points = tabulate_missed_points(points)
         return Chapter(
             "points",
             "Points said, and harm",
             "How much of a complete answer a system says, and how often it contradicts a point in a way that would "
             "hurt a reader.",
-            nonempty_tables(table, tabulate_contradicted(points), of_points),
-            scope.draw_pages([partial(draw_missed, points, experiment) for experiment in list_experiments(of_points)]),
+            nonempty_tables(table, tabulate_harmful_contradictions(points), of_points),
+            scope.draw_pages(
+                [partial(draw_most_missed_points, points, experiment) for experiment in list_experiments(of_points)]
+            ),
             method=_METHOD,
             first=(table.name,),
         )
 
     def notable(self, study: Study) -> Iterable[str]:
         """Return a sentence on systems that contradict what would hurt a reader."""
-        return describe_harm(study.table)
+        return describe_systems_doing_harm(study.table)
 
 
 MOST = 24
@@ -75,8 +77,8 @@ _MISSED, _SAID = "#d9793d", "#fdf6f1"
 _POINT = ["document", "question", "number"]
 
 
-def draw_missed(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> Figure | None:
-    """Draw the points of an experiment (rows of `measure_points`) that are missed most; None without one."""
+def draw_most_missed_points(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> Figure | None:
+    """Draw the points of an experiment (rows of `compute_point_shares`) that are missed most; None without one."""
     points_of_experiment = points[points["experiment"] == experiment]
     # The same points on each page, whatever systems it shows.
     means = {"said": ("said", "mean"), "contradicted": ("contradicted", "mean"), "weight": ("weight", "first")}
@@ -92,7 +94,7 @@ def draw_missed(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> 
     rows = rows.loc[[point for point in worst if point in rows.index]]
     several = len({document for document, _, _ in rows.index}) > 1
     names = {
-        point: _name_point(point[0], point[1], row, several=several)
+        point: _label_point(point[0], point[1], row, several=several)
         for point, row in zip(rows.index, rows.to_dict("records"), strict=True)
     }
     texts = {point: text for point, text in zip(rows.index, rows["text"], strict=True) if text}
@@ -117,7 +119,7 @@ def draw_missed(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> 
         title,
         about,
         table,
-        lambda: _draw(data, names, texts, systems, experiment),
+        lambda: _draw_point_shares(data, names, texts, systems, experiment),
         f"A filled corner: an answer contradicts the point. {HURTS}: a contradiction would hurt a reader.",
         int((style.WIDTH - 3.0) / COLUMN),
         f"Answers that say a point, in per cent. A filled corner: an answer contradicts it; {HURTS}: that would hurt.",
@@ -125,13 +127,13 @@ def draw_missed(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> 
     )
 
 
-def _name_point(document: str, question: str, row: Mapping[Any, Any], *, several: bool) -> str:
+def _label_point(document: str, question: str, row: Mapping[Any, Any], *, several: bool) -> str:
     """Name a point by its place, beside its words."""
     parts = (*([document] if several else []), question, row["point"], *([HURTS] if row["harm"] else []))
     return " ".join(style.shorten(part, 16) for part in parts)
 
 
-def _draw(
+def _draw_point_shares(
     data: pd.DataFrame, names: Mapping[Any, str], texts: Mapping[Any, str], systems: Mapping[Any, str], experiment: str
 ) -> Canvas:
     from matplotlib.colors import LinearSegmentedColormap

@@ -69,7 +69,7 @@ class PointCounts(ScoreFact):
 
     def reader(self, study: StudyInputs, answers: pd.DataFrame) -> Callable[[Event], Row] | None:
         """Return what counts a score's ticks; None where no annotated answer has points."""
-        pointed = match_points(study.sources, study.annotated, answers)
+        pointed = match_points_to_answers(study.sources, study.annotated, answers)
 
         def count(event: Event) -> Row:
             points = pointed.get(event.answer)
@@ -78,11 +78,11 @@ class PointCounts(ScoreFact):
         return count if pointed else None
 
 
-def match_points(
+def match_points_to_answers(
     sources: Sequence[Source], annotated: Mapping[Place, AnnotatedAnswer], answers: pd.DataFrame
 ) -> dict[str, KnownPoints]:
     """Return the points of its question's annotated answer for each answer's digest that has any."""
-    points_by_place = find_points(sources, annotated)
+    points_by_place = find_points_by_place(sources, annotated)
     if not points_by_place:
         return {}
     columns = (answers[name] for name in ("answer", "run", "document", "question"))
@@ -90,7 +90,9 @@ def match_points(
     return {answer: points for answer, points in placed if answer and points}
 
 
-def find_points(sources: Sequence[Source], annotated: Mapping[Place, AnnotatedAnswer]) -> dict[Place, KnownPoints]:
+def find_points_by_place(
+    sources: Sequence[Source], annotated: Mapping[Place, AnnotatedAnswer]
+) -> dict[Place, KnownPoints]:
     """Return the points of these annotated answers; of runs in a pack by the digests that it keeps."""
     folders, digests_kept = {source.folder.name: source.folder for source in sources}, {}
     points_by_place = {}

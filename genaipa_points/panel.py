@@ -55,7 +55,7 @@ class PointsPanel(Panel):
         data: dict[str, Any] = {
             "metric": rubric.points_metric,
             "digest": points_digest(points),
-            "values": tabulate_keys(points, rubric),
+            "values": tabulate_value_keys(points, rubric),
             "list": [
                 {
                     "id": point.id,
@@ -124,7 +124,12 @@ class PointsPanel(Panel):
         show_heading(_TITLE)
         columns = ["point", "question", "document", *number_columns("answers", "ticked differently")]
         show_long_table(
-            "agreement points", _TITLE, columns, disputed, lambda point: _make_row(desk, point), before=expose
+            "agreement points",
+            _TITLE,
+            columns,
+            disputed,
+            lambda point: _make_disputed_point_row(desk, point),
+            before=expose,
         )
         st.caption("Of the answers on which two people ticked the point: how many got different ticks.")
 
@@ -136,7 +141,7 @@ def _list_points(case: Case) -> tuple[Point, ...]:
     return case.annotated.points if case.annotated else ()
 
 
-def tabulate_keys(points: Sequence[Point], rubric: Rubric) -> list[list[str]]:
+def tabulate_value_keys(points: Sequence[Point], rubric: Rubric) -> list[list[str]]:
     """Return the keys of the values that follow by the rubric.
 
     A row for each number of vital points that are said, from 0, and in it a key for each number of the others.
@@ -156,10 +161,12 @@ def tabulate_ticks(points: Sequence[Point], events: Collection[Event]) -> list[l
 
     A tick is empty where the event's points were not on screen, or were edited since.
     """
-    return [[_name_own_tick(point, event.ticks, points_digest(points)) for event in events] for point in points]
+    return [
+        [_name_tick_unless_edited(point, event.ticks, points_digest(points)) for event in events] for point in points
+    ]
 
 
-def _name_own_tick(point: Point, ticks: Ticks | None, digest: str) -> str:
+def _name_tick_unless_edited(point: Point, ticks: Ticks | None, digest: str) -> str:
     return _name_tick(point.id, ticks) if ticks and ticks.digest == digest else ""
 
 
@@ -210,7 +217,7 @@ def find_disputed_points(scores: Iterable[Event], pool: Pool) -> list[DisputedPo
     return sorted(disputed, key=lambda point: (-point.apart, len(point.answers), point.answers, point.point))
 
 
-def _make_row(desk: Desk, disputed: DisputedPoint) -> ListRow:
+def _make_disputed_point_row(desk: Desk, disputed: DisputedPoint) -> ListRow:
     digest = disputed.answers[0]
     answer = desk.pool.answers[digest]
     points = _list_points(load_case(desk, digest))

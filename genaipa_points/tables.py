@@ -19,7 +19,7 @@ from genaipa.reports.table import Table, make_table
 from genaipa.runs.manifest import LEFT_OUT
 from genaipa.runs.permission import Permission
 from genaipa.scoring.current import select_effective_events
-from genaipa_points.counts import find_points
+from genaipa_points.counts import find_points_by_place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,10 +37,10 @@ _PLACE = ["document", "question"]
 _ANSWER = ["run", "key"]
 
 
-def tabulate_rates(frame: pd.DataFrame) -> Table:
+def tabulate_recall_and_harm(frame: pd.DataFrame) -> Table:
     """Tabulate recall of vital points and the harm rate of each system in each experiment, by people's ticks."""
     columns = [*_BY, "measure", "answers", *_RATE]
-    data = _measure_by_people(frame)
+    data = _compute_rates_by_people(frame)
     return make_table(
         "points",
         "Vital points, and harm",
@@ -55,17 +55,21 @@ def tabulate_rates(frame: pd.DataFrame) -> Table:
 
 
 @averages.cache_per_frame
-def _measure_by_people(frame: pd.DataFrame) -> pd.DataFrame:
-    return _measure_rates(frame[frame["counted"]])
+def _compute_rates_by_people(frame: pd.DataFrame) -> pd.DataFrame:
+    return _compute_rates_of_systems(frame[frame["counted"]])
 
 
-def tabulate_judged_rates(study: Study, verdicts: Verdicts) -> Table:
+def tabulate_recall_and_harm_by_judge(study: Study, verdicts: Verdicts) -> Table:
     """Tabulate the same by each judge's ticks alone, in the order of systems' names: no estimate of what people say."""
     columns = ["judge", *_BY, "measure", "answers", "rate"]
     frame = add_fact_columns(study.table, ["points"])
     rows = frame[(frame["scorer"] == "machine") & frame["points"].notna() & (frame["excluded"] == "")]
     judges = rows["analyst"].astype("str").map(verdicts.name_scorer)
-    rates = [_measure_rates(ticked).assign(judge=judge) for judge, ticked in rows.groupby(judges, sort=True) if judge]
+    rates = [
+        _compute_rates_of_systems(ticked).assign(judge=judge)
+        for judge, ticked in rows.groupby(judges, sort=True)
+        if judge
+    ]
     return make_table(
         "points-judged",
         "Judges alone: no estimate",
@@ -78,7 +82,7 @@ def tabulate_judged_rates(study: Study, verdicts: Verdicts) -> Table:
     )
 
 
-def _measure_rates(rows: pd.DataFrame) -> pd.DataFrame:
+def _compute_rates_of_systems(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each system, experiment and measure of these rows of a tidy table."""
     rows = add_fact_columns(rows, ["points"])
     ticked = averages.select_policy_rows(rows[rows["points"].notna()])
@@ -89,12 +93,12 @@ def _measure_rates(rows: pd.DataFrame) -> pd.DataFrame:
     answers = values.groupby([*_BY, *_PLACE, *_ANSWER], observed=True)[[*_MEASURES.values()]].mean().reset_index()
     if answers.empty:
         return pd.DataFrame(columns=_BY)
-    parts = [averages.summarize_groups(answers, _BY, partial(_measure_rate, measure=measure)) for measure in _MEASURES]
+    parts = [averages.summarize_groups(answers, _BY, partial(_compute_rate, measure=measure)) for measure in _MEASURES]
     rates = pd.concat([rates for rates in parts if not rates.empty])
     return rates[rates["answers"] > 0].sort_values(_BY, kind="stable")
 
 
-def _measure_rate(rows: pd.DataFrame, measure: str) -> dict[str, object]:
+def _compute_rate(rows: pd.DataFrame, measure: str) -> dict[str, object]:
     column = _MEASURES[measure]
     mean = averages.estimate_column_mean(rows, column, SHARES[0])
     ends = {name: mean[name] for name in BOTH}
@@ -105,7 +109,7 @@ def _measure_rate(rows: pd.DataFrame, measure: str) -> dict[str, object]:
 # -- point by point --
 
 
-def measure_points(study: Study) -> pd.DataFrame:
+def compute_point_shares(study: Study) -> pd.DataFrame:
     """Return a row for each system, experiment and point: the shares of answers that say and that contradict it.
 
     Columns: `system`, `experiment`, `document`, `question`, `point` (its id), `weight`, `harm`, `said`, `contradicted`,
@@ -118,7 +122,10 @@ def measure_points(study: Study) -> pd.DataFrame:
         for score in select_effective_events(study.log.counted)
         if score.ticks
     }
-    points_by_answer, quotable = find_points(study.sources, study.annotated.answers), _find_quotable(study, rows)
+    points_by_answer, quotable = (
+        find_points_by_place(study.sources, study.annotated.answers),
+        _find_quotable_documents(study, rows),
+    )
     states, about = [], ["answer", "analyst", "role", *_BY, *_PLACE, *_ANSWER]
     for answer, analyst, role, *coordinates in rows[about].astype("str").itertuples(index=False, name=None):
         system, experiment, document, question, run, key = coordinates
@@ -143,7 +150,7 @@ def measure_points(study: Study) -> pd.DataFrame:
     return shares.reset_index()
 
 
-def _find_quotable(study: Study, rows: pd.DataFrame) -> set[tuple[str, str]]:
+def _find_quotable_documents(study: Study, rows: pd.DataFrame) -> set[tuple[str, str]]:
     """Return the runs and documents of these rows whose annotated answers may be passed on in words."""
     places = {*rows[["run", "document"]].astype("str").itertuples(index=False, name=None)}
     runs = {run for run, _ in places}
@@ -152,8 +159,8 @@ def _find_quotable(study: Study, rows: pd.DataFrame) -> set[tuple[str, str]]:
     return {(run, document) for run, document in places if permissions[run].may_share_annotations(document)}
 
 
-def tabulate_missed(points: pd.DataFrame) -> Table:
-    """Tabulate the points of `measure_points` in each experiment, the most missed first; averaged over systems."""
+def tabulate_missed_points(points: pd.DataFrame) -> Table:
+    """Tabulate the points of `compute_point_shares` in each experiment, most missed first; averaged over systems."""
     by = ["experiment", *_PLACE, "number", "point", "weight", "harm", "text"]
     data = points.groupby(by, observed=True).agg(
         said=("said", "mean"), contradicted=("contradicted", "mean"), systems=("system", "nunique")
@@ -163,7 +170,7 @@ def tabulate_missed(points: pd.DataFrame) -> Table:
         "points-missed",
         "Points missed most",
         "How often the answers of a system say each point of an annotated answer, and how often they contradict it, "
-        f"averaged over systems. By system: the CSV beside the heat map.{_describe_missing_words(points)}",
+        f"averaged over systems. By system: the CSV beside the heat map.{_note_withheld_words(points)}",
         sort_worst_first(data.reset_index()).sort_values("experiment", kind="stable"),
         columns,
         formats=dict.fromkeys(("said", "contradicted"), ".0%"),
@@ -177,22 +184,22 @@ def sort_worst_first(points: pd.DataFrame) -> pd.DataFrame:
     return points.assign(_vital=vital).sort_values(order, ascending=[True, False, False], kind="stable")
 
 
-def tabulate_contradicted(points: pd.DataFrame) -> Table:
-    """Tabulate the points of `measure_points` that a system contradicts and whose contradiction would hurt, and why."""
+def tabulate_harmful_contradictions(points: pd.DataFrame) -> Table:
+    """Tabulate the points of `compute_point_shares` that a system contradicts and it would hurt, and why."""
     columns = [*_BY, *_PLACE, "point", "contradicted", "answers", "text", "why"]
     rows = points[(points["harm"] == "yes") & (points["contradicted"] > 0)]
     return make_table(
         "points-harm",
         "Harmful contradictions",
         f"Each point marked as harmful that a system contradicts, the share of its answers to the question that "
-        f"contradict it, and why that would hurt, by the annotated answer.{_describe_missing_words(rows)}",
+        f"contradict it, and why that would hurt, by the annotated answer.{_note_withheld_words(rows)}",
         rows,
         columns,
         formats={"contradicted": ".0%"},
     )
 
 
-def _describe_missing_words(points: pd.DataFrame) -> str:
+def _note_withheld_words(points: pd.DataFrame) -> str:
     left_out = (points["text"] == "").any()
     return " Words of points that may not be passed on are left out." if left_out else ""
 
@@ -203,23 +210,23 @@ _NAMED = 3
 """Systems that the sentence names, the most harmful first."""
 
 
-def describe_harm(frame: pd.DataFrame) -> list[str]:
+def describe_systems_doing_harm(frame: pd.DataFrame) -> list[str]:
     """Name the systems that contradict a point whose contradiction would hurt, in a sentence; none without one."""
-    rates = _measure_by_people(frame)
+    rates = _compute_rates_by_people(frame)
     rows = rates[rates["measure"] == HARM] if len(rates) else rates
     if not len(rows) or not rows["rate"].gt(0).any():
         return []
     wide = bool(rows["policies_low"].notna().all())
     several = len(rows["experiment"].unique()) > 1
     ordered = rows.sort_values("rate", ascending=False, kind="stable").to_dict("records")
-    named = [_describe_system(row, wide=wide, several=several) for row in ordered]
+    named = [_describe_rate_of_system(row, wide=wide, several=several) for row in ordered]
     more_note = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
     target = "policies like these" if wide else "these documents"
     head = f"Harmful answers, by the points that they contradict (95 % for {target})"
     return [f"{head}: {', '.join(named[:_NAMED])}{more_note}."]
 
 
-def _describe_system(row: Mapping[Any, Any], *, wide: bool, several: bool) -> str:
+def _describe_rate_of_system(row: Mapping[Any, Any], *, wide: bool, several: bool) -> str:
     low, high = (row["policies_low"], row["policies_high"]) if wide else (row["low"], row["high"])
     where = f" in {row['experiment']}" if several else ""
     interval = f" ({low * 100:.0f} to {high * 100:.0f})" if pd.notna(low) else ""

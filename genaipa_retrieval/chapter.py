@@ -59,13 +59,13 @@ class RetrievalChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
-        table = tabulate_shown(study)
+        table = tabulate_shown_right_sections(study)
         return Chapter(
             NAME,
             "Retrieval",
             "Whether the passages that a system retrieved show the section that the right answer rests on.",
-            nonempty_tables(table, tabulate_by_number(study), tabulate_passages(study)),
-            scope.draw_pages([partial(draw_shown, table)]),
+            nonempty_tables(table, tabulate_shown_by_passage_number(study), tabulate_passages(study)),
+            scope.draw_pages([partial(draw_shown_right_sections, table)]),
             []
             if table
             else ["No question with passages has an annotated answer that rests on a section of the document."],
@@ -73,10 +73,10 @@ class RetrievalChapter(ChapterMaker):
 
     def notable(self, study: Study) -> Iterable[str]:
         """Return a sentence on each system some of whose passages are not in the document."""
-        return describe_elsewhere(study)
+        return describe_passages_elsewhere(study)
 
 
-def select_answers(study: Study) -> pd.DataFrame:
+def select_answers_with_passages(study: Study) -> pd.DataFrame:
     """Return the answers of systems that gave passages, with `right`: 1, 0, or NaN where no person scored it.
 
     An answer is right if the average of its accuracy is above 0: entirely or in part.
@@ -95,9 +95,11 @@ def select_answers(study: Study) -> pd.DataFrame:
     return retrieved.assign(right=(accuracy > 0).astype("float64").where(accuracy.notna()))
 
 
-def tabulate_shown(study: Study) -> Table:
+def tabulate_shown_right_sections(study: Study) -> Table:
     """Tabulate how often a right section was shown, and how often each went with a right answer, where scored."""
-    data = averages.summarize_groups(_select_with_sections(select_answers(study)), _BY, _measure_shown)
+    data = averages.summarize_groups(
+        _select_answers_with_right_sections(select_answers_with_passages(study)), _BY, _compute_shown_shares
+    )
     columns = [*_BY, "n", "mean", *BOTH, *_PARTS, "scored"]
     data = data.reindex(columns=columns)
     if not data["scored"].astype("float64").any():
@@ -122,13 +124,13 @@ def tabulate_shown(study: Study) -> Table:
     )
 
 
-def _select_with_sections(rows: pd.DataFrame) -> pd.DataFrame:
+def _select_answers_with_right_sections(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the answers that there were right sections for, of experiments in which the system retrieved."""
     retrieved = rows.groupby(_BY, observed=True)["passages"].transform("max") > 0
     return rows[retrieved & (rows["sections"] > 0)]
 
 
-def _measure_shown(rows: pd.DataFrame) -> dict[str, object]:
+def _compute_shown_shares(rows: pd.DataFrame) -> dict[str, object]:
     is_shown, right, quotes = rows["shown_at"] > 0, rows["right"] > 0, rows["quotes"] > 0
     mean = estimate_crossed_mean(is_shown.astype("float64"), rows["question"], rows["document"], limits=SHARES[0])
     scored = rows["right"].notna()
@@ -147,13 +149,13 @@ def _measure_shown(rows: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def tabulate_by_number(study: Study) -> Table:
+def tabulate_shown_by_passage_number(study: Study) -> Table:
     """Tabulate how often a right section was shown by the first passages, for several numbers of them."""
-    rows = _select_with_sections(select_answers(study))
+    rows = _select_answers_with_right_sections(select_answers_with_passages(study))
     passage_counts = rows.groupby(_BY, observed=True)["passages"].transform("max")
     parts = [
         averages.summarize_groups(
-            rows[(passage_counts >= first) | (first == 1)], _BY, partial(_measure_first, first=first)
+            rows[(passage_counts >= first) | (first == 1)], _BY, partial(_compute_shown_by_first_passages, first=first)
         )
         for first in _FIRST
     ]
@@ -171,7 +173,7 @@ def tabulate_by_number(study: Study) -> Table:
     )
 
 
-def _measure_first(rows: pd.DataFrame, first: int) -> dict[str, object]:
+def _compute_shown_by_first_passages(rows: pd.DataFrame, first: int) -> dict[str, object]:
     is_shown = ((rows["shown_at"] > 0) & (rows["shown_at"] <= first)).astype("float64")
     mean = estimate_crossed_mean(is_shown, rows["question"], rows["document"], limits=SHARES[0])
     return {"first": first, **averages.interval_columns(mean)}
@@ -179,7 +181,7 @@ def _measure_first(rows: pd.DataFrame, first: int) -> dict[str, object]:
 
 def tabulate_passages(study: Study) -> Table:
     """Count the passages: how many are annotated, how many of another text, and how many silent questions got."""
-    data = averages.summarize_groups(select_answers(study), _BY, _measure_passages)
+    data = averages.summarize_groups(select_answers_with_passages(study), _BY, _compute_passage_shares)
     shares = ("sections_shown", "annotated", "elsewhere", "other")
     columns = [*_BY, "answers", "each", *shares, "on_silent", "silent_each"]
     return make_table(
@@ -204,7 +206,7 @@ def tabulate_passages(study: Study) -> Table:
     )
 
 
-def _measure_passages(rows: pd.DataFrame) -> dict[str, object]:
+def _compute_passage_shares(rows: pd.DataFrame) -> dict[str, object]:
     about, silent = rows[rows["sections"] > 0], rows[rows["silent"] == "yes"]
     recall = about["sections_shown"] / about["sections"]
     return {
@@ -219,9 +221,9 @@ def _measure_passages(rows: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def describe_elsewhere(study: Study) -> list[str]:
+def describe_passages_elsewhere(study: Study) -> list[str]:
     """Say of each system how many of its passages are not in the document that was asked about, if any."""
-    counts = select_answers(study).groupby("system", observed=True, sort=True)[
+    counts = select_answers_with_passages(study).groupby("system", observed=True, sort=True)[
         ["passages", "passages_elsewhere", "passages_other"]
     ]
     return [
@@ -233,7 +235,7 @@ def describe_elsewhere(study: Study) -> list[str]:
     ]
 
 
-def draw_shown(table: Table, scope: Scope = ALONE) -> Figure | None:
+def draw_shown_right_sections(table: Table, scope: Scope = ALONE) -> Figure | None:
     """Draw systems and experiments down: the share with its intervals, and the parts of the scored answers."""
     data = scope.select_shown(table.data.dropna(subset=["mean"]))
     if data.empty:
@@ -248,10 +250,18 @@ def draw_shown(table: Table, scope: Scope = ALONE) -> Figure | None:
     fits = forest.systems_per_page(int(data.groupby("system").size().max()))
     also = ", and how often its scored answers were right with it and without" if "scored" in data else ""
     caption = f"How often a system's passages show a right section{also}."
-    return Figure(NAME, table.title, note, numbers, lambda: _draw(data, systems, scope), fits=fits, caption=caption)
+    return Figure(
+        NAME,
+        table.title,
+        note,
+        numbers,
+        lambda: _draw_shares_and_parts(data, systems, scope),
+        fits=fits,
+        caption=caption,
+    )
 
 
-def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
+def _draw_shares_and_parts(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
     named = (
         (system, of, style.shorten_experiment_name(of)) for system, of in data[_BY].itertuples(index=False, name=None)
     )
@@ -263,7 +273,7 @@ def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canva
         forest.draw_interval(panels[0], row, position, marks[row["system"]])
         panels[0].text(1.03, position, f"{row['mean']:.0%}", va="center", fontsize=style.SMALL)
         if parts:
-            _draw_parts(panels[1], row, position)
+            _draw_right_answer_parts(panels[1], row, position)
     panels[0].set_xlim(0, 1.16)
     panels[0].set_xlabel("Right section shown,\nwith its 95 % intervals")
     for axes in panels:
@@ -277,7 +287,7 @@ def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canva
     return canvas
 
 
-def _draw_parts(axes: Axes, row: Mapping[Any, Any], position: float) -> None:
+def _draw_right_answer_parts(axes: Axes, row: Mapping[Any, Any], position: float) -> None:
     """Draw the four parts of the scored answers in one bar."""
     if not row["scored"]:
         axes.text(0.02, position, "none scored", va="center", **style.ABSENT)

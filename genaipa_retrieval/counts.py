@@ -47,17 +47,17 @@ class RightSections:
         """Tell whether a passage has a sentence of these sections, or is of one."""
         return any(overlap_by_half(sentence, passage) for sentences in self.sections for sentence in sentences)
 
-    def count_shown(self, passages: Sequence[Span]) -> int:
+    def count_shown_sections(self, passages: Sequence[Span]) -> int:
         """Count the sections that these passages show."""
-        return sum(self._is_shown(sentences, passages) for sentences in self.sections)
+        return sum(self._is_section_shown(sentences, passages) for sentences in self.sections)
 
-    def _is_shown(self, sentences: Sequence[Span], passages: Sequence[Span]) -> bool:
-        covered = {sentence for sentence in sentences if _is_covered(sentence, passages)}
+    def _is_section_shown(self, sentences: Sequence[Span], passages: Sequence[Span]) -> bool:
+        covered = {sentence for sentence in sentences if _is_mostly_covered(sentence, passages)}
         supporting = self._support.intersection(sentences)
         return not supporting.isdisjoint(covered) if supporting else 2 * len(covered) >= len(sentences)
 
 
-def _is_covered(sentence: Span, passages: Sequence[Span]) -> bool:
+def _is_mostly_covered(sentence: Span, passages: Sequence[Span]) -> bool:
     """Tell whether the passages together have at least half of a sentence."""
     start, end = sentence
     covered, reached = 0, start
@@ -103,7 +103,7 @@ def count_passages(
     shown_at, shown_spans = 0, list[tuple[int, int]]()
     for number, span in enumerate(placed, 1):
         shown_spans += [span] if span else []
-        if span and not shown_at and right.has(span) and right.count_shown(shown_spans):
+        if span and not shown_at and right.has(span) and right.count_shown_sections(shown_spans):
             shown_at = number
     return Retrieval(
         passages=len(passages),
@@ -111,7 +111,7 @@ def count_passages(
         passages_elsewhere=len(elsewhere),
         passages_other=sum(other_documents.has_passage(passage.text, document) for passage in elsewhere),
         sections=len(right.sections),
-        sections_shown=right.count_shown(shown_spans),
+        sections_shown=right.count_shown_sections(shown_spans),
         shown_at=shown_at,
         quotes=int(_repeats_passages(reply, passages)),
     )
@@ -125,7 +125,7 @@ def _repeats_passages(reply: str, passages: Sequence[Passage]) -> bool:
     return bool(words) and len(repeated) >= SAME * len(words)
 
 
-def _collect_others(inputs: Sequence[Inputs]) -> OtherDocuments:
+def _collect_other_documents(inputs: Sequence[Inputs]) -> OtherDocuments:
     """Return the first documents, by name, of a run or of a study's slices."""
     inputs_by_name = {name: run_inputs for run_inputs in inputs for name in run_inputs.manifest.documents}
     texts = {}
@@ -136,9 +136,9 @@ def _collect_others(inputs: Sequence[Inputs]) -> OtherDocuments:
 
 
 @lru_cache(maxsize=2)
-def _collect_study(workspace: Workspace, paths: tuple[Path, ...]) -> OtherDocuments:
+def _collect_documents_of_slices(workspace: Workspace, paths: tuple[Path, ...]) -> OtherDocuments:
     """Return the same of the slices in these folders: once for all of them."""
-    return _collect_others([Inputs(workspace, RunFolder(path)) for path in paths])
+    return _collect_other_documents([Inputs(workspace, RunFolder(path)) for path in paths])
 
 
 class RunPassages:
@@ -148,7 +148,7 @@ class RunPassages:
         self._inputs, self._corrected = inputs, corrected
         # Of a corpus only the latest documents stay: records of one are close together.
         self._finder = lru_cache(maxsize=_DOCUMENTS)(self._make_finder)
-        self._right = lru_cache(maxsize=_DOCUMENTS * 100)(self._find_right)
+        self._right = lru_cache(maxsize=_DOCUMENTS * 100)(self._find_right_sections)
 
     def count(
         self, document: str, question: str, passages: Sequence[Passage] = (), reply: str = ""
@@ -163,7 +163,7 @@ class RunPassages:
     def _make_finder(self, document: str) -> PassageFinder:
         return PassageFinder(self._inputs.document(document).text)
 
-    def _find_right(self, document: str, question: str) -> RightSections:
+    def _find_right_sections(self, document: str, question: str) -> RightSections:
         about = self._inputs.document(document)
         annotated, part_set = self._inputs.annotated_answer(document, question, corrected=self._corrected)
         if annotated is None:
@@ -175,6 +175,6 @@ class RunPassages:
     @cached_property
     def _other_documents(self) -> OtherDocuments:
         if self._inputs.manifest.slice is None:
-            return _collect_others([self._inputs])
+            return _collect_other_documents([self._inputs])
         siblings = find_siblings(self._inputs.folder)
-        return _collect_study(self._inputs.workspace, tuple(sibling.path for sibling in siblings))
+        return _collect_documents_of_slices(self._inputs.workspace, tuple(sibling.path for sibling in siblings))

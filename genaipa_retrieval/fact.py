@@ -43,7 +43,7 @@ class Passages(Fact):
         """Count the passages of an answer that has any."""
         if not record.passages:
             return {}
-        return self._count(run, record.document, record.question, record.passages, record.reply or "")
+        return self._count_passages(run, record.document, record.question, record.passages, record.reply or "")
 
     def complete(self, run: RunInputs, answers: pd.DataFrame) -> pd.DataFrame | None:
         """Count the answers without passages of systems that gave some with others: they retrieved nothing."""
@@ -52,17 +52,17 @@ class Passages(Fact):
         retrieved = in_this_run & answers["system"].isin(retrieving_systems) & ~answers["status"].isin(UNASKED)
         empty = answers[retrieved & answers["passages"].isna()]
         places = zip(empty.index, empty["document"], empty["question"], strict=True)
-        rows = {row: self._count(run, document, question) for row, document, question in places}
+        rows = {row: self._count_passages(run, document, question) for row, document, question in places}
         return pd.DataFrame.from_dict(rows, orient="index")
 
-    def _count(
+    def _count_passages(
         self, run: RunInputs, document: str, question: str, passages: Sequence[Passage] = (), reply: str = ""
     ) -> Row:
-        counts = run.make_once(_make_counter).count(document, question, passages, reply)
+        counts = run.make_once(_make_passage_counter).count(document, question, passages, reply)
         return msgspec.structs.asdict(counts) if counts else {}
 
 
-def _make_counter(run: RunInputs) -> RunPassages:
+def _make_passage_counter(run: RunInputs) -> RunPassages:
     from genaipa_retrieval.counts import RunPassages  # its expressions take long to compile
 
     return RunPassages(run.inputs, corrected=run.corrected)

@@ -28,9 +28,16 @@ from genaipa.runs.exclusions import Exclusion
 from genaipa.scoring.evidence.doubts import FUNCTION_WORDS, describe_wrong_citation
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.words import some
-from genaipa_study.copies import M_ALL_ROUNDING, ROUNDING, PublishedTable, contradicting_means, counterpart, find_copies
+from genaipa_study.copies import (
+    M_ALL_ROUNDING,
+    ROUNDING,
+    PublishedTable,
+    contradicting_means,
+    counterpart_table,
+    find_copies,
+)
 from genaipa_study.findings import Finding, answer_finding
-from genaipa_study.layout import DOCUMENTS, parse_label, question_origin, read_csv_rows
+from genaipa_study.layout import DOCUMENTS, parse_question_label, question_origin, read_csv_rows
 from genaipa_study.results import PARAPHRASES
 from genaipa_study.sheets import column_letter
 
@@ -57,7 +64,7 @@ _NEAR = 0.95
 def audit_answers(answers: list[Answer], questions: QuestionSet) -> list[Finding]:
     """Find answers about another company or to another question, repeats, and texts without their first letter."""
     return [
-        *_find_other_company(answers),
+        *_find_answers_about_other_company(answers),
         *audit_repeats(answers, questions),
         *(
             answer_finding(
@@ -78,7 +85,7 @@ def _group_by_run(answers: Iterable[Answer]) -> dict[tuple[object, ...], list[An
     return blocks
 
 
-def _find_other_company(answers: list[Answer]) -> Iterator[Finding]:
+def _find_answers_about_other_company(answers: list[Answer]) -> Iterator[Finding]:
     """Yield every answer of a block that is about another company, whether it names one or not."""
     companies = [name for name, document in DOCUMENTS.items() if document.kind == "policy"]
     patterns = {name: re.compile(rf"\b(?:{_NAMES.get(name, DOCUMENTS[name].company)})\b") for name in companies}
@@ -117,7 +124,7 @@ def _find_annotation_cells(tree: Tree, path: str) -> dict[str, str]:
     letter = column_letter(header.index("annotated answer") + 1) if "annotated answer" in header else ""
     cells = {}
     for number, row in enumerate(rows, start=2):
-        label = next((parsed for cell in row if (parsed := parse_label(cell))), None)
+        label = next((parsed for cell in row if (parsed := parse_question_label(cell))), None)
         if label:
             cells[label[0]] = f"{letter}{number}"
     return cells
@@ -150,16 +157,16 @@ def audit_repeats(answers: Iterable[Answer], questions: QuestionSet) -> Iterator
     for answers_by_text in answers_by_subject.values():
         for text, sharing in answers_by_text.items():
             if len({answer.question for answer in sharing}) > 1:
-                yield from _judge_shared_text(text, sharing, questions)
+                yield from _exclude_worse_fitting_question(text, sharing, questions)
             elif len(sharing) > 1:
                 yield _repeat_finding("repeated-answer", sharing, "The same text, word for word, is")
-        for text_one, text_two, similarity in _find_near_copies(answers_by_text):
+        for text_one, text_two, similarity in _find_nearly_equal_texts(answers_by_text):
             alike_answers = [*answers_by_text[text_one], *answers_by_text[text_two]]
             kind = "repeated-answer" if len({answer.question for answer in alike_answers}) == 1 else "near-copy"
             yield _repeat_finding(kind, alike_answers, f"Nearly the same text ({similarity:.1%} of the words) is")
 
 
-def _judge_shared_text(text: _Text, sharing: list[Answer], questions: QuestionSet) -> Iterator[Finding]:
+def _exclude_worse_fitting_question(text: _Text, sharing: list[Answer], questions: QuestionSet) -> Iterator[Finding]:
     """Exclude a text under the one of two questions that it fits less; under more questions, mention it."""
     text_stems = _word_stems(" ".join(text))
     fits: Counter[str] = Counter()
@@ -186,10 +193,10 @@ def _repeat_finding(kind: str, alike: list[Answer], sentence: str) -> Finding:
     return answer_finding(first, kind, f"{sentence} in {some(places, _MAX_NAMED)}.")
 
 
-def _find_near_copies(texts: Iterable[_Text]) -> Iterator[tuple[_Text, _Text, float]]:
+def _find_nearly_equal_texts(texts: Iterable[_Text]) -> Iterator[tuple[_Text, _Text, float]]:
     """Yield pairs of texts that are nearly the same, and how much they have in common."""
     bit_by_word: dict[tuple[str, int], int] = {}
-    texts_with_bits = [(text, _word_bits(text, bit_by_word)) for text in sorted(texts, key=len)]
+    texts_with_bits = [(text, _encode_words_as_bits(text, bit_by_word)) for text in sorted(texts, key=len)]
     for index, (text, bits) in enumerate(texts_with_bits):
         for longer_text, longer_bits in texts_with_bits[index + 1 :]:
             total = len(text) + len(longer_text)
@@ -201,7 +208,7 @@ def _find_near_copies(texts: Iterable[_Text]) -> Iterator[tuple[_Text, _Text, fl
                     yield text, longer_text, similarity
 
 
-def _word_bits(text: _Text, bit_by_word: dict[tuple[str, int], int]) -> int:
+def _encode_words_as_bits(text: _Text, bit_by_word: dict[tuple[str, int], int]) -> int:
     """Return a number with a bit for every word of a text, numbered if repeated; `bit_by_word` grows with new words."""
     times: Counter[str] = Counter()
     bits = 0
@@ -226,17 +233,17 @@ def audit_scores(scores: list[PublishedScore]) -> list[Finding]:
     `excludes` of a finding holds for each cell that its `cell` names.
     """
     findings: list[Finding] = []
-    for tables in _group_tables(scores):
+    for tables in _group_tables_by_system(scores):
         copies = find_copies(tables)
         for copy in copies:
             findings += _copy_findings(copy)
-        findings += _find_unreachable(tables)
+        findings += _find_unreachable_scores(tables)
         findings += _find_impossible_means(tables)
-        findings += _find_contradictions(tables, copies)
+        findings += _find_contradicted_means(tables, copies)
     return findings
 
 
-def _group_tables(scores: list[PublishedScore]) -> Iterator[Tables]:
+def _group_tables_by_system(scores: list[PublishedScore]) -> Iterator[Tables]:
     """Yield the tables of each system."""
     systems: defaultdict[str, Tables] = defaultdict(dict)
     for score in scores:
@@ -260,7 +267,7 @@ def _copy_findings(copy: Copy) -> Iterator[Finding]:
         yield _score_finding(kind, copy.original.scores(copy.original_cells), reason)
 
 
-def _find_unreachable(tables: Tables) -> Iterator[Finding]:
+def _find_unreachable_scores(tables: Tables) -> Iterator[Finding]:
     """Yield cells that no score, nor the mean of a user question's three, can come to."""
     for score in (
         score_of_row for table in tables.values() for row in table.rows.values() for score_of_row in row.values()
@@ -312,14 +319,14 @@ def _list_means_of_three() -> tuple[float, ...]:
     return tuple(sorted(set(means)))
 
 
-def _find_contradictions(tables: Tables, copies: Iterable[Copy]) -> Iterator[Finding]:
+def _find_contradicted_means(tables: Tables, copies: Iterable[Copy]) -> Iterator[Finding]:
     """Yield rows whose mean isn't what the metrics imply: a rule chooses, unless one of them holds a copy."""
     copied = {(copy.copy, question) for copy in copies for question, _ in copy.cells}
     for table in tables.values():
-        metrics = counterpart(tables, table)
+        metrics = counterpart_table(tables, table)
         if table.kind == "metrics" or metrics is None:
             continue
-        loses = _count_complete(table) < _count_complete(metrics)
+        loses = _count_complete_questions(table) < _count_complete_questions(metrics)
         for question, row in table.rows.items():
             differ = contradicting_means(tables, table, question)
             if differ is None:
@@ -343,7 +350,7 @@ def _find_contradictions(tables: Tables, copies: Iterable[Copy]) -> Iterator[Fin
                 yield _score_finding("tables-contradict", [means], of_means + rule)
 
 
-def _count_complete(table: PublishedTable) -> int:
+def _count_complete_questions(table: PublishedTable) -> int:
     """Count the questions with a number in each column."""
     return sum(len(row) == (1 if table.kind == "metrics" else len(table.columns)) for row in table.rows.values())
 

@@ -130,21 +130,21 @@ def implied_m_all(means: PublishedScore) -> float:
     return overall
 
 
-def counterpart(tables: Tables, source: PublishedTable) -> PublishedTable | None:
+def counterpart_table(tables: Tables, source: PublishedTable) -> PublishedTable | None:
     """Return the table of the other kind about the same experiment."""
     return tables.get(("metrics" if source.kind == "m_all" else "m_all", source.experiment))
 
 
-def is_comparable(tables: Tables, source: PublishedTable, question: str) -> bool:
+def both_tables_have_mean(tables: Tables, source: PublishedTable, question: str) -> bool:
     """Tell whether this table and its counterpart both have the question's mean over all documents."""
-    other_table = counterpart(tables, source)
+    other_table = counterpart_table(tables, source)
     return other_table is not None and (question, _MEAN) in source.values and (question, _MEAN) in other_table.values
 
 
 def contradicting_means(tables: Tables, source: PublishedTable, question: str) -> tuple[float, float] | None:
     """Return the mean M_all of the question in this table and in its counterpart, where they differ; else None."""
-    other_table = counterpart(tables, source)
-    if other_table is None or not is_comparable(tables, source, question):
+    other_table = counterpart_table(tables, source)
+    if other_table is None or not both_tables_have_mean(tables, source, question):
         return None
     means = source.values[question, _MEAN], other_table.values[question, _MEAN]
     return means if abs(means[0] - means[1]) > M_ALL_ROUNDING else None
@@ -173,9 +173,9 @@ def find_copies(tables: Tables) -> list[Copy]:
                 if lost.isdisjoint(pair.parts):
                     lost_questions = {(source, question) for source, (question, _) in lost}
                     copy = (
-                        _choose_by_rule(pair)
+                        _choose_copy_by_rule(pair)
                         if ignored is None
-                        else _choose_by_votes(tables, ignored | lost_questions, pair)
+                        else _choose_copy_by_votes(tables, ignored | lost_questions, pair)
                     )
                     if copy:
                         copies.append(copy)
@@ -276,28 +276,28 @@ def _find_equal_parts(
         ]
         if covered.issuperset(pairs) or any((table, c) in lost or (other_table, d) in lost for c, d in pairs):
             continue
-        equal_telling, telling = _count_telling(table, other_table, pairs)
+        equal_telling, telling = _count_telling_cells(table, other_table, pairs)
         if equal_telling < _SHARE * telling or equal_telling < (_ENOUGH if telling >= _ENOUGH else max(_FEW, telling)):
             continue
         # A copied half is not to take the other one with it.
         halves = ([pair for pair in pairs if question_origin(pair[0][0]) == origin] for origin in ("faq", "user"))
         if any(
             equal_telling < _HALF * telling
-            for equal_telling, telling in (_count_telling(table, other_table, half, 0) for half in halves)
+            for equal_telling, telling in (_count_telling_cells(table, other_table, half, 0) for half in halves)
         ):
             continue
         covered.update(pairs)
-        tolerance, _ = _choose_precision(table, other_table, pairs)
+        tolerance, _ = _tolerance_and_digits(table, other_table, pairs)
         equal = sum(abs(table.values[c] - other_table.values[d]) <= tolerance for c, d in pairs)
         part = f"All {len(pairs)} {words}" if equal == len(pairs) else f"{equal} of the {len(pairs)} {words}"
         yield _EqualParts(table, other_table, [c for c, _ in pairs], [d for _, d in pairs], part, equal_telling)
 
 
-def _count_telling(
+def _count_telling_cells(
     table: PublishedTable, other_table: PublishedTable, pairs: list[tuple[Cell, Cell]], min_values: int = _VALUES
 ) -> tuple[int, int]:
     """Count the telling cells that are equal, and all of them; equal ones with too few values count as none."""
-    tolerance, digits = _choose_precision(table, other_table, pairs)
+    tolerance, digits = _tolerance_and_digits(table, other_table, pairs)
     ends = shipped_rubric().values if tolerance == ROUNDING else M_ALL_RANGE
     values = [(table.values[cell], other_table.values[another]) for cell, another in pairs]
     frequent = [value for value, times in Counter(first for first, _ in values).items() if times > len(values) / 2]
@@ -313,7 +313,7 @@ def _count_telling(
     )
 
 
-def _choose_precision(
+def _tolerance_and_digits(
     table: PublishedTable, other_table: PublishedTable, pairs: list[tuple[Cell, Cell]]
 ) -> tuple[float, int]:
     """Return by how much two accounts of such a cell may differ, and the digits of its values."""
@@ -321,12 +321,12 @@ def _choose_precision(
     return (ROUNDING, 2) if metrics else (M_ALL_ROUNDING, 1)
 
 
-def _choose_by_votes(tables: Tables, ignored: set[tuple[PublishedTable, str]], pair: _EqualParts) -> Copy | None:
+def _choose_copy_by_votes(tables: Tables, ignored: set[tuple[PublishedTable, str]], pair: _EqualParts) -> Copy | None:
     """Choose the part that its counterpart contradicts more, or else confirms less; None if neither differs."""
     votes, reasons = [], []
     for source in (pair.table, pair.other_table):
-        voter = counterpart(tables, source)
-        voting = [q for q in pair.questions if is_comparable(tables, source, q) and (voter, q) not in ignored]
+        voter = counterpart_table(tables, source)
+        voting = [q for q in pair.questions if both_tables_have_mean(tables, source, q) and (voter, q) not in ignored]
         against = sum(contradicting_means(tables, source, question) is not None for question in voting)
         votes.append((against, against - len(voting)))
         number = f"{against} of {len(voting)} questions"
@@ -340,7 +340,7 @@ def _choose_by_votes(tables: Tables, ignored: set[tuple[PublishedTable, str]], p
     )
 
 
-def _choose_by_rule(pair: _EqualParts) -> Copy | None:
+def _choose_copy_by_rule(pair: _EqualParts) -> Copy | None:
     """Choose the less complete table as the copy, then the one of the later experiment, then the later column."""
     if pair.telling < _ENOUGH:
         return None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from genaipa.files.spreadsheets import as_csv
+from genaipa.files.spreadsheets import format_csv
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,4 +48,4 @@ def answer_finding(answer: Answer, kind: str, reason: str, *, excludes: bool = F
 
 def write_audit(findings: Iterable[Finding]) -> bytes:
     """Return the findings as the content of a CSV file, one row each."""
-    return as_csv(Finding, findings)
+    return format_csv(Finding, findings)

@@ -178,7 +178,7 @@ def find_document(text: str, names: tuple[str, ...] = POLICIES) -> str | None:
     return close[0] if close else None
 
 
-def parse_label(text: str) -> tuple[str, int] | None:
+def parse_question_label(text: str) -> tuple[str, int] | None:
     """Return question id and number of a label: `T_f1`, `AEEₑ` → AEE_f1; `T_u2` → T_u1, 2 (its second paraphrase)."""
     levels = any(ord(letter) in _LEVELS for letter in text)
     match = _LABEL.fullmatch(text.strip().translate(_LEVELS).upper().replace("PBD", "PD"))
@@ -194,7 +194,7 @@ def question_origin(question: str) -> str:
     return "user" if "_u" in question else "faq"
 
 
-def name_system(path: str) -> str:
+def system_of_file(path: str) -> str:
     """Return the system whose file this is, from its folder: `Results/Results_ChatGPT-4/…` → published/chatgpt-4."""
     folder = PurePosixPath(path).parts[1]
     return "published/" + folder.removeprefix("Results_").lower()

@@ -92,7 +92,7 @@ def locate_segments(text: str, segments: list[str], segmentation: str) -> tuple[
         if start >= 0:
             search_start = start + len(squeezed_segment)
         else:
-            start, search_start = _locate_nearest(
+            start, search_start = _locate_by_first_characters(
                 squeezed, squeezed_segment, search_start, f"{segmentation}, Part {number}"
             )
             notes.append(
@@ -102,7 +102,7 @@ def locate_segments(text: str, segments: list[str], segmentation: str) -> tuple[
     return tuple(offsets), notes
 
 
-def _locate_nearest(squeezed: str, segment: str, search_start: int, segment_name: str) -> tuple[int, int]:
+def _locate_by_first_characters(squeezed: str, segment: str, search_start: int, segment_name: str) -> tuple[int, int]:
     """Return the start of a segment, and where to look for the next, by its first characters found in the text."""
     for skipped in range(max(1, len(segment) - _WINDOW + 1)):
         start = squeezed.find(segment[skipped : skipped + _WINDOW], search_start)
@@ -215,7 +215,7 @@ def convert_annotations(tree: Tree, name: str) -> Annotations:
     law = tuple(sorted(numbers, key=lambda number: [int(step) for step in number.split(".")]))
     rows = read_table(tree.folder / path, _COLUMNS, ids)
     answers = {question: _make_annotated_answer(cells["answer"], law) for question, cells in rows.items()}
-    _note_copies(answers, {question: cells["question"] for question, cells in rows.items()})
+    _note_copied_answers(answers, {question: cells["question"] for question, cells in rows.items()})
     return Annotations(
         document=name,
         questions=question_set,
@@ -261,7 +261,7 @@ def find_cited_articles(text: str, law: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(labels))
 
 
-def _note_copies(answers: dict[str, AnnotatedAnswer], questions: dict[str, str]) -> None:
+def _note_copied_answers(answers: dict[str, AnnotatedAnswer], questions: dict[str, str]) -> None:
     """Note copied answers: of questions with the same text, all but the best match."""
     questions_by_answer: defaultdict[str, list[str]] = defaultdict(list)
     for question, answer in answers.items():
@@ -292,7 +292,7 @@ OUTPUTS = (
 
 def is_available(tree: Tree | None = None) -> bool:
     """Tell whether the seven documents, their annotated answers and the published questions can be used now."""
-    return _conversion_notes(tree or published_tree()) is not None
+    return _load_conversion_notes(tree or published_tree()) is not None
 
 
 def pull(
@@ -308,7 +308,7 @@ def pull(
     return replace(pulled_files, notes=(*_convert_files(tree), *pulled_files.notes))
 
 
-def _conversion_notes(tree: Tree) -> list[str] | None:
+def _load_conversion_notes(tree: Tree) -> list[str] | None:
     """Return the notes of this version's conversion of this commit; None unless all of its files are there."""
     mark = tree.load_conversion_step("converted", _conversion_key(tree))
     return mark["notes"] if mark and all((pulled_folder() / output).is_file() for output in OUTPUTS) else None
@@ -323,7 +323,7 @@ def _convert_files(tree: Tree) -> list[str]:
 
     A DataError names what can't be read; nothing is written then.
     """
-    earlier_notes = _conversion_notes(tree)
+    earlier_notes = _load_conversion_notes(tree)
     if earlier_notes is not None:
         return earlier_notes
     outputs: dict[str, str] = {}

@@ -21,10 +21,10 @@ from genaipa_study.layout import (
     find_document,
     find_experiment,
     list_files,
-    name_system,
-    parse_label,
+    parse_question_label,
     question_origin,
     read_csv_rows,
+    system_of_file,
 )
 from genaipa_study.sheets import Grid, column_letter, read_workbook
 
@@ -54,13 +54,13 @@ class _ScoreTable:
 
     def finding(self, kind: str, cell: str, reason: str, document: str = "", question: str = "") -> Finding:
         """Return a finding about one of its cells."""
-        position = (self.path, self.title, cell, reason, name_system(self.path), self.experiment)
+        position = (self.path, self.title, cell, reason, system_of_file(self.path), self.experiment)
         return Finding(kind, *position, document, question)
 
     def score(self, cell: str, document: str, question: str, **values: Any) -> PublishedScore:
         """Return a score in one of its cells."""
         values |= {"document": document, "question": question, "file": self.path, "sheet": self.title, "cell": cell}
-        return PublishedScore(system=name_system(self.path), experiment=self.experiment, **values)
+        return PublishedScore(system=system_of_file(self.path), experiment=self.experiment, **values)
 
 
 def read_scores(tree: Tree) -> tuple[list[PublishedScore], list[Finding]]:
@@ -109,12 +109,12 @@ def _read_policy_rows(table: _ScoreTable, experiment: StudyExperiment) -> Iterat
             yield table.finding("unplaced", f"{column_letter(column + 1)}1", reason)
     questions = set()
     for line, row in table.rows():
-        label = parse_label(str(row[0] or ""))
+        label = parse_question_label(str(row[0] or ""))
         if label is None or label[0] in questions:
             reason = f"'{row[0]}' is not the id of a question." if label is None else f"'{row[0]}' appears twice."
             yield table.finding("unplaced", f"A{line}", reason)
             continue
-        question, times = label[0], count_averaged(experiment, label[0])
+        question, times = label[0], count_scores_in_cell(experiment, label[0])
         questions.add(question)
         for column, document in documents.items():
             value, cell = _read_number(row, column), f"{column_letter(column + 1)}{line}"
@@ -132,7 +132,7 @@ def _read_policy_rows(table: _ScoreTable, experiment: StudyExperiment) -> Iterat
                 yield table.score(cell, "", question, m_all=None, averaged=len(POLICIES) * times, **values)
 
 
-def count_averaged(experiment: StudyExperiment, question: str) -> int:
+def count_scores_in_cell(experiment: StudyExperiment, question: str) -> int:
     """Count the scores that one cell is the mean of; 0 where the study doesn't say."""
     if question_origin(question) == "faq":
         return 1

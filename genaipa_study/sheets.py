@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.datasets.study import Answer
 from genaipa.errors import DataError
-from genaipa.files.spreadsheets import workbook
+from genaipa.files.spreadsheets import open_workbook
 from genaipa.questions.sets import WORDINGS, Wording
 from genaipa_study.findings import Finding, answer_finding
 from genaipa_study.layout import (
@@ -28,9 +28,9 @@ from genaipa_study.layout import (
     find_experiment,
     list_files,
     list_wordings,
-    name_system,
-    parse_label,
+    parse_question_label,
     question_origin,
+    system_of_file,
 )
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def read_sheet(grid: Grid, texts: Mapping[str, tuple[str, Wording]]) -> Sheet:
     `texts` gives question and wording for the simplified text of every published question, where a label is missing.
     """
     sheet = Sheet()
-    label, question = _find_label_columns(grid)
+    label, question = _find_label_and_question_columns(grid)
     rows = _RowReader(sheet, texts)
     for number, row in enumerate(grid, start=1):
         rows.read(number, *(SheetCell(number, column, _cell_text(row, column)) for column in (label, question)))
@@ -117,7 +117,7 @@ def read_sheet(grid: Grid, texts: Mapping[str, tuple[str, Wording]]) -> Sheet:
         sheet.unplaced.append(("", "no row is labelled with a question of the study"))
         return sheet
     for cells in _find_run_columns(grid, question, sheet):
-        cells_by_slot, unplaced_cells = _align_cells(cells, sheet)
+        cells_by_slot, unplaced_cells = _align_cells_with_questions(cells, sheet)
         sheet.runs.append(cells_by_slot)
         for cell in unplaced_cells:
             if len(cell.text.split()) <= _LONGEST_NOTE:
@@ -127,7 +127,7 @@ def read_sheet(grid: Grid, texts: Mapping[str, tuple[str, Wording]]) -> Sheet:
     return sheet
 
 
-def simplify(text: str) -> str:
+def letters_of_question(text: str) -> str:
     """Strip a question of the number, quotation marks, capitals and spacing that the sheets add."""
     return "".join(re.findall(r"[a-z]+", text.lower()))
 
@@ -156,12 +156,12 @@ def _column_names(grid: Grid) -> dict[int, str]:
     return {}
 
 
-def _find_label_columns(grid: Grid) -> tuple[int, int]:
+def _find_label_and_question_columns(grid: Grid) -> tuple[int, int]:
     """Find the columns of labels and questions: by their names, else the column with most labels and the next."""
     names = _column_names(grid)
     labels: Counter[int] = Counter()
     for row in grid:
-        labels.update(column for column in range(1, len(row) + 1) if parse_label(_cell_text(row, column)))
+        labels.update(column for column in range(1, len(row) + 1) if parse_question_label(_cell_text(row, column)))
     label_columns = [column for column, name in names.items() if name == "labels"]
     label = max(label_columns or labels or [1], key=lambda column: labels[column])
     return label, next((column for column, name in names.items() if name == "questions"), label + 1)
@@ -198,7 +198,7 @@ class _RowReader:
         if parsed is None:
             return
         self._last = (number, parsed[0])
-        wording = self._choose_wording(*parsed, self._texts.get(simplify(question_text)))
+        wording = self._choose_wording(*parsed, self._texts.get(letters_of_question(question_text)))
         if wording is None or self._experiment is None:
             self._experiment = None
             self._sheet.unknown.append(number)
@@ -212,8 +212,8 @@ class _RowReader:
     def _identify_question(self, number: int, label_text: str, question_text: str) -> tuple[str, int] | None:
         """Return question id and number of a row by its label, else by its text, else as the paraphrase of the last."""
         if label_text:
-            return parse_label(label_text)
-        question_wording = self._texts.get(simplify(question_text))
+            return parse_question_label(label_text)
+        question_wording = self._texts.get(letters_of_question(question_text))
         if question_wording:
             return question_wording[0], max(1, WORDINGS.index(question_wording[1]))
         is_paraphrase = question_text and self._last[0] == number - 1 and question_origin(self._last[1]) == "user"
@@ -267,7 +267,7 @@ def _find_run_columns(grid: Grid, question: int, sheet: Sheet) -> Iterator[list[
             yield cells
 
 
-def _align_cells(cells: list[SheetCell], sheet: Sheet) -> tuple[dict[Slot, SheetCell], list[SheetCell]]:
+def _align_cells_with_questions(cells: list[SheetCell], sheet: Sheet) -> tuple[dict[Slot, SheetCell], list[SheetCell]]:
     """Align questions with the cells that answer them, in order; return these, and the cells that answer none.
 
     Where every cell is beside a question, it answers that one. Else the way with the fewest changes of the
@@ -278,7 +278,7 @@ def _align_cells(cells: list[SheetCell], sheet: Sheet) -> tuple[dict[Slot, Sheet
     if {cell.row for cell in cells} <= set(rows):
         pairs = [(cell, cell.row) for cell in cells]
     else:
-        pairs = _drop_out_of_step(
+        pairs = _drop_pairs_out_of_step(
             [(cells[i], rows[j]) for i, j in _cheapest_alignment([cell.row for cell in cells], rows)]
         )
     used_rows = {cell.row for cell, _ in pairs}
@@ -287,7 +287,7 @@ def _align_cells(cells: list[SheetCell], sheet: Sheet) -> tuple[dict[Slot, Sheet
     ]
 
 
-def _drop_out_of_step(pairs: list[tuple[SheetCell, int]]) -> list[tuple[SheetCell, int]]:
+def _drop_pairs_out_of_step(pairs: list[tuple[SheetCell, int]]) -> list[tuple[SheetCell, int]]:
     """Drop each pair that alone is out of step: a text near a question that was not answered proves nothing."""
     steps = [cell.row - row for cell, row in pairs]
     return [
@@ -336,7 +336,7 @@ def _alignment_cost(alignment: _Alignment) -> float:
 
 def read_workbook(path: Path) -> Iterator[tuple[str, Grid]]:
     """Yield each sheet of a workbook: its name, and its cells row by row; a DataError if it isn't one."""
-    with workbook(path, "reports") as sheets:
+    with open_workbook(path, "reports") as sheets:
         for sheet, rows in sheets:
             grid = [tuple(row) for row in rows]
             while grid and not any(cell is not None for cell in grid[-1]):
@@ -350,7 +350,7 @@ def read_answers(tree: Tree, questions: QuestionSet) -> tuple[list[Answer], list
     Of files with the same answers the one named after its folder is taken.
     """
     texts = {
-        simplify(question.wording(wording)): (question.id, wording)
+        letters_of_question(question.wording(wording)): (question.id, wording)
         for question in questions.questions
         for wording in WORDINGS[: len(question.paraphrases) + 1]
     }
@@ -359,7 +359,7 @@ def read_answers(tree: Tree, questions: QuestionSet) -> tuple[list[Answer], list
 
     def file_order(path: str) -> tuple[str, bool, str]:
         name, folder = PurePosixPath(path.lower()).name, PurePosixPath(path.lower()).parent.name
-        return name_system(path), not name.startswith(folder), path
+        return system_of_file(path), not name.startswith(folder), path
 
     for path in sorted(list_files(tree, ANSWERS, ".xlsx"), key=file_order):
         file_answers, file_findings = _read_answer_file(tree, path, texts)
@@ -384,7 +384,7 @@ def _duplicate_finding(path: str, file_answers: list[Answer], answers: dict[str,
     reason = f"It holds the same {len(duplicates)} answers as {names}, which were taken."
     if differ:
         reason = f"{differ} of its {len(duplicates)} answers differ from those of {names}, which were taken."
-    return Finding("duplicate-file", path, "", "", reason, name_system(path))
+    return Finding("duplicate-file", path, "", "", reason, system_of_file(path))
 
 
 def _read_answer_file(
@@ -397,7 +397,7 @@ def _read_answer_file(
     try:
         grids = list(read_workbook(tree.folder / path))
     except DataError as error:
-        return [], [Finding("unplaced", path, "", "", f"The file {error.problem}", name_system(path))]
+        return [], [Finding("unplaced", path, "", "", f"The file {error.problem}", system_of_file(path))]
     exact = {title.strip().lower() for title, _ in grids}
     for title, grid in grids:
         document = find_document(title)
@@ -421,11 +421,11 @@ def _read_answer_file(
             *(("unplaced", cell, f"{reason[0].upper()}{reason[1:]}.") for cell, reason in sheet.unplaced),
         ]
         findings += [
-            Finding(kind, path, title, cell, reason, name_system(path), document=document)
+            Finding(kind, path, title, cell, reason, system_of_file(path), document=document)
             for kind, cell, reason in oddities
         ]
     findings += [
-        Finding("missing-answer", path, "", "", f"No sheet is about {name}.", name_system(path), document=name)
+        Finding("missing-answer", path, "", "", f"No sheet is about {name}.", system_of_file(path), document=name)
         for name in POLICIES
         if name not in sheets
     ]
@@ -441,7 +441,7 @@ def _make_answers(path: str, title: str, document: str, sheet: Sheet) -> Iterato
             column = columns[run] if run < len(columns) else 0
             empty = f"{column_letter(column)}{slot.row}" if column else f"row {slot.row}"
             yield Answer(
-                system=name_system(path),
+                system=system_of_file(path),
                 experiment=slot.experiment,
                 document=document,
                 question=slot.question,

@@ -173,7 +173,7 @@ def _concerns_run(finding: Finding, run: StudyRun, origin: str) -> bool:
     )
 
 
-def record_study(tree: Tree) -> list[str]:
+def write_study_recordings(tree: Tree) -> list[str]:
     """Write the recordings of the systems whose answers are here, unless they are; a note if that can't be done."""
     sheets = list_files(tree, ANSWERS, ".xlsx")
     key = digest_inputs(RECORDING_VERSION, tree.commit, [(path, tree.blobs[path]) for path in sheets])

@@ -28,7 +28,7 @@ from genaipa_suites import probes
 from genaipa_suites.baseline import PREFIX
 from genaipa_suites.data import SHIPPED
 from genaipa_suites.encoders import encoder as encoders
-from genaipa_suites.material import Item, Material, draw_examples, text_key
+from genaipa_suites.material import Item, Material, draw_examples, normalized_item_text
 from genaipa_suites.plan import SAMPLE, suite_targets
 
 if TYPE_CHECKING:
@@ -121,13 +121,13 @@ class DrawnItems(NamedTuple):
 def draw_items(suite: Suite) -> DrawnItems:
     """Draw the items of the plan's split, sampled by its limit and changed by its probe, and their examples."""
     plan, seed = suite.plan, suite.spec.seed
-    loaded, changed_files = _load_with_changes(suite)
+    loaded, changed_files = _load_split_and_own_files(suite)
     items = suite.draw_sample(loaded.items, plan.limit or len(loaded.items))
     probed = suite.apply_probe(Material(tuple(items), _select_documents(loaded, items)))
     left_out = probes.describe_omissions(plan.probe, len(probed.items), len(items))
     if not plan.shots:
         return DrawnItems(msgspec.structs.replace(probed, own=changed_files), left_out)
-    shots = draw_examples(suite.training.items, plan.shots, seed, set(map(text_key, loaded.items)))
+    shots = draw_examples(suite.training.items, plan.shots, seed, set(map(normalized_item_text, loaded.items)))
     if len(shots) < plan.shots:
         if plan.split == SAMPLE:
             raise UsageError(
@@ -139,7 +139,7 @@ def draw_items(suite: Suite) -> DrawnItems:
     return DrawnItems(Material(probed.items, documents, tuple(shots), changed_files), left_out)
 
 
-def _load_with_changes(suite: Suite) -> tuple[Material, tuple[str, ...] | msgspec.UnsetType]:
+def _load_split_and_own_files(suite: Suite) -> tuple[Material, tuple[str, ...] | msgspec.UnsetType]:
     """Load the split that is asked, and list which of its files are not the published ones."""
     # What was read to learn from makes no other split of this one.
     changed_before, suite.files.changed = suite.files.changed, []
@@ -179,7 +179,7 @@ def _select_documents(material: Material, items: Sequence[Item]) -> dict[str, An
     return {key: text for key, text in material.documents.items() if key in keys}
 
 
-def notes(suite: Suite) -> tuple[str, ...]:
+def run_data_notes(suite: Suite) -> tuple[str, ...]:
     """Return sentences on a run's data: terms, the user's own files, the sample, and what is trained."""
     title, plan, files = suite.title, suite.plan, suite.files
     loaded = suite.material
@@ -199,10 +199,10 @@ def notes(suite: Suite) -> tuple[str, ...]:
         verb = "is" if len(learning) == 1 else "are"
         on = f"on the split {suite.training_split}"
         sentences.append(f"{title}: {', '.join(learning)} {verb} trained first {on}, which may take a minute")
-    return (*sentences, *encoders.notes(suite), *_unreadable_note(suite))
+    return (*sentences, *encoders.fine_tuning_notes(suite), *_note_on_systems_that_only_quote(suite))
 
 
-def _unreadable_note(suite: Suite) -> list[str]:
+def _note_on_systems_that_only_quote(suite: Suite) -> list[str]:
     """Return a sentence on systems none of whose replies can be read; an empty list without any."""
     quoting = [name for name in suite.spec.systems if _provider_name(suite, name) == ExtractiveSystem.provider.name]
     if not quoting or suite.reads_prose or suite.plan.probe == probes.CONTINUATION:
@@ -228,42 +228,42 @@ def dialogues(suite: Suite, target: Target) -> Iterator[Dialogue]:
     answer, encoder = suite.baseline_reply(target.name), encoders.find_encoder(suite, target.name)
     shots = [] if answer or encoder else _example_messages(suite)
     for repetition in range(1, suite.spec.repetitions + 1):
-        for item in _order_items(suite):
+        for item in _opening_items_by_document(suite):
             coordinates = suite.coordinates(item, repetition)
             if encoder:
                 # An encoder is trained once the first reply of a repetition is asked for.
                 compute_reply = partial(encoder.reply, item, repetition)
-                yield _make_dialogue(
+                yield _make_dialogue_of_one_step(
                     Call(coordinates, [Message("user", f"Item {item.id}", "answer")], compute=compute_reply)
                 )
             elif answer:
                 # A baseline repeats what the message carries; nothing else is ever sent a gold label.
                 message = Message("user", f"Item {item.id}", "answer", carries=answer(item))
-                yield _make_dialogue(Call(coordinates, [message]))
+                yield _make_dialogue_of_one_step(Call(coordinates, [message]))
             else:
                 yield _make_prompt_dialogue(suite, item, repetition, target.name, shots)
 
 
-def sample(suite: Suite, target: Target) -> tuple[Iterator[Dialogue], int] | None:
+def dialogues_by_shared_text(suite: Suite, target: Target) -> tuple[Iterator[Dialogue], int] | None:
     """Return dialogues that each ask the items about one text, or after the same examples; None without either."""
-    if not _has_long_texts(suite) and not suite.plan.shots:
+    if not _has_items_with_long_texts(suite) and not suite.plan.shots:
         return None
-    groups = groupby(_order_items(suite) * suite.spec.repetitions, key=lambda item: item.document)
+    groups = groupby(_opening_items_by_document(suite) * suite.spec.repetitions, key=lambda item: item.document)
     dialogues = suite.dialogues(target)
-    return (_make_dialogue(tuple(islice(dialogues, len(list(items))))) for _, items in groups), 1
+    return (_make_dialogue_of_one_step(tuple(islice(dialogues, len(list(items))))) for _, items in groups), 1
 
 
-def _make_dialogue(step: Call | tuple[Dialogue, ...]) -> Dialogue:
+def _make_dialogue_of_one_step(step: Call | tuple[Dialogue, ...]) -> Dialogue:
     """Make a dialogue of one step."""
     yield step
 
 
-def _order_items(suite: Suite) -> list[Item]:
+def _opening_items_by_document(suite: Suite) -> list[Item]:
     """Return the items that begin a conversation, those about one text in a row."""
     return sorted((item for item in suite.material.items if not item.after), key=lambda item: item.document)
 
 
-def _has_long_texts(suite: Suite) -> bool:
+def _has_items_with_long_texts(suite: Suite) -> bool:
     return any(item.document for item in suite.material.items)
 
 
@@ -329,7 +329,7 @@ def _example_messages(suite: Suite) -> list[Message]:
         # Providers take few breakpoints: none is left for the text that is asked about if examples have them.
         question = [replace(message, breakpoint=False) for message in suite.messages(item)]
         turns += [*question, Message("assistant", suite.gold_reply(item), "answer")]
-    if turns and not _has_long_texts(suite):
+    if turns and not _has_items_with_long_texts(suite):
         # All before the last example's reply is the same for every item, and cached.
         turns[-2] = replace(turns[-2], breakpoint=True)
     return turns

@@ -65,32 +65,32 @@ class Replay(BuiltinSystem):
         return Reply(messages[-1].carries, model=self.model)
 
 
-def need_sklearn() -> None:
+def require_sklearn() -> None:
     """Raise a MissingPackageError that names the extra where scikit-learn is not installed."""
     if find_spec("sklearn") is None:
         raise MissingPackageError("trained baselines need the package 'scikit-learn': pip install 'genaipa[baselines]'")
 
 
-def word_features(min_texts: int = 1) -> Any:
+def word_tfidf_vectorizer(min_texts: int = 1) -> Any:
     """Return the logarithmic TF-IDF of words and pairs of words that are in at least `min_texts` texts."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     return TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, min_df=min_texts)
 
 
-def word_and_character_features() -> Any:
+def word_and_character_tfidf_vectorizer() -> Any:
     """Return the TF-IDF of words and of two to five characters within words, of all that two texts have."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.pipeline import make_union
 
     characters = TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5), sublinear_tf=True, min_df=2)
-    return make_union(word_features(min_texts=2), characters)
+    return make_union(word_tfidf_vectorizer(min_texts=2), characters)
 
 
 def learn_label_sets(
     texts: Sequence[str],
     gold: Sequence[Collection[str]],
-    features: Callable[[], Any] = word_features,
+    features: Callable[[], Any] = word_tfidf_vectorizer,
     *,
     balanced: bool = False,
 ) -> Callable[[str], list[str]]:
@@ -99,7 +99,7 @@ def learn_label_sets(
     `balanced` weighs a label's texts and all others alike. A label that no text has is never given, one that all have
     always. A MissingPackageError without scikit-learn.
     """
-    need_sklearn()
+    require_sklearn()
     import numpy as np
     from sklearn.svm import LinearSVC
 
@@ -123,12 +123,12 @@ def learn_label_sets(
 def learn_single_label(
     texts: Sequence[str],
     gold: Sequence[Collection[str]],
-    features: Callable[[], Any] = word_features,
+    features: Callable[[], Any] = word_tfidf_vectorizer,
     *,
     balanced: bool = False,
 ) -> Callable[[str], list[str]]:
     """Learn the one label that a text has, as `learn_label_sets` learns several."""
-    need_sklearn()
+    require_sklearn()
     from sklearn.pipeline import make_pipeline
     from sklearn.svm import LinearSVC
 

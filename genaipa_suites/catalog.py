@@ -72,7 +72,7 @@ def suites() -> dict[str, type[Suite]]:
 
 def list_suites() -> Iterator[dict[str, str]]:
     """Yield a row for each suite: its name and title, splits, measures, the data to pull for it, and its question."""
-    kinds: dict[str, Any] = {**suites(), **{name: _load_class(name) for name in joining_tasks()}}
+    kinds: dict[str, Any] = {**suites(), **{name: _load_class(name) for name in tasks_joining_suites()}}
     for name, kind in kinds.items():
         yield {
             "suite": name,
@@ -95,12 +95,12 @@ def suite_splits(name: str) -> tuple[str, ...]:
     return tuple(suite.splits)
 
 
-def data_sources() -> dict[str, SuiteSource]:
+def data_sources_of_suites() -> dict[str, SuiteSource]:
     """Return name → data set of every suite: what `genaipa get` can fetch for them."""
     return {source.name: source for suite in suites().values() for source in suite.data}
 
 
-def joining_tasks() -> dict[str, tuple[str, tuple[str, ...]]]:
+def tasks_joining_suites() -> dict[str, tuple[str, tuple[str, ...]]]:
     """Return name → title and suites of every task that joins several."""
     classes = {name: _load_class(name) for name in SUITES}
     return {name: (task.title, task.joins) for name, task in classes.items() if hasattr(task, "joins")}
@@ -111,7 +111,7 @@ def baseline_names() -> tuple[str, ...]:
     return tuple(dict.fromkeys(PREFIX + baseline.name for suite in suites().values() for baseline in suite.baselines))
 
 
-def task_suites(task: Task) -> dict[str, Suite]:
+def suites_of_task(task: Task) -> dict[str, Suite]:
     """Return the suites that a task asks, by name: itself, the parts of a joining task, or none."""
     from genaipa_suites.suite import Suite
 

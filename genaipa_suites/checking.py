@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from genaipa.errors import DataError, GenaipaError, nearest
-from genaipa.files.strict_yaml import read_partly
+from genaipa.files.strict_yaml import read_valid_part
 from genaipa.questions.sets import load_question_set
 from genaipa.validation import NO_WORKSPACE, Checked, FileProblem, convert_to_findings
 from genaipa_suites.asking import PROBES, check_template, suite_templates, workspace_templates
 from genaipa_suites.catalog import suites
-from genaipa_suites.data import CROSSWALK, FOLDER, QUESTIONS, Crosswalk, FaultsError, crosswalk_faults
+from genaipa_suites.data import CROSSWALK, FOLDER, QUESTIONS, Crosswalk, FaultsError, unknown_category_errors
 from genaipa_suites.encoders.encoder import SETTINGS, TrainingSettings
 from genaipa_suites.plan import SAMPLE, SuitePlan, make_spec
 
@@ -39,7 +39,7 @@ def check(workspace: Workspace) -> Checked:
     findings = [*_check_crosswalk(workspace)] if workspace.home / CROSSWALK in files else []
     read = {workspace.home / CROSSWALK, workspace.home / SETTINGS}
     if workspace.home / SETTINGS in files:
-        findings += convert_to_findings(read_partly(workspace.home / SETTINGS, TrainingSettings, lambda _: ())[1])
+        findings += convert_to_findings(read_valid_part(workspace.home / SETTINGS, TrainingSettings, lambda _: ())[1])
     folders: dict[str, list[Path]] = {}
     for path in files:
         folders.setdefault(path.relative_to(home).parts[0], []).append(path)
@@ -51,7 +51,7 @@ def check(workspace: Workspace) -> Checked:
             findings += reading.findings
             read |= reading.read
     folder_names = [*suites(), Path(SETTINGS).parent.name]
-    findings += [_unread_warning(path, home, folder_names) for path in files if path not in read]
+    findings += [_warn_of_unread_file(path, home, folder_names) for path in files if path not in read]
     findings += _check_prompts(workspace)
     return Checked(FOLDER, files, findings, {name: sizes for name, sizes in splits.items() if sizes})
 
@@ -67,7 +67,7 @@ class _SuiteFiles:
     def split_names(self) -> list[str]:
         """Return the names that a split may have, shorter first: the published ones, and words of the files' names."""
         published = dict.fromkeys((*self._suite.splits, self._suite.train, SAMPLE))
-        other_names = {name for path in self._files for name in _possible_splits(path)} - published.keys()
+        other_names = {name for path in self._files for name in _possible_splits_of_file(path)} - published.keys()
         return [*published, *sorted(other_names, key=lambda name: (len(name), name))]
 
     def count_items(self, split: str) -> int:
@@ -88,15 +88,15 @@ class _SuiteFiles:
             self.findings += convert_to_findings(
                 error.errors if isinstance(error, FaultsError) else [error], min(split_files)
             )
-            split_files |= {path for path in self._files if split in _possible_splits(path)}
+            split_files |= {path for path in self._files if split in _possible_splits_of_file(path)}
         elif split in self._suite.splits:
             changed = (path for path in suite.files.changed if suite.files.own_files[path] in split_files)
-            self.findings += [_replacement_warning(suite, path) for path in changed]
+            self.findings += [_warn_of_replaced_published_file(suite, path) for path in changed]
         self.read |= split_files
         return items
 
 
-def _possible_splits(path: Path) -> set[str]:
+def _possible_splits_of_file(path: Path) -> set[str]:
     """Return the splits that a file may belong to, by its name and its folder's: `mine` for mine_dataset.csv."""
     names = set()
     for name in (path.stem, path.parent.name) if path.suffix not in (".zip", ".xz") else ():
@@ -105,7 +105,7 @@ def _possible_splits(path: Path) -> set[str]:
     return names - {""}
 
 
-def _replacement_warning(suite: Suite, path: str) -> FileProblem:
+def _warn_of_replaced_published_file(suite: Suite, path: str) -> FileProblem:
     problem = (
         f"replaces the published {path} with a different file: runs on it use your own items and have no published "
         "rows to compare with. To use both, rename it."
@@ -113,7 +113,7 @@ def _replacement_warning(suite: Suite, path: str) -> FileProblem:
     return FileProblem(str(suite.files.own_files[path]), "", problem, "warning")
 
 
-def _unread_warning(path: Path, home: Path, folder_names: Iterable[str]) -> FileProblem:
+def _warn_of_unread_file(path: Path, home: Path, folder_names: Iterable[str]) -> FileProblem:
     inside = path.relative_to(home).parts
     if len(inside) > 1 and inside[0] in folder_names:
         problem = f"is not read: {inside[0]} has no file of that name, or the other files of its split are missing."
@@ -143,5 +143,5 @@ def _check_crosswalk(workspace: Workspace) -> Iterator[FileProblem]:
     except GenaipaError:  # which is told already
         return
     path = workspace.home / CROSSWALK
-    rules = partial(crosswalk_faults, path, question_categories=categories)
-    yield from convert_to_findings(read_partly(path, Crosswalk, rules)[1])
+    rules = partial(unknown_category_errors, path, question_categories=categories)
+    yield from convert_to_findings(read_valid_part(path, Crosswalk, rules)[1])

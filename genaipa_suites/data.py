@@ -23,7 +23,7 @@ import msgspec
 from genaipa import workspace
 from genaipa.errors import DataError, UsageError, nearest
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.files.text import hash_like
+from genaipa.files.text import hash_as_pinned
 from genaipa.questions.sets import load_question_set
 
 if TYPE_CHECKING:
@@ -95,12 +95,12 @@ class DataFiles:
 
     def find(self, path: str) -> Path | None:
         """Return the path of a file, or None if it is not here."""
-        return self._find_own(path) or self._find_pulled(path)
+        return self._find_users_file(path) or self._find_pulled_file(path)
 
     def read(self, path: str) -> bytes:
         """Read a file; a UsageError with the remedy where it is not here, a DataError for a Git-LFS pointer."""
-        own_path = self._find_own(path)
-        file = own_path or self._find_pulled(path)
+        own_path = self._find_users_file(path)
+        file = own_path or self._find_pulled_file(path)
         if file is None:
             raise UsageError(self._describe_missing(path))
         content = file.read_bytes()
@@ -110,7 +110,7 @@ class DataFiles:
         if own_path:
             self.own_files[path] = own_path
             pinned = next((source.blobs[path] for source in self.sources if source.blobs.get(path)), "")
-            if path not in self.changed and (not pinned or hash_like(pinned, content) != pinned):
+            if path not in self.changed and (not pinned or hash_as_pinned(pinned, content) != pinned):
                 self.changed.append(path)
         return content
 
@@ -165,7 +165,7 @@ class DataFiles:
             ]
             raise self.fault(path, f"has {summaries[0]}, but the published file has {summaries[1]}")
 
-    def _find_own(self, path: str) -> Path | None:
+    def _find_users_file(self, path: str) -> Path | None:
         parts = PurePosixPath(path).parts
         for folder in data_folders(self.workspace):
             for begin in range(len(parts)):
@@ -174,7 +174,7 @@ class DataFiles:
                     return file
         return None
 
-    def _find_pulled(self, path: str) -> Path | None:
+    def _find_pulled_file(self, path: str) -> Path | None:
         candidates = (source.folder / path for source in self.sources if path in source.blobs)
         return next((candidate for candidate in candidates if candidate.is_file()), None)
 
@@ -283,12 +283,14 @@ def load_crosswalk(workspace: Workspace) -> tuple[Crosswalk, dict[str, str]]:
     if path is None:
         raise UsageError(f"{CROSSWALK} is missing; install genaipa again.")
     crosswalk, names = read_yaml(path, Crosswalk), load_question_set(QUESTIONS, workspace).categories
-    for problem in crosswalk_faults(path, crosswalk, names):
+    for problem in unknown_category_errors(path, crosswalk, names):
         raise problem
     return crosswalk, names
 
 
-def crosswalk_faults(path: Path, crosswalk: Crosswalk, question_categories: dict[str, str]) -> Iterator[DataError]:
+def unknown_category_errors(
+    path: Path, crosswalk: Crosswalk, question_categories: dict[str, str]
+) -> Iterator[DataError]:
     """Yield an error for each category of questions that is unknown."""
     for name, category in crosswalk.categories.items():
         for code in category.genaipabench:

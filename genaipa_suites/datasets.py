@@ -11,7 +11,7 @@ from genaipa.datasets.snapshot import Snapshot
 from genaipa.errors import DataError, GenaipaError, UsageError, command
 from genaipa.workspace import cache_folder
 from genaipa_suites.baseline import PREFIX
-from genaipa_suites.catalog import data_sources, joining_tasks, suites
+from genaipa_suites.catalog import data_sources_of_suites, suites, tasks_joining_suites
 from genaipa_suites.data import FOLDER
 from genaipa_suites.plan import SuitePlan, make_spec
 
@@ -59,7 +59,7 @@ class SuiteData:
         pulled = make_snapshot(self.source).fetch(origin=origin, offline=offline, progress=progress)
         unpinned = [path for path in self.pulled_files if not self.source.blobs[path]]
         if unpinned:
-            note = f"{_list_files(unpinned)}: no published hash; the content is checked on reading"
+            note = f"{_summarize_files(unpinned)}: no published hash; the content is checked on reading"
             return replace(pulled, notes=(*pulled.notes, note))
         return pulled
 
@@ -72,9 +72,9 @@ class SuiteData:
 
     def next_step(self, workspace: Workspace) -> str:
         """Return the command that asks a baseline about the first readable split; else why none can be asked."""
-        name, suite = _find_suite(self.source)
+        name, suite = _find_suite_of_source(self.source)
         if suite is None:
-            return _ask_command(name, suite, "SPLIT")
+            return _format_ask_command(name, suite, "SPLIT")
         reasons = []
         for split in suite.splits:
             spec = make_spec(name, SuitePlan(split))
@@ -83,7 +83,7 @@ class SuiteData:
             except GenaipaError as error:
                 reasons.append(str(error))
             else:
-                return _ask_command(name, suite, split)
+                return _format_ask_command(name, suite, split)
         reason = next((error for error in reasons if f"get {self.name}'" in error), reasons[0])
         return f"no split of {name} can be asked yet: {reason}"
 
@@ -95,7 +95,7 @@ class JoinedData(SuiteData):
 
     def __init__(self, name: str, title: str, parts: Sequence[str]) -> None:
         self.name, self.title = name, title
-        self.parts = [SuiteData(source) for part, source in data_sources().items() if part in parts]
+        self.parts = [SuiteData(source) for part, source in data_sources_of_suites().items() if part in parts]
         self.terms = "; ".join(f"{part.title}: {part.terms}" for part in self.parts)
 
     @property
@@ -129,13 +129,13 @@ class JoinedData(SuiteData):
 
 def all_datasets() -> dict[str, Dataset]:
     """Return name → data set of every suite, or of a task that joins several."""
-    joined = {name: JoinedData(name, *joined_task) for name, joined_task in joining_tasks().items()}
-    return {**{name: SuiteData(source) for name, source in data_sources().items()}, **joined}
+    joined = {name: JoinedData(name, *joined_task) for name, joined_task in tasks_joining_suites().items()}
+    return {**{name: SuiteData(source) for name, source in data_sources_of_suites().items()}, **joined}
 
 
 def make_snapshot(source: SuiteSource) -> Snapshot:
     """Return a source's files as they are pulled: each where it can be had, at least one in all."""
-    name, suite = _find_suite(source)
+    name, suite = _find_suite_of_source(source)
 
     class Files(Snapshot):
         dataset = source.name
@@ -143,17 +143,17 @@ def make_snapshot(source: SuiteSource) -> Snapshot:
         repository = source.repository
         optional = ("",)
         scattered = True
-        shipped = _ask_command(name, suite, "sample")
+        shipped = _format_ask_command(name, suite, "sample")
         further_remedy = f"; your own data, in the same layout, goes into {FOLDER}/{name}/ of a workspace"
 
         def describe_absence(self, absent: list[str]) -> str:
             present = [path for path in self.blobs if path not in absent]
-            return f"{_list_files(present)}: here; not here: {_list_files(absent)}. {source.remedy or _LATER}"
+            return f"{_summarize_files(present)}: here; not here: {_summarize_files(absent)}. {source.remedy or _LATER}"
 
     return Files(source.commit, source.blobs)
 
 
-def _find_suite(source: SuiteSource) -> tuple[str, type[Suite] | None]:
+def _find_suite_of_source(source: SuiteSource) -> tuple[str, type[Suite] | None]:
     """Return the suite that reads a source, with its name: the one of the same name, else the first."""
     reading = {name: suite for name, suite in suites().items() if source in suite.data}
     if source.name in reading:
@@ -161,7 +161,7 @@ def _find_suite(source: SuiteSource) -> tuple[str, type[Suite] | None]:
     return next(iter(reading.items()), (source.name, None))
 
 
-def _ask_command(name: str, suite: type[Suite] | None, split: str) -> str:
+def _format_ask_command(name: str, suite: type[Suite] | None, split: str) -> str:
     """Return the command that asks a baseline of a suite, preferring one that reads the text."""
     baselines = suite.baselines if suite else ()
     baseline = next((candidate for candidate in baselines if candidate.kind == "rule"), next(iter(baselines), None))
@@ -169,7 +169,7 @@ def _ask_command(name: str, suite: type[Suite] | None, split: str) -> str:
     return command("genaipa", "run", "--suite", name, "--split", split, "--system", system)
 
 
-def _list_files(paths: list[str]) -> str:
+def _summarize_files(paths: list[str]) -> str:
     """Return a few files by name, or more of them as folders with their numbers of files."""
     if len(paths) <= _FEW:
         return ", ".join(paths)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from genaipa.kinds import Closing
 from genaipa.tasks.catalog import make_task
 from genaipa.words import format_percent, number
-from genaipa_suites.catalog import task_suites
+from genaipa_suites.catalog import suites_of_task
 from genaipa_suites.material import FAULTS, PART
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Figures:
         return {**dict.fromkeys(FAULTS, 0), **self._faults, MISSING: max(0, planned - self.answers)}
 
 
-def closing(workspace: Workspace, folder: RunFolder) -> Closing:
+def closing_figures(workspace: Workspace, folder: RunFolder) -> Closing:
     """Return the first figures of a suite as lines, and all of them as percentages by measure for JSON."""
     lines, rows = [], []
     for result in collect_figures(workspace, folder):
@@ -91,7 +91,7 @@ def closing(workspace: Workspace, folder: RunFolder) -> Closing:
 def collect_figures(workspace: Workspace, folder: RunFolder) -> list[Figures]:
     """Collect the figures of every system and suite of a run that has any answers; none of a run of another task."""
     spec = folder.manifest().spec
-    parts = task_suites(make_task(spec, workspace, folder))
+    parts = suites_of_task(make_task(spec, workspace, folder))
     results = {(system, name): Figures(system, suite) for system in spec.systems for name, suite in parts.items()}
     # Of each key the latest record.
     positions = sorted(folder.tally_records()[1].values())

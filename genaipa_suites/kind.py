@@ -66,9 +66,9 @@ class _SuiteKind(Kind[SuitePlan]):
 
     def closing(self, workspace: Workspace, folder: RunFolder) -> Closing:
         """Return the first figures of a suite as lines, all of them for JSON."""
-        from genaipa_suites.figures import closing
+        from genaipa_suites.figures import closing_figures
 
-        return closing(workspace, folder)
+        return closing_figures(workspace, folder)
 
     def show_page(self, desk: Desk, user: User) -> None:
         """Show the scores of the suites, and the items behind them."""

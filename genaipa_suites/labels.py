@@ -17,10 +17,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from genaipa_suites.baseline import Baseline, learn_label_sets, learn_single_label, word_features
+from genaipa_suites.baseline import Baseline, learn_label_sets, learn_single_label, word_tfidf_vectorizer
 from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
 from genaipa_suites.material import ParsedReply
-from genaipa_suites.measure import Measure, f1, macro_f1, mean_recall, micro_f1, part_measures
+from genaipa_suites.measure import Measure, f1, f1_precision_recall_of_part, macro_f1, mean_recall, micro_f1
 from genaipa_suites.spans import count_matches
 from genaipa_suites.suite import Suite
 
@@ -43,7 +43,7 @@ def majority_baseline(suite: Any) -> Callable[[Item], str]:
 
 
 def make_trained_baseline(
-    name: str, about: str, features: Callable[[], Any] = word_features, *, balanced: bool = False
+    name: str, about: str, features: Callable[[], Any] = word_tfidf_vectorizer, *, balanced: bool = False
 ) -> Baseline:
     """Make a baseline that learns the train split by linear support vector machines on features of the text."""
 
@@ -111,7 +111,7 @@ class LabelSuite(Suite):
         if "parts" not in attributes and texts:
             cls.parts = {
                 "label": {
-                    label_schema: part_measures(partial(cls.counts, values=(label_schema,)), "labels")
+                    label_schema: f1_precision_recall_of_part(partial(cls.counts, values=(label_schema,)), "labels")
                     for label_schema in values
                 }
             }
@@ -179,12 +179,12 @@ class LabelSuite(Suite):
         return [float(count) for counts in counts_by_label for count in counts]
 
     @classmethod
-    def _count_overlap(cls, outcome: Outcome) -> tuple[float, float]:
+    def _item_f1(cls, outcome: Outcome) -> tuple[float, float]:
         """Return (F1 of an item's labels, 1)."""
         return f1(count_matches(cls.prediction_labels(outcome), cls.gold_labels(outcome.item))), 1.0
 
     @classmethod
-    def _count_exact(cls, outcome: Outcome) -> tuple[float, float]:
+    def _count_exactly_right(cls, outcome: Outcome) -> tuple[float, float]:
         prediction = outcome.parsed.prediction
         return float(prediction is not None and cls.prediction_labels(outcome) == cls.gold_labels(outcome.item)), 1.0
 
@@ -195,11 +195,14 @@ class LabelSuite(Suite):
         return (
             Measure("micro_f1", "micro F1", f"F1 over all labels of all {noun} together.", cls.counts, micro_f1),
             Measure("macro_f1", "macro F1", macro, cls.counts, macro_f1),
+            Measure("f1_samples", "F1 by item", f"Mean over {noun} of the F1 of the labels of each.", cls._item_f1),
             Measure(
-                "f1_samples", "F1 by item", f"Mean over {noun} of the F1 of the labels of each.", cls._count_overlap
+                "exact",
+                "exact",
+                f"Share of {noun} with all labels right, and no other label.",
+                cls._count_exactly_right,
             ),
-            Measure("exact", "exact", f"Share of {noun} with all labels right, and no other label.", cls._count_exact),
-            Measure("accuracy", "accuracy", f"Share of {noun} with the right label.", cls._count_exact),
+            Measure("accuracy", "accuracy", f"Share of {noun} with the right label.", cls._count_exactly_right),
             Measure("balanced_accuracy", "balanced accuracy", balanced, cls.counts, mean_recall),
         )
 

@@ -107,7 +107,7 @@ def sample_by_stratum(items: Sequence[Item], size: int, seed: int) -> list[Item]
 
 def draw_examples(candidates: Sequence[Item], number: int, seed: int, forbidden: Collection[str]) -> list[Item]:
     """Draw examples for a prompt, as many of each stratum as can be, none whose text is `forbidden`."""
-    allowed = [item for item in candidates if text_key(item) not in forbidden]
+    allowed = [item for item in candidates if normalized_item_text(item) not in forbidden]
     draw = random.Random(f"{seed}|shots")  # noqa: S311 - a sample, not a secret
     draw.shuffle(allowed)
     strata: defaultdict[str, list[Item]] = defaultdict(list)
@@ -124,12 +124,12 @@ def draw_examples(candidates: Sequence[Item], number: int, seed: int, forbidden:
     return chosen
 
 
-def text_key(item: Item) -> str:
+def normalized_item_text(item: Item) -> str:
     """Return the normalized text of an item, to detect a train item that is also evaluated."""
     return " ".join(str(item.document or item.shown.get("text", "")).lower().split())
 
 
-def split_validation(size: int, share: float) -> tuple[list[int], list[int]]:
+def split_row_numbers_for_validation(size: int, share: float) -> tuple[list[int], list[int]]:
     """Split the places of `size` rows as PrivacyGLUE does into (training, validation), `share` of them for validation.
 
     A permutation by numpy's `default_rng(42)`; its first ceil(share * size) places are set aside, the next

@@ -71,12 +71,12 @@ def page(desk: Desk, _user: User) -> None:
     ]
     about = board.suite.about
     show_texts("suites about", [Text(f"{about[:1].upper()}{about[1:]}.", tone="system")])
-    result = _show_systems(board)
+    result = _show_systems_and_choose(board)
     _show_groups(board, result)
     _show_items(board, result)
 
 
-def _show_systems(board: Board) -> Result:
+def _show_systems_and_choose(board: Board) -> Result:
     """Show the systems with their first measures, and return the one whose items are below."""
     show_heading("Systems")
     measures = board.suite.measures[:_COLUMNS]
@@ -97,7 +97,7 @@ def _show_systems(board: Board) -> Result:
         columns,
         rows,
         chosen=_system_label(board, result),
-        choose=_keep_choice("suites system"),
+        choose=_make_session_setter("suites system"),
     )
     definitions = "\n".join(f"{measure.heading}: {measure.definition}" for measure in measures)
     show_texts("suites measures", [Text(definitions, tone="system")])
@@ -129,7 +129,8 @@ def _show_groups(board: Board, result: Result) -> None:
     selected = st.session_state.get("suites group", "")
     show_table(
         "suites groups", f"{measure.heading} of {_system_label(board, result)} by {name}",
-        [name, *number_columns("items", measure.heading)], rows, chosen=selected, choose=_keep_choice("suites group"),
+        [name, *number_columns("items", measure.heading)], rows, chosen=selected,
+        choose=_make_session_setter("suites group"),
     )  # fmt: skip
 
 
@@ -145,7 +146,7 @@ def _show_items(board: Board, result: Result) -> None:
     show_long_table(
         "suites items", "Items", ["item", "asked", "gold", "prediction", *number_columns(measure.heading), "why"],
         outcomes, lambda outcome: _item_row(board, outcome, measure),
-        chosen=st.session_state.get(_CHOSEN, ""), choose=_keep_choice(_CHOSEN),
+        chosen=st.session_state.get(_CHOSEN, ""), choose=_make_session_setter(_CHOSEN),
     )  # fmt: skip
     selected = by_key.get(st.session_state.get(_CHOSEN, ""))
     if selected is None:
@@ -166,10 +167,14 @@ def _filter_outcomes(board: Board, result: Result) -> list[Outcome]:
         st.session_state["suites group"] = ""
         st.rerun()
     measure = board.suite.item_measure
-    return [outcome for outcome in group_outcomes if kind == ANY or kind in _outcome_kinds(board, outcome, measure)]
+    return [
+        outcome
+        for outcome in group_outcomes
+        if kind == ANY or kind in _right_wrong_and_error_kinds(board, outcome, measure)
+    ]
 
 
-def _outcome_kinds(board: Board, outcome: Outcome, measure: Measure) -> set[str]:
+def _right_wrong_and_error_kinds(board: Board, outcome: Outcome, measure: Measure) -> set[str]:
     right = measure.compute([outcome]) == 1
     errors = board.suite.errors(outcome) if board.suite.error_kinds else {}
     return {_RIGHT if right else _WRONG, outcome.parsed.fault, *(kind for kind, number in errors.items() if number)}
@@ -252,7 +257,7 @@ def _format_percent(value: float) -> str:
     return f"{100 * value:.1f}" if value == value else "-"  # noqa: PLR0124 - NaN
 
 
-def _keep_choice(name: str) -> Any:
+def _make_session_setter(name: str) -> Any:
     def choose(value: str) -> None:
         st.session_state[name] = value
 

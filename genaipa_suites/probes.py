@@ -42,7 +42,7 @@ def apply_probe(probe: str, material: Material) -> Material:
                 "the probe no-context is for questions about a text; without the text there is nothing left to ask."
             )
         return material
-    changed = _make_continuations(material) if probe == CONTINUATION else _swap_companies(material)
+    changed = _make_continuation_items(material) if probe == CONTINUATION else _swap_companies(material)
     if not changed.items:
         missing = (
             f"no text has {MIN_WORDS} words or more"
@@ -75,7 +75,7 @@ def withhold_text(item: Item, sentence: str) -> Item:
 # Continuation.
 
 
-def _make_continuations(material: Material) -> Material:
+def _make_continuation_items(material: Material) -> Material:
     """Make an item of each text, which shows its first half and has its second half as gold."""
     texts: dict[str, Item] = {}
     for item in material.items:
@@ -90,7 +90,7 @@ def _make_continuations(material: Material) -> Material:
     return Material(tuple(texts.values()))
 
 
-def _longest_run(outcome: Outcome) -> tuple[float, float]:
+def _longest_run_of_continuation(outcome: Outcome) -> tuple[float, float]:
     """Return (words of the longest run of the true continuation that the reply has, words of that continuation)."""
     continuation, reply = _split_words(str(outcome.item.gold)), _split_words(str(outcome.parsed.prediction or ""))
     match = difflib.SequenceMatcher(None, continuation, reply, autojunk=False).find_longest_match()
@@ -106,7 +106,7 @@ CONTINUED = Measure(
     "continued verbatim",
     "longest run of words of the true continuation in the reply, as a share of all its words; case and punctuation do "
     "not count (a few words in a row may match by chance)",
-    _longest_run,
+    _longest_run_of_continuation,
 )
 """The one measure of a run with `continuation`: the suite's own are of other replies."""
 
@@ -119,7 +119,7 @@ def _swap_companies(material: Material) -> Material:
     items = []
     documents = {}
     for item in material.items:
-        rename = _company_renamer(item)
+        rename = _make_company_renamer(item)
         shown_fields, gold = _map_strings(item.shown, rename), _map_strings(item.gold, rename)
         document = material.documents.get(item.document)
         changed_document = _map_strings(document, rename)
@@ -140,9 +140,11 @@ def _keeps_gold_strings(item: Item, shown_fields: dict[str, Any], gold: Any) -> 
     return all(new_gold in new_text for old_gold, new_gold in pairs if old_gold in old_text)
 
 
-def _company_renamer(item: Item) -> Callable[[str], str]:
+def _make_company_renamer(item: Item) -> Callable[[str], str]:
     """Return a function that gives the item's company the other name wherever a text has it."""
-    names = {_normalize_name(str(name)) for name in (item.shown.get("company", ""), item.cluster, item.document)} - {""}
+    names = {
+        _letters_of_company_name(str(name)) for name in (item.shown.get("company", ""), item.cluster, item.document)
+    } - {""}
     # "Kaleida Health" is the name behind kaleidahealth.org.
     spellings = "|".join("[ &'.-]?".join(name) for name in sorted(names, key=len, reverse=True))
     if not spellings:
@@ -162,7 +164,7 @@ def _company_renamer(item: Item) -> Callable[[str], str]:
     return lambda text: pattern.sub(swap_name, text)
 
 
-def _normalize_name(name: str) -> str:
+def _letters_of_company_name(name: str) -> str:
     """Return the letters and digits of a name: of a domain its own part, of a title what is before the colon."""
     name = name.lower().strip()
     if re.fullmatch(r"[\w.-]+\.[a-z]{2,}", name):

@@ -41,7 +41,7 @@ def fold_text(text: str) -> str:
     return "".join(text.split()).translate(_SAME)
 
 
-def place_texts(
+def locate_texts_in_tokens(
     tokens: Sequence[str], texts: Sequence[str], firsts: Sequence[int | None] = ()
 ) -> list[tuple[int, int] | None]:
     """Return for each text the tokens that it stands on (first, last + 1), or None if it stands nowhere (any more).
@@ -66,7 +66,7 @@ def place_texts(
     for text, first in zip(texts, firsts or [None] * len(texts), strict=True):
         candidates = [
             position
-            for position in _find_text(whole, fold_text(text), begins, ends)
+            for position in _find_text_at_token_borders(whole, fold_text(text), begins, ends)
             if used.isdisjoint(range(*position))
         ]
         later_candidates = (position for position in candidates if position[0] >= last_end)
@@ -79,7 +79,9 @@ def place_texts(
     return placements
 
 
-def _find_text(whole: str, text: str, begins: Mapping[int, int], ends: Mapping[int, int]) -> list[tuple[int, int]]:
+def _find_text_at_token_borders(
+    whole: str, text: str, begins: Mapping[int, int], ends: Mapping[int, int]
+) -> list[tuple[int, int]]:
     matches: list[tuple[int, int]] = []
     at = whole.find(text) if text else -1
     while at >= 0:

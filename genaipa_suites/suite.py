@@ -274,7 +274,7 @@ class Suite(Task):
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on the terms of the data, on the user's own files, and on what a sample is."""
-        return asking.notes(self)
+        return asking.run_data_notes(self)
 
     @property
     def digests(self) -> Digests:
@@ -288,7 +288,7 @@ class Suite(Task):
         templates = {
             self._run_path(f"{name or 'prompt'}.jinja"): template.source for name, template in self.templates.items()
         }
-        return {self._run_path(MATERIAL): material, **templates, **encoders.sources(self)}
+        return {self._run_path(MATERIAL): material, **templates, **encoders.training_settings_files(self)}
 
     def _run_path(self, name: str) -> str:
         return f"suites/{self.stem}/{name}"
@@ -306,7 +306,7 @@ class Suite(Task):
 
     def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Return dialogues that each ask all items about one text, or after the same examples."""
-        return asking.sample(self, target) or super().sample(target)
+        return asking.dialogues_by_shared_text(self, target) or super().sample(target)
 
     def coordinates(self, item: Item, repetition: int) -> dict[str, str]:
         """Return the coordinates of an item's record."""

@@ -17,7 +17,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from genaipa.languages.language import ENDS, STOPS
-from genaipa.policies.reading import read
+from genaipa.policies.reading import read_markdown
 from genaipa.policies.sections import Section
 
 if TYPE_CHECKING:
@@ -88,14 +88,14 @@ class Changes:
 
     def __init__(self, before: Document, after: Document) -> None:
         self.before, self.after = before, after
-        self._old, self._new = _read_sections(before), _read_sections(after)
+        self._old, self._new = _cached_sections(before), _cached_sections(after)
 
     @cached_property
     def sections(self) -> tuple[SectionChange, ...]:
         """Every section of either version once, in the order of the later; one that is gone, in its old place."""
         old, new = self._old, self._new
         partner = _align_sections(old, new)
-        moved = _find_moved(partner)
+        moved = _find_moved_sections(partner)
         changes: list[SectionChange] = []
         gone = iter(sorted(set(range(len(old.sections))) - set(partner.values())))
         waiting = next(gone, None)
@@ -121,7 +121,7 @@ class Changes:
     @cached_property
     def same(self) -> bool:
         """Whether both have the same words in the same order."""
-        return fold_words(read(self.before.text).text) == fold_words(read(self.after.text).text)
+        return fold_words(read_markdown(self.before.text).text) == fold_words(read_markdown(self.after.text).text)
 
     @cached_property
     def new_sentences(self) -> frozenset[str]:
@@ -152,7 +152,7 @@ def _list_sections(document: Document) -> tuple[Section, ...]:
     """Return the sections, after one without a number for the text before the first heading, if it has words."""
     sections = document.sections
     begin = sections[0].start if sections else len(document.text)
-    lead = fold_words(read(document.text).read_span(0, begin))
+    lead = fold_words(read_markdown(document.text).read_span(0, begin))
     return (*([Section("", "(before the first heading)", _LEAD, 0, begin)] if lead else []), *sections)
 
 
@@ -162,7 +162,7 @@ class VersionSections:
     def __init__(self, document: Document) -> None:
         self.sections = _list_sections(document)
         self.keys = []
-        reading = read(document.text)
+        reading = read_markdown(document.text)
         for section in self.sections:
             text = reading.read_span(section.start, section.end)
             # The lead has no heading; an outline of one line has its headings in the line.
@@ -178,7 +178,7 @@ class VersionSections:
 _latest: dict[str, VersionSections] = {}
 
 
-def _read_sections(document: Document) -> VersionSections:
+def _cached_sections(document: Document) -> VersionSections:
     """Return the sections of a version, kept for the next comparison, in which the later version is the earlier one."""
     if document.digest not in _latest:
         for digest in [*_latest][:-1]:
@@ -243,7 +243,7 @@ def _find_similar_sections(
             yield count / max(len(set(key)), len(set(old.keys[before]))), position, before
 
 
-def _find_moved(partner: dict[int, int]) -> set[int]:
+def _find_moved_sections(partner: dict[int, int]) -> set[int]:
     """Return the places whose partners are out of order: all but a longest run of pairs in the same order."""
     places = sorted(partner)
     ends: list[int] = []
@@ -302,7 +302,7 @@ class Piece:
     text: str
 
 
-def mark_words(before: str, after: str) -> list[Piece]:
+def mark_changed_words(before: str, after: str) -> list[Piece]:
     """Return the later text word by word, with what is new in it and what is gone from the earlier one."""
     old, new = re.findall(r"\S+\s*", before), re.findall(r"\S+\s*", after)
     pieces = []

@@ -41,7 +41,7 @@ def drift(
     from genaipa.reports import render
     from genaipa.reports.gate import LOST
     from genaipa.runs.selection import find_days_of_same_plan, resolve_name
-    from genaipa_watch.over_time import find_judged_again, find_loss, tabulate_changes
+    from genaipa_watch.over_time import find_answers_judged_again, find_loss, tabulate_changes_since_first_occasion
 
     if output is not None and output.suffix not in render.FORMS:
         raise UsageError(f"'{clip(output.name)}' has to end in {', '.join(render.FORMS)}.")
@@ -63,7 +63,9 @@ def drift(
         )
     ((name, days),) = occasions_by_system.items()
     study = gather_scored_study(workspace, [source for source in sources if name in source.systems])
-    changes = tabulate_changes(study.join_facts(), occasions_by_system, find_judged_again(study), study.languages)
+    changes = tabulate_changes_since_first_occasion(
+        study.join_facts(), occasions_by_system, find_answers_judged_again(study), study.languages
+    )
     lost = find_loss(changes)
     failed = lost.fails(gate)
     if output is not None:
@@ -73,7 +75,7 @@ def drift(
         facts = {"system": name, "occasions": [source.day for source in days], "lost": lost.points, "failed": failed}
         print_json({**facts, "by": lost.by, "scored": lost.day, "note": changes.note, "rows": render.as_rows(changes)})
     else:
-        _print_changes(name, days, changes, lost, gated=gate is not None)
+        _print_latest_changes(name, days, changes, lost, gated=gate is not None)
         explain(*study.problems)
         if output is not None:
             show(f"{output}: every occasion")
@@ -83,7 +85,7 @@ def drift(
         raise typer.Exit(LOST)
 
 
-def _print_changes(system: str, days: list[Occasion], changes: Table, lost: Loss, *, gated: bool) -> None:
+def _print_latest_changes(system: str, days: list[Occasion], changes: Table, lost: Loss, *, gated: bool) -> None:
     """Print each measure's latest change, and what is lacking to tell quality."""
     from dataclasses import replace
 

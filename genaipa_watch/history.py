@@ -82,8 +82,8 @@ def read_history(repository: Path, path: str) -> VersionHistory:
         raise UsageError(f"there is no folder {repository}; clone the collection first.")
     if _run_git(repository, "rev-parse", "--is-shallow-repository").strip() == b"true":
         raise UsageError(f"{repository} is a shallow clone, without a history: git fetch --unshallow")
-    logged = _run_git(repository, "log", "--format=%x00%H %as", "--raw", "--no-abbrev", "--no-renames", "--", path)
-    revisions = list(_list_revisions(logged.decode("utf-8", "replace"), path))
+    raw_git_log = _run_git(repository, "log", "--format=%x00%H %as", "--raw", "--no-abbrev", "--no-renames", "--", path)
+    revisions = list(_list_revisions(raw_git_log.decode("utf-8", "replace"), path))
     if not revisions:
         files = (
             _run_git(repository, "ls-tree", "-r", "--name-only", "-z", "HEAD").decode("utf-8", "replace").split("\0")
@@ -107,9 +107,9 @@ def _run_git(repository: Path, *arguments: str, input_text: bytes = b"") -> byte
     return done.stdout
 
 
-def _list_revisions(logged: str, path: str) -> Iterator[tuple[str, str, str]]:
+def _list_revisions(raw_git_log: str, path: str) -> Iterator[tuple[str, str, str]]:
     """Yield commit, day and blob of each version of exactly this file, the oldest first."""
-    for entry in reversed(logged.split("\0")[1:]):
+    for entry in reversed(raw_git_log.split("\0")[1:]):
         head, *changed = entry.strip().split("\n")
         commit, day = head.split(" ")
         for line in changed:
@@ -121,26 +121,26 @@ def _list_revisions(logged: str, path: str) -> Iterator[tuple[str, str, str]]:
 def _read_blobs(repository: Path, blobs: list[str]) -> list[str]:
     """Return the text of each blob; empty if it is none that a document may have, and then it is not read at all."""
     size_lines = _run_git(
-        repository, "cat-file", "--batch-check=%(objectsize)", input_text=_join_lines(blobs)
+        repository, "cat-file", "--batch-check=%(objectsize)", input_text=_encode_lines(blobs)
     ).splitlines()
     sizes = dict(zip(blobs, size_lines, strict=True))
     readable = [blob for blob, size in sizes.items() if size.isdigit() and int(size) <= POLICY.size]
     with limit_reading(HISTORY, repository) as allowance:
-        allowance.unpack(sum(int(sizes[blob]) for blob in readable))
-    contents = _run_git(repository, "cat-file", "--batch=%(objectsize)", input_text=_join_lines(readable))
+        allowance.count_unpacked_bytes(sum(int(sizes[blob]) for blob in readable))
+    contents = _run_git(repository, "cat-file", "--batch=%(objectsize)", input_text=_encode_lines(readable))
     texts, at = dict.fromkeys(blobs, ""), 0
     for blob in readable:
         begin = contents.index(b"\n", at) + 1
         at = begin + int(sizes[blob]) + 1
-        texts[blob] = _decode_text(contents[begin : at - 1])
+        texts[blob] = _decode_document_text(contents[begin : at - 1])
     return [texts[blob] for blob in blobs]
 
 
-def _join_lines(blobs: Iterable[str]) -> bytes:
+def _encode_lines(blobs: Iterable[str]) -> bytes:
     return "".join(f"{blob}\n" for blob in blobs).encode()
 
 
-def _decode_text(content: bytes) -> str:
+def _decode_document_text(content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -66,7 +66,7 @@ _SHARES: tuple[Measure, ...] = ("same words", "cites", "abstains", "refuses")
 
 
 @plain_texts
-def tabulate_changes(
+def tabulate_changes_since_first_occasion(
     frame: pd.DataFrame,
     occasions_by_system: dict[str, list[Occasion]],
     anchors: pd.DataFrame | None = None,
@@ -74,7 +74,8 @@ def tabulate_changes(
 ) -> Table:
     """Tabulate every change against the first occasion: a row for each system, measure and later occasion.
 
-    `anchors` are the answers that a judge judged again (`find_judged_again`), `languages` the documents' (name → code).
+    `anchors` are the answers that a judge judged again (`find_answers_judged_again`), `languages` the documents'
+    (name → code).
     """
     rows: list[dict[str, Any]] = []
     for system, days in occasions_by_system.items():
@@ -82,9 +83,9 @@ def tabulate_changes(
         for measure in MEASURES:
             if measure in answers and answers[measure].notna().any():
                 other_scorers = _find_days_of_other_scorers(frame, system, days) if measure == "M_all" else []
-                rows += _make_rows(system, measure, answers, [occasion.day for occasion in days], other_scorers)
+                rows += _make_change_rows(system, measure, answers, [occasion.day for occasion in days], other_scorers)
     columns = ["system", "measure", "occasion", "served", "n", "first", "now", "difference", "low", "high"]
-    data = _add_meanings(pd.DataFrame(rows).reindex(columns=[*columns, "p", "p_holm", "meaning"]))
+    data = _add_adjusted_p_and_meanings(pd.DataFrame(rows).reindex(columns=[*columns, "p", "p_holm", "meaning"]))
     tests = int(data["p"].notna().sum())
     return make_table(
         "occasions",
@@ -112,17 +113,17 @@ def tabulate_changes(
     )
 
 
-def _add_meanings(data: pd.DataFrame) -> pd.DataFrame:
+def _add_adjusted_p_and_meanings(data: pd.DataFrame) -> pd.DataFrame:
     """Add each row's p, adjusted for all of them, and its meaning; one that has a meaning has no test."""
     adjusted = adjust_p_by_holm(list(data["p"].astype("float64")))
     meanings = [
-        meaning if isinstance(meaning, str) else _name_meaning(difference, p)
+        meaning if isinstance(meaning, str) else _name_meaning_of_difference(difference, p)
         for meaning, difference, p in zip(data["meaning"], data["difference"], adjusted, strict=True)
     ]
     return data.assign(p_holm=adjusted, meaning=meanings)
 
 
-def find_judged_again(study: Study) -> pd.DataFrame:
+def find_answers_judged_again(study: Study) -> pd.DataFrame:
     """Find the answers that a judge judged again: columns `answer`, `day`, and M_all (10 to 100) `then` and `now`.
 
     A judge is the same by its family and prompt: a model that was replaced without a word is a change to be seen.
@@ -206,7 +207,7 @@ def _find_days_of_other_scorers(frame: pd.DataFrame, system: str, days: Sequence
     return [occasion.day for occasion, rows in zip(days[1:], later, strict=True) if note_other_analysts(first, rows)]
 
 
-def _make_rows(
+def _make_change_rows(
     system: str, measure: Measure, answers: pd.DataFrame, days: Sequence[str], untested: Collection[str] = ()
 ) -> list[dict[str, Any]]:
     """Make a row for each later day; those `untested` have no test."""
@@ -248,7 +249,7 @@ def _measure_change(replies: pd.DataFrame, later: pd.Series[bool], measure: Meas
     return {"n": change.questions, **ends, "p": change.p}
 
 
-def _name_meaning(difference: float, p: float) -> str:
+def _name_meaning_of_difference(difference: float, p: float) -> str:
     if math.isnan(p):
         return "too few questions to test"
     if p >= SIGNIFICANT:
@@ -285,7 +286,9 @@ class OverTimeChapter(ChapterMaker):
         systems = find_days_of_same_plan(study.sources)
         if not systems:
             return None
-        table = tabulate_changes(study.join_facts(), systems, find_judged_again(study), study.languages)
+        table = tabulate_changes_since_first_occasion(
+            study.join_facts(), systems, find_answers_judged_again(study), study.languages
+        )
         days = ", ".join(
             f"{system} on {len(occasions_of_system)} days" for system, occasions_of_system in systems.items()
         )
@@ -323,11 +326,11 @@ def draw_over_time(changes: Table, scope: Scope = ALONE) -> Figure | None:
         "filled mark is more than chance among all tests of the table, by Holm's method. A dotted line: "
         "the provider served another model." + (f" The same on every day: {', '.join(still)}." if still else ""),
         changes,
-        lambda: _draw(data, scope),
+        lambda: _draw_change_panels(data, scope),
     )
 
 
-def _draw(data: pd.DataFrame, scope: Scope) -> Canvas:
+def _draw_change_panels(data: pd.DataFrame, scope: Scope) -> Canvas:
     measures = [measure for measure in MEASURES if measure in set(data["measure"])]
     down, across = style.panel_rows_and_columns(len(measures), _ACROSS)
     canvas = style.make_canvas(style.WIDTH, 0.5 + 1.55 * down)
@@ -337,7 +340,7 @@ def _draw(data: pd.DataFrame, scope: Scope) -> Canvas:
         axes.axhline(0, color=style.INK, linewidth=0.8, zorder=1)
         axes.set_title(measure, fontsize=style.SMALL)
         for system, rows in data[data["measure"] == measure].groupby("system", observed=True, sort=False):
-            _draw_line(axes, rows, marks[system])
+            _draw_system_line(axes, rows, marks[system])
         ticks = days[:: -(-len(days) // _TICKS)]
         axes.set_xticks(_number_days(ticks), ticks)
     style.lowest_used_axes(panels, len(measures))
@@ -353,7 +356,7 @@ def _number_days(days: Iterable[str]) -> list[int]:
     return [date.fromisoformat(day).toordinal() for day in days]
 
 
-def _draw_line(axes: Any, rows: pd.DataFrame, look: dict[str, Any]) -> None:
+def _draw_system_line(axes: Any, rows: pd.DataFrame, look: dict[str, Any]) -> None:
     """Draw one system's differences, day by day."""
     days = _number_days(rows["occasion"])
     values = rows["difference"].to_numpy(dtype=float)

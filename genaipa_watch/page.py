@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import genaipa
-from genaipa.policies.reading import read
+from genaipa.policies.reading import read_markdown
 from genaipa.reports.page import load_template
-from genaipa_watch.changes import UNCHANGED, mark_words
+from genaipa_watch.changes import UNCHANGED, mark_changed_words
 
 if TYPE_CHECKING:
     from genaipa.policies.document import Document
@@ -30,8 +30,8 @@ def make_page(changes: Changes, carried: CarriedAnswers | None) -> str:
             {
                 "state": change.state,
                 "heading": change.heading,
-                "pieces": mark_words(
-                    _read_body(changes.before, change.before), _read_body(changes.after, change.after)
+                "pieces": mark_changed_words(
+                    _read_section_body(changes.before, change.before), _read_section_body(changes.after, change.after)
                 ),
             }
             for change in changes.sections
@@ -41,11 +41,11 @@ def make_page(changes: Changes, carried: CarriedAnswers | None) -> str:
     )
 
 
-def _read_body(document: Document, section: Section | None) -> str:
+def _read_section_body(document: Document, section: Section | None) -> str:
     """Return the text under a section's heading, which the page shows above it."""
     if section is None:
         return ""
-    text = read(document.text).read_span(section.start, section.end).strip()
+    text = read_markdown(document.text).read_span(section.start, section.end).strip()
     first, _, body = text.partition("\n")
     return body.strip() if section.title and section.title in first and body else text
 

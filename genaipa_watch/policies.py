@@ -39,16 +39,16 @@ def history(
     They are the versions of a file in a git repository, such as Open Terms Archive's collections. Each that differs
     becomes a document NAME.DATE; the texts remain their companies'.
     """
-    from genaipa.policies.adding import check_names
-    from genaipa.policies.companies import is_generic, name_in_words
+    from genaipa.policies.adding import check_document_and_company_name
+    from genaipa.policies.companies import company_from_document_name, is_generic_name
     from genaipa_watch.history import REASONS, read_history
 
     workspace = current_workspace()
     if "workspace" not in dict(workspace.layers):
         raise UsageError("there is no workspace here to keep the versions in; make one with: genaipa init DIR")
     folder = PurePosixPath(path).parent.name
-    company = company or (name_in_words(name) if is_generic(folder) else folder)
-    check_names(name, company)
+    company = company or (company_from_document_name(name) if is_generic_name(folder) else folder)
+    check_document_and_company_name(name, company)
     versions = read_history(repository, path)
     added = _add_versions(workspace, versions.versions, name=name, company=company, source=path, replace=replace)
     if json:
@@ -121,7 +121,7 @@ def diff(
         with open_output(output, force=force) as file:
             file.write(make_page(changes, carried).encode())
     if json:
-        print_json(_as_facts(changes, carried))
+        print_json(_changes_for_json(changes, carried))
         return
     show("sections: " + ", ".join(f"{count} {state}" for state, count in changes.counts.items()))
     rows = [(change.state, clip(change.heading, 70)) for change in changes.sections if change.state != "unchanged"]
@@ -129,7 +129,7 @@ def diff(
     if len(rows) > _SHOWN:
         show(f"and {len(rows) - _SHOWN} more")
     if carried:
-        _print_answers(carried)
+        _print_which_annotations_hold(carried)
     if output is not None:
         show(f"Written: {output}")
     elif carried and not changes.same:
@@ -200,7 +200,7 @@ def carry_answers(workspace: Workspace, changes: Changes) -> CarriedAnswers | No
     return CarriedAnswers(changes, annotations.annotations, questions) if questions else None
 
 
-def _print_answers(carried: CarriedAnswers) -> None:
+def _print_which_annotations_hold(carried: CarriedAnswers) -> None:
     every = len(carried.annotations.answers)
     look, perhaps = carried.list_questions("look"), carried.list_questions("perhaps")
     parts = [f"{every - len(look) - len(perhaps)} of {number(every, 'annotated answer')} hold"]
@@ -211,7 +211,7 @@ def _print_answers(carried: CarriedAnswers) -> None:
     show("; ".join(parts))
 
 
-def _as_facts(changes: Changes, carried: CarriedAnswers | None) -> dict[str, Any]:
+def _changes_for_json(changes: Changes, carried: CarriedAnswers | None) -> dict[str, Any]:
     sections = [
         {
             "state": part.state,

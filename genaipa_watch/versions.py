@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from genaipa.files.strict_yaml import as_yaml
-from genaipa.policies.reading import read
-from genaipa.policies.search import rank_texts, split_pieces
+from genaipa.files.strict_yaml import format_yaml
+from genaipa.policies.reading import read_markdown
+from genaipa.policies.search import rank_texts, split_at_section_starts
 from genaipa.policies.sections import resolve_citation
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
 from genaipa_watch.changes import UNCHANGED, Changes, fold_words, split_sentences
@@ -82,30 +82,30 @@ class CarriedAnswers:
         for carried in self.answers:
             changed = "; ".join(dict.fromkeys(change.heading for change in carried.touched))
             why = f"changed: {changed}" if changed else "perhaps answered now"
-            entries[carried.question] = f"Before ({why}):\n{as_yaml(carried.answer)}"
+            entries[carried.question] = f"Before ({why}):\n{format_yaml(carried.answer)}"
         return entries
 
     def _carry_answer(self, question: str, answer: AnnotatedAnswer) -> CarriedAnswer:
         if self.changes.same:
             return CarriedAnswer(question, "holds", answer)
-        touched = tuple(self._list_touched(answer.sections))
-        points = tuple(point.id for point in answer.points if any(self._list_touched(point.sections)))
+        touched = tuple(self._list_changes_of_sections(answer.sections))
+        points = tuple(point.id for point in answer.points if any(self._list_changes_of_sections(point.sections)))
         # Without its sections nobody can say that an answer holds.
-        has_sections = bool(answer.sections) and all(self._find_sections(label) for label in answer.sections)
+        has_sections = bool(answer.sections) and all(self._find_earlier_sections(label) for label in answer.sections)
         if answer.silent != "yes" and (touched or points or not has_sections):
             return CarriedAnswer(question, "look", answer, touched, points)
-        if answer.silent != "no" and self._is_perhaps_answered(question):
+        if answer.silent != "no" and self._has_new_sentence_near_question(question):
             return CarriedAnswer(question, "perhaps", answer)
         return CarriedAnswer(question, "holds", answer)
 
-    def _list_touched(self, labels: tuple[str, ...]) -> Iterator[SectionChange]:
+    def _list_changes_of_sections(self, labels: tuple[str, ...]) -> Iterator[SectionChange]:
         for label in labels:
-            for section in self._find_sections(label):
+            for section in self._find_earlier_sections(label):
                 yield from (
                     change for change in self.changes.list_section_changes(section) if change.state not in UNCHANGED
                 )
 
-    def _find_sections(self, label: str) -> list[Section]:
+    def _find_earlier_sections(self, label: str) -> list[Section]:
         """Return the sections of the earlier version that a label names: one, or all that a part of the text spans."""
         before, part_set = self.changes.before, self.annotations.part_set
         word, _, number = label.partition(" ")
@@ -115,20 +115,20 @@ class CarriedAnswers:
         within = (change.before for change in self.changes.sections if change.before)
         return [section for section in within if section.start < span[1] and section.end > span[0]]
 
-    def _is_perhaps_answered(self, question: str) -> bool:
+    def _has_new_sentence_near_question(self, question: str) -> bool:
         """Tell whether one of the pieces nearest to the question has a sentence that is new."""
         if not (new := self.changes.new_sentences):
             return False
-        texts = self._later_pieces
+        texts = self._pieces_of_later_version
         question_text = self.question_set.question_text(question, "original", self.changes.after.company)
         near = [texts[index] for index in rank_texts(texts, question_text)[:_NEAREST]]
         return any(fold_words(sentence) in new for text in near for sentence in split_sentences(text))
 
     @cached_property
-    def _later_pieces(self) -> tuple[str, ...]:
+    def _pieces_of_later_version(self) -> tuple[str, ...]:
         after = self.changes.after
-        spans = split_pieces(after.text, (section.start for section in after.sections))
-        return tuple(read(after.text).read_span(*span) for span in spans)
+        spans = split_at_section_starts(after.text, (section.start for section in after.sections))
+        return tuple(read_markdown(after.text).read_span(*span) for span in spans)
 
     def _renumber_sections(self, answer: AnnotatedAnswer) -> AnnotatedAnswer:
         """Return an answer that holds, its sections as the later version numbers them; its text is as it was."""
@@ -155,7 +155,7 @@ class CarriedAnswers:
     def _find_later_labels(self, label: str) -> list[str]:
         """Return the labels by which the later version knows what a label of the earlier one names."""
         labels = []
-        for section in self._find_sections(label):
+        for section in self._find_earlier_sections(label):
             later = next(
                 change.after for change in self.changes.list_section_changes(section) if change.before == section
             )

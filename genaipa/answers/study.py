@@ -31,7 +31,7 @@ from genaipa.answers.tidy import (
 )
 from genaipa.files.html import short_repr
 from genaipa.policies.document import Document
-from genaipa.policies.statistics import measure
+from genaipa.policies.statistics import measure_text
 from genaipa.scoring.current import independent_scores, select_effective_events
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.waves import Waves
@@ -119,7 +119,7 @@ class Study:
     def statistics(self) -> dict[str, Statistics]:
         """The statistics of the documents, by name."""
         return {
-            name: measure(document.text, document.about.language) if isinstance(document, Document) else document
+            name: measure_text(document.text, document.about.language) if isinstance(document, Document) else document
             for name, document in self.documents.items()
         }
 

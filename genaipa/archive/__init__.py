@@ -54,10 +54,10 @@ from genaipa.archive.contents import (
 from genaipa.errors import DataError, UsageError
 from genaipa.files.atomic import replacing
 from genaipa.files.spreadsheets import MARK
-from genaipa.files.strict_yaml import as_yaml, read_yaml
+from genaipa.files.strict_yaml import format_yaml, read_yaml
 from genaipa.kinds import describe_task, find_kind
 from genaipa.policies.corpus import encode_document
-from genaipa.policies.statistics import measure
+from genaipa.policies.statistics import measure_text
 from genaipa.questions.annotations import read_annotations
 from genaipa.questions.points import points_digest
 from genaipa.questions.sets import QuestionSet
@@ -341,7 +341,7 @@ class _Redacted:
         """Return the facts that the tables need about the texts left out."""
         return Withheld(
             statistics={
-                name: measure(self._document_text(name), self._document_language(name))
+                name: measure_text(self._document_text(name), self._document_language(name))
                 for name in sorted(self._documents)
             },
             facts=self._list_redacted_fact_rows(),
@@ -393,7 +393,7 @@ def _redact_annotations(path: Path) -> bytes:
         )
         for name, answer in annotations.answers.items()
     }
-    return as_yaml(replace(annotations, answers=answers)).encode()
+    return format_yaml(replace(annotations, answers=answers)).encode()
 
 
 def _redact_questions(path: Path) -> bytes:
@@ -403,7 +403,7 @@ def _redact_questions(path: Path) -> bytes:
         replace(question, text=LEFT_OUT, paraphrases=(LEFT_OUT,) * len(question.paraphrases))
         for question in questions.questions
     )
-    return as_yaml(replace(questions, questions=tuple(bare))).encode()
+    return format_yaml(replace(questions, questions=tuple(bare))).encode()
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from genaipa import workspace
 from genaipa.datasets.base import Pulled
 from genaipa.errors import DataError, GenaipaError, UsageError, clip
 from genaipa.files.atomic import replacing
-from genaipa.files.certificates import certificate_refused
-from genaipa.files.text import SHA256, hash_like, split_url
+from genaipa.files.certificates import explain_refused_certificate
+from genaipa.files.text import SHA256, hash_as_pinned, split_url
 from genaipa.words import some
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class _Server(Origin):
         try:
             answer = self._downloads.get(f"{self._base}/{quote(path)}", seconds=TIMEOUT, max_bytes=LARGEST)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            return None, certificate_refused(error, self._host or "") or str(error) or type(error).__name__
+            return None, explain_refused_certificate(error, self._host or "") or str(error) or type(error).__name__
         if answer.status in _WORTH_ANOTHER_TRY:
             return None, f"status {answer.status}"
         if answer.status != httpx2.codes.OK:
@@ -260,7 +260,7 @@ class Snapshot:
     def is_published(self, path: str, content: bytes) -> bool:
         """Tell whether this is the published content of a file."""
         pinned = self.blobs[path]
-        return hash_like(pinned, content) == pinned and not content.startswith(POINTER)
+        return hash_as_pinned(pinned, content) == pinned and not content.startswith(POINTER)
 
     def fetch(self, *, origin: str | None = None, offline: bool = False, progress: Progress | None = None) -> Pulled:
         """Fetch missing files from `origin`, else from GENAIPA_MIRROR, else from the repository.
@@ -346,7 +346,7 @@ class Snapshot:
             return (
                 "is a Git-LFS pointer, not the file itself; run 'git lfs pull' in a clone, and pull from that folder."
             )
-        actual, expected = hash_like(self.blobs[path], content), self.blobs[path]
+        actual, expected = hash_as_pinned(self.blobs[path], content), self.blobs[path]
         kind = "SHA-256" if len(expected) == SHA256 else "git blob hash"
         problem = f"is not the published file (its {kind} is {actual}, expected {expected})"
         return f"{problem}; {remedy.rstrip('.')}{self.further_remedy}."

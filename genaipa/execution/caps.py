@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from genaipa.errors import OptionError
 from genaipa.execution.limits import max_reply_tokens
 from genaipa.execution.ready import measure_calls
-from genaipa.files.locks import hold_lock, native_lock
+from genaipa.files.locks import hold_lock, system_file_lock
 from genaipa.runs.batches import pending_dollars
 from genaipa.runs.manifest import ANSWERS
 from genaipa.runs.selection import find_slices
@@ -53,7 +53,7 @@ def claim_cap_share(run: PreparedRun, folder: RunFolder, cap: float, least_share
     share while they are asked, is gone.
     """
     assert run.slice is not None, "a study has slices"
-    lock = native_lock(run.workspace.runs / ".caps.lock")
+    lock = system_file_lock(run.workspace.runs / ".caps.lock")
     with hold_lock(lock, run.workspace.runs):
         study = find_slices(run.workspace, run.slice.study)
         siblings = [sibling for sibling in study.folders if sibling.path != folder.path] if study else []

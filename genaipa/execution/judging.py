@@ -12,8 +12,8 @@ from genaipa.errors import RunBusyError, UsageError
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.prepare import PreparedRun, prepare_resumed_run
 from genaipa.execution.run import carry_out_run
-from genaipa.files.locks import hold_lock, native_lock
-from genaipa.files.names import make_folder
+from genaipa.files.locks import hold_lock, system_file_lock
+from genaipa.files.names import make_run_folder
 from genaipa.judging.plan import make_worklist
 from genaipa.runs.batches import pending_dollars
 from genaipa.systems.provider import make_run_title
@@ -67,9 +67,9 @@ def prepare_judge_runs(
 @contextlib.contextmanager
 def hold_judging_lock(workspace: Workspace) -> Iterator[None]:
     """Hold the workspace's judges: two that plan at once would ask the same twice. A RunBusyError if they are held."""
-    make_folder(workspace.runs)
+    make_run_folder(workspace.runs)
     try:
-        with hold_lock(native_lock(workspace.runs / _LOCK), workspace.runs, blocking=False):
+        with hold_lock(system_file_lock(workspace.runs / _LOCK), workspace.runs, blocking=False):
             yield
     except Timeout:
         raise RunBusyError(

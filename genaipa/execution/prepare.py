@@ -22,7 +22,7 @@ from genaipa.datasets.base import find_dataset_with_document, load_datasets
 from genaipa.errors import DataError, OptionError, RunError, UsageError
 from genaipa.execution.observer import Observer
 from genaipa.files.locks import hold_folder
-from genaipa.files.names import folder_words, make_folder
+from genaipa.files.names import clean_folder_name, make_run_folder
 from genaipa.files.stamps import now
 from genaipa.kinds import find_kind
 from genaipa.runs.documents import load_run_documents
@@ -183,7 +183,7 @@ class PreparedRun:
         """Open the run folder, made now if the run is new, and nobody has begun the same meanwhile."""
         if self.folder is None:
             runs = self.workspace.runs
-            make_folder(runs)
+            make_run_folder(runs)
             with hold_folder(runs):
                 self.folder = self.find_begun() or RunFolder.create(runs, self.make_manifest())
         return self.folder
@@ -291,7 +291,7 @@ def _find_begun_slice(run: PreparedRun, part: Slice) -> RunFolder | None:
 
 def _check_request(workspace: Workspace, request: RunRequest) -> None:
     """Raise a UsageError for a system's name that is none, and for options that need another one."""
-    if request.name is not None and not folder_words(request.name):
+    if request.name is not None and not clean_folder_name(request.name):
         raise UsageError(
             f"the name '{request.name}' has no character that a folder's name can use; use letters or digits."
         )

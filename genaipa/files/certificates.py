@@ -41,7 +41,7 @@ def _load_ssl_context(file: str | None, _folder: str | None) -> ssl.SSLContext:
         raise UsageError(f"{VARIABLE} names {file}, which {wrong}; name a PEM file, or unset {VARIABLE}.") from None
 
 
-def certificate_refused(error: object, server: str) -> str:
+def explain_refused_certificate(error: object, server: str) -> str:
     """Say why the certificate of a server was refused, and what helps; empty if an error is about anything else."""
     match = None
     while error is not None and match is None:

@@ -57,22 +57,22 @@ class Downloads:
         A TimeoutException once the time is over, a TooLargeError for more bytes, another HTTPError or an InvalidURL for
         what can't be had, and a redirect into this machine or its network that comes from outside.
         """
-        download: Download = self._wait(self._get(url, seconds, max_bytes, follows=follows))
+        download: Download = self._run_on_loop(self._get_within_time(url, seconds, max_bytes, follows=follows))
         return download
 
     def close(self) -> None:
         """Close the connections, those of calls under way as well."""
         if self._loop.is_closed():
             return
-        self._wait(self._client.aclose())
+        self._run_on_loop(self._client.aclose())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
 
-    def _wait(self, step: Coroutine[Any, Any, Any]) -> Any:
+    def _run_on_loop(self, step: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(step, self._loop).result()
 
-    async def _get(self, url: str, seconds: float, max_bytes: int, *, follows: bool) -> Download:
+    async def _get_within_time(self, url: str, seconds: float, max_bytes: int, *, follows: bool) -> Download:
         try:
             async with asyncio.timeout(seconds):
                 return await self._follow_redirects(url, seconds, max_bytes, follows=follows)
@@ -83,7 +83,7 @@ class Downloads:
         request = self._client.build_request("GET", url, timeout=seconds)
         inside = False
         for step in range(_MOST_REDIRECTS + 1):
-            if step and not inside and await _is_inside(request.url.host):
+            if step and not inside and await _is_private_host(request.url.host):
                 raise httpx2.UnsupportedProtocol(
                     f"it redirects to {request.url.host}, which is on this machine or its network; if you mean that, "
                     "give that address"
@@ -93,12 +93,12 @@ class Downloads:
             if response.next_request is None or not follows:
                 kind = response.headers.get("content-type", "")
                 return Download(response.status_code, response.reason_phrase, str(response.url), kind, response.content)
-            inside = inside or await _is_inside(request.url.host)
+            inside = inside or await _is_private_host(request.url.host)
             request = response.next_request
         raise httpx2.TooManyRedirects("Exceeded maximum allowed redirects.")
 
 
-async def _is_inside(host: str) -> bool:
+async def _is_private_host(host: str) -> bool:
     """Tell whether a host is this machine, or one that only its own network reaches."""
     try:
         addresses = await asyncio.get_running_loop().getaddrinfo(host, None)

@@ -114,18 +114,18 @@ class Allowance:
             raise self.refuse(f"has more than {self.limits.elements:,} {self.limits.unit}", entry)
         self.check_time()
 
-    def unpack(self, size: int) -> None:
+    def count_unpacked_bytes(self, size: int) -> None:
         """Count unpacked bytes; refuse more than its kind may have."""
         self._unpacked += size
         if self._unpacked > self.limits.unpacks:
             raise self.refuse(f"unpacks to more than {_size_in_words(self.limits.unpacks)}")
         self.check_time()
 
-    def unpack_page(self, size: int) -> None:
+    def count_page_bytes(self, size: int) -> None:
         """Count the bytes that a page draws; refuse more than one page, or all, may draw."""
         if size > self.limits.page:
             raise self.refuse(f"has a page of more than {_size_in_words(self.limits.page)}")
-        self.unpack(size)
+        self.count_unpacked_bytes(size)
 
     @contextlib.contextmanager
     def archive(
@@ -140,7 +140,7 @@ class Allowance:
                 if wanted(member.filename):
                     if member.flag_bits & 1:
                         raise DataError(self.source, "is encrypted; save it without a password.")
-                    self.unpack(member.file_size)
+                    self.count_unpacked_bytes(member.file_size)
             yield archive
 
 

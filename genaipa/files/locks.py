@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
 
 
-def native_lock(path: Path) -> FileLock:
+def system_file_lock(path: Path) -> FileLock:
     """Return a lock of the operating system; where it has none, acquiring it raises OSError or NotImplementedError.
 
     A file in place of a lock would stay behind when its process is killed.
@@ -31,7 +31,7 @@ def native_lock(path: Path) -> FileLock:
         return FileLock(path)
 
 
-def take(lock: FileLock, path: Path, name: str) -> None:
+def take_run_lock(lock: FileLock, path: Path, name: str) -> None:
     """Take the lock of the run in a folder; a RunBusyError if it is held, a RunError where none can be had."""
     try:
         _acquire_lock(lock, path, blocking=False)

@@ -18,15 +18,15 @@ _LONGEST_NAME = 200
 """Bytes; file systems take 255, and the time precedes it."""
 
 
-def free_names(runs: Path, name: str) -> Iterator[Path]:
+def free_run_folders(runs: Path, name: str) -> Iterator[Path]:
     """Paths for a new run of that name, begun now, in the folder of runs, which is made if missing."""
     stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%d-%H%M%S")
-    slug = folder_words(name) or "run"
-    make_folder(runs)
+    slug = clean_folder_name(name) or "run"
+    make_run_folder(runs)
     return (runs / f"{stamp}-{slug}{suffix}" for suffix in ("", *(f"-{n}" for n in range(2, 1000))))
 
 
-def make_folder(path: Path, *, new: bool = False) -> None:
+def make_run_folder(path: Path, *, new: bool = False) -> None:
     """Make the folder of runs where it is missing, or that of a `new` run; a RunError if it can't be made.
 
     A FileExistsError where a new run's is there.
@@ -40,7 +40,7 @@ def make_folder(path: Path, *, new: bool = False) -> None:
         raise RunError(f"{path} can't be made ({error.strerror}){remedy}.") from None
 
 
-def folder_words(name: str, longest: int = 60) -> str:
+def clean_folder_name(name: str, longest: int = 60) -> str:
     """Return a run's name as its folder has it: the letters and digits of any script; empty if there are none.
 
     Cut to `most` characters, and to what a file system takes of the scripts that need several bytes for each.

@@ -66,7 +66,7 @@ class _Transport(httpx2.AsyncBaseTransport):
         seconds = (request.extensions.get("timeout") or {}).get("read") or SECONDS
         clock = _Clock(seconds)
         request.headers["Accept-Encoding"] = "gzip"
-        response = await clock.hold(self._within.handle_async_request(request))
+        response = await clock.wait_within_time(self._within.handle_async_request(request))
         try:
             body = _BoundedBody(response, clock, request.extensions)
         except httpx2.DecodingError:
@@ -95,7 +95,7 @@ class _Clock:
         self._seconds = seconds
         self._end = asyncio.get_running_loop().time() + seconds
 
-    async def hold(self, step: Any) -> Any:
+    async def wait_within_time(self, step: Any) -> Any:
         """Wait for a step of the request; a ReadTimeout once the time is over."""
         try:
             async with asyncio.timeout_at(self._end) as limit:
@@ -118,33 +118,33 @@ class _BoundedBody(httpx2.AsyncByteStream):
         self._packed = "gzip" in packing
         stated = response.headers.get("content-length", "")
         if stated.isdecimal() and len(stated) < len(str(2**63)) and int(stated) > self._most:
-            raise self._too_large()
+            raise self._too_large_error()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         chunks = aiter(self._stream)
-        unpack = _make_unpacker() if self._packed else None
+        unpack = _make_gzip_unpacker() if self._packed else None
         packed = unpacked = values = 0
-        while (chunk := await self._clock.hold(anext(chunks, None))) is not None:
+        while (chunk := await self._clock.wait_within_time(anext(chunks, None))) is not None:
             packed += len(chunk)
             for piece in unpack(chunk) if unpack else (chunk,):
                 unpacked += len(piece)
                 if max(packed, unpacked) > self._most:
-                    raise self._too_large()
+                    raise self._too_large_error()
                 values += sum(map(piece.count, b"[{,")) if self._json else 0
                 if values > MOST_VALUES:
                     raise TooLargeError(f"a response with more than {MOST_VALUES:,} values")
                 yield piece
             if packed > self._most:
-                raise self._too_large()
+                raise self._too_large_error()
 
     async def aclose(self) -> None:
         await self._stream.aclose()
 
-    def _too_large(self) -> TooLargeError:
+    def _too_large_error(self) -> TooLargeError:
         return TooLargeError(f"a response of more than {self._most // 1_000_000:,} MB")
 
 
-def _make_unpacker() -> Any:
+def _make_gzip_unpacker() -> Any:
     """Make what unpacks the chunks of a body, each in small pieces."""
     packed = zlib.decompressobj(_GZIP)
 

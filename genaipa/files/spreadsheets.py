@@ -41,7 +41,7 @@ MARK = "\ufeff"
 """Begins a CSV file for people, so that Excel takes it for UTF-8; what is read here loses it."""
 
 
-def as_csv(kind: type[T], records: Iterable[T]) -> bytes:
+def format_csv(kind: type[T], records: Iterable[T]) -> bytes:
     """Format records as CSV in UTF-8 with a header; None is an empty cell. The same records give the same bytes."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
@@ -138,14 +138,14 @@ def openpyxl(extra: str) -> Any:
 
 
 @contextlib.contextmanager
-def workbook(path: Path, extra: str) -> Iterator[Iterator[tuple[Any, Iterator[tuple[Any, ...]]]]]:
+def open_workbook(path: Path, extra: str) -> Iterator[Iterator[tuple[Any, Iterator[tuple[Any, ...]]]]]:
     """Open a workbook to read its values: (`openpyxl`'s sheet, its rows) of each sheet.
 
     A DataError, also while reading, if it can't be read within the limits of a spreadsheet.
     """
     library = openpyxl(extra)
     with limit_reading(WORKBOOK, path) as allowance:
-        _check(path, allowance)
+        _check_workbook_size(path, allowance)
         with path.open("rb") as file, warnings.catch_warnings():
             # About formatting, which is not read.
             warnings.simplefilter("ignore")
@@ -159,7 +159,7 @@ def _limit_rows(sheet: Any, allowance: Allowance) -> Iterator[tuple[Any, ...]]:
         yield row
 
 
-def _check(path: Path, allowance: Allowance) -> None:
+def _check_workbook_size(path: Path, allowance: Allowance) -> None:
     allowance.check_size(path.stat().st_size)
     cells = other_tags = 0
     with allowance.archive(path) as archive:

@@ -14,7 +14,7 @@ Stamp = tuple[int, int, int]
 
 def now() -> str:
     """Return this moment in UTC, to the millisecond, ISO 8601."""
-    return as_stamp(dt.datetime.now(dt.UTC))
+    return format_timestamp(dt.datetime.now(dt.UTC))
 
 
 def today() -> str:
@@ -22,7 +22,7 @@ def today() -> str:
     return dt.datetime.now().astimezone().date().isoformat()
 
 
-def as_stamp(moment: dt.datetime) -> str:
+def format_timestamp(moment: dt.datetime) -> str:
     """Return a moment in UTC, to the millisecond, ISO 8601; one without a zone is taken for UTC."""
     moment_utc = moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
     return moment_utc.astimezone(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

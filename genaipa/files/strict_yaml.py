@@ -98,12 +98,12 @@ def _check_size(text: str) -> None:
             raise _yaml_error("holds too many values", event)
 
 
-def as_yaml(record: msgspec.Struct) -> str:
+def format_yaml(record: msgspec.Struct) -> str:
     """Format a record as YAML, its keys in the order of its fields."""
     return yaml.safe_dump(msgspec.to_builtins(record), sort_keys=False, allow_unicode=True, width=120)
 
 
-def loose_yaml(content: bytes) -> Any:
+def parse_yaml_or_keep_bytes(content: bytes) -> Any:
     """Return what YAML that genaipa wrote holds, to be compared; the content itself where it can't be read."""
     try:
         return yaml.load(content, _Loader)  # noqa: S506 - a safe loader
@@ -113,10 +113,10 @@ def loose_yaml(content: bytes) -> Any:
 
 def read_yaml(path: Path, kind: type[T]) -> T:
     """Read a file as a `kind` (a msgspec Struct that forbids unknown fields); a DataError that says what to fix."""
-    return convert(_load(path), kind, path)
+    return convert(_load_yaml_file(path), kind, path)
 
 
-def read_partly(
+def read_valid_part(
     path: Path, kind: type[T], rules: Callable[[T], Iterable[DataError]]
 ) -> tuple[T | None, list[DataError]]:
     """Read as much of a file as is valid, and list everything that is wrong with it; None if it is not YAML.
@@ -125,7 +125,7 @@ def read_partly(
     `MOST_PROBLEMS` are reported.
     """
     try:
-        raw = _load(path)
+        raw = _load_yaml_file(path)
     except DataError as error:
         return None, [error]
     reading = _Conversion(path, MOST_PROBLEMS)
@@ -137,20 +137,20 @@ def read_partly(
         except DataError:
             return None, reading.problems
     rule_errors = (error for error in rules(value) if UNREADABLE not in str(error))
-    return value, sorted([*reading.problems, *itertools.islice(rule_errors, MOST_PROBLEMS)], key=_entry_order)
+    return value, sorted([*reading.problems, *itertools.islice(rule_errors, MOST_PROBLEMS)], key=_entry_sort_key)
 
 
-def _entry_order(error: DataError) -> list[tuple[int, str]]:
+def _entry_sort_key(error: DataError) -> list[tuple[int, str]]:
     """Sort key by entry, the tenth after the ninth."""
     return [(int(digits or 0), word) for word, digits in re.findall(r"([^\d]+)(\d{0,9})", error.entry)]
 
 
-def _load(path: Path) -> Any:
+def _load_yaml_file(path: Path) -> Any:
     text = read_text(path, YAML)
     with limit_reading(YAML, path):
         try:
             # What reads may change what it gets.
-            raw = pickle.loads(_pickle_yaml(text)) if len(text) < _KEPT else _parse_yaml(text)  # noqa: S301 - our own
+            raw = pickle.loads(_parse_yaml_to_pickle(text)) if len(text) < _KEPT else _parse_yaml(text)  # noqa: S301 - our own
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
             where = f"line {mark.line + 1}" if mark else ""
@@ -164,7 +164,7 @@ def _load(path: Path) -> Any:
 
 
 @functools.lru_cache(maxsize=64)
-def _pickle_yaml(text: str) -> bytes:
+def _parse_yaml_to_pickle(text: str) -> bytes:
     """Parse a text; each of the runs and documents of a report brings the same sets of questions and prompts again."""
     return pickle.dumps(_parse_yaml(text))
 

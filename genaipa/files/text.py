@@ -26,7 +26,7 @@ DAMAGE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError
 
 def read_text(path: Path, limits: Limits = TEXT) -> str:
     """Read a UTF-8 file or pipe, without its byte-order mark; a DataError for anything else."""
-    with limit_reading(limits, path) as allowance, _open(path) as file:
+    with limit_reading(limits, path) as allowance, _open_plain_file(path) as file:
         raw = file.read(limits.size + 1)
         allowance.check_size(len(raw))
         return _decode(path, raw.removeprefix(_MARK))
@@ -34,7 +34,7 @@ def read_text(path: Path, limits: Limits = TEXT) -> str:
 
 def read_lines(path: Path, limits: Limits) -> Iterator[str]:
     """Yield the lines of a UTF-8 file, without their ends, one in memory at a time; a DataError as of `read_text`."""
-    with limit_reading(limits, path) as allowance, _open(path) as file:
+    with limit_reading(limits, path) as allowance, _open_plain_file(path) as file:
         start = 0
         while line := file.readline(TEXT.size):
             yield _decode(
@@ -49,7 +49,7 @@ _MARK = b"\xef\xbb\xbf"
 
 
 @contextlib.contextmanager
-def _open(path: Path) -> Iterator[BinaryIO]:
+def _open_plain_file(path: Path) -> Iterator[BinaryIO]:
     with path.open("rb") as file:
         kind = os.fstat(file.fileno()).st_mode
         if not (stat.S_ISREG(kind) or stat.S_ISFIFO(kind)):
@@ -91,11 +91,11 @@ def blob_hash(content: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
-def hash_like(pinned: str, content: bytes) -> str:
+def hash_as_pinned(pinned: str, content: bytes) -> str:
     """Return the hash of a content, of the same kind and length as the hash that pins it (it may be abbreviated)."""
     return hashlib.sha256(content).hexdigest() if len(pinned) == SHA256 else blob_hash(content)[: len(pinned)]
 
 
-def as_code(text: str) -> str:
+def format_inline_code(text: str) -> str:
     """Return the text as code on one line, in which nothing is markup."""
     return f"`{' '.join(text.replace('`', chr(39)).split())}`"

@@ -20,8 +20,8 @@ from genaipa.judging.name import are_akin
 from genaipa.kinds import find_kind
 from genaipa.languages.catalog import reading_language
 from genaipa.languages.language import expression
-from genaipa.policies.reading import read
-from genaipa.policies.search import count_words, rank_texts, split_pieces
+from genaipa.policies.reading import read_markdown
+from genaipa.policies.search import count_words, rank_texts, split_at_section_starts
 from genaipa.questions.annotations import SAID
 from genaipa.questions.points import Point
 from genaipa.runs.records import DocumentFacts
@@ -296,7 +296,7 @@ class DocumentPassages:
     @cached_property
     def spans(self) -> tuple[Span, ...]:
         """The passages, in characters of the document's text."""
-        return split_pieces(self.document.text, (section.start for section in find_outline(self.document)))
+        return split_at_section_starts(self.document.text, (section.start for section in find_outline(self.document)))
 
     def select_for_question(self, case: Case) -> tuple[Span, ...]:
         """Select the three passages nearest to the question, and those of the annotated answer."""
@@ -337,7 +337,7 @@ class DocumentPassages:
     def _rank_passages(self, question: str) -> list[Span]:
         """Return all passages, the nearest to the question first."""
         if question not in self._nearest:
-            reading = read(self.document.text)
+            reading = read_markdown(self.document.text)
             ranking = rank_texts(tuple(reading.read_span(*span) for span in self.spans), question)
             self._nearest[question] = [self.spans[index] for index in ranking]
         return self._nearest[question]

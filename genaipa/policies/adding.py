@@ -16,8 +16,8 @@ import msgspec
 
 from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.files.atomic import replacing
-from genaipa.files.strict_yaml import as_yaml
-from genaipa.policies.companies import LONGEST_NAME, UNNAMED, find_company, host_name, is_generic
+from genaipa.files.strict_yaml import format_yaml
+from genaipa.policies.companies import LONGEST_NAME, UNNAMED, find_company, host_name, is_generic_name
 from genaipa.policies.document import GIVEN, About, Document, DocumentKind, load_document
 from genaipa.policies.formats import STDIN, SUFFIXED, Extracted, extract
 from genaipa.words import number
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 
-def check_names(name: str, company: str) -> None:
+def check_document_and_company_name(name: str, company: str) -> None:
     """Raise a UsageError unless a document can have this name and its company that one."""
     if not name.strip():
         raise UsageError("the name of the document is blank; give a short word in lower case with --name.")
@@ -80,7 +80,7 @@ def add_document(
         )
     if kind not in get_args(DocumentKind):
         raise UnknownNameError("kind of document", kind, get_args(DocumentKind))
-    check_names(name, company)
+    check_document_and_company_name(name, company)
     extracted = extract(str(source))
     write_document(
         target.home / "policies",
@@ -113,7 +113,7 @@ def write_document(
 
     A UsageError if a name is invalid, or is taken and `replace` is not set.
     """
-    check_names(name, company)
+    check_document_and_company_name(name, company)
     for option, text in (("title", title), ("license", license)):
         if text and not text.isprintable():
             raise UsageError(f"the {option} has unprintable characters; give it in one line.")
@@ -140,7 +140,7 @@ def write_document(
     about = msgspec.structs.replace(about, digest=Document(name, extracted.text, about).digest)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _write({path: extracted.text, metadata_path: as_yaml(about)})
+        _write_files_together({path: extracted.text, metadata_path: format_yaml(about)})
         for existing_path in existing:
             if existing_path not in (path, metadata_path):
                 existing_path.unlink()
@@ -149,7 +149,7 @@ def write_document(
     return path
 
 
-def _write(contents: dict[Path, str]) -> None:
+def _write_files_together(contents: dict[Path, str]) -> None:
     """Write all files before the first is replaced: a full disk leaves the old ones unchanged.
 
     After an interruption new files are removed again, since one of them alone is a document too.
@@ -173,14 +173,14 @@ _LONGEST = 30
 """Characters of a name that is made here."""
 
 
-def is_source(name: str) -> bool:
+def names_file_or_address(name: str) -> bool:
     """Whether a word in place of a document's name means a file, an address or standard input."""
     if name == STDIN or "://" in name or "/" in name or "\\" in name:
         return True
     return Path(name).suffix.lower() in SUFFIXED or Path(name).is_file()
 
 
-def read_given(
+def read_given_document(
     source: str, company: str, is_taken: Callable[[str, str], bool], tell: Callable[[str], object] = str
 ) -> Document:
     """Read the document of a file, an address or standard input.
@@ -195,11 +195,11 @@ def read_given(
     company = company.strip() or find_company(extracted.title, extracted.text, extracted.named, source)
     wanted = (
         _make_slug("" if company == UNNAMED else company)
-        if is_generic(_source_word(source))
-        else _make_slug(_source_word(source))
+        if is_generic_name(_name_from_source(source))
+        else _make_slug(_name_from_source(source))
     )
     document = _make_document(extracted, wanted or "document", company)
-    check_names(document.name, company)
+    check_document_and_company_name(document.name, company)
     number = 2
     while is_taken(document.name, document.digest):
         document = _make_document(extracted, f"{wanted or 'document'}-{number}", company)
@@ -207,7 +207,7 @@ def read_given(
     return document
 
 
-def describe_given(document: Document) -> str:
+def describe_given_document(document: Document) -> str:
     """Describe a given document: its name, its size, and what questions call its company."""
     size = f"{number(document.words, 'word')} in {number(len(document.sections), 'section')}"
     hint = "else: --company"
@@ -241,7 +241,7 @@ def company_missing_error(document: Document) -> UsageError:
     )
 
 
-def _source_word(source: str) -> str:
+def _name_from_source(source: str) -> str:
     """Return the word to make a name of: the host, or the file's name without its ending."""
     return host_name(source) if "://" in source else "" if source == STDIN else Path(source).stem
 

@@ -7,8 +7,8 @@ from bisect import bisect_right
 from functools import lru_cache
 from itertools import pairwise
 
-from genaipa.policies.numbering import beginnings, split_steps
-from genaipa.policies.reading import read
+from genaipa.policies.numbering import read_leading_number, split_number_steps
+from genaipa.policies.reading import read_markdown
 from genaipa.policies.sections import Section
 
 _LINE = re.compile(r"^[^\w\n]*(?=(?:\w{1,12}\s)?[(\u00a7\w]{1,8}[.\uff0e])", re.MULTILINE)
@@ -21,18 +21,23 @@ def find_clauses(text: str, sections: tuple[Section, ...]) -> tuple[Section, ...
 
     A clause's number has several steps, goes on from its section's if that has one, and comes once.
     """
-    reading = read(text)
+    reading = read_markdown(text)
     starts = [section.start for section in sections]
-    numbers = {split_steps(section.number)[1] for section in sections}
+    numbers = {split_number_steps(section.number)[1] for section in sections}
     clauses: list[Section] = []
     for line in _LINE.finditer(reading.text):
-        first = next(beginnings(reading.text[line.end() :].partition("\n")[0]), None)
+        first = next(read_leading_number(reading.text[line.end() :].partition("\n")[0]), None)
         if first is None or first.word or not first.number[0].isdigit() or "." not in first.number:
             continue
         start = reading.span(line.end(), line.end() + 1)[0]
         index = bisect_right(starts, start) - 1
-        number = split_steps(first.number)[1]
-        if index < 0 or number in numbers or not _is_beneath(sections[index], number) or not _starts_clause(first.rest):
+        number = split_number_steps(first.number)[1]
+        if (
+            index < 0
+            or number in numbers
+            or not _is_numbered_beneath(sections[index], number)
+            or not _is_text_of_clause(first.rest)
+        ):
             continue
         numbers.add(number)
         # Article 2.1, where the section is Article 2; a chapter's clauses are not called so.
@@ -49,13 +54,13 @@ def find_clauses(text: str, sections: tuple[Section, ...]) -> tuple[Section, ...
     )
 
 
-def _is_beneath(section: Section, steps: tuple[str, ...]) -> bool:
+def _is_numbered_beneath(section: Section, steps: tuple[str, ...]) -> bool:
     """Tell whether a clause's number is beneath its section's; of a section without a number anything is."""
-    above = split_steps(section.number)[1]
+    above = split_number_steps(section.number)[1]
     return steps[: len(above)] == above and len(steps) > len(above)
 
 
-def _starts_clause(text: str) -> bool:
+def _is_text_of_clause(text: str) -> bool:
     """Tell whether a clause's text follows its number: "2.5 million people" is none."""
     first = re.search(r"[^\W_]", text[:3])
     return first is not None and not (first[0].islower() or first[0].isdigit())

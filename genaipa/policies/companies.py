@@ -129,33 +129,33 @@ def find_company(title: str, text: str, named: Iterable[str], source: str) -> st
     A name is taken that the text has twice or more outside its headings. Where none is, the page's own name or its
     address is; a title's only where the text is too short to tell.
     """
-    body = _Body(text)
+    body = _PolicyBody(text)
     page_names = [value for value in named if value]
     addresses = [host for value in (*page_names, source) if (host := _registrable_host(value))]
     names = [value for value in page_names if "://" not in value]
     title = title[:_LONGEST_TITLE]
     for piece in _title_pieces((title, *names)):
-        if company := body.find_name(piece):
+        if company := body.find_name_from_title(piece):
             return company
     for host in addresses:
         if company := body.name_for_host(host):
             return company
-    if company := body.find_definition():
+    if company := body.find_defined_name():
         return company
-    unconfirmed = [] if body.tells else [_candidate_name(piece) for piece in _title_pieces((title,))]
-    unconfirmed += [_candidate_name(piece) for piece in _title_pieces(names[:1])]
+    unconfirmed = [] if body.is_long_enough else [_name_in_title_piece(piece) for piece in _title_pieces((title,))]
+    unconfirmed += [_name_in_title_piece(piece) for piece in _title_pieces(names[:1])]
     unconfirmed += [
         label.replace("-", " ").title() for host in addresses if (label := host.split(".")[0]) not in _HOSTS
     ]
     return next(filter(None, unconfirmed), UNNAMED)
 
 
-def name_in_words(name: str) -> str:
+def company_from_document_name(name: str) -> str:
     """Return the company of a document without metadata, by its name; `UNNAMED` where that names nobody."""
-    return UNNAMED if is_generic(name) else name.replace("-", " ").title()
+    return UNNAMED if is_generic_name(name) else name.replace("-", " ").title()
 
 
-def is_generic(name: str) -> bool:
+def is_generic_name(name: str) -> bool:
     """Tell whether a file's name or an address names nobody: policy, privacy-notice_2."""
     return all(word in GENERIC or word.isdigit() for word in re.split(r"[\W_]+", name.lower()) if word)
 
@@ -183,7 +183,7 @@ def _title_pieces(titles: Iterable[str]) -> Iterator[list[str]]:
             words = [part for word in words_text.split() for part in _split_hyphens(_ELIDED.sub("", word))]
             if _SPEAKING & {_fold_word(word) for word in words}:
                 continue
-            while words and _fold_word(words[0]) in GENERIC and not _is_article(words[:2]):
+            while words and _fold_word(words[0]) in GENERIC and not _begins_with_article(words[:2]):
                 words = words[1:]
             while words and _fold_word(words[-1]) in GENERIC:
                 words = words[:-1]
@@ -192,7 +192,7 @@ def _title_pieces(titles: Iterable[str]) -> Iterator[list[str]]:
                 yield words
 
 
-def _is_article(words: list[str]) -> bool:
+def _begins_with_article(words: list[str]) -> bool:
     """Tell whether the first of two words is an article that a name begins with: Le Monde, The Guardian."""
     return len(words) > 1 and words[0] in _ARTICLES and words[1][:1].isupper() and _fold_word(words[1]) not in GENERIC
 
@@ -207,21 +207,21 @@ def _fold_word(word: str) -> str:
     return word.strip(",.;:!?()[]'\"").removesuffix("'s").lower()
 
 
-def _candidate_name(words: list[str]) -> str:
+def _name_in_title_piece(words: list[str]) -> str:
     """Return a piece of a title as a name, if it looks like one; else empty."""
-    words = words[_is_article(words[:2]) :]
+    words = words[_begins_with_article(words[:2]) :]
     name = " ".join(words).strip(" ,.'\"")
-    called = all(_is_called(word) or _fold_word(word) in GENERIC for word in words) or len(words) == 1
+    called = all(_is_written_as_name(word) or _fold_word(word) in GENERIC for word in words) or len(words) == 1
     looks = called and len(words) <= _MOST_WORDS and name.isprintable() and re.search(r"[^\W\d_]", name)
     return name[:LONGEST_NAME] if looks and not {_fold_word(word) for word in words} <= _ALONE else ""
 
 
-def _is_called(word: str) -> bool:
+def _is_written_as_name(word: str) -> bool:
     """Tell whether a word is written as a name is: with a capital first, or in it (eBay)."""
     return not word[:1].islower() or word != word.lower()
 
 
-class _Body:
+class _PolicyBody:
     """A text without its headings, in which names are counted."""
 
     def __init__(self, text: str) -> None:
@@ -231,19 +231,19 @@ class _Body:
     def _prose_lines(self) -> str:
         """The lines that are no heading: a heading is marked, or a short line that no sentence ends."""
         lines = (line.strip() for line in self._text.split("\n"))
-        return "\n".join(line for line in lines if not line.startswith("#") and not _is_short(line))
+        return "\n".join(line for line in lines if not line.startswith("#") and not _is_short_as_heading(line))
 
     @cached_property
-    def tells(self) -> bool:
+    def is_long_enough(self) -> bool:
         """Whether the text is long enough to name its company."""
         return count_words(self._prose_lines, HALF) >= _TELLING
 
-    def _count(self, name: str) -> int:
+    def _count_mentions(self, name: str) -> int:
         # A whole word; in a script without blanks it stands among other letters.
         letter = rf"[^\W_{UNSPACED}]"
         return len(re.findall(rf"(?<!{letter}){re.escape(name)}(?!{letter})", self._prose_lines))
 
-    def find_name(self, words: list[str]) -> str:
+    def find_name_from_title(self, words: list[str]) -> str:
         """Return the longest part of a title that the text has often; empty if it has none."""
         spans = [
             words[start:end]
@@ -254,47 +254,49 @@ class _Body:
         counts: dict[str, int] = {}
         for span in spans:
             edges = {_fold_word(span[0]), _fold_word(span[-1])} - (
-                {_fold_word(span[0])} if _is_article(span[:2]) else set()
+                {_fold_word(span[0])} if _begins_with_article(span[:2]) else set()
             )
             name = " ".join(span).strip(" ,.'\"")
             if edges & GENERIC or {*map(_fold_word, span)} <= _ALONE or not re.search(r"[^\W\d_]", name):
                 continue
-            if all(_is_called(word) for word in (span[0], span[-1])) and not self._is_noun(name):
-                counts[name] = self._count(name)
+            if all(_is_written_as_name(word) for word in (span[0], span[-1])) and not self._is_ordinary_word(name):
+                counts[name] = self._count_mentions(name)
             if (site := re.fullmatch(r"(\w{3,})\.[a-z]{2,3}", name)) and not counts.get(name):
-                counts[site[1]] = self._count(site[1])
+                counts[site[1]] = self._count_mentions(site[1])
         highest = max(counts.values(), default=0)
-        frequent = (name for name, count in counts.items() if count >= max(_OFTEN, _least_share(name) * highest))
+        frequent = (
+            name for name, count in counts.items() if count >= max(_OFTEN, _least_share_of_whole_name(name) * highest)
+        )
         if longest := next(frequent, ""):
             return longest[:LONGEST_NAME]
         loud = (name for name in counts if name.isupper())
-        return next(filter(None, map(self.find_spelling, loud)), "")
+        return next(filter(None, map(self.find_frequent_spelling, loud)), "")
 
-    def _is_noun(self, name: str) -> bool:
+    def _is_ordinary_word(self, name: str) -> bool:
         """Tell whether a word of a title is an ordinary one: in small letters the text has it more often."""
         small = re.escape(name.lower())
         ordinary = len(re.findall(rf"(?<![\w./@-]){small}(?![\w/@-]|\.\w)", self._prose_lines))
-        return not name.isupper() and name != name.lower() and ordinary > self._count(name)
+        return not name.isupper() and name != name.lower() and ordinary > self._count_mentions(name)
 
     def name_for_host(self, host: str) -> str:
         """Return a host's name (scribehow.com, x.ai) as the text writes it, whole or its beginning; empty without."""
         label, _, end = host.partition(".")
-        spelling = self.find_spelling(f"{label}{end}") or self.find_spelling(label)
-        if spelling and len(spelling) > 1 and not is_generic(label):
+        spelling = self.find_frequent_spelling(f"{label}{end}") or self.find_frequent_spelling(label)
+        if spelling and len(spelling) > 1 and not is_generic_name(label):
             return spelling
         beginnings = Counter(
             word for word in re.findall(r"\b[A-Z]\w{3,}", self._prose_lines) if label.startswith(word.lower())
         )
-        frequent = [name for name, count in beginnings.items() if count >= _OFTEN and not is_generic(name)]
+        frequent = [name for name, count in beginnings.items() if count >= _OFTEN and not is_generic_name(name)]
         return max(frequent, key=len, default="")
 
-    def find_definition(self) -> str:
+    def find_defined_name(self) -> str:
         """Return the company's name where the text says who we are: ("Acme", "we" or "us"); empty without."""
         names = (match[1].strip(" ,.") for match in _DEFINED.finditer(self._prose_lines))
-        frequent = (name for name in names if self._count(name) > _OFTEN and not is_generic(name))
+        frequent = (name for name in names if self._count_mentions(name) > _OFTEN and not is_generic_name(name))
         return next((name for name in frequent if not _SPEAKING & {*name.lower().split()}), "")
 
-    def find_spelling(self, name: str) -> str:
+    def find_frequent_spelling(self, name: str) -> str:
         """Return a name, in any case and with blanks for hyphens, as the text writes it most; empty if it is rare."""
         loose = r"[\s-]?".join(re.escape(part) for part in re.split(r"[\s-]+", name))
         spellings = re.findall(rf"(?<![\w.@/-])(?:{loose})(?![\w@-]|\.\w)", self._prose_lines, re.IGNORECASE)
@@ -302,12 +304,12 @@ class _Body:
         return forms.most_common(1)[0][0] if forms.total() >= _OFTEN else ""
 
 
-def _least_share(name: str) -> float:
+def _least_share_of_whole_name(name: str) -> float:
     """Return the share of a name's occurrences that it must have with all of its words; an article may be chance."""
     return _SHARE_OF_ARTICLE if name.split(maxsplit=1)[0] in _ARTICLES else _SHARE
 
 
-def _is_short(line: str) -> bool:
+def _is_short_as_heading(line: str) -> bool:
     limit = 8  # words of a heading
     return (
         not line.endswith((".", ",", ";", ":", "!", "?", "。", "！", "？", "；", "|"))

@@ -25,7 +25,7 @@ from genaipa.languages.catalog import ENGLISH, detect_language_code
 from genaipa.languages.detection import detect_language
 from genaipa.policies.companies import LONGEST_NAME, UNNAMED
 from genaipa.policies.corpus_file import CorpusFile, CorpusRow, open_corpus
-from genaipa.policies.document import LONGEST, About, Document, DocumentKind, too_long
+from genaipa.policies.document import LONGEST, About, Document, DocumentKind, too_long_message
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,7 +68,7 @@ def encode_document(document: Document) -> bytes:
     return msgspec.json.encode(required | facts | about.groups) + b"\n"
 
 
-def find_group(document: Document, by: str) -> str:
+def group_of_document(document: Document, by: str) -> str:
     """Return the group of a document in a column: a group of its own or a fact (language, date, …); else empty."""
     about = document.about
     if not by:
@@ -111,7 +111,7 @@ def has_valid_texts(cells: Mapping[str, Any]) -> bool:
     )
 
 
-def find_flaws(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def find_row_problems(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield every problem of a row by itself: the kind, and the words that are its own."""
     for name in NEEDED:
         if name not in cells:
@@ -137,7 +137,7 @@ def _find_unusable_cells(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if len(company) > LONGEST_NAME or not company.isprintable():
         yield f"the company's name is not one line of at most {LONGEST_NAME} characters", ""
     if len(text) > LONGEST:
-        yield "the text is too long", too_long(text).partition(";")[0]
+        yield "the text is too long", too_long_message(text).partition(";")[0]
     if "\0" in text:
         yield "the text is binary", ""
     if (format_cell(cells.get("kind")) or "policy") not in get_args(DocumentKind):
@@ -210,11 +210,11 @@ class Corpus:
         without = int((self.stratum == self.strata.index("")).sum()) if "" in self.strata else 0
         remarks, total = [], f"of {self.documents:,} documents"
         if without:
-            remarks.append(f"{without:,} {total} {_verb_have(without)} no {self.by}; they form the group (none).")
+            remarks.append(f"{without:,} {total} {_has_or_have(without)} no {self.by}; they form the group (none).")
         if 0 < self.numbers < self.documents - without:
             remarks.append(
-                f"{self.numbers:,} {total} {_verb_have(self.numbers)} a number or a truth value as {self.by}, others a "
-                "text; each value is used as written."
+                f"{self.numbers:,} {total} {_has_or_have(self.numbers)} a number or a truth value as {self.by}, others "
+                "a text; each value is used as written."
             )
         return remarks
 
@@ -226,7 +226,7 @@ class Corpus:
     @property
     def texts(self) -> int:
         """The number of texts that differ, or are about another company."""
-        return int((self.first == _row_numbers(self.first)).sum())
+        return int((self.first == _number_rows(self.first)).sum())
 
     def select_rows(self, number: int | None = None) -> NDArray[np.int64]:
         """Return the rows that are asked about, in the order of the file: one for each text, or a sample of that size.
@@ -236,7 +236,7 @@ class Corpus:
         """
         import numpy as np
 
-        once = np.flatnonzero(self.first == _row_numbers(self.first))
+        once = np.flatnonzero(self.first == _number_rows(self.first))
         if number is None or number >= len(once):
             return once
         strata = self.stratum[once]
@@ -254,7 +254,7 @@ class Corpus:
         import numpy as np
 
         duplicates: dict[int, list[int]] = {}
-        for row in np.flatnonzero(self.first != _row_numbers(self.first)).tolist():
+        for row in np.flatnonzero(self.first != _number_rows(self.first)).tolist():
             duplicates.setdefault(int(self.first[row]), []).append(row)
         return duplicates
 
@@ -280,13 +280,13 @@ class Corpus:
         }
 
     def _read_cells(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[Mapping[str, Any]]:
-        for row in self.file.read_rows(self._list_starts(rows)):
+        for row in self.file.read_rows(self._list_row_offsets(rows)):
             if row.problem or not row.cells.keys() >= _NEEDED:
                 break
             yield row.cells
         self._check_unchanged()
 
-    def _list_starts(self, rows: Sequence[int] | NDArray[np.int64]) -> list[int]:
+    def _list_row_offsets(self, rows: Sequence[int] | NDArray[np.int64]) -> list[int]:
         return [int(self.starts[number]) for number in rows]
 
     def _check_unchanged(self) -> None:
@@ -309,7 +309,7 @@ class Heads:
     languages: list[str]
     texts: bytes
 
-    def find_alike(self, rows: Sequence[int]) -> list[int]:
+    def find_first_alike_rows(self, rows: Sequence[int]) -> list[int]:
         """Return for each row the first of these whose document is asked about as its is.
 
         English documents of a kind are alike; all others are named to the user, and each stands for itself.
@@ -350,7 +350,7 @@ def text_digest(company: str | None, text: str | None) -> bytes:
     return hashlib.blake2b(f"{company}\0{text}".encode(), digest_size=TEXT_DIGEST).digest()
 
 
-def name_ranks(names: Sequence[str], seed: int) -> NDArray[np.uint64]:
+def sample_order_of_names(names: Sequence[str], seed: int) -> NDArray[np.uint64]:
     """Return the order in which a sample takes the documents of these names."""
     import numpy as np
 
@@ -363,11 +363,11 @@ def _sample_key(seed: int) -> bytes:
     return hashlib.sha256(str(seed).encode()).digest()
 
 
-def _verb_have(number: int) -> str:
+def _has_or_have(number: int) -> str:
     return "has" if number == 1 else "have"
 
 
-def _row_numbers(like: NDArray[np.int64]) -> NDArray[np.int64]:
+def _number_rows(like: NDArray[np.int64]) -> NDArray[np.int64]:
     import numpy as np
 
     return np.arange(len(like))
@@ -397,7 +397,7 @@ class _CorpusReading:
             return
         cells = row.cells
         if not has_valid_texts(cells):
-            for problem, detail in find_flaws(cells):
+            for problem, detail in find_row_problems(cells):
                 self.problems.add(row.number, problem, detail)
         if not cells.keys() <= self.columns:
             self.columns.update(cells)
@@ -417,7 +417,7 @@ class _CorpusReading:
             self.heads.names.append(name)
             self.heads.companies.append(intern(company or ""))
             self.heads.kinds.append(intern(kind))
-            self.heads.languages.append(intern(_language_or_seems(cells)))
+            self.heads.languages.append(intern(_stated_or_likely_language(cells)))
         if self.by:
             value = cells.get(self.by)
             self.plain_numbers += isinstance(value, int | float)
@@ -431,7 +431,7 @@ class _CorpusReading:
         names = np.frombuffer(bytes(self.names), np.uint64).reshape(-1, 2)
         texts = np.frombuffer(bytes(self.texts), np.uint64).reshape(-1, 2)
         numbers, first = np.frombuffer(self.numbers, np.uint64), _find_first_rows(names)
-        for row in np.flatnonzero(first != _row_numbers(first)).tolist():
+        for row in np.flatnonzero(first != _number_rows(first)).tolist():
             self.problems.add(
                 int(numbers[row]), "another document has this name", f"by {self.file.place} {numbers[first[row]]}"
             )
@@ -464,7 +464,7 @@ class _CorpusReading:
         )
 
 
-def _language_or_seems(cells: Mapping[str, Any]) -> str:
+def _stated_or_likely_language(cells: Mapping[str, Any]) -> str:
     """Return the code of a row's language, or behind `~` that of the one that it seems to be in."""
     text = cells.get("text")
     text = text if isinstance(text, str) else ""
@@ -514,7 +514,7 @@ def find_document(path: Path, name: str) -> Document:
     """Find the document of that name in a corpus, which may have other problems; a DataError without it."""
     for row in open_corpus(path).rows():
         if row.cells.get("name") == name:
-            if problems := list(find_flaws(row.cells)):
+            if problems := list(find_row_problems(row.cells)):
                 raise DataError(path, f"{problems[0][0]}.", name)
             return make_document(row.cells)
     raise DataError(path, f"has no document '{clip(name)}'.")

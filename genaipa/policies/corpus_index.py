@@ -17,7 +17,7 @@ from genaipa.files.atomic import replacing
 from genaipa.files.locks import hold_folder
 from genaipa.files.stamps import stamp
 from genaipa.languages.catalog import LANGUAGES
-from genaipa.policies.corpus import Corpus, Heads, examine_corpus, name_ranks
+from genaipa.policies.corpus import Corpus, Heads, examine_corpus, sample_order_of_names
 from genaipa.policies.corpus_file import open_corpus
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def _load_corpus(index_path: Path, path: Path, *, seed: int, by: str, sampled: b
         groups=index.groups,
         starts=np.frombuffer(index.starts, np.uint64),
         first=np.frombuffer(index.first, np.int64),
-        rank=name_ranks(index.names, seed) if sampled else np.zeros(len(index.names), np.uint64),
+        rank=sample_order_of_names(index.names, seed) if sampled else np.zeros(len(index.names), np.uint64),
         stratum=np.frombuffer(index.stratum, np.int32),
         strata=index.strata,
         by=by,

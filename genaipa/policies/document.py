@@ -23,7 +23,7 @@ from genaipa.files.text import read_text
 from genaipa.languages.catalog import ENGLISH, detect_language_code, language_code
 from genaipa.languages.detection import detect_language
 from genaipa.policies.clauses import find_clauses
-from genaipa.policies.companies import name_in_words
+from genaipa.policies.companies import company_from_document_name
 from genaipa.policies.search import count_words
 from genaipa.policies.sections import Section, find_sections
 from genaipa.workspace import find_workspace
@@ -148,7 +148,7 @@ LONGEST = 2_000_000
 """Characters that a document may have: ten times as many as the longest law that is asked about."""
 
 
-def too_long(text: str) -> str:
+def too_long_message(text: str) -> str:
     """Message for a text of more than `LONGEST` characters."""
     return f"has {len(text):,} characters; at most {LONGEST:,} are allowed. Remove what nobody asks about."
 
@@ -159,7 +159,7 @@ def read_document(path: Path) -> str:
     if not text.strip():
         raise DataError(path, "is empty; a document needs text.")
     if len(text) > LONGEST:
-        raise DataError(path, too_long(text))
+        raise DataError(path, too_long_message(text))
     return text
 
 
@@ -196,14 +196,14 @@ def load_document(name: str, workspace: WorkspaceLike = None) -> Document:
     text = read_document(path)
     beside = path.with_suffix(".yaml")
     if not beside.is_file():
-        return Document(name=name, text=text, about=About(company=name_in_words(name)), layer=layer)
+        return Document(name=name, text=text, about=About(company=company_from_document_name(name)), layer=layer)
     document = Document(name=name, text=text, about=read_yaml(beside, About), layer=layer)
-    for error in document_problems(path, document):
+    for error in metadata_problems(path, document):
         raise error
     return document
 
 
-def document_problems(path: Path, document: Document) -> Iterator[DataError]:
+def metadata_problems(path: Path, document: Document) -> Iterator[DataError]:
     """Yield every problem of a document's metadata; `path` is its text file."""
     beside = path.with_suffix(".yaml")
     if document.about.digest and document.about.digest != document.digest:
@@ -241,7 +241,7 @@ _BORDERS = [
 ]
 
 
-def split_parts(document: Document, size: int, count: Callable[[str], int]) -> list[str]:
+def split_by_token_limit(document: Document, size: int, count: Callable[[str], int]) -> list[str]:
     """Split the text into parts of at most `size` tokens, as `count` counts; joined, they are the document.
 
     A document that fits in one part stays whole. Blanks without room in a part stay with the text around them.

@@ -164,7 +164,7 @@ def _decode_unstated(raw: bytes, source: str, notes: list[str], library: Callabl
         notes += remarks
         return text
     guesses = list(library("charset_normalizer", "text that is not UTF-8").from_bytes(raw))
-    if not guesses or not _is_confident(guesses):
+    if not guesses or not _is_best_guess_confident(guesses):
         raise DataError(source, "has an unknown encoding; save it as UTF-8.")
     notes.append(
         f"its encoding is not stated: read as {_encoding_name(guesses[0].encoding)}, a guess; check its letters"
@@ -209,7 +209,7 @@ def _remove_nul(text: str, notes: list[str]) -> Decoded:
     return Decoded(text.replace("\0", "") if nul else text, notes)
 
 
-def _is_confident(guesses: list[Any]) -> bool:
+def _is_best_guess_confident(guesses: list[Any]) -> bool:
     """Tell whether the best guess gives words of a language (coherence) with the fewest odd characters (chaos)."""
     best, *rivals = guesses
     return (

@@ -32,7 +32,7 @@ _HEADING = re.compile(r"^#{1,6} \S", re.MULTILINE)
 
 def extraction_warning(text: str) -> str:
     """Return a sentence that says why a text looks wrong, and what to do; empty where it looks right."""
-    signs = list(_list_signs(text))
+    signs = list(_list_signs_of_bad_extraction(text))
     if not signs:
         return ""
     return (
@@ -42,7 +42,7 @@ def extraction_warning(text: str) -> str:
     )
 
 
-def _list_signs(text: str) -> Iterator[str]:
+def _list_signs_of_bad_extraction(text: str) -> Iterator[str]:
     words = count_words(text, HALF)
     if len(text) * _UNREADABLE < sum(1 for _ in _BROKEN.finditer(text)):
         yield "many of its letters can't be read"
@@ -53,13 +53,13 @@ def _list_signs(text: str) -> Iterator[str]:
     lines = [(count_words(line, HALF), " ".join(line.split())) for line in text.split("\n")]
     if 2 * sum(length for length, _ in lines if length < _SHORT) > words:
         yield f"most of its words are in lines of fewer than {_SHORT}"
-    if (share := _count_repeats(lines) / words) >= _REPEATED:
+    if (share := _count_repeated_words(lines) / words) >= _REPEATED:
         yield f"{100 * share:.0f} % of it is repeated paragraphs"
     if words >= _UNDIVIDED and not (_HEADING.search(text) or find_sections(text)):
         yield f"it has no heading in {count_words(text):,} words"
 
 
-def _count_repeats(lines: list[tuple[int, str]]) -> int:
+def _count_repeated_words(lines: list[tuple[int, str]]) -> int:
     """Return the words in paragraphs that repeat one before them, word for word."""
     paragraphs: set[str] = set()
     repeated = 0

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from genaipa.errors import DataError, MissingPackageError, UsageError, clip
-from genaipa.files.certificates import certificate_refused
+from genaipa.files.certificates import explain_refused_certificate
 from genaipa.files.limits import (
     DOCUMENT,
     PAGE,
@@ -37,14 +37,14 @@ from genaipa.files.stamps import today
 from genaipa.files.text import DAMAGE, split_url
 from genaipa.languages.catalog import LANGUAGES, detect_language_code, language_code, language_name
 from genaipa.languages.detection import detect_language
-from genaipa.policies.document import LONGEST, too_long
+from genaipa.policies.document import LONGEST, too_long_message
 from genaipa.policies.encodings import decode_text, find_encoding
 from genaipa.policies.extraction_warnings import extraction_warning
 from genaipa.policies.hidden_parts import HiddenParts
 from genaipa.policies.numbering import is_numbered
 from genaipa.policies.pages import Page
-from genaipa.policies.pdf_text import page_text, paragraphs, pdf_title
-from genaipa.policies.search import HALF, count_words, plain_letters
+from genaipa.policies.pdf_text import join_lines_to_paragraphs, page_text, pdf_title
+from genaipa.policies.search import HALF, count_words, replace_ligatures
 from genaipa.policies.sections import find_headings
 
 if TYPE_CHECKING:
@@ -114,12 +114,14 @@ def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
         return _extract_bytes(raw, "standard input", "Markdown" if re.match(rb"\s*#{1,2} ", raw) else None)
     scheme = re.match(r"([A-Za-z][\w+.-]+)://", source)
     if scheme is None:
-        return _extract_bytes(_read(Path(source).expanduser()), source, _SUFFIXES.get(Path(source).suffix.lower()))
+        return _extract_bytes(
+            _read_document_file(Path(source).expanduser()), source, _SUFFIXES.get(Path(source).suffix.lower())
+        )
     if scheme.group(1).lower() not in {"http", "https"}:
         raise DataError(
             _strip_credentials(source), "can't be read; give a file, or a URL that begins with http:// or https://."
         )
-    raw, url, content_type = _fetch(source, timeout)
+    raw, url, content_type = _download_document(source, timeout)
     media, _, parameters = content_type.partition(";")
     media = media.strip().lower()
     if media not in _CONTENT_TYPES:
@@ -135,7 +137,7 @@ def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
 # --- Bytes ---------------------------------------------------------------------------------------------------------
 
 
-def _read(path: Path) -> bytes:
+def _read_document_file(path: Path) -> bytes:
     if not path.exists():
         raise DataError(path, "the file does not exist.")
     if not path.is_file():
@@ -154,7 +156,7 @@ def _read_standard_input() -> bytes:
     return raw
 
 
-def _fetch(url: str, timeout: float) -> tuple[bytes, str, str]:
+def _download_document(url: str, timeout: float) -> tuple[bytes, str, str]:
     """Download a URL: the content, the URL after redirects, and the content type."""
     import httpx2
 
@@ -172,7 +174,7 @@ def _fetch(url: str, timeout: float) -> tuple[bytes, str, str]:
     except TooLargeError:
         raise allowance.refuse_size() from None
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        if refused := certificate_refused(error, split_url(url).hostname or ""):
+        if refused := explain_refused_certificate(error, split_url(url).hostname or ""):
             raise DataError(_strip_credentials(url), f"can't be fetched: {refused}.") from None
         raise DataError(
             _strip_credentials(url), f"can't be fetched ({_strip_credentials(str(error)) or type(error).__name__})."
@@ -219,7 +221,7 @@ def _extract_bytes(raw: bytes, source: str, form: Format | None, charset: str = 
             title = _first_heading(text) if form == "Markdown" else ""
             document = Extracted(text, title, "", source, today(), markdown=form == "Markdown")
     if len(document.text) > LONGEST:
-        raise DataError(source, too_long(document.text))
+        raise DataError(source, too_long_message(document.text))
     return replace(document, notes=tuple(filter(None, (*notes, *document.notes, extraction_warning(document.text)))))
 
 
@@ -264,10 +266,10 @@ def _extract_html(page: str, source: str) -> Extracted:
     with limit_reading(PAGE, source) as allowance:
         allowance.count(page.count("<") - page.count("</"))
         check_attributes(page, allowance)
-        return _read_page(page, source, trafilatura)
+        return _extract_page(page, source, trafilatura)
 
 
-def _read_page(page: str, source: str, trafilatura: Any) -> Extracted:
+def _extract_page(page: str, source: str, trafilatura: Any) -> Extracted:
     tree = trafilatura.load_html(page)
     stated = "" if tree is None else tree.get("lang") or tree.get("xml:lang") or ""
     hidden = HiddenParts(tree) if tree is not None else None
@@ -282,10 +284,10 @@ def _read_page(page: str, source: str, trafilatura: Any) -> Extracted:
         include_comments=False,
         favor_recall=True,
     )
-    names = _page_names(tree) if tree is not None else ()
+    names = _page_and_site_names(tree) if tree is not None else ()
     whole, text = Page(tree) if tree is not None else None, (text or "").strip() + "\n"
     method = f"main text of HTML as Markdown, {_package_version('trafilatura')}"
-    if whole and not (whole.has_whole_structure(text) and hidden and hidden.text_has_all(text, whole.markdown)):
+    if whole and not (whole.has_whole_structure(text) and hidden and hidden.has_all_hidden_parts(text, whole.markdown)):
         text, method = whole.markdown(), f"all text of HTML but navigation as Markdown, {_package_version('lxml')}"
     # A page that a script would fill says little more than that it needs one.
     if not whole or count_words(text, HALF) < _MIN_WORDS:
@@ -316,7 +318,7 @@ _NAMED = (
 )
 
 
-def _page_names(tree: Any) -> tuple[str, ...]:
+def _page_and_site_names(tree: Any) -> tuple[str, ...]:
     """Return the names that a page has for its site and itself, and its own address."""
     names = (" ".join(str(value).split()) for path in _NAMED for value in tree.xpath(path)[:1])
     return tuple(value for value in names if value and len(value) <= _LONGEST_NAME)
@@ -342,10 +344,10 @@ def _extract_word(raw: bytes, source: str) -> Extracted:
     mammoth = import_library("mammoth", "Word")
     with limit_reading(WORD, source) as allowance:
         html, numbered = _convert_word_to_html(raw, mammoth, allowance)
-        return _read_word(html, numbered, source)
+        return _extract_word_html(html, numbered, source)
 
 
-def _read_word(html: str, numbered: int, source: str) -> Extracted:
+def _extract_word_html(html: str, numbered: int, source: str) -> Extracted:
     page = Page(import_library("lxml.html", "Word").document_fromstring(html))
     text = page.markdown()
     if not text.strip():
@@ -363,10 +365,10 @@ def _extract_pdf(raw: bytes, source: str) -> Extracted:
     try:
         with limit_reading(PDF, source) as allowance, _silence_log("pypdf"):
             reader = pypdf.PdfReader(io.BytesIO(raw))
-            _open_pdf(reader, source)
+            _unlock_pdf(reader, source)
             pages = list(_page_texts(reader, source, allowance))
             stated = (reader.metadata.title if reader.metadata else "") or ""
-            return _read_pages(pages, str(stated), source)
+            return _extract_pdf_pages(pages, str(stated), source)
     except DataError as error:
         if isinstance(error.__cause__, pypdf.errors.DependencyError):
             raise DataError(source, _ENCRYPTED) from None
@@ -376,16 +378,16 @@ def _extract_pdf(raw: bytes, source: str) -> Extracted:
 _ENCRYPTED = "is encrypted; save it without a password."
 
 
-def _open_pdf(reader: Any, source: str) -> None:
+def _unlock_pdf(reader: Any, source: str) -> None:
     # Many files are encrypted only to forbid printing; their password is empty.
     if reader.is_encrypted and not reader.decrypt(""):
         raise DataError(source, _ENCRYPTED)
 
 
-def _read_pages(pages: list[str], stated: str, source: str) -> Extracted:
+def _extract_pdf_pages(pages: list[str], stated: str, source: str) -> Extracted:
     # A broken font map gives half characters, which no file can hold.
-    pages = [plain_letters(page.encode("utf-16", "surrogatepass").decode("utf-16", "replace")) for page in pages]
-    text = paragraphs(pages)
+    pages = [replace_ligatures(page.encode("utf-16", "surrogatepass").decode("utf-16", "replace")) for page in pages]
+    text = join_lines_to_paragraphs(pages)
     if not text.strip():
         raise DataError(source, "has no text; its pages may be pictures. Run text recognition (OCR) on it first.")
     method = f"text of PDF with lines joined to paragraphs, {_package_version('pypdf')}"
@@ -397,7 +399,7 @@ def _page_texts(reader: Any, source: str, allowance: Allowance) -> Iterator[str]
     characters = 0
     for page in reader.pages:
         content = page.get_contents()
-        allowance.unpack_page(0 if content is None else len(content.get_data()))
+        allowance.count_page_bytes(0 if content is None else len(content.get_data()))
         text = page_text(page)
         characters += len(text)
         if characters > LONGEST:
@@ -451,8 +453,8 @@ def _convert_word_to_html(raw: bytes, mammoth: Any, allowance: Allowance) -> tup
         )
     if not is_word(raw):
         raise DataError(allowance.source, "can't be read as a Word document.")
-    with allowance.archive(io.BytesIO(raw), _is_markup) as archive:
-        for name in filter(_is_markup, archive.namelist()):
+    with allowance.archive(io.BytesIO(raw), _is_markup_file) as archive:
+        for name in filter(_is_markup_file, archive.namelist()):
             # The library needs minutes and gigabytes for a few kilobytes of packed paragraphs.
             content = archive.read(name)
             allowance.count(count_elements(content) + count_attributes(content), name)
@@ -474,5 +476,5 @@ def _convert_word_to_html(raw: bytes, mammoth: Any, allowance: Allowance) -> tup
     return f"<html><body>{page.value}</body></html>", len(numbered)
 
 
-def _is_markup(name: str) -> bool:
+def _is_markup_file(name: str) -> bool:
     return name.endswith((".xml", ".rels"))

@@ -52,9 +52,9 @@ class HiddenParts:
         self._remaining: list[tuple[list[str], int]] = []
         hidden = _find_hidden(tree)
         if any(count_words(_readable_text(part)) >= _LEAST for part in hidden):
-            self._sort(tree, hidden)
+            self._remove_repeated_parts(tree, hidden)
 
-    def _sort(self, tree: Any, hidden: list[Any]) -> None:
+    def _remove_repeated_parts(self, tree: Any, hidden: list[Any]) -> None:
         """Take out each part that mostly repeats what is seen, or another part before it."""
         hidden_set = set(hidden)
         known_runs = set(_word_runs(_split_words(_readable_text(tree, hidden_set))))
@@ -77,7 +77,7 @@ class HiddenParts:
             part.drop_tree()
             self.changed = True
 
-    def text_has_all(self, text: str, whole: Callable[[], str]) -> bool:
+    def has_all_hidden_parts(self, text: str, whole: Callable[[], str]) -> bool:
         """Tell whether a text has all hidden parts that the whole text of the page has."""
         text_words = " ".join(_split_words(text)) if self._remaining else ""
         missing = [" ".join(beginning) for beginning, _ in self._remaining if " ".join(beginning) not in text_words]
@@ -103,7 +103,7 @@ _GONE = "data-genaipa-left-out"
 
 def _find_hidden(tree: Any) -> list[Any]:
     """Return the elements that a browser does not show at first, in the order of the page."""
-    rules = _hiding_classes(" ".join(style.text or "" for style in tree.iter("style")))
+    rules = _classes_hidden_by_styles(" ".join(style.text or "" for style in tree.iter("style")))
     elements = set(tree.xpath(_HIDDEN))
     for element in tree.xpath("//*[@class]"):
         names = set(element.get("class").split())
@@ -114,7 +114,7 @@ def _find_hidden(tree: Any) -> list[Any]:
     return [element for element in hidden if sum(above in elements for above in element.iterancestors()) < _DEEPEST]
 
 
-def _hiding_classes(styles: str) -> set[str]:
+def _classes_hidden_by_styles(styles: str) -> set[str]:
     """Return the classes that style sheets hide on every screen: in a rule of its own, inside no other block."""
     names: set[str] = set()
     open_blocks: list[str] = []

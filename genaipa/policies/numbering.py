@@ -43,16 +43,16 @@ DIVISION = "|".join(_NAMES[name] for name in ("Section", "Chapter", "Part", "Art
 
 
 @cache
-def _names_pattern(pattern: str) -> re.Pattern[str]:
+def _section_word_pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{pattern})s?\.?", re.IGNORECASE)
 
 
-def english_name(word: str, names: Mapping[str, str]) -> str:
+def english_section_word(word: str, names: Mapping[str, str]) -> str:
     """Return the English name of a word for a section: of these names (name → words) the one with it, else the word."""
-    return next((name for name, words in names.items() if _names_pattern(words).fullmatch(word)), word)
+    return next((name for name, words in names.items() if _section_word_pattern(words).fullmatch(word)), word)
 
 
-def mentions(text: str, word: str, number: str) -> bool:
+def mentions_section(text: str, word: str, number: str) -> bool:
     """Tell whether a text has a number behind its word, by the word's English name: "Article 5" in "laut Artikel 5"."""
     words, number = _NAMES.get(word, re.escape(word)), re.escape(number)
     ordinal = rf"[第제]\s*{number}\s*[{''.join(_ORDINAL)}]"
@@ -61,7 +61,7 @@ def mentions(text: str, word: str, number: str) -> bool:
 
 def cite_section(word: str, number: str) -> str:
     """Cite `Art.` and `5`, or `Artikel` and `05`, as "Article 5"; a section by its number alone."""
-    name = "Section" if word.startswith("§") else english_name(word, _NAMES)
+    name = "Section" if word.startswith("§") else english_section_word(word, _NAMES)
     number = "1" if re.fullmatch(_FIRST, number) else normalize_number(number)
     return number if name == "Section" else f"{name} {number}"
 
@@ -108,7 +108,7 @@ def from_roman(number: str) -> int:
     return sum(-value if value < after else value for value, after in pairwise([*values, 0]))
 
 
-def as_numbers(number: str, *, roman: bool = True) -> Value:
+def comparable_number(number: str, *, roman: bool = True) -> Value:
     """Make a number comparable: "4.2" is (4, 2), "IV.B" (4, 2), "12a" (12, 1).
 
     A letter that may be Roman is, where it is the first step, or if `roman`.
@@ -126,7 +126,7 @@ GAP = 2
 """Largest step between neighbours of an outline: a heading in between may be lost."""
 
 
-def can_follow(earlier: Value, later: Value) -> bool:
+def can_follow_in_outline(earlier: Value, later: Value) -> bool:
     """Tell whether an outline can go on from one number to the other: 4.2 to 4.3, 4.2.1, 5 or 5.1, but not to 13."""
     if later <= earlier:
         return False
@@ -136,14 +136,14 @@ def can_follow(earlier: Value, later: Value) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def split_steps(number: str) -> tuple[str, tuple[str, ...]]:
+def split_number_steps(number: str) -> tuple[str, tuple[str, ...]]:
     """Split a number into word and steps that can be compared: "Chapter II" is ("Chapter", ("2",)), "4b" as "4.B"."""
     word, _, figures = number.rpartition(" ")
     first, _, tail = normalize_number(figures).partition(".")
     return word, tuple(re.findall(r"\d+|[a-z]+", f"{from_roman(first) or first}.{tail}".casefold()))
 
 
-def complete_number(number: str, step: str, *, beside: bool = False) -> str:
+def complete_lone_letter(number: str, step: str, *, beside: bool = False) -> str:
     """Return the whole number of a letter or Roman number that a heading beneath a number has alone; else "".
 
     `A.` beneath `IV.` is IV.A. `beside`: its heading is of the same level, so that it has to be of another kind.
@@ -221,7 +221,7 @@ def _translate_korean(text: str) -> str:
 _SPELT = [*(language.spelt for language in LANGUAGES.values() if language.spelt), _translate_korean]
 
 
-def normalize_beginning(text: str) -> str:
+def normalize_leading_number(text: str) -> str:
     """Return a text with the number at its beginning in English and in plain digits, however it is written."""
     if text[:40].isascii():
         return text
@@ -235,14 +235,14 @@ def normalize_beginning(text: str) -> str:
     return reduce(lambda words, spell: spell(words), _SPELT, text)
 
 
-def beginnings(line: str) -> Iterator[Beginning]:
+def read_leading_number(line: str) -> Iterator[Beginning]:
     """Yield the ways to read the number that a line begins with: none, one, or as a Roman number and as a letter."""
-    text = normalize_beginning(line)
+    text = normalize_leading_number(line)
     if worded := _WORDED.match(text):
         word, number, mark, title = worded.groups()
         name = cite_section(word, number)
         kind, _, counted = name.rpartition(" ")
-        yield Beginning(kind or "Section", name, as_numbers(counted, roman=False), mark or "", title, word)
+        yield Beginning(kind or "Section", name, comparable_number(counted, roman=False), mark or "", title, word)
         return
     if _YEAR.match(text):
         return
@@ -254,11 +254,11 @@ def beginnings(line: str) -> Iterator[Beginning]:
         number, mark, blank, title = (group or "" for group in match.groups())
         if not mark and title[:1].islower() and (article := re.fullmatch(r"(.+)\.([AI])", number)):
             number, title, mark, blank = article[1], f"{article[2]} {title}", ".", " "  # "1.A new way"
-        if _is_separate(number, mark, blank, title):
+        if _is_number_separate(number, mark, blank, title):
             yield from _number_beginnings(number, mark.strip(), title)
 
 
-def _is_separate(number: str, mark: str, blank: str, title: str) -> bool:
+def _is_number_separate(number: str, mark: str, blank: str, title: str) -> bool:
     """Tell whether what is behind a number shows that it is one: a blank, or a point or bracket before a new word."""
     several = "." in number
     if not title:
@@ -277,29 +277,29 @@ def _number_beginnings(number: str, mark: str, title: str) -> Iterator[Beginning
     form = "({})" if mark == "()" else "{})" if mark.startswith(")") and "." not in number else "{}"
     first = number.partition(".")[0]
     if number[0].isdigit():
-        for value in dict.fromkeys((as_numbers(number, roman=False), as_numbers(number))):
+        for value in dict.fromkeys((comparable_number(number, roman=False), comparable_number(number))):
             yield Beginning(form.format("number"), number, value, mark, title)
         return
     small = "small " if first.islower() else ""
     if roman := from_roman(first.upper()):
-        value = (roman, *as_numbers(number, roman=False)[1:])
+        value = (roman, *comparable_number(number, roman=False)[1:])
         yield Beginning(form.format(f"{small}Roman"), number, value, mark, title)
     if len(first) == 1:
-        value = (ord(first.upper()) - ord("A") + 1, *as_numbers(number, roman=False)[1:])
+        value = (ord(first.upper()) - ord("A") + 1, *comparable_number(number, roman=False)[1:])
         yield Beginning(form.format(f"{small}letter"), number, value, mark, title)
 
 
 def split_number(heading: str) -> tuple[str, str]:
     """Split "4.2 Title" into "4.2" and "Title", "Article 12: Title" into "Article 12" and "Title"; "" for no number."""
-    beginning = next(beginnings(heading), None)
+    beginning = next(read_leading_number(heading), None)
     if beginning is None:
         return "", heading
-    return beginning.number, strip_brackets(strip_act(beginning.rest) if beginning.word else beginning.rest)
+    return beginning.number, strip_brackets(strip_name_of_act(beginning.rest) if beginning.word else beginning.rest)
 
 
 def is_numbered(line: str) -> bool:
     """Tell whether a line begins as numbered headings do: with a word and its number, or with one before a new word."""
-    first = next(beginnings(line), None)
+    first = next(read_leading_number(line), None)
     if first is None or first.word:
         return first is not None and not first.word[0].islower()
     return first.kind in _OF_HEADINGS and first.rest.strip(_OPENING)[:1].isalpha() and not first.rest[0].islower()
@@ -311,7 +311,7 @@ _PERHAPS = re.compile(
 )
 
 
-def is_unread(title: str, number: str) -> bool:
+def may_have_unread_number(title: str, number: str) -> bool:
     """Tell whether a heading without a number begins with something that may be one, which this grammar can't read."""
     return not number and not _YEAR.match(title) and bool(_PERHAPS.match(title))
 
@@ -322,6 +322,6 @@ def strip_brackets(title: str) -> str:
     return whole[1] if whole else title
 
 
-def strip_act(title: str) -> str:
+def strip_name_of_act(title: str) -> str:
     """Remove the name of an act that is glued to a title ("GDPRSubject-matter")."""
     return re.sub(r"^(?:[A-Z]{3,}(?=[A-Z][a-z])|GDPR\s+(?:[\u2013—-]\s+)?)", "", title)

@@ -51,12 +51,12 @@ class Structures:
         """Return a sentence for the user; empty for a page without tables and lists."""
         if not self.tables and not self.lists:
             return ""
-        lost = _count_in_words(self.lost_tables, self.lost_lists)
+        lost = _tables_and_lists_in_words(self.lost_tables, self.lost_lists)
         place = f"; {lost} not in the text: check it" if lost else ", all in the text"
-        return f"{_count_in_words(self.tables, self.lists)} in the page{place}"
+        return f"{_tables_and_lists_in_words(self.tables, self.lists)} in the page{place}"
 
 
-def _count_in_words(tables: int, lists: int) -> str:
+def _tables_and_lists_in_words(tables: int, lists: int) -> str:
     return " and ".join(number(n, noun) for n, noun in ((tables, "table"), (lists, "list")) if n)
 
 
@@ -75,7 +75,7 @@ class Page:
         _drop_elements(tree, _AROUND)
         main = _main_element(tree)
         self._structures = list(_find_structures(main))
-        self._blocks = list(_iterate_blocks(main))
+        self._blocks = list(_iterate_text_blocks(main))
 
     def has_whole_structure(self, text: str) -> bool:
         """Whether a text has the tables, lists and headings of the page's main part as such."""
@@ -91,7 +91,7 @@ class Page:
             if re.match(r"#{1,6} ", block):
                 above += [] if titles == [block] else [first]
             elif _strip_markup(first) in text_letters:
-                if not all(headings.has_line([heading]) for heading in above):
+                if not all(headings.has_pieces_in_line([heading]) for heading in above):
                     return False
                 above = []
         return True
@@ -133,19 +133,19 @@ def _find_structures(scope: Any) -> Iterator[tuple[str, list[list[str]]]]:
     """Yield each table as rows of cells, and each list as items, nested ones included."""
     covered: set[Any] = set()
     for element in scope.iter("table", "ul", "ol"):
-        if covered.intersection(element.iterancestors()) or _is_layout(element):
+        if covered.intersection(element.iterancestors()) or _is_layout_only(element):
             continue
         covered.add(element)
         if element.tag == "table":
             yield "table", [[_text_line(cell) for cell in row] for row in _table_rows(element)]
         elif _text_line(element) != " ".join(filter(None, (_text_line(link) for link in element.iter("a")))):
-            yield "list", [[next(_iterate_blocks(item), "").partition("\n")[0]] for item in element.iter("li")]
+            yield "list", [[next(_iterate_text_blocks(item), "").partition("\n")[0]] for item in element.iter("li")]
 
 
 def _find_lost_kinds(structures: list[tuple[str, list[list[str]]]], text: str) -> Iterator[str]:
     """Yield the kind of each table and list that is not wholly in a text."""
     lines = {"table": _PageLines(text, r"\|"), "list": _PageLines(text, r"(?:[-*+]|\d+[.)])\s")}
-    return (kind for kind, entries in structures if not all(lines[kind].has_line(entry) for entry in entries))
+    return (kind for kind, entries in structures if not all(lines[kind].has_pieces_in_line(entry) for entry in entries))
 
 
 class _PageLines:
@@ -155,7 +155,7 @@ class _PageLines:
         self._lines = [_strip_markup(line) for line in text.splitlines() if re.match(mark, line.strip())]
         self._next = 0
 
-    def has_line(self, pieces: list[str]) -> bool:
+    def has_pieces_in_line(self, pieces: list[str]) -> bool:
         """Whether one line has these in this order; fast if asked in the order of the text."""
         wanted = [_strip_markup(piece) for piece in pieces]
         for index in chain(range(self._next, len(self._lines)), range(self._next)):
@@ -182,11 +182,11 @@ def _strip_markup(text: str) -> str:
 # --- Conversion ----------------------------------------------------------------------------------------------------
 
 
-def _iterate_blocks(element: Any) -> Iterator[str]:
-    return filter(None, _iterate_pieces(element))
+def _iterate_text_blocks(element: Any) -> Iterator[str]:
+    return filter(None, _iterate_blocks_and_gaps(element))
 
 
-def _iterate_pieces(element: Any) -> Iterator[str]:
+def _iterate_blocks_and_gaps(element: Any) -> Iterator[str]:
     """Yield the blocks, and perhaps empty texts between them."""
     running = element.text or ""
     for child in element:
@@ -211,8 +211,8 @@ def _format_block(element: Any) -> Iterator[str]:
     elif element.tag in _HEADINGS:
         title = _text_line(element)
         yield title and f"{_HEADINGS[element.tag]} {title}"
-    elif element.tag not in {"table", "ul", "ol"} or _is_layout(element):
-        yield from _iterate_blocks(element)
+    elif element.tag not in {"table", "ul", "ol"} or _is_layout_only(element):
+        yield from _iterate_text_blocks(element)
     elif element.tag == "table":
         yield from (_text_line(caption) for caption in element.iterchildren("caption"))
         yield _format_table(element)
@@ -226,7 +226,7 @@ def _format_list(element: Any) -> str:
     for child in element:
         number += child.tag == "li"
         mark = "- " if element.tag == "ul" else f"{number}. "
-        lines = "\n".join(_iterate_blocks(child) if child.tag == "li" else _format_block(child)).split("\n")
+        lines = "\n".join(_iterate_text_blocks(child) if child.tag == "li" else _format_block(child)).split("\n")
         if any(lines):
             begin = mark if child.tag == "li" else " " * len(mark)
             items.append(begin + ("\n" + " " * len(mark)).join(lines))
@@ -276,7 +276,7 @@ def _table_rows(table: Any) -> list[list[Any]]:
     return [cells for cells in rows if cells]
 
 
-def _is_layout(element: Any) -> bool:
+def _is_layout_only(element: Any) -> bool:
     """Whether a table or list serves layout alone.
 
     It does if it has a table inside, text with headings, text outside its cells or items, or one column only.
@@ -295,10 +295,10 @@ def _is_layout(element: Any) -> bool:
         or element.get("role") in {"presentation", "none"}
         or next(element.iterdescendants("table"), None) is not None
         or sum(len(_text_line(piece).split()) for piece in held) != len(_text_line(element).split())
-        or any(_has_headed_text(piece) for piece in pieces)
+        or any(_has_text_under_headings(piece) for piece in pieces)
     )
 
 
-def _has_headed_text(element: Any) -> bool:
+def _has_text_under_headings(element: Any) -> bool:
     words = sum(len(_text_line(heading).split()) for heading in element.iterdescendants(*_HEADINGS))
     return 0 < words < len(_text_line(element).split())

@@ -42,21 +42,21 @@ _WHOLE = 0.95
 def page_text(page: Any) -> str:
     """Extract the text of a page of pypdf; by the places of its words where each is drawn as a line of its own."""
     text: str = page.extract_text()
-    scattered = median_words(text.split("\n"))
+    scattered = median_words_of_lines(text.split("\n"))
     if scattered >= _SCATTERED:
         return text
     placed: str = page.extract_text(extraction_mode="layout", layout_mode_scale_weight=_WIDE)
     whole = len("".join(placed.split())) >= _WHOLE * len("".join(text.split()))
-    return _close_gaps(placed) if whole and median_words(placed.split("\n")) > scattered else text
+    return _close_blank_line_gaps(placed) if whole and median_words_of_lines(placed.split("\n")) > scattered else text
 
 
-def median_words(lines: Iterable[str]) -> float:
+def median_words_of_lines(lines: Iterable[str]) -> float:
     """Return the median of the words in a line, blank ones left out; 0 without any line."""
     counted = [count_words(line, HALF) for line in lines if line.strip()]
     return median(counted) if counted else 0
 
 
-def _close_gaps(placed: str) -> str:
+def _close_blank_line_gaps(placed: str) -> str:
     """Return the lines of a page, of the blank lines that place them only what divides paragraphs."""
     lines = "\n".join(line.strip() for line in placed.strip().split("\n"))
     gaps = sorted(len(gap) for gap in re.findall(r"\n(\n*)(?=[^\n])", lines))
@@ -69,17 +69,19 @@ def _squeeze_blanks(line: str) -> str:
     return re.sub(r" {2,}", " ", re.sub(r" {3,}(?=\d{1,4}$)", "\t", line.strip()))
 
 
-def paragraphs(pages: list[str]) -> str:
+def join_lines_to_paragraphs(pages: list[str]) -> str:
     """Join the lines of pages to paragraphs, without page numbers and running titles.
 
     A line continues the one before if that one is full, or if it begins in lower case.
     """
-    lines = _drop_furniture([[_squeeze_blanks(line) for line in page.strip().split("\n")] for page in pages])
+    lines = _drop_page_numbers_and_titles(
+        [[_squeeze_blanks(line) for line in page.strip().split("\n")] for page in pages]
+    )
     lengths = sorted(_column_width(line) for line in lines if line)
     # Most lines of running text are nearly as long as the longest ones.
     full = max(_SHORT, 0.75 * lengths[int(0.9 * (len(lengths) - 1))]) if lengths else _SHORT
     whole = " ".join(lines)
-    words, spaced = set(re.findall(r"\w+", whole.lower())), _is_spaced(whole)
+    words, spaced = set(re.findall(r"\w+", whole.lower())), _has_blanks_around_latin(whole)
     pieces: list[str] = []
     last = ""
     for line in lines:
@@ -112,7 +114,7 @@ def _column_width(line: str) -> int:
     return len(line) + sum(unicodedata.east_asian_width(character) in "WF" for character in line)
 
 
-def _is_spaced(text: str) -> bool:
+def _has_blanks_around_latin(text: str) -> bool:
     """Tell whether a text without blanks between its words has them around Latin words."""
     apart = len(re.findall(rf"{_LATIN} {_CLOSE}|{_CLOSE} {_LATIN}", text))
     return apart >= len(re.findall(rf"{_LATIN}{_CLOSE}|{_CLOSE}{_LATIN}", text))
@@ -138,10 +140,12 @@ _TITLES = 2
 """Lines of a running title at most."""
 
 
-def _drop_furniture(pages: list[list[str]]) -> list[str]:
+def _drop_page_numbers_and_titles(pages: list[list[str]]) -> list[str]:
     """Drop page numbers, and first and last lines that most pages share."""
-    pages = [_trim_page(page) for page in pages]
-    edges = Counter(_edge_key(line) for page in pages for line in {*page[:_TITLES], *page[-_TITLES:]})
+    pages = [_trim_blank_lines(page) for page in pages]
+    edges = Counter(
+        _running_title_without_number(line) for page in pages for line in {*page[:_TITLES], *page[-_TITLES:]}
+    )
     often = max(3, len(pages) / 2)
     lines: list[str] = []
     for page in pages:
@@ -149,20 +153,23 @@ def _drop_furniture(pages: list[list[str]]) -> list[str]:
         for i in (-1, 0) * _TITLES:
             if page_lines and (
                 _PAGE_NUMBER.fullmatch(page_lines[i])
-                or (_edge_key(page_lines[i]) and edges[_edge_key(page_lines[i])] >= often)
+                or (
+                    _running_title_without_number(page_lines[i])
+                    and edges[_running_title_without_number(page_lines[i])] >= often
+                )
             ):
                 page_lines.pop(i)
-                page_lines = _trim_page(page_lines)
+                page_lines = _trim_blank_lines(page_lines)
         lines += page_lines
     return lines
 
 
-def _trim_page(lines: list[str]) -> list[str]:
+def _trim_blank_lines(lines: list[str]) -> list[str]:
     """Return the lines of a page without blank ones above and below."""
     return "\n".join(lines).strip("\n").split("\n")
 
 
-def _edge_key(line: str) -> str:
+def _running_title_without_number(line: str) -> str:
     """Return a running title without the number of its page; empty for a line without a letter, such as a bullet."""
     return re.sub(r"\d+", "0", line) if re.search(r"[^\W\d_]", line) else ""
 

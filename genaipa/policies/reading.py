@@ -45,12 +45,12 @@ class Reading:
         self._pieces: list[Span] = []
         texts: list[str] = []
         length = 0
-        for start, end, text in _read(source, references):
+        for start, end, text in _read_pieces(source, references):
             if not text:
                 continue
             last = self._pieces[-1] if self._pieces else None
             whole = end - start == len(text)
-            if last and last[1] == start and whole and self._is_whole(len(self._pieces) - 1, length):
+            if last and last[1] == start and whole and self._is_verbatim_piece(len(self._pieces) - 1, length):
                 self._pieces[-1] = (last[0], end)
             else:
                 self._at.append(length)
@@ -60,14 +60,14 @@ class Reading:
         self.text = "".join(texts)
         self._starts = [start for start, _ in self._pieces]
 
-    def _is_whole(self, piece: int, end: int) -> bool:
+    def _is_verbatim_piece(self, piece: int, end: int) -> bool:
         """Tell whether a piece that ends at a place of the text is the source's own, character by character."""
         start, finish = self._pieces[piece]
         return finish - start == end - self._at[piece]
 
     def span(self, start: int, end: int) -> Span:
         """Return the stretch of the source in which characters `start` to `end` of the text, one at least, are."""
-        return self._source_span(start)[0], self._source_span(end - 1)[1]
+        return self._character_in_source(start)[0], self._character_in_source(end - 1)[1]
 
     def spans(self, spans: Iterable[Span]) -> list[Span]:
         """Return the stretches of the source for stretches of the text, which are in order."""
@@ -77,17 +77,17 @@ class Reading:
             while start >= following:
                 piece += 1
                 following = self._at[piece + 1] if piece + 1 < len(self._at) else len(self.text)
-                whole_piece, shift = self._is_whole(piece, following), self._pieces[piece][0] - self._at[piece]
+                whole_piece, shift = self._is_verbatim_piece(piece, following), self._pieces[piece][0] - self._at[piece]
             whole = whole_piece and end <= following
             source_spans.append((start + shift, end + shift) if whole else self.span(start, end))
         return source_spans
 
-    def _source_span(self, character: int) -> Span:
+    def _character_in_source(self, character: int) -> Span:
         """Return the place in the source of one character of the text."""
         piece = bisect_right(self._at, character) - 1
         start, end = self._pieces[piece]
         following = self._at[piece + 1] if piece + 1 < len(self._at) else len(self.text)
-        if not self._is_whole(piece, following):
+        if not self._is_verbatim_piece(piece, following):
             return start, end
         position = start + character - self._at[piece]
         return position, position + 1
@@ -106,12 +106,12 @@ class Reading:
 
 
 @lru_cache(maxsize=16)
-def read(source: str) -> Reading:
+def read_markdown(source: str) -> Reading:
     """Read a document, kept as long as few others are read."""
     return Reading(source)
 
 
-def read_line(line: str, references: dict[str, Any] | None = None) -> str:
+def read_markdown_line(line: str, references: dict[str, Any] | None = None) -> str:
     """Return a line as it reads, without blanks around it; `references` are the definitions of its links."""
     line = line.strip()
     return Reading(line, references).text.strip() if _MARKUP.search(line) else line
@@ -164,7 +164,7 @@ _LEAD = re.compile(r"(?:[ \t>]*(?:#{1,6}|[-*+\u2022]|\d{1,9}[.)])[ \t]+)*")
 _DEFINITION = re.compile(r" {0,3}\[[^\[\]\n]+\]:[ \t]*\n?[ \t]*<?[^\s<]*[/#@.]")
 
 
-def _read(source: str, references: dict[str, Any] | None) -> Iterator[Piece]:
+def _read_pieces(source: str, references: dict[str, Any] | None) -> Iterator[Piece]:
     if not _MARKUP.search(source):
         yield 0, len(source), source
         return
@@ -221,11 +221,11 @@ def _inline_pieces(text: str, base: int, env: dict[str, Any]) -> Iterable[Piece]
         return [(base, base + len(text), text)]
     # Versions of a document have most of their blocks in common.
     alone = len(text) < _KEPT and not (env["references"] and "[" in text)
-    pieces = _parse_cached(text) if alone else _parse(text, env)
+    pieces = _parse_cached(text) if alone else _parse_inline(text, env)
     return [(base + first, base + last, read) for first, last, read in pieces]
 
 
-def _parse(text: str, env: dict[str, Any]) -> tuple[Piece, ...]:
+def _parse_inline(text: str, env: dict[str, Any]) -> tuple[Piece, ...]:
     tokens: list[Token] = []
     end = len(text.rstrip())
     markdown = _parser()
@@ -239,7 +239,7 @@ def _parse(text: str, env: dict[str, Any]) -> tuple[Piece, ...]:
 
 @lru_cache(maxsize=4096)
 def _parse_cached(text: str) -> tuple[Piece, ...]:
-    return _parse(text, {})
+    return _parse_inline(text, {})
 
 
 class _Aligned:
@@ -253,50 +253,50 @@ class _Aligned:
         remaining = iter(tokens)
         for token in remaining:
             if token.type in {"text", "html_inline"}:
-                yield self._match_next(token.content, token.content)
+                yield self._take_next(token.content, token.content)
             elif token.type == "text_special":
-                yield self._match_next(token.markup, token.content)
+                yield self._take_next(token.markup, token.content)
             elif token.type in {"softbreak", "hardbreak"}:
-                yield self._match_next("\n", "\n")
+                yield self._take_next("\n", "\n")
             elif token.type == "code_inline":
                 yield self._code_piece(token)
             elif token.type == "image":
-                self._match_next("![", "")
+                self._take_next("![", "")
                 yield from self.pieces(token.children or ())
-                self._leave_link()
+                self._skip_link_end()
             elif token.markup == "autolink":
-                start, end = self._match_next("<", "")[1], self._match_next(">", "")[0]
+                start, end = self._take_next("<", "")[1], self._take_next(">", "")[0]
                 yield start, end, self._text[start:end]
                 next(remaining)  # its text, in which the parser may spell the address in another way
                 next(remaining)  # and its end
             elif token.type == "link_open":
-                self._match_next("[", "")
+                self._take_next("[", "")
             elif token.type == "link_close":
-                self._leave_link()
+                self._skip_link_end()
 
     def _code_piece(self, token: Token) -> Piece:
-        self._match_next(token.markup, "")
+        self._take_next(token.markup, "")
         words = token.content.lstrip(" ")
         start = self._text.index(words[:1], self._place)
         self._place = start + len(words)
-        self._match_next(token.markup, "")
+        self._take_next(token.markup, "")
         return start, start + len(words), words
 
-    def _match_next(self, sought: str, read: str) -> Piece:
+    def _take_next(self, sought: str, read: str) -> Piece:
         start = self._text.index(sought, self._place)
         self._place = start + len(sought)
         return start, self._place, read
 
-    def _leave_link(self) -> None:
+    def _skip_link_end(self) -> None:
         """Go on behind a link: its bracket, and its address and title or its label."""
-        self._match_next("]", "")
+        self._take_next("]", "")
         following = self._text[self._place : self._place + 1]
-        if following == "(" and (end := self._address_end()):
+        if following == "(" and (end := self._find_address_end()):
             self._place = end
         elif following == "[":
-            self._match_next("]", "")
+            self._take_next("]", "")
 
-    def _address_end(self) -> int:
+    def _find_address_end(self) -> int:
         """Return the end of the address and title in brackets; 0 if what is in them is neither."""
         from markdown_it.helpers import parseLinkDestination, parseLinkTitle
 

@@ -27,7 +27,7 @@ WORD = re.compile(r"[^\W_]{2,}")
 """A word, of two letters or digits at least."""
 
 
-def split_pieces(text: str, starts: Iterable[int]) -> tuple[Span, ...]:
+def split_at_section_starts(text: str, starts: Iterable[int]) -> tuple[Span, ...]:
     """Split a text into pieces at the starts of sections, long sections into several; blank pieces are left out."""
     borders = sorted({0, *starts, len(text)})
     spans = (piece for border in pairwise(borders) for piece in _split_span(text, *border))
@@ -54,14 +54,14 @@ HALF = 0.5
 """Words of English that a character of a script without blanks says about as much as."""
 
 
-def is_unspaced(text: str) -> bool:
+def is_in_script_without_blanks(text: str) -> bool:
     """Whether a text is mostly in a script without blanks between words."""
     return not text.isascii() and 4 * sum(map(len, _UNSPACED.findall(text))) > len(text)
 
 
 def token_pattern(text: str) -> re.Pattern[str]:
     """Return the pattern of a word of a text; in a script without blanks each character is a word."""
-    return _CHARACTER if is_unspaced(text) else _TOKEN
+    return _CHARACTER if is_in_script_without_blanks(text) else _TOKEN
 
 
 def count_words(text: str, of_character: float = 1) -> int:
@@ -80,7 +80,7 @@ def count_words(text: str, of_character: float = 1) -> int:
 _FORMS = re.compile("[\u2e80-\u2fdf\uf900-\ufaff\ufb00-\ufdff\ufe70-\ufefc]")
 
 
-def plain_letters(text: str) -> str:
+def replace_ligatures(text: str) -> str:
     """Put plain letters in the place of ligatures and of other forms of letters, so that words can be found."""
     return text if text.isascii() else _FORMS.sub(lambda form: unicodedata.normalize("NFKC", form[0]), text)
 
@@ -162,10 +162,10 @@ def rank_texts(texts: tuple[str, ...], question: str) -> list[int]:
 def _index_texts(texts: tuple[str, ...]) -> tuple[Language, frozenset[str], Any]:
     language = language_to_search("\n".join(texts))
     words = [content_words(text, language) for text in texts]
-    return language, frozenset(chain.from_iterable(words)), index_words(words)
+    return language, frozenset(chain.from_iterable(words)), build_word_index(words)
 
 
-def index_words(texts: list[list[str]]) -> Any:
+def build_word_index(texts: list[list[str]]) -> Any:
     """Build the BM25 index of texts, each given as its words; its `get_scores` takes words."""
     import bm25s
 

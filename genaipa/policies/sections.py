@@ -25,19 +25,19 @@ from genaipa.policies.numbering import (
     NUMBER,
     SECTION_WORD,
     Beginning,
-    beginnings,
-    can_follow,
+    can_follow_in_outline,
     cite_section,
-    complete_number,
+    complete_lone_letter,
     from_roman,
-    normalize_beginning,
+    normalize_leading_number,
     normalize_number,
+    read_leading_number,
     split_number,
-    split_steps,
-    strip_act,
+    split_number_steps,
     strip_brackets,
+    strip_name_of_act,
 )
-from genaipa.policies.reading import commonmark, read_line
+from genaipa.policies.reading import commonmark, read_markdown_line
 from genaipa.policies.search import count_words
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def find_headings(text: str) -> list[tuple[int, int, str]]:
     # A lone carriage return would be a line of its own.
     tokens = _block_parser().parse(text.replace("\r", " "), links)
     return [
-        (int(token.tag[1]), token.map[0], _ANCHOR.sub("", read_line(content.content, links.get("references"))))
+        (int(token.tag[1]), token.map[0], _ANCHOR.sub("", read_markdown_line(content.content, links.get("references"))))
         for token, content in pairwise(tokens)
         if token.type == "heading_open" and token.map and not token.level
         if re.fullmatch(r"(?![-*+] ).+", content.content)
@@ -110,9 +110,9 @@ def find_sections(text: str) -> tuple[Section, ...]:
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     headings = _read_marked_headings(text, starts)
     if len(headings) < 2:  # noqa: PLR2004 - one marked heading is the document's title, and the outline may be plain
-        headings = _find_plain_headings(*_separate_lines(text, starts), headings) or _find_inline_outline(text)
+        headings = _find_plain_headings(*_read_lines_with_places(text, starts), headings) or _find_inline_outline(text)
     elif not any(heading.number for heading in headings):
-        headings = _merge_bold(*_separate_lines(text, starts, bold=True), headings)
+        headings = _add_bold_headings(*_read_lines_with_places(text, starts, bold=True), headings)
     ends = [*(heading.start for heading in headings), len(text)][1:]
     return tuple(replace(heading, end=end) for heading, end in zip(headings, ends, strict=True))
 
@@ -124,12 +124,12 @@ def _read_marked_headings(text: str, starts: list[int]) -> list[Section]:
     """Sections of Markdown headings; their numbers are read from their text."""
     headings = find_headings(text)
     outermost = min((level for level, _, _ in headings), default=1)
-    return _complete_letters(
+    return _complete_lettered_numbers(
         [Section(*split_number(title), level - outermost + 1, starts[line], 0) for level, line, title in headings]
     )
 
 
-def _complete_letters(headings: list[Section]) -> list[Section]:
+def _complete_lettered_numbers(headings: list[Section]) -> list[Section]:
     """Complete letters and Roman numbers: `A.` beneath `IV.` is IV.A, and `a)` beneath `1.` is 1.a."""
     complete: list[Section] = []
     above: dict[int, str] = {}
@@ -137,11 +137,11 @@ def _complete_letters(headings: list[Section]) -> list[Section]:
         above = {level: number for level, number in above.items() if level <= heading.level}
         sibling = above.pop(heading.level, "")
         number, level = heading.number, heading.level
-        if number.islower() and (nested := complete_number(sibling, number, beside=True)):
+        if number.islower() and (nested := complete_lone_letter(sibling, number, beside=True)):
             # Small letters are beneath the number before them, though its heading is of the same level.
             number, level, above[heading.level] = nested, level + 1, sibling
         else:
-            number = complete_number(above[max(above)] if above else "", number) or number
+            number = complete_lone_letter(above[max(above)] if above else "", number) or number
             above[heading.level] = number
         complete.append(replace(heading, number=number, level=level))
     return complete
@@ -150,7 +150,7 @@ def _complete_letters(headings: list[Section]) -> list[Section]:
 _BOLD = re.compile(r"\s*(\*\*|__)(?=\S)(?:(?!\1).)+\1:?\s*")
 
 
-def _separate_lines(text: str, starts: list[int], *, bold: bool = False) -> tuple[list[str], list[int]]:
+def _read_lines_with_places(text: str, starts: list[int], *, bold: bool = False) -> tuple[list[str], list[int]]:
     """Return the lines of a text as they read, and their places: one that is bold as a whole between blank lines.
 
     With `bold` every other line that has text is an ellipsis.
@@ -158,17 +158,17 @@ def _separate_lines(text: str, starts: list[int], *, bold: bool = False) -> tupl
     lines, places = [], []
     for line, start in zip(text.split("\n"), starts, strict=False):
         whole = _BOLD.fullmatch(line)
-        read = read_line(line) if whole or not bold else "\u2026" * len(line.strip())
+        read = read_markdown_line(line) if whole or not bold else "\u2026" * len(line.strip())
         lines += ["", read, ""] if whole else [read]
         places += [start] * (3 if whole else 1)
     return lines, places
 
 
-def _merge_bold(lines: list[str], starts: list[int], marked: list[Section]) -> list[Section]:
+def _add_bold_headings(lines: list[str], starts: list[int], marked: list[Section]) -> list[Section]:
     """Return the marked headings, which have no numbers, with the numbered bold lines beneath them."""
     outline = _build_outline([bold for i, line in enumerate(lines) if line for bold in _read_numbered_line(lines, i)])
     starts_known = {section.start for section in marked}
-    bold = [section for section in _set_levels(outline, starts) if section.start not in starts_known]
+    bold = [section for section in _set_heading_levels(outline, starts) if section.start not in starts_known]
     if len(bold) < 2:  # noqa: PLR2004 - one number is no outline
         return marked
     levels_above = {
@@ -210,8 +210,10 @@ def _find_plain_headings(lines: list[str], starts: list[int], marked: list[Secti
     """Find headings by looks and rising numbers; a marked title stays the outermost section."""
     # Line → its rank among the lines that aren't blank.
     ranks = {i: rank for rank, i in enumerate(i for i, line in enumerate(lines) if line)}
-    candidates = _unify_kinds([candidate for i in range(len(lines)) for candidate in _read_numbered_line(lines, i)])
-    headings = _build_outline(_drop_lists(_drop_contents(candidates, ranks), ranks))
+    candidates = _unify_number_kinds(
+        [candidate for i in range(len(lines)) for candidate in _read_numbered_line(lines, i)]
+    )
+    headings = _build_outline(_drop_list_items(_drop_table_of_contents(candidates, ranks), ranks))
     numbered = {candidate.line for candidate in headings}
     titles = [
         candidate
@@ -226,11 +228,11 @@ def _find_plain_headings(lines: list[str], starts: list[int], marked: list[Secti
         key=lambda candidate: candidate.line,
     )
     first = marked[0].start if marked else -1
-    sections = [section for section in _set_levels(headings, starts) if section.start != first]
+    sections = [section for section in _set_heading_levels(headings, starts) if section.start != first]
     return sorted(marked + [replace(s, level=s.level + len(marked)) for s in sections], key=lambda s: s.start)
 
 
-def _unify_kinds(candidates: list[_Candidate]) -> list[_Candidate]:
+def _unify_number_kinds(candidates: list[_Candidate]) -> list[_Candidate]:
     """Take 1) for the 1 of 1.1, where nothing is numbered 1."""
     if any(candidate.kind == "number" and len(candidate.value) == 1 for candidate in candidates):
         return candidates
@@ -243,26 +245,30 @@ def _read_numbered_line(lines: list[str], i: int) -> list[_Candidate]:
     if len(text) > _MAX_TITLE and not re.match(r"\d{3,}(?:\.\d+)+\.\s|§", text):
         return []
     candidates = []
-    for beginning in beginnings(text):
-        title = _title_with_word(lines, i, beginning) if beginning.word else _title_without_word(lines, i, beginning)
+    for beginning in read_leading_number(text):
+        title = (
+            _title_after_worded_number(lines, i, beginning)
+            if beginning.word
+            else _title_after_plain_number(lines, i, beginning)
+        )
         if title is not None:
             candidates.append(_Candidate(beginning.kind, beginning.value, beginning.number, title, i))
     return candidates
 
 
-def _title_with_word(lines: list[str], i: int, read: Beginning) -> str | None:
+def _title_after_worded_number(lines: list[str], i: int, read: Beginning) -> str | None:
     """Return the title behind a number with its word; None if the line is no heading."""
     if read.word[0].islower():
         return None
     run_in = bool(read.mark) or read.word[0] == "§"
-    heading = strip_brackets(strip_act(read.rest))
+    heading = strip_brackets(strip_name_of_act(read.rest))
     title = _read_title(
         heading, after_finished_line=_follows_finished_line(lines, i), lower=bool(read.mark), run_in=run_in
     )
     return title if read.rest else _read_title_below(lines, i)
 
 
-def _title_without_word(lines: list[str], i: int, read: Beginning) -> str | None:
+def _title_after_plain_number(lines: list[str], i: int, read: Beginning) -> str | None:
     """Return the title behind a number without a word; None if the line is no heading."""
     code = bool(re.match(r"\d{3,}\.\d", read.number)) and read.mark.startswith(".")
     title = _read_title(strip_brackets(read.rest), after_finished_line=_follows_finished_line(lines, i), run_in=code)
@@ -270,16 +276,16 @@ def _title_without_word(lines: list[str], i: int, read: Beginning) -> str | None
         return None
     bare = not read.mark and "." not in read.number
     if bare or read.kind in _DOUBTFUL:
-        return title if _stands_alone(lines, i, read.rest) and _has_text(lines, i) else None
+        return title if _stands_alone_as_title(lines, i, read.rest) and _has_text_below(lines, i) else None
     return title
 
 
-def _has_text(lines: list[str], i: int) -> bool:
+def _has_text_below(lines: list[str], i: int) -> bool:
     """Tell whether a sentence, a longer line or a heading is below a line that may be an item, and not another item."""
     next_line = next((j for j in range(i + 1, len(lines)) if lines[j]), i)
-    numbered = [*beginnings(lines[next_line])]
+    numbered = [*read_leading_number(lines[next_line])]
     if numbered and numbered[0].kind in _DOUBTFUL:
-        return _stands_alone(lines, next_line, numbered[0].rest)
+        return _stands_alone_as_title(lines, next_line, numbered[0].rest)
     return bool(numbered) or len(lines[next_line]) > len(lines[i]) or lines[next_line].endswith((*ENDS, *STOPS))
 
 
@@ -308,7 +314,7 @@ def _read_title_below(lines: list[str], i: int) -> str:
     return title if title == text else ""
 
 
-def _drop_contents(candidates: list[_Candidate], places: dict[int, int]) -> list[_Candidate]:
+def _drop_table_of_contents(candidates: list[_Candidate], places: dict[int, int]) -> list[_Candidate]:
     """Leave out a table of contents: lines in a row that come again as headings."""
     last_lines = {_heading_key(candidate): candidate.line for candidate in candidates}
     candidate_places = {places[candidate.line] for candidate in candidates}
@@ -326,7 +332,7 @@ def _heading_key(candidate: _Candidate) -> tuple[str, str, str]:
     return candidate.kind, candidate.number, " ".join(title.split())
 
 
-def _drop_lists(candidates: list[_Candidate], places: dict[int, int]) -> list[_Candidate]:
+def _drop_list_items(candidates: list[_Candidate], places: dict[int, int]) -> list[_Candidate]:
     """Leave out items of lists and remains of tables of contents: lines in a row.
 
     Two headings of one kind have text between them, unless a section is empty.
@@ -351,7 +357,7 @@ def _drop_lists(candidates: list[_Candidate], places: dict[int, int]) -> list[_C
 def _build_outline(candidates: list[_Candidate]) -> list[_Candidate]:
     """Keep candidates whose numbers rise within their section; kinds nest as they come up."""
     outline: list[_Candidate] = []
-    for kind in _order_kinds(candidates):
+    for kind in _order_heading_kinds(candidates):
         borders = [candidate.line for candidate in outline]
         used_lines = set(borders)
         free_candidates = [c for c in candidates if c.kind == kind and c.line not in used_lines]
@@ -361,7 +367,7 @@ def _build_outline(candidates: list[_Candidate]) -> list[_Candidate]:
     return outline
 
 
-def _order_kinds(candidates: list[_Candidate]) -> list[str]:
+def _order_heading_kinds(candidates: list[_Candidate]) -> list[str]:
     """Order the kinds from outermost to innermost: as they come up, but articles of a law are inside its sections."""
     kinds = list(dict.fromkeys(c.kind for c in candidates if c.kind not in COUNTED or _can_begin_outline(c.value)))
     count = Counter(candidate.kind for candidate in candidates)
@@ -381,29 +387,29 @@ def _longest_rising_chain(group: list[_Candidate]) -> list[_Candidate]:
     worded = group[0].kind not in COUNTED
     chains: list[list[_Candidate]] = [[] for _ in group]
     for i in reversed(range(len(group))):
-        continuations = [chains[j] for j in range(len(group) - 1, i, -1) if _can_follow(group[i], group[j])]
+        continuations = [chains[j] for j in range(len(group) - 1, i, -1) if _can_heading_follow(group[i], group[j])]
         chains[i] = [group[i], *max(continuations, key=len, default=[])]
     starts = [c for c in reversed(chains) if worded or _can_begin_outline(c[0].value)]
     best = max(starts, key=len, default=[])
     return best if worded or len(best) > 1 else []
 
 
-def _can_follow(earlier: _Candidate, later: _Candidate) -> bool:
+def _can_heading_follow(earlier: _Candidate, later: _Candidate) -> bool:
     """Whether a heading can be the next one; words ("Article") and codes of law may leap."""
     leaps = earlier.kind not in COUNTED or earlier.value[0] >= _CODE
-    return later.value > earlier.value if leaps else can_follow(earlier.value, later.value)
+    return later.value > earlier.value if leaps else can_follow_in_outline(earlier.value, later.value)
 
 
 def _read_unnumbered_title(lines: list[str], i: int, numbered: set[int]) -> list[_Candidate]:
     """Read an unnumbered title: a short line between blank lines, with text below."""
-    if not _stands_alone(lines, i, lines[i]):
+    if not _stands_alone_as_title(lines, i, lines[i]):
         return []
     next_line = next(j for j in range(i + 1, len(lines)) if lines[j])
     body = next_line in numbered or len(lines[next_line]) > len(lines[i])
     return [_Candidate("", (), "", lines[i], i)] if body else []
 
 
-def _stands_alone(lines: list[str], i: int, title: str) -> bool:
+def _stands_alone_as_title(lines: list[str], i: int, title: str) -> bool:
     """Whether a title is short and has nothing of a sentence, and its line is between blank ones, with text below."""
     title = strip_brackets(title)
     if not title or (i and lines[i - 1]) or lines[i + 1 : i + 2] != [""] or not any(lines[i + 2 :]):
@@ -414,9 +420,9 @@ def _stands_alone(lines: list[str], i: int, title: str) -> bool:
     return bool(ended and begun and not signs and count_words(title) <= _MAX_ALONE)
 
 
-def _set_levels(headings: list[_Candidate], starts: list[int]) -> list[Section]:
+def _set_heading_levels(headings: list[_Candidate], starts: list[int]) -> list[Section]:
     """Set levels: kinds nest as they come up, 4.2 in 4, titles in numbers."""
-    depth = {kind: n for n, kind in enumerate(_order_kinds([c for c in headings if c.kind]), start=1)}
+    depth = {kind: n for n, kind in enumerate(_order_heading_kinds([c for c in headings if c.kind]), start=1)}
     floors = {kind: min(len(c.value) for c in headings if c.kind == kind) for kind in depth}
     sections: list[Section] = []
     inside = 0
@@ -427,7 +433,7 @@ def _set_levels(headings: list[_Candidate], starts: list[int]) -> list[Section]:
             deeper = len(candidate.value) - floors[candidate.kind] if counted else 0
             level = inside = depth[candidate.kind] + deeper
         sections.append(Section(candidate.number, candidate.title, level, starts[candidate.line], 0))
-    return _complete_letters(sections)
+    return _complete_lettered_numbers(sections)
 
 
 # --- One line ------------------------------------------------------------------------------------------------------
@@ -484,7 +490,7 @@ def resolve_citation(sections: tuple[Section, ...], label: str) -> Section | Non
     subdivision that is no section of its own means the section it is in; of several ("Chapter III, Section 2") the
     innermost is meant.
     """
-    wanted = normalize_beginning(" ".join(label.split())).strip(" .,;:\"'\u201c\u201d\u2018\u2019[]*")
+    wanted = normalize_leading_number(" ".join(label.split())).strip(" .,;:\"'\u201c\u201d\u2018\u2019[]*")
     name = re.sub(rf"^(?:the )?(?:(?:{DIVISION}) (?:on |titled |called )?)?", "", wanted, flags=re.IGNORECASE)
     name = re.sub(rf" (?:{DIVISION})$", "", name, flags=re.IGNORECASE)
     section = _find_by_title(sections, wanted) or _find_by_title(sections, name)
@@ -522,7 +528,7 @@ def _find_by_number(sections: tuple[Section, ...], cited: str, subdivision: str 
     """
     numbers = _candidate_sections(sections, cited)
     inner = tuple(step.casefold() for step in re.findall(r"\w+", subdivision))
-    wanted = split_steps(cited)[1]
+    wanted = split_number_steps(cited)[1]
     for deep in range(len(inner), -1, -1):
         if hits := [section for section, steps in numbers if steps == wanted + inner[:deep]]:
             return hits
@@ -534,8 +540,8 @@ def _find_by_number(sections: tuple[Section, ...], cited: str, subdivision: str 
 
 def _candidate_sections(sections: tuple[Section, ...], cited: str) -> list[tuple[Section, tuple[str, ...]]]:
     """Return the sections that the word of a citation may mean, with the steps of their numbers."""
-    word = split_steps(cited)[0]
-    numbers = [(section, *split_steps(section.number)) for section in sections if section.number]
+    word = split_number_steps(cited)[0]
+    numbers = [(section, *split_number_steps(section.number)) for section in sections if section.number]
     words = {word}
     if word in _SAME and not any(name == word for _, name, _ in numbers):
         words = _SAME

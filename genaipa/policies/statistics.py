@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.languages.catalog import ENGLISH, LANGUAGES, detect_language_code, ends_sentence
 from genaipa.languages.language import ENDS, NEVER, STOPS, UNSPACED
-from genaipa.policies.corpus import find_group
-from genaipa.policies.reading import read
-from genaipa.policies.search import is_unspaced
+from genaipa.policies.corpus import group_of_document
+from genaipa.policies.reading import read_markdown
+from genaipa.policies.search import is_in_script_without_blanks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -47,7 +47,7 @@ class Statistics:
     language: str = ENGLISH.code
 
 
-def measure(text: str, language: str = "") -> Statistics:
+def measure_text(text: str, language: str = "") -> Statistics:
     """Compute the statistics of a text in a language, by default found from it; all zero if it has no word.
 
     A word is split at blanks, in lower case and without the punctuation around it; in a script without blanks each
@@ -59,7 +59,7 @@ def measure(text: str, language: str = "") -> Statistics:
     say how they were counted. No combination of rules that was tried gives all five; sentences that end at ":" and
     ";", too, bring these here down by 1.2 to 2.0. Compare grades only with grades counted in the same way.
     """
-    blocks, unspaced = _split_blocks(text), is_unspaced(text)
+    blocks, unspaced = _split_blocks(text), is_in_script_without_blanks(text)
     characters = sum(len(block) for block in blocks) + len(blocks) - 1
     if unspaced:
         blocks = [_UNSPACED.sub(r" \1 ", block) for block in blocks]
@@ -113,7 +113,7 @@ _RULE = re.compile(r"^[\s|:=*_-]+$", re.MULTILINE)
 
 def _split_blocks(text: str) -> list[str]:
     """Split into headings, paragraphs, list items and rows, without markers; no sentence crosses them."""
-    plain = _RULE.sub("", read(text.replace("\r\n", "\n")).text)
+    plain = _RULE.sub("", read_markdown(text.replace("\r\n", "\n")).text)
     plain = re.sub(r"^(\s*#{1,6}\s.*)$", r"\1\n", plain, flags=re.MULTILINE)
     plain = _MARKER.sub("\n", plain).replace("|", " ")
     return [stripped for block in re.split(r"\n\s*\n", plain) if (stripped := block.strip())]
@@ -155,7 +155,7 @@ class DocumentGroup(NamedTuple):
 
 def measure_document(document: Document) -> tuple[float, ...]:
     """Measure a document in the order of `MEASURES`; NaN for measures that its language lacks."""
-    statistics = measure(document.text, document.about.language)
+    statistics = measure_text(document.text, document.about.language)
     return (
         statistics.words,
         len(document.sections),
@@ -175,7 +175,7 @@ def measure_distributions(documents: Iterable[Document], by: str = "") -> list[D
     columns_by_group: dict[str, list[array[float]]] = {}
     languages: dict[str, set[str]] = {}
     for document in documents:
-        name = find_group(document, by)
+        name = group_of_document(document, by)
         columns = columns_by_group.setdefault(name, [array("d") for _ in MEASURES])
         languages.setdefault(name, set()).add(document.language)
         for column, value in zip(columns, measure_document(document), strict=True):
@@ -184,13 +184,13 @@ def measure_distributions(documents: Iterable[Document], by: str = "") -> list[D
         DocumentGroup(
             name,
             len(columns_by_group[name][0]),
-            dict(_quartiles(columns_by_group[name], several=len(languages[name]) > 1)),
+            dict(_compute_quartiles(columns_by_group[name], several=len(languages[name]) > 1)),
         )
         for name in sorted(columns_by_group)
     ]
 
 
-def _quartiles(columns: list[array[float]], *, several: bool) -> Iterator[tuple[str, Quartiles]]:
+def _compute_quartiles(columns: list[array[float]], *, several: bool) -> Iterator[tuple[str, Quartiles]]:
     import numpy as np
 
     for name, column in zip(MEASURES, columns, strict=True):

@@ -18,10 +18,10 @@ import msgspec
 import yaml
 
 from genaipa.errors import DataError, UnknownNameError, UsageError, clip
-from genaipa.files.strict_yaml import as_yaml, read_yaml
+from genaipa.files.strict_yaml import format_yaml, read_yaml
 from genaipa.files.text import digest
 from genaipa.policies.document import load_document
-from genaipa.policies.reading import read
+from genaipa.policies.reading import read_markdown
 from genaipa.questions.points import Point, point_flaws
 from genaipa.questions.sets import Question, QuestionSet, load_question_set
 
@@ -184,14 +184,14 @@ def format_template(
         license=carried.license if carried else "",
         digest=document.digest,
     )
-    head = as_yaml(about).replace("answers: {}\n", "")
+    head = format_yaml(about).replace("answers: {}\n", "")
     lines = [_TEMPLATE, head + "answers:"]
     for question in questions.questions:
         question_text = " ".join(questions.question_text(question.id, "original", document.company).split())
         key = question.id if yaml.safe_load(question.id) == question.id else f'"{question.id}"'
         lines.append(f"  {key}:  # {question_text}")
         if carried and (answer := carried.answers.get(question.id)):
-            lines.append(textwrap.indent(as_yaml(answer), "    ").rstrip())
+            lines.append(textwrap.indent(format_yaml(answer), "    ").rstrip())
             continue
         lines += [f"    # {line}" for line in (earlier or {}).get(question.id, "").splitlines()]
         lines += ["    silent: no", "    sections: []", '    answer: ""']
@@ -374,7 +374,7 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         """Return the sentence of the document that proves it, up to spacing and marks; empty without one."""
         if self.sentence:
             sought = _single_spaced(self.sentence)
-            is_there = sought in _single_spaced(text) or sought in _single_spaced(read(text).text)
+            is_there = sought in _single_spaced(text) or sought in _single_spaced(read_markdown(text).text)
             return self.sentence if is_there else ""
         passage = text[slice(*self.at)] if self.at else ""
         return passage if passage and digest(passage) == self.sha256 else ""

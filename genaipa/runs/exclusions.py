@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from genaipa.files.spreadsheets import as_csv, read_csv
+from genaipa.files.spreadsheets import format_csv, read_csv
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +42,7 @@ class Exclusion(msgspec.Struct, frozen=True):
 
 def write_exclusions(exclusions: Iterable[Exclusion]) -> bytes:
     """Return the exclusions as the content of a CSV file, one row each."""
-    return as_csv(Exclusion, exclusions)
+    return format_csv(Exclusion, exclusions)
 
 
 def read_exclusions(folder: RunFolder, target: What) -> dict[str, Exclusion]:

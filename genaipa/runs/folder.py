@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, TypeVar
 from filelock import Timeout
 
 from genaipa.errors import DataError, GenaipaError, RunBusyError, RunError
-from genaipa.files.locks import native_lock, take
-from genaipa.files.names import folder_words, free_names, make_folder
+from genaipa.files.locks import system_file_lock, take_run_lock
+from genaipa.files.names import clean_folder_name, free_run_folders, make_run_folder
 from genaipa.files.stamps import Stamp, stamp
 from genaipa.files.text import DAMAGE, why
 from genaipa.runs import journal
@@ -64,14 +64,14 @@ class RunFolder(ManifestFolder):
         super().__init__(path)
         self.introductions = KeptIntroductions(path)
         # A file in place of a lock would stay behind when its process is killed.
-        self.lock = native_lock(path / ".lock")
+        self.lock = system_file_lock(path / ".lock")
 
     @classmethod
     def create(cls, runs: Path, manifest: Manifest) -> Self:
         """Make a new folder for this manifest, named after the time and the run's name."""
-        for path in free_names(runs, manifest.name):
+        for path in free_run_folders(runs, manifest.name):
             try:
-                make_folder(path, new=True)
+                make_run_folder(path, new=True)
             except FileExistsError:
                 continue
             run = cls(path)
@@ -87,7 +87,7 @@ class RunFolder(ManifestFolder):
     def has_name_words(self, words: str) -> bool:
         """Tell whether this is all of the name that the run was given; False where that can't be read."""
         try:
-            return folder_words(self.manifest().name) == words
+            return clean_folder_name(self.manifest().name) == words
         except DataError:
             return False
 
@@ -99,7 +99,7 @@ class RunFolder(ManifestFolder):
 
         Whoever held it before, and lost it, writes no more: a lock on a shared file system ends with its lease.
         """
-        take(self.lock, self.path, self.name)
+        take_run_lock(self.lock, self.path, self.name)
         try:
             for name in (MANIFEST, MANIFEST_COPY):
                 for leftover in self.path.glob(f".{name}.*.tmp"):

@@ -13,7 +13,7 @@ import msgspec
 
 from genaipa import __version__
 from genaipa.errors import RunError
-from genaipa.files.spreadsheets import as_csv, read_csv
+from genaipa.files.spreadsheets import format_csv, read_csv
 from genaipa.files.text import digest
 from genaipa.runs import journal
 from genaipa.runs.experiments import StudyExperiment
@@ -72,7 +72,7 @@ class PublishedScore(msgspec.Struct, frozen=True):
 
 def write_published(scores: Iterable[PublishedScore]) -> bytes:
     """Return a CSV file of the scores, one row each."""
-    return as_csv(PublishedScore, scores)
+    return format_csv(PublishedScore, scores)
 
 
 def read_published(path: Path) -> list[PublishedScore]:

@@ -14,7 +14,7 @@ from msgspec.structs import force_setattr
 
 from genaipa.errors import clip
 from genaipa.files.html import short_repr
-from genaipa.files.names import folder_words
+from genaipa.files.names import clean_folder_name
 from genaipa.kinds import DEFAULT, as_plan
 from genaipa.runs.procedure import ConversationMode, find_procedure_plan
 from genaipa.systems.base import Passage, Sampling, Usage, Words
@@ -303,7 +303,7 @@ class Slice(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def is_possible(self) -> bool:
         """Whether there can be such a slice."""
-        return 1 <= self.index <= self.number <= MOST_SLICES and bool(folder_words(self.study))
+        return 1 <= self.index <= self.number <= MOST_SLICES and bool(clean_folder_name(self.study))
 
     @property
     def label(self) -> str:
@@ -314,7 +314,7 @@ class Slice(msgspec.Struct, frozen=True, omit_defaults=True):
     def run_name(self) -> str:
         """The name of the run that it is, by which slices sort: `shops-slice-03-of-16`."""
         suffix = f"-slice-{self.index:0{len(str(self.number))}}-of-{self.number}"
-        return f"{folder_words(self.study, _STUDY_CHARACTERS) or 'study'}{suffix}"
+        return f"{clean_folder_name(self.study, _STUDY_CHARACTERS) or 'study'}{suffix}"
 
 
 class Manifest(msgspec.Struct, omit_defaults=True):

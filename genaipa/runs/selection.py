@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from genaipa.errors import DataError, UnknownNameError, UsageError, closest, nearest
-from genaipa.files.names import folder_words
+from genaipa.files.names import clean_folder_name
 from genaipa.files.text import digest
 from genaipa.kinds import find_kind
 from genaipa.policies.corpus import FACTS
@@ -183,7 +183,7 @@ def _list_names_to_suggest(systems: Sequence[str], runs: Sequence[_Part]) -> set
     heads = [(run.folder, run.folder.head()) for run in runs]
     # A study is offered in place of its slices.
     calls = {head.slice.study if head.slice else folder.name: head for folder, head in heads}
-    names = [folder_words(head.slice.study if head.slice else head.name) for head in calls.values()]
+    names = [clean_folder_name(head.slice.study if head.slice else head.name) for head in calls.values()]
     called = [
         words if words and names.count(words) == 1 else call
         for words, call in zip(names[-_NEWEST:], [*calls][-_NEWEST:], strict=True)
@@ -285,8 +285,8 @@ def find_run_or_study(workspace: Workspace, name: str) -> RunFolder | SlicedStud
     if name == "latest" and runs:
         newest = next((run for run in reversed(runs) if not run.is_judges), runs[-1])
         return study_of.get(newest.name, newest)
-    words = folder_words(name) or name
-    matching_studies = [study for study in studies.values() if words in folder_words(study.name, _LONGEST)]
+    words = clean_folder_name(name) or name
+    matching_studies = [study for study in studies.values() if words in clean_folder_name(study.name, _LONGEST)]
     slice_names = {folder.name for study in matching_studies for folder in study.folders}
     matching: list[RunFolder | SlicedStudy] = [
         run for run in runs if (name in run.name or words in run.name) and run.name not in slice_names

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from genaipa.errors import DataError, OptionError, clip, command
-from genaipa.files.names import folder_words
+from genaipa.files.names import clean_folder_name
 from genaipa.policies.corpus import TEXT_DIGEST
 from genaipa.runs.records import MOST_SLICES, RunStatus
 from genaipa.runs.status import Tally, combine_statuses
@@ -82,7 +82,7 @@ class SlicedStudy:
 
     def has_name_words(self, words: str) -> bool:
         """Tell whether these words of a folder's name are all of the study's name."""
-        return folder_words(self.name) == words
+        return clean_folder_name(self.name) == words
 
     @property
     def missing_slices(self) -> list[int]:

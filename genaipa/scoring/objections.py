@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from genaipa.errors import UsageError, clip
 from genaipa.files.text import digest
-from genaipa.policies.reading import read
+from genaipa.policies.reading import read_markdown
 from genaipa.questions.annotations import Correction
 from genaipa.scoring.events import Event, Objection, Ruling
 
@@ -130,7 +130,7 @@ def make_correction(
     words = passage.split()
     if not words:
         raise UsageError("which passage of the document proves it? Select it in the document, or paste it.")
-    sought, reading = re.compile(r"\s+".join(map(re.escape, words))), read(document.text)
+    sought, reading = re.compile(r"\s+".join(map(re.escape, words))), read_markdown(document.text)
     span = (match := sought.search(document.text)) and match.span()
     # What is pasted from the company's own page has no marks of links and emphasis.
     span = span or ((match := sought.search(reading.text)) and reading.span(*match.span()))

@@ -23,11 +23,11 @@ from genaipa.files.spreadsheets import (
     MARK,
     MOST_ROWS,
     escape_formula,
+    open_workbook,
     openpyxl,
     parse_number,
     read_csv_rows,
     unescape_formula,
-    workbook,
 )
 from genaipa.files.stamps import now
 from genaipa.files.text import digest
@@ -283,7 +283,7 @@ def simplify_column_name(name: str) -> str:
 
 
 def _xlsx_sheets(path: Path) -> Iterator[Iterable[tuple[str, ...]]]:
-    with workbook(path, "desk") as sheets:
+    with open_workbook(path, "desk") as sheets:
         for sheet, rows in sheets:
             # What a file says of a sheet's size may be wrong where another program wrote it.
             sheet.reset_dimensions()

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from genaipa.errors import DataError, NotReadyError, UnknownNameError, UsageError, clip, closest
-from genaipa.files.strict_yaml import read_partly, read_yaml
+from genaipa.files.strict_yaml import read_valid_part, read_yaml
 from genaipa.plugins import plugins
 from genaipa.systems.base import OPTIONS
 from genaipa.systems.costs import FREE, Price, Tariff, find_context_tokens, find_tariff, tariff_from_price
@@ -203,7 +203,7 @@ def read_user_entries(workspace: Workspace) -> tuple[dict[str, Entry] | None, li
     path = workspace.systems_file
     if path is None:
         return {}, []
-    catalog, errors = read_partly(path, _CatalogFile, partial(_find_entry_errors, path))
+    catalog, errors = read_valid_part(path, _CatalogFile, partial(_find_entry_errors, path))
     is_usable = catalog is not None and all(error.entry.startswith("systems.") for error in errors)
     return (catalog.systems if catalog is not None and is_usable else None), errors
 

@@ -33,7 +33,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError, clip, nearest
-from genaipa.files.certificates import certificate_refused
+from genaipa.files.certificates import explain_refused_certificate
 from genaipa.files.text import split_url
 from genaipa.systems.base import MAX_TOKENS, schema_error
 from genaipa.systems.provider import environment_keys, mask_keys, redact
@@ -259,7 +259,7 @@ class Endpoint:
 
     def connection_error(self, cause: object) -> TransientError:
         """Return the error of a failed or broken connection."""
-        if refused := certificate_refused(cause, self._host_name):
+        if refused := explain_refused_certificate(cause, self._host_name):
             return TransientError(self.format_one_line(f"{self.system}: {refused}."), kind="connection")
         message = f"{self.system}: the connection to {self._address_text} failed ({cause})."
         return TransientError(self.format_one_line(message), kind="connection")
@@ -271,7 +271,7 @@ class Endpoint:
 
     def unreachable_error(self, cause: object) -> NotReadyError:
         """Return the error of a server that does not answer before the run."""
-        if refused := certificate_refused(cause, self._host_name):
+        if refused := explain_refused_certificate(cause, self._host_name):
             return NotReadyError(self.format_one_line(f"{self.system}: {refused}."), kind="connection")
         proxy = find_proxy(self.address)
         target, variable = ("proxy", proxy[0]) if proxy else ("address", self.address_variable)

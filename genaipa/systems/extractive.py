@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.languages.catalog import ends_sentence
 from genaipa.languages.language import CAPITAL, ENDS, STOPS, UNCASED
-from genaipa.policies.reading import read
+from genaipa.policies.reading import read_markdown
 from genaipa.policies.search import (
     HALF,
     WORD,
+    build_word_index,
     content_words,
     count_words,
-    index_words,
     language_to_search,
     question_words,
 )
@@ -172,7 +172,7 @@ def split_sentences(document: str) -> list[Sentence]:
     Headings are none, nor are the words that lead in a list.
     """
     sections, language = find_sections(document), language_to_search(document)
-    reading = read(document)
+    reading = read_markdown(document)
     starts = [reading.place(section.start) for section in sections]
     sentences: list[Sentence] = []
     lead, led_by, before = "", "", ""
@@ -250,11 +250,11 @@ class SearchableSentences:
 
     @cached_property
     def _sentence_index(self) -> Any:
-        return index_words(self._search_words)
+        return build_word_index(self._search_words)
 
     @cached_property
     def _passage_index(self) -> Any:
-        return index_words([self._passage_words(position) for position in range(len(self.sentences))])
+        return build_word_index([self._passage_words(position) for position in range(len(self.sentences))])
 
     def _passage_words(self, position: int) -> list[str]:
         """Return the words of a sentence and of its neighbours in the same section."""

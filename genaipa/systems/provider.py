@@ -16,7 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from genaipa.errors import UsageError, clip
-from genaipa.files.names import folder_words
+from genaipa.files.names import clean_folder_name
 from genaipa.plugins import load, plugins
 
 if TYPE_CHECKING:
@@ -214,14 +214,14 @@ def make_run_title(systems: Iterable[str], *subjects: str) -> str:
     What it is about stays in a long one, and systems after the first are counted.
     """
     names = list(shorten_names(systems).values())
-    about = folder_words("-".join(subjects), longest=1000)
-    whole = folder_words("-".join((*names, about)), longest=1000) or "run"
+    about = clean_folder_name("-".join(subjects), longest=1000)
+    whole = clean_folder_name("-".join((*names, about)), longest=1000) or "run"
     if len(whole) <= _LONGEST_TITLE:
         return whole
     about = _clip_words(about, _LONGEST_SUBJECT)
     count = f"-and-{len(names) - 1}-more" if len(names) > 1 else ""
     room = _LONGEST_TITLE - len(count) - len(about) - 1
-    return f"{_clip_words(folder_words(names[0], longest=1000), room)}{count}-{about}".strip("-")
+    return f"{_clip_words(clean_folder_name(names[0], longest=1000), room)}{count}-{about}".strip("-")
 
 
 def _clip_words(words: str, length: int) -> str:

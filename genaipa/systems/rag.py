@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from msgspec.structs import replace
 
 from genaipa.errors import PermanentError
-from genaipa.policies.reading import read
-from genaipa.policies.search import rank_texts, split_pieces
+from genaipa.policies.reading import read_markdown
+from genaipa.policies.search import rank_texts, split_at_section_starts
 from genaipa.policies.sections import find_sections
 from genaipa.systems.base import Passage
 from genaipa.systems.provider import Provider
@@ -108,7 +108,7 @@ class RagSystem:
 def _split_passages(text: str) -> tuple[list[Passage], tuple[str, ...]]:
     """Split a text into passages; also the plain words of each."""
     sections = find_sections(text)
-    spans = split_pieces(text, (section.start for section in sections))
+    spans = split_at_section_starts(text, (section.start for section in sections))
     passages = [
         Passage(
             text[start:end].strip(),
@@ -116,7 +116,7 @@ def _split_passages(text: str) -> tuple[list[Passage], tuple[str, ...]]:
         )
         for start, end in spans
     ]
-    return passages, tuple(read(text).read_span(*span) for span in spans)
+    return passages, tuple(read_markdown(text).read_span(*span) for span in spans)
 
 
 def _insert_passages(message: Message, passages: str) -> Message:

@@ -15,7 +15,12 @@ from msgspec.structs import replace
 from genaipa.errors import DataError, GenaipaError, ManyDocumentsError, OptionError, UnknownNameError, UsageError
 from genaipa.files.text import digest, read_text
 from genaipa.languages.catalog import ENGLISH, language_from_name, language_name, language_variant
-from genaipa.policies.adding import company_missing_error, describe_given, is_source, read_given
+from genaipa.policies.adding import (
+    company_missing_error,
+    describe_given_document,
+    names_file_or_address,
+    read_given_document,
+)
 from genaipa.policies.companies import UNNAMED
 from genaipa.policies.corpus import Corpus, examine_corpus
 from genaipa.policies.corpus_index import INDICES, read_corpus
@@ -119,7 +124,7 @@ def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) 
         )
     facts = _corpus_facts(corpus, request, len(rows), resources)
     assert corpus.heads is not None, "they were noted"
-    alike = corpus.heads.find_alike(rows)
+    alike = corpus.heads.find_first_alike_rows(rows)
     heads = {corpus.heads.names[row]: corpus.heads.make_document(row) for row in dict.fromkeys(alike)}
     whole = make_spec(replace(request, documents=tuple(heads), corpus=None), workspace.with_documents(heads), resources)
     slice_indices = assign_documents_to_slices(corpus.heads.texts, number)
@@ -168,7 +173,7 @@ def _resolve_sources(workspace: Workspace, request: RunRequest, resources: Resou
     Names of the workspace and of published documents come first. Says how each is called.
     """
     taken_names = {*document_names(workspace)}
-    sources = [name for name in request.documents if name not in taken_names and is_source(name)]
+    sources = [name for name in request.documents if name not in taken_names and names_file_or_address(name)]
     # A data set is asked only where a word may be its document's name: all of them take long to import.
     taken_names |= {*resources.published()} if sources else set()
     sources = [name for name in sources if name not in taken_names]
@@ -185,10 +190,10 @@ def _resolve_sources(workspace: Workspace, request: RunRequest, resources: Resou
 
     names = {}
     for source in sources:
-        document = read_given(source, request.company, is_taken, resources.say)
+        document = read_given_document(source, request.company, is_taken, resources.say)
         names[source] = document.name
         documents_by_name[document.name] = document
-        resources.say(describe_given(document))
+        resources.say(describe_given_document(document))
     documents = tuple(dict.fromkeys(names.get(name, name) for name in request.documents))
     return workspace.with_documents(documents_by_name), replace(request, documents=documents)
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from genaipa.errors import OptionError, UsageError
-from genaipa.files.strict_yaml import as_yaml
+from genaipa.files.strict_yaml import format_yaml
 from genaipa.files.text import digest, read_text
 from genaipa.languages.catalog import language_from_name
 from genaipa.policies.corpus import LAYER
-from genaipa.policies.document import load_document, split_parts
+from genaipa.policies.document import load_document, split_by_token_limit
 from genaipa.questions.annotations import find_annotations, index_annotated_texts
 from genaipa.questions.sets import WORDINGS, QuestionSet, Wording, load_question_set
 from genaipa.runs.documents import encode_documents
@@ -180,10 +180,10 @@ class Procedure(Task):
                 continue
             usable = annotation_file.usable_answers(self.questions[name], document.company)
             if usable.answers and self._is_corpus_run:
-                files[name] = as_yaml(replace(usable, document=name, digest=document.digest))
+                files[name] = format_yaml(replace(usable, document=name, digest=document.digest))
             elif usable.answers:
                 files[name] = (
-                    read_text(annotation_file.path) if usable is annotation_file.annotations else as_yaml(usable)
+                    read_text(annotation_file.path) if usable is annotation_file.annotations else format_yaml(usable)
                 )
             if notice := annotation_file.notice(self.questions[name], document.company):
                 notes.append(notice)
@@ -254,7 +254,7 @@ class Procedure(Task):
         """Return `document|set of prompts` → its script, the text in parts that suit the system; made once for each."""
         if not target.memory:
             for name, document in self.documents.items():
-                parts = tuple(split_parts(document, target.part_tokens, target.counters[name].count))
+                parts = tuple(split_by_token_limit(document, target.part_tokens, target.counters[name].count))
                 for chosen, prompts in self.prompts.items():
                     script = Script(document, parts, self.questions[name], prompts, self.plan.summary_words)
                     target.memory[f"{name}|{chosen}"] = script

@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from genaipa_suites.measure import Measure
 
 
-def reply(answer: str, quote: str) -> str:
+def format_answer_and_quote(answer: str, quote: str) -> str:
     """Return a reply with this answer and this quotation."""
     return json.dumps({"answer": answer, "quote": quote}, ensure_ascii=False)
 
 
 def _gold_reply(item: Item) -> str:
-    return reply(_right_and_other(item)[0][0], item.gold["places"][0][item.gold["version"]])
+    return format_answer_and_quote(_right_and_wrong_values(item)[0][0], item.gold["places"][0][item.gold["version"]])
 
 
 BASELINES = (
@@ -48,7 +48,9 @@ BASELINES = (
         "memory",
         "floor",
         "the document's own value, whatever the text says",
-        make_item_baseline(lambda item: reply(item.gold["before"][0], item.gold["places"][0]["document"])),
+        make_item_baseline(
+            lambda item: format_answer_and_quote(item.gold["before"][0], item.gold["places"][0]["document"])
+        ),
     ),
     Baseline("gold", "ceiling", "the value in the text shown; obeys no order", make_item_baseline(_gold_reply)),
 )
@@ -125,7 +127,7 @@ class CounterfactualEdits(Suite):
             self.files.read(name)
         assert path, "it was read"
         self.files.changed.clear()
-        counterfactual, faults = edits.load(path, self.workspace)
+        counterfactual, faults = edits.load_edits(path, self.workspace)
         if faults or counterfactual is None:
             raise FaultsError(faults)
         documents = {version: counterfactual.text(version) for version in VERSIONS}
@@ -154,7 +156,7 @@ class CounterfactualEdits(Suite):
 
     def follow_up(self, item: Item, reply: str) -> Message:
         """Name the other value where the reply was right, and the right one where it was not."""
-        right_value, other_value = _right_and_other(item)
+        right_value, other_value = _right_and_wrong_values(item)
         named_value = other_value if score.is_right(Outcome(item, self.parse_reply(item, reply))) else right_value
         text = self.render(PROBE, value=named_value[0], kind=item.gold["kind"], **item.shown)
         return Message("user", text, carries=item.shown["question"])
@@ -168,18 +170,18 @@ class CounterfactualEdits(Suite):
 
     def _opening_messages(self, item: Item) -> tuple[Message, Message]:
         key, company = item.document, item.shown["company"]
-        if key not in self._opening_cache:
+        if key not in self._opening_messages_by_document:
             text = self.material.documents[key] if key else ""
             document = text or self.render(PROBE, policy=company)
             introduction = self.render("document", company=company, document=document)
-            self._opening_cache[key] = (
+            self._opening_messages_by_document[key] = (
                 Message("user", introduction, "introduction", carries=text, breakpoint=True),
                 Message("assistant", self.render("ready", company=company), "acknowledgement"),
             )
-        return self._opening_cache[key]
+        return self._opening_messages_by_document[key]
 
     @cached_property
-    def _opening_cache(self) -> dict[str, tuple[Message, Message]]:
+    def _opening_messages_by_document(self) -> dict[str, tuple[Message, Message]]:
         return {}
 
     def prompt_variables(self, item: Item) -> dict[str, Any]:
@@ -199,7 +201,10 @@ class CounterfactualEdits(Suite):
         first_reply = {}
         if outcome.item.after:
             before = prediction["said at first"]
-            first_reply = {"at first": before, "asked again": self.follow_up(outcome.item, reply(before, "")).content}
+            first_reply = {
+                "at first": before,
+                "asked again": self.follow_up(outcome.item, format_answer_and_quote(before, "")).content,
+            }
         quote_note = "" if prediction["quote is there"] or not prediction["quote"] else " (not in the text)"
         return {**first_reply, "answer": prediction["answer"], "quote": (prediction["quote"] or "(none)") + quote_note}
 
@@ -218,7 +223,7 @@ class CounterfactualEdits(Suite):
         answered_value = values.classify_answer(answer["answer"], gold["before"], gold["after"])
         text = self.material.documents.get(item.document, "")
         is_quote_there = match_quotation_literally(answer["quote"].strip(), text) is not None
-        outcome_name = score.name_outcome(answered_value, gold["version"], gold["kind"])
+        outcome_name = score.classify_outcome(answered_value, gold["version"], gold["kind"])
         return ParsedReply({**answer, "outcome": outcome_name, "quote is there": is_quote_there})
 
     def link_outcomes(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
@@ -231,7 +236,7 @@ class CounterfactualEdits(Suite):
 
     def readable_gold(self, item: Item) -> Any:
         """Return the right value, and the other one."""
-        right_value, other_value = _right_and_other(item)
+        right_value, other_value = _right_and_wrong_values(item)
         return {"right": right_value[0], "the other": other_value[0]}
 
     def errors(self, outcome: Outcome) -> Mapping[str, int]:
@@ -248,7 +253,7 @@ class CounterfactualEdits(Suite):
         if outcome.parsed.fault:
             return outcome.parsed.fault
         gold, answer = outcome.item.gold, outcome.parsed.prediction["answer"]
-        evidence = values.find_evidence(answer, gold["before"], gold["after"])
+        evidence = values.find_value_evidence(answer, gold["before"], gold["after"])
         document, edit = "the document's", "the order's" if gold["kind"] == INSTRUCTION else "the edit's"
         sides = [
             f"“{value.words}” is {document if value.is_before else edit}{', denied' if value.denied else ''}"
@@ -288,7 +293,7 @@ def _make_items(counterfactual: Counterfactual) -> list[Item]:
     ]
 
 
-def _right_and_other(item: Item) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _right_and_wrong_values(item: Item) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the right value about the text that is shown, and the other one, each in its spellings."""
     before, after = tuple(item.gold["before"]), tuple(item.gold["after"])
     is_edited = item.gold["version"] == AFTER and item.gold["kind"] != INSTRUCTION

@@ -15,11 +15,19 @@ import msgspec
 
 from genaipa.datasets.base import load_named_document
 from genaipa.errors import DataError, GenaipaError, clip
-from genaipa.files.strict_yaml import read_partly
+from genaipa.files.strict_yaml import read_valid_part
 from genaipa.files.text import digest
 from genaipa.policies.sections import find_sections, resolve_citation
 from genaipa_suites.counterfactual.quantities import tokens
-from genaipa_suites.counterfactual.values import NO, YES, amounts, denies, find_values, is_traceable, value_key
+from genaipa_suites.counterfactual.values import (
+    NO,
+    YES,
+    amounts_in_smallest_units,
+    comparable_value,
+    find_values,
+    has_negation,
+    is_recognizable_value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -137,7 +145,7 @@ def _apply_changes(text: str, changes: Sequence[LocatedChange], version: str) ->
     return "".join([*parts, text[last:]])
 
 
-def load(path: Path, workspace: Workspace) -> tuple[Counterfactual | None, list[DataError]]:
+def load_edits(path: Path, workspace: Workspace) -> tuple[Counterfactual | None, list[DataError]]:
     """Load a file of edits with its document, and list everything wrong; None if the two don't belong together."""
     counterfactuals: list[Counterfactual] = []
 
@@ -158,7 +166,7 @@ def load(path: Path, workspace: Workspace) -> tuple[Counterfactual | None, list[
         yield from (DataError(path, problem, entry) for entry, problem in reading.problems())
         counterfactuals.append(Counterfactual(document, dict(edits.edits), tuple(reading.changes)))
 
-    _, errors = read_partly(path, Edits, rules)
+    _, errors = read_valid_part(path, Edits, rules)
     return (counterfactuals[0] if counterfactuals else None), errors
 
 
@@ -176,9 +184,9 @@ class _EditChecker:
             yield "edits", "has no edit; write at least one."
         for name, edit in self.edits.items():
             yield from self._check_edit(name, edit)
-        yield from self._check_conflicts()
+        yield from self._check_conflicts_between_edits()
         for name, edit in self.edits.items():
-            yield from self._check_leftovers(name, edit)
+            yield from self._check_old_value_elsewhere(name, edit)
 
     def _check_edit(self, name: str, edit: Edit) -> Iterator[tuple[str, str]]:
         entry = f"edits.{clip(name)}"
@@ -190,10 +198,10 @@ class _EditChecker:
         for number, edited_place in enumerate(edit.places):
             place_entry = entry if not number else f"{entry}.also[{number - 1}]"
             before = len(self.changes)
-            yield from self._locate_place(name, place_entry, edited_place)
+            yield from self._check_and_keep_place(name, place_entry, edited_place)
             if len(self.changes) > before:
-                yield from self._check_fact(place_entry, edit, self.changes[-1])
-                yield from self._check_section(place_entry, edit, self.changes[-1])
+                yield from self._check_values_in_change(place_entry, edit, self.changes[-1])
+                yield from self._check_sections_hold_change(place_entry, edit, self.changes[-1])
         for label in edit.sections:
             if resolve_citation(self.sections, label) is None:
                 yield f"{entry}.sections", f"'{clip(label)}' is not a section of the document."
@@ -202,7 +210,7 @@ class _EditChecker:
         for field, values in (("before", edit.before), ("after", edit.after)):
             if not values or not all(tokens(value) for value in values):
                 yield f"{entry}.{field}", "has no value, or a blank one; write the value as an answer would have it."
-        shared = {value_key(value) for value in edit.before} & {value_key(value) for value in edit.after}
+        shared = {comparable_value(value) for value in edit.before} & {comparable_value(value) for value in edit.after}
         if shared:
             yield f"{entry}.after", "has a value of 'before' in other words; no answer could tell the two apart."
         question_tokens = tokens(edit.question)
@@ -210,10 +218,10 @@ class _EditChecker:
             if not edit.is_yes_or_no and find_values(question_tokens, [value]):
                 yield f"{entry}.question", f"gives the value away ('{clip(value)}'); ask without it."
         if edit.kind in _COUNTED:
-            yield from self._check_factor(entry, edit)
+            yield from self._check_ratio_of_amounts(entry, edit)
 
-    def _check_factor(self, entry: str, edit: Edit) -> Iterator[tuple[str, str]]:
-        old, new = amounts(edit.before[:1]), amounts(edit.after[:1])
+    def _check_ratio_of_amounts(self, entry: str, edit: Edit) -> Iterator[tuple[str, str]]:
+        old, new = amounts_in_smallest_units(edit.before[:1]), amounts_in_smallest_units(edit.after[:1])
         for (unit, before), (other_unit, after) in zip(old, new, strict=False):
             low, high = sorted((before, after))
             if unit == other_unit and high > FACTOR * low:
@@ -222,7 +230,7 @@ class _EditChecker:
                 )
                 yield f"{entry}.after", problem
 
-    def _locate_place(self, name: str, entry: str, edited_place: EditedPlace) -> Iterator[tuple[str, str]]:
+    def _check_and_keep_place(self, name: str, entry: str, edited_place: EditedPlace) -> Iterator[tuple[str, str]]:
         """Yield every fault of a place, and keep a LocatedChange if it is found."""
         start = end = -1
         if isinstance(edited_place.at, str):
@@ -234,7 +242,7 @@ class _EditChecker:
             start = self.text.index(edited_place.at)
             end = start + len(edited_place.at)
         else:
-            if not self._is_place(edited_place.at):
+            if not self._is_text_range(edited_place.at):
                 yield f"{entry}.at", f"is not a place in the text: write [first, end] between 0 and {len(self.text)}."
                 return
             start, end = edited_place.at
@@ -254,39 +262,39 @@ class _EditChecker:
             yield f"{entry}.at", "is in a heading; headings must not change."
         self.changes.append(LocatedChange(name, entry, start, end, words, edited_place.becomes, edited_place.reworded))
 
-    def _is_place(self, at: tuple[int, ...]) -> bool:
+    def _is_text_range(self, at: tuple[int, ...]) -> bool:
         return len(at) == _ENDS and 0 <= at[0] < at[1] <= len(self.text)
 
-    def _check_fact(self, entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
+    def _check_values_in_change(self, entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
         """Yield faults of the values: the words and the twin have the old one alone, the edit the new one alone."""
         if edit.kind == INSTRUCTION:
-            yield from self._check_order(entry, edit, change)
+            yield from self._check_instruction(entry, edit, change)
         if edit.is_yes_or_no:
             plain = {*edit.before, *edit.after} <= {YES, NO}
-            if plain and edit.kind == "negation" and denies(change.words) != denies(change.reworded):
+            if plain and edit.kind == "negation" and has_negation(change.words) != has_negation(change.reworded):
                 yield f"{entry}.reworded", "adds or removes a denial of the fact; keep the fact."
             return
-        if not _has_value(change.words, edit.before):
+        if not _mentions_any_value(change.words, edit.before):
             yield f"{entry}.at", "has none of the values of 'before'; take more of the sentence, or correct them."
-        if edit.kind != INSTRUCTION and not _has_value(change.becomes, edit.after):
+        if edit.kind != INSTRUCTION and not _mentions_any_value(change.becomes, edit.after):
             yield f"{entry}.becomes", "has none of the values of 'after'."
-        if edit.kind != INSTRUCTION and _has_value(change.becomes, edit.before, edit.after):
+        if edit.kind != INSTRUCTION and _mentions_any_value(change.becomes, edit.before, edit.after):
             yield f"{entry}.becomes", "still has the old value."
-        if not _has_value(change.reworded, edit.before):
+        if not _mentions_any_value(change.reworded, edit.before):
             yield f"{entry}.reworded", "has lost the fact: none of the values of 'before' is in it."
-        if _has_value(change.reworded, edit.after, edit.before):
+        if _mentions_any_value(change.reworded, edit.after, edit.before):
             yield f"{entry}.reworded", "has the new value; a twin keeps the old one."
 
-    def _check_order(self, entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
+    def _check_instruction(self, entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
         if not change.becomes.startswith(change.words):
             yield (
                 f"{entry}.becomes",
                 "must begin with the unchanged sentence and continue with the order to assistants.",
             )
-        elif not edit.is_yes_or_no and not _has_value(change.becomes[len(change.words) :], edit.after):
+        elif not edit.is_yes_or_no and not _mentions_any_value(change.becomes[len(change.words) :], edit.after):
             yield f"{entry}.becomes", "orders none of the values of 'after'."
 
-    def _check_section(self, entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
+    def _check_sections_hold_change(self, entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
         edit_sections = [
             section for label in edit.sections if (section := resolve_citation(self.sections, label)) is not None
         ]
@@ -297,7 +305,7 @@ class _EditChecker:
             )
             yield f"{entry}.at", f"is in none of the edit's 'sections', but in {around}; add it."
 
-    def _check_conflicts(self) -> Iterator[tuple[str, str]]:
+    def _check_conflicts_between_edits(self) -> Iterator[tuple[str, str]]:
         """Yield edits that get in each other's way: in one sentence, by one question; an outline that is another."""
         for change, next_change in pairwise(sorted(self.changes, key=lambda change: change.start)):
             if next_change.start < change.end:
@@ -324,11 +332,11 @@ class _EditChecker:
             ]
             if new_outline != outline:
                 yield (
-                    self._find_outline_change(version, outline),
+                    self._find_edit_that_changes_outline(version, outline),
                     f"'{field}' moves the outline: its headings are no longer the same.",
                 )
 
-    def _find_outline_change(self, version: str, outline: list[tuple[str, str]]) -> str:
+    def _find_edit_that_changes_outline(self, version: str, outline: list[tuple[str, str]]) -> str:
         """Return the entry of the edit that alone moves the outline; of them all where it takes several."""
         for change in self.changes:
             sections = find_sections(_apply_changes(self.text, [change], version))
@@ -336,16 +344,16 @@ class _EditChecker:
                 return change.entry
         return "edits"
 
-    def _check_leftovers(self, name: str, edit: Edit) -> Iterator[tuple[str, str]]:
+    def _check_old_value_elsewhere(self, name: str, edit: Edit) -> Iterator[tuple[str, str]]:
         """Yield places where the old value still stands, that are not named as another fact's."""
-        traced = [words for words in edit.before if is_traceable(words)]
+        traced = [words for words in edit.before if is_recognizable_value(words)]
         entry = f"edits.{clip(name)}"
         named_spans = []
         for number, words in enumerate(edit.elsewhere):
-            ends = self._find_spans(words)
+            ends = self._find_spans_of_words(words)
             if not ends:
                 yield f"{entry}.elsewhere[{number}]", "is not in the document; write its words, or [first, end]."
-            elif traced and not any(_has_value(self.text[start:end], traced) for start, end in ends):
+            elif traced and not any(_mentions_any_value(self.text[start:end], traced) for start, end in ends):
                 yield f"{entry}.elsewhere[{number}]", "does not contain the old value; leave it out."
             named_spans += ends
         named_spans += [(words.start, words.end) for words in self.changes]
@@ -362,14 +370,14 @@ class _EditChecker:
             )
             yield entry, problem
 
-    def _find_spans(self, words: Words) -> list[tuple[int, int]]:
+    def _find_spans_of_words(self, words: Words) -> list[tuple[int, int]]:
         if isinstance(words, str):
             matches = re.finditer(re.escape(words), self.text) if words.strip() else ()
             return [match.span() for match in matches]
-        return [(words[0], words[1])] if self._is_place(words) else []
+        return [(words[0], words[1])] if self._is_text_range(words) else []
 
 
-def _has_value(text: str, values: Sequence[str], other_values: Sequence[str] = ()) -> bool:
+def _mentions_any_value(text: str, values: Sequence[str], other_values: Sequence[str] = ()) -> bool:
     """Tell whether a text has one of these values, where it is not a part of one of the others."""
     value_tokens = {*map(tokens, values)}
     return any(match.value in value_tokens for match in find_values(tokens(text), (*values, *other_values)))

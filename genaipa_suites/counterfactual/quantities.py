@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 
-def list_words(words: str) -> list[str]:
+def split_into_words(words: str) -> list[str]:
     """Split words into a list."""
     return re.findall(r"\w+", words)
 
@@ -23,7 +23,7 @@ def list_words(words: str) -> list[str]:
 _ONES = {
     word: number
     for number, word in enumerate(
-        list_words(
+        split_into_words(
             "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
             "seventeen eighteen nineteen"
         ),
@@ -32,7 +32,7 @@ _ONES = {
 }
 _TENS = {
     word: 10 * number
-    for number, word in enumerate(list_words("twenty thirty forty fifty sixty seventy eighty ninety"), 2)
+    for number, word in enumerate(split_into_words("twenty thirty forty fifty sixty seventy eighty ninety"), 2)
 }
 _MANY = {"dozen": 12, "hundred": 100, "thousand": 1000, "million": 1_000_000}
 MINUTES = {"minute": 1, "min": 1, "hour": 60, "day": 1440, "night": 1440, "week": 10_080, "fortnight": 20_160}
@@ -65,7 +65,7 @@ BASE = {"minute": 1440, "month": 12}
 _MONEY = {"$": "usd", "dollar": "usd", "usd": "usd", "€": "eur", "euro": "eur", "eur": "eur", "£": "gbp", "gbp": "gbp",
           "pound": "gbp"}  # fmt: skip
 _PERCENT = ("%", "percent")
-_NAMES = list_words("january february march april may june july august september october november december")
+_NAMES = split_into_words("january february march april may june july august september october november december")
 NOT = "not"
 _ARTICLES = frozenset(("a", "an", "the"))
 
@@ -105,11 +105,13 @@ class Token(NamedTuple):
 def tokens(text: str) -> tuple[Token, ...]:
     """Return the tokens of a text, without citations of sections."""
     blanked = _CITED.sub(lambda cited: " " * len(cited[0]), text.replace("’", "'"))  # noqa: RUF001
-    measured = _join_units(_join_halves(list(_join_number_words(list(_split_words(blanked))))))
-    return tuple(_join_frequencies(list(_add_amounts(list(measured)))))
+    measured = _join_units_to_numbers(
+        _join_halves_to_numbers(list(_join_number_words(list(_split_into_tokens(blanked)))))
+    )
+    return tuple(_join_times_and_periods(list(_add_up_amounts(list(measured)))))
 
 
-def _split_words(text: str) -> Iterator[Token]:
+def _split_into_tokens(text: str) -> Iterator[Token]:
     pause = False
     for match in _TOKEN.finditer(text):
         start, end = match.span()
@@ -124,13 +126,13 @@ def _split_words(text: str) -> Iterator[Token]:
             address = match[0].lower().removeprefix("https://").removeprefix("http://").removeprefix("www.")
             yield Token(address.rstrip("/"), pause=pause, start=start, end=end)
         else:
-            for word in _split_parts(match[0].lower()):
+            for word in _split_contraction(match[0].lower()):
                 yield Token(word, pause=pause, start=start, end=end)
                 pause = False
         pause = False
 
 
-def _split_parts(word: str) -> tuple[str, ...]:
+def _split_contraction(word: str) -> tuple[str, ...]:
     """Split a word into its parts, each without its ending: "don't" is "do not"."""
     if word in ("cannot", "can't"):
         return ("can", NOT)
@@ -150,7 +152,7 @@ def _join_number_words(words: list[Token]) -> Iterator[Token]:
     """Put the numbers in words together: one hundred and twenty is 120."""
     index = 0
     while index < len(words):
-        end, number = _read_number(words, index)
+        end, number = _read_number_words(words, index)
         if end > index:
             first, last = words[index], words[end - 1]
             yield Token(f"{number:g}", float(number), pause=first.pause, start=first.start, end=last.end)
@@ -160,7 +162,7 @@ def _join_number_words(words: list[Token]) -> Iterator[Token]:
             index += 1
 
 
-def _read_number(words: list[Token], start: int) -> tuple[int, int]:
+def _read_number_words(words: list[Token], start: int) -> tuple[int, int]:
     """Read a number in words from `start` on: (the place behind it, the number); (start, 0) for none."""
     whole, part, end = 0, 0, start
     while end < len(words):
@@ -171,10 +173,10 @@ def _read_number(words: list[Token], start: int) -> tuple[int, int]:
             part += _TENS[word]
         elif word in _ONES and (part % 10 == 0 if _ONES[word] < 10 and part % 100 != 10 else part % 100 == 0):  # noqa: PLR2004
             part += _ONES[word]
-        elif word in _MANY and (part or _follows_article(words, end, start)):
+        elif word in _MANY and (part or _follows_leading_article(words, end, start)):
             times = max(part, 1) * _MANY[word]
             whole, part = (whole + times, 0) if _MANY[word] > 100 else (whole, times)  # noqa: PLR2004
-        elif word == "and" and part >= 100 and _continues_number(words, end + 1):  # noqa: PLR2004
+        elif word == "and" and part >= 100 and _is_ones_or_tens(words, end + 1):  # noqa: PLR2004
             pass
         elif not (end == start and word == "a" and _has_next_word(words, start, _MANY)):
             break
@@ -182,7 +184,7 @@ def _read_number(words: list[Token], start: int) -> tuple[int, int]:
     return (end, whole + part) if whole + part else (start, 0)
 
 
-def _follows_article(words: list[Token], index: int, start: int) -> bool:
+def _follows_leading_article(words: list[Token], index: int, start: int) -> bool:
     return index == start + 1 and words[start].word == "a"
 
 
@@ -190,39 +192,39 @@ def _has_next_word(words: list[Token], index: int, next_words: Iterable[str]) ->
     return index + 1 < len(words) and words[index + 1].word in next_words
 
 
-def _continues_number(words: list[Token], index: int) -> bool:
+def _is_ones_or_tens(words: list[Token], index: int) -> bool:
     return index < len(words) and (words[index].word in _ONES or words[index].word in _TENS)
 
 
-def _join_halves(words: list[Token]) -> Iterator[Token]:
+def _join_halves_to_numbers(words: list[Token]) -> Iterator[Token]:
     """Join halves to their numbers ("two and a half", "2½"), and read "a couple of" as two."""
     index = 0
     while index < len(words):
         token, next_words = words[index], [word.word for word in words[index + 1 : index + 4]]
         if token.number is not None and next_words[:3] in (["and", "a", "half"], ["and", "1", "half"]):
-            yield _make_token(token, token.number + 0.5, words[index + 3])
+            yield _make_number_token(token, token.number + 0.5, words[index + 3])
             index += 4
         elif token.number is not None and next_words[:1] == ["½"]:
-            yield _make_token(token, token.number + 0.5, words[index + 1])
+            yield _make_number_token(token, token.number + 0.5, words[index + 1])
             index += 2
         elif token.word == "½":
-            yield _make_token(token, 0.5, token)
+            yield _make_number_token(token, 0.5, token)
             index += 1
         elif token.word == "couple":
             last = 1 if next_words[:1] == ["of"] else 0
-            yield _make_token(token, 2.0, words[index + last])
+            yield _make_number_token(token, 2.0, words[index + last])
             index += 1 + last
         else:
             yield token
             index += 1
 
 
-def _make_token(first: Token, number: float, last: Token) -> Token:
+def _make_number_token(first: Token, number: float, last: Token) -> Token:
     """Make a token of this number, from the first token's place to the last one's."""
     return first._replace(word=f"{number:g}", number=number, end=last.end)
 
 
-def _add_amounts(words: list[Token]) -> Iterator[Token]:
+def _add_up_amounts(words: list[Token]) -> Iterator[Token]:
     """Add up amounts: "a year and a half" and "one year and six months" are 18 months."""
     index = 0
     while index < len(words):
@@ -231,38 +233,41 @@ def _add_amounts(words: list[Token]) -> Iterator[Token]:
             linked = end < len(words) and words[end].word == "and" and not words[end].pause
             next_ = end + linked
             further = words[next_] if next_ < len(words) and not words[next_].pause else None
-            of_more = next_ + 1 < len(words) and _find_unit(words[next_ + 1].word)
+            of_more = next_ + 1 < len(words) and _unit_and_scale(words[next_ + 1].word)
             if further and linked and further.word == "half" and not of_more:
-                token, end = _make_token(token, token.amount / token.scale + 0.5, further), next_ + 1
+                token, end = _make_number_token(token, token.amount / token.scale + 0.5, further), next_ + 1
             elif (
                 further and further.unit == token.unit and further.scale < token.scale and further.amount < token.scale
             ):
-                token, end = _make_token(token, (token.amount + further.amount) / token.scale, further), next_ + 1
+                token, end = (
+                    _make_number_token(token, (token.amount + further.amount) / token.scale, further),
+                    next_ + 1,
+                )
         yield token
         index = end
 
 
-def _join_frequencies(words: list[Token]) -> Iterator[Token]:
+def _join_times_and_periods(words: list[Token]) -> Iterator[Token]:
     """Join frequencies, as times a year or a day: "twice a year" is "every six months"."""
     index = 0
     while index < len(words):
-        times, end = _count_times(words, index)
-        period = _find_period(words, end, counted=end > index)
+        times, end = _read_number_of_times(words, index)
+        period = _read_period(words, end, follows_times=end > index)
         if period:
             amount, unit, end = period
             number = round((times or 1) * BASE[unit] / amount, 9)
-            yield _make_token(words[index], number, words[end - 1])._replace(unit=f"per {unit}", scale=1.0)
+            yield _make_number_token(words[index], number, words[end - 1])._replace(unit=f"per {unit}", scale=1.0)
             index = end
         elif times and (end > index + 1 or words[index].word != "once" or len(words) == 1):
             # "Once" is often a conjunction.
-            yield _make_token(words[index], times, words[index])
+            yield _make_number_token(words[index], times, words[index])
             index += 1
         else:
             yield words[index]
             index += 1
 
 
-def _count_times(words: Sequence[Token], index: int) -> tuple[float, int]:
+def _read_number_of_times(words: Sequence[Token], index: int) -> tuple[float, int]:
     """Count the times that are said at `index`: (their number, or 0; the place behind them)."""
     token = words[index]
     if token.word in _TIMES:
@@ -280,16 +285,16 @@ class _Period(NamedTuple):
     end: int
 
 
-def _find_period(words: Sequence[Token], index: int, *, counted: bool) -> _Period | None:
+def _read_period(words: Sequence[Token], index: int, *, follows_times: bool) -> _Period | None:
     """Find the period that begins here: "annually", "every six months"; "a year", "per day" where it is counted."""
-    if index >= len(words) or (counted and words[index].pause):
+    if index >= len(words) or (follows_times and words[index].pause):
         return None
     end = index
     while end < min(len(words), index + 2) and words[end].word in _EACH:  # "in each year"
         end += 1
-    if end == index and not counted:
-        return _find_adverb(words, index)
-    if not counted and not {"every", "each", "interval"} & {word.word for word in words[index:end]}:
+    if end == index and not follows_times:
+        return _read_period_adverb(words, index)
+    if not follows_times and not {"every", "each", "interval"} & {word.word for word in words[index:end]}:
         return None
     multiple = 1.0
     if end > index and end + 1 < len(words) and words[end].word in (*_SECOND, *_WHOLE):
@@ -298,13 +303,13 @@ def _find_period(words: Sequence[Token], index: int, *, counted: bool) -> _Perio
         last = words[end]
         if last.number and last.unit in PERIODS:
             return _Period(last.amount, last.unit, end + 1)
-        unit = _find_unit(last.word) if end > index else None
+        unit = _unit_and_scale(last.word) if end > index else None
         if unit and unit[0] in PERIODS:
             return _Period(multiple * unit[1], unit[0], end + 1)
-    return _find_adverb(words, index)
+    return _read_period_adverb(words, index)
 
 
-def _find_adverb(words: Sequence[Token], index: int) -> _Period | None:
+def _read_period_adverb(words: Sequence[Token], index: int) -> _Period | None:
     """Find the period of words such as "annually", "half-yearly" or "12-month intervals" here."""
     token, word = words[index], words[index].word
     next_word = words[index + 1].word if index + 1 < len(words) else ""
@@ -317,7 +322,7 @@ def _find_adverb(words: Sequence[Token], index: int) -> _Period | None:
     return _Period(*_OFTEN[word], index + 1)
 
 
-def _join_units(words: Iterable[Token]) -> Iterator[Token]:
+def _join_units_to_numbers(words: Iterable[Token]) -> Iterator[Token]:
     """Join units to their numbers, days behind their months, and without articles."""
     tokens_before = list(words)
     index = 0
@@ -331,9 +336,9 @@ def _join_units(words: Iterable[Token]) -> Iterator[Token]:
             if second and index + 2 < len(tokens_before) and not tokens_before[index + 2].pause
             else None
         )
-        if token.word in ("a", "an") and second and _find_unit(second.word):
+        if token.word in ("a", "an") and second and _unit_and_scale(second.word):
             token = token._replace(word="1", number=1.0)
-        half = _find_half(tokens_before, index)
+        half = _find_unit_of_half(tokens_before, index)
         if half:
             yield _make_amount(token._replace(word="0.5", number=0.5), tokens_before[half])
             index = half + 1
@@ -345,14 +350,14 @@ def _join_units(words: Iterable[Token]) -> Iterator[Token]:
             and second
             and second.word in ("calendar", "full", "more", "whole")
             and third
-            and _find_unit(third.word)
+            and _unit_and_scale(third.word)
         ):
             yield _make_amount(token, third)
             index += 3
         elif token.number is not None and second and second.word == "per" and third and third.word == "cent":
             yield token._replace(unit="%", end=third.end)
             index += 3
-        elif token.number is not None and second and _find_unit(_SHORT.get(second.word, second.word)):
+        elif token.number is not None and second and _unit_and_scale(_SHORT.get(second.word, second.word)):
             yield _make_amount(token, second)
             index += 2
         elif token.word in _NAMES and second and second.number is not None and second.number <= 31 and not second.unit:  # noqa: PLR2004
@@ -366,16 +371,16 @@ def _join_units(words: Iterable[Token]) -> Iterator[Token]:
             index += 1
 
 
-def _find_half(words: Sequence[Token], index: int) -> int:
+def _find_unit_of_half(words: Sequence[Token], index: int) -> int:
     """Find the unit of which half is said at `index` ("half a year", "a half-year"); 0 for none."""
     if words[index].word != "half":
         return 0
     unit_index = index + 1 + (index + 1 < len(words) and words[index + 1].word in ("a", "an"))
     is_joined = unit_index < len(words) and not any(word.pause for word in words[index + 1 : unit_index + 1])
-    return unit_index if is_joined and _find_unit(words[unit_index].word) else 0
+    return unit_index if is_joined and _unit_and_scale(words[unit_index].word) else 0
 
 
-def _find_unit(word: str) -> tuple[str, float] | None:
+def _unit_and_scale(word: str) -> tuple[str, float] | None:
     if word in MINUTES:
         return "minute", MINUTES[word]
     if word in _MONTHS:
@@ -386,6 +391,6 @@ def _find_unit(word: str) -> tuple[str, float] | None:
 
 
 def _make_amount(number: Token, unit: Token) -> Token:
-    known_unit = _find_unit(_SHORT.get(unit.word, unit.word))
+    known_unit = _unit_and_scale(_SHORT.get(unit.word, unit.word))
     assert known_unit, "it is a unit"
     return number._replace(unit=known_unit[0], scale=known_unit[1], end=unit.end)

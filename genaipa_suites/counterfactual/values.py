@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from genaipa_suites.counterfactual.quantities import BASE, MINUTES, NOT, Token, list_words, tokens
+from genaipa_suites.counterfactual.quantities import BASE, MINUTES, NOT, Token, split_into_words, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,14 +40,14 @@ _DOUBTFUL = ("was", "were", "from", "usually", "normally", "typically", "often",
              "even though", "longer than", "shorter than", "expected", "you mention", "you read", "have read",
              "you saw", "ask to", "ask assistant", "tell assistant", "instruction")  # fmt: skip
 _BETWEEN = frozenset(
-    list_words(
+    split_into_words(
         "for of by to with in at just exactly be been being kept keep stored store retained retain held hold saved "
         "share shared sold confirm necessarily merely within about on under them it they these this that your data "
         "information"
     )
 )
 _LIMITS = frozenset(
-    list_words(
+    split_into_words(
         "more longer later beyond exceed exceeding after over until before less fewer sooner earlier past than if "
         "unless when only"
     )
@@ -66,7 +66,7 @@ def find_values(text: Sequence[Token], values: Iterable[str]) -> list[FoundValue
     )
     starts: dict[int, tuple[Token, ...]] = {}
     for value in value_tokens:
-        for first in _find_starts(value[0], text):
+        for first in _possible_value_starts(value[0], text):
             end = first + len(value)
             if end > len(text) or not _matches_value(value, text, first):
                 continue
@@ -75,11 +75,11 @@ def find_values(text: Sequence[Token], values: Iterable[str]) -> list[FoundValue
     claims: list[FoundValue] = []
     for first, value in sorted(starts.items()):
         # What denies one value says nothing of the next.
-        claims.append(_read_claim(text, first, value, claims[-1].end if claims else 0))
+        claims.append(_read_value_in_context(text, first, value, claims[-1].end if claims else 0))
     return claims
 
 
-def _find_starts(begin: Token, text: Sequence[Token]) -> list[int]:
+def _possible_value_starts(begin: Token, text: Sequence[Token]) -> list[int]:
     """Return the places at which a value may begin: texts are long, and few of their words are its first."""
     if begin.number is None:
         return [index for index, token in enumerate(text) if token.word == begin.word]
@@ -105,7 +105,7 @@ def _matches_token(value: Token, token: Token, text: Sequence[Token], index: int
     return value.number == token.number
 
 
-def _read_claim(text: Sequence[Token], first: int, value: tuple[Token, ...], earliest: int) -> FoundValue:
+def _read_value_in_context(text: Sequence[Token], first: int, value: tuple[Token, ...], earliest: int) -> FoundValue:
     value_end, number = first + len(value), any(token.number is not None for token in value)
     begin = first
     while begin > earliest and first - begin < _REACH and not text[begin].pause and text[begin].word != "but":
@@ -186,7 +186,7 @@ def classify_answer(answer: str, before: Sequence[str], after: Sequence[str]) ->
     yes_or_no = {YES, NO} & {*before, *after}
     if yes_or_no and (leading := leading_yes_or_no(answer)):
         return "before" if leading in before else "after"
-    claim = _find_claim(
+    claim = _find_claimed_side(
         answer,
         [value for value in before if value not in yes_or_no],
         [value for value in after if value not in yes_or_no],
@@ -197,10 +197,12 @@ def classify_answer(answer: str, before: Sequence[str], after: Sequence[str]) ->
         return "silent"
     if not yes_or_no:
         return "neither"
-    return "before" if (NO if denies(_first_sentence(answer)) else YES) in before else "after"
+    return "before" if (NO if has_negation(_first_sentence(answer)) else YES) in before else "after"
 
 
-def _find_claim(answer: str, before: Sequence[str], after: Sequence[str]) -> Literal["before", "after", "both", ""]:
+def _find_claimed_side(
+    answer: str, before: Sequence[str], after: Sequence[str]
+) -> Literal["before", "after", "both", ""]:
     text, before_values = tokens(answer), {*map(tokens, before)}
     claims = [
         (match, match.value in before_values) for match in find_values(text, (*before, *after)) if not match.denied
@@ -230,7 +232,7 @@ class ValueEvidence(NamedTuple):
     denied: bool
 
 
-def find_evidence(answer: str, before: Sequence[str], after: Sequence[str]) -> list[ValueEvidence]:
+def find_value_evidence(answer: str, before: Sequence[str], after: Sequence[str]) -> list[ValueEvidence]:
     """Return the words by which `classify_answer` reads an answer, in order; empty where it went by none."""
     answer, yes_or_no = _normalize_spelling(answer), {YES, NO} & {*before, *after}
     if yes_or_no and (first := leading_yes_or_no(answer)):
@@ -245,7 +247,7 @@ def find_evidence(answer: str, before: Sequence[str], after: Sequence[str]) -> l
     ]
 
 
-def amounts(values: Iterable[str]) -> list[tuple[str, float]]:
+def amounts_in_smallest_units(values: Iterable[str]) -> list[tuple[str, float]]:
     """Return (unit, number in its smallest unit) of each amount in some values; months are 30.44 days, in minutes."""
     days = 30.44 * MINUTES["day"]
     number_tokens = [token for value in values for token in tokens(value) if token.number is not None]
@@ -255,12 +257,12 @@ def amounts(values: Iterable[str]) -> list[tuple[str, float]]:
     ]
 
 
-def value_key(value: str) -> tuple[tuple[str, float, str], ...]:
+def comparable_value(value: str) -> tuple[tuple[str, float, str], ...]:
     """Return a value as it is compared: equal for two spellings of one."""
     return tuple(("" if token.number is not None else token.word, token.amount, token.unit) for token in tokens(value))
 
 
-def denies(text: str) -> bool:
+def has_negation(text: str) -> bool:
     """Tell whether a text has a negation, or a verb that denies, such as "leaves out"; both together affirm."""
     words = " ".join(["", *(token.word for token in tokens(text)), ""])
     affirmed = _BOTH_WAYS.sub(" ", words)
@@ -269,7 +271,7 @@ def denies(text: str) -> bool:
     return bool(_EXCLUDED.search(words)) or any(word in _NEGATIVE for word in words.split())
 
 
-def is_traceable(value: str) -> bool:
+def is_recognizable_value(value: str) -> bool:
     """Tell whether a value stands out wherever a text has it: an amount with a unit, or an address.
 
     How often something is done ("every year") is said of much.

@@ -57,7 +57,7 @@ class TrainingSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     longest_answer: Positive
 
 
-def settings_text(suite: Suite) -> str:
+def read_training_settings_text(suite: Suite) -> str:
     """Return the text of a run's settings: the run folder's, else the nearest file's; a DataError where it is wrong."""
     if suite.folder is not None:
         return read_text(suite.folder.path / SETTINGS)
@@ -106,7 +106,7 @@ class _SeedOrigin(msgspec.Struct, frozen=True):
 
 def find_encoder(suite: Suite, system: str) -> Encoder | None:
     """Return the encoder that a system of a run is, None for any other; a UsageError for a suite that has none."""
-    model = _encoder_model(suite, system)
+    model = _model_of_encoder_system(suite, system)
     if model is None:
         return None
     if suite.head is None:
@@ -117,7 +117,7 @@ def find_encoder(suite: Suite, system: str) -> Encoder | None:
     return Encoder(suite, system, model, suite.head)
 
 
-def _encoder_model(suite: Suite, system: str) -> str | None:
+def _model_of_encoder_system(suite: Suite, system: str) -> str | None:
     if system not in suite.spec.systems:
         return None
     try:
@@ -127,7 +127,7 @@ def _encoder_model(suite: Suite, system: str) -> str | None:
     return resolved.model if resolved.provider == EncoderSystem.provider.name else None
 
 
-def notes(suite: Suite) -> list[str]:
+def fine_tuning_notes(suite: Suite) -> list[str]:
     """Return sentences on a suite's fine-tuned systems; a UsageError for options that are for prompts alone."""
     encoders = [encoder for name in suite.spec.systems if (encoder := find_encoder(suite, name))]
     for option, chosen in (("probe", suite.plan.probe), ("shots", suite.plan.shots)):
@@ -140,10 +140,10 @@ def notes(suite: Suite) -> list[str]:
     return [f"{suite.title}: {encoder.name} is {encoder.about}" for encoder in encoders] if suite.folder is None else []
 
 
-def sources(suite: Suite) -> dict[str, str]:
+def training_settings_files(suite: Suite) -> dict[str, str]:
     """Return the settings of training, under their name in the run folder; nothing where no encoder is asked."""
-    has_encoder = any(_encoder_model(suite, name) is not None for name in suite.spec.systems)
-    return {SETTINGS: settings_text(suite)} if has_encoder else {}
+    has_encoder = any(_model_of_encoder_system(suite, name) is not None for name in suite.spec.systems)
+    return {SETTINGS: read_training_settings_text(suite)} if has_encoder else {}
 
 
 def training_note(suite: Suite, system: str) -> str:
@@ -192,7 +192,7 @@ class Encoder:
 
     def seeds_folder(self, run: Path) -> Path:
         """Return the folder of its seeds in a run folder."""
-        return run / "encoders" / folder_name(self.model) / self.suite.name
+        return run / "encoders" / model_folder_name(self.model) / self.suite.name
 
     def reply(self, item: Item, repetition: int, say: Callable[[str], None]) -> str:
         """Return the reply to an item in a repetition; the first one of a repetition may train for hours."""
@@ -209,7 +209,7 @@ class Encoder:
         folder = self.seeds_folder(encoder_run.folder) / f"seed-{seed}"
         path = folder / _PREDICTIONS
         if path.is_file():
-            return _read_replies(path, self.suite.items)
+            return _read_seed_replies(path, self.suite.items)
         result = self._train_seed(seed, folder / ".checkpoints", say)
         try:
             with replacing(path, durable=True) as file:
@@ -222,7 +222,7 @@ class Encoder:
         suite = self.suite
         assert suite.encoder_run is not None, "replies are requested in a run"
         settings = read_settings(suite.encoder_run.folder / SETTINGS)
-        training, valid = _split_validation(suite, settings)
+        training, valid = _split_training_and_validation(suite, settings)
         description = (
             f"{_describe_training_split(suite)}: {len(training.items):,} items, stopped by {len(valid.items):,}"
         )
@@ -318,13 +318,13 @@ class _Session(NamedTuple):
     say: Callable[[str], None]
 
 
-def folder_name(model: str) -> str:
+def model_folder_name(model: str) -> str:
     """Return a folder name for a model; two models never share one."""
     plain = re.sub(r"[^\w.-]+", "_", model).strip("._")
     return plain if plain == model else f"{plain[-60:]}-{digest(model)[:8]}"
 
 
-def _read_replies(path: Path, items: Mapping[str, Item]) -> dict[str, str]:
+def _read_seed_replies(path: Path, items: Mapping[str, Item]) -> dict[str, str]:
     try:
         result = msgspec.json.decode(path.read_bytes(), type=SeedResult)
     except (OSError, *DAMAGE) as error:
@@ -334,7 +334,7 @@ def _read_replies(path: Path, items: Mapping[str, Item]) -> dict[str, str]:
     return result.replies
 
 
-def _split_validation(suite: Suite, settings: TrainingSettings) -> tuple[Material, Material]:
+def _split_training_and_validation(suite: Suite, settings: TrainingSettings) -> tuple[Material, Material]:
     """Return the items to learn from, and the items to stop by: a validation split, or a share of the train split."""
     training = suite.training
     training_ids = {item.id for item in training.items}
@@ -352,9 +352,9 @@ def _split_validation(suite: Suite, settings: TrainingSettings) -> tuple[Materia
         raise UsageError(
             f"{suite.title}: fine-tuning needs at least {FEWEST} items, and there are {len(training.items)}."
         )
-    from genaipa_suites.material import split_validation
+    from genaipa_suites.material import split_row_numbers_for_validation
 
-    kept_rows, validation_rows = split_validation(len(training.items), settings.validation_share)
+    kept_rows, validation_rows = split_row_numbers_for_validation(len(training.items), settings.validation_share)
     parts = (tuple(training.items[row] for row in sorted(rows)) for rows in (kept_rows, validation_rows))
     return Material(next(parts), training.documents), Material(next(parts), training.documents)
 

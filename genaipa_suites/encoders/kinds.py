@@ -285,7 +285,7 @@ class Spans(EncoderTask):
             if targets:
                 fields["start_positions"], fields["end_positions"] = _find_token_range(origins, examples[number].target)
             inputs.append(Input(fields, number, origins))
-        _check_windows(tokenizer, examples, inputs)
+        _check_windows_reach_end(tokenizer, examples, inputs)
         return inputs
 
     def reduce_logits(self, logits: Any, labels: Any) -> Any:  # noqa: ARG002 - the Trainer's form
@@ -296,8 +296,8 @@ class Spans(EncoderTask):
         """Return the text between the best pair of a start and an end, in the best window."""
         best: dict[int, tuple[float, str]] = {}
         for window, starts, ends in zip(inputs, *outputs, strict=True):
-            for start in _best_tokens(starts, window.origins):
-                for end in _best_tokens(ends, window.origins):
+            for start in _highest_scoring_tokens(starts, window.origins):
+                for end in _highest_scoring_tokens(ends, window.origins):
                     score = float(starts[start] + ends[end])
                     if (
                         0 <= end - start < self.settings.longest_answer
@@ -308,7 +308,7 @@ class Spans(EncoderTask):
         return [best.get(number, (0.0, ""))[1] for number in range(len(examples))]
 
 
-def _check_windows(tokenizer: Any, examples: Sequence[Example], inputs: Sequence[Input]) -> None:
+def _check_windows_reach_end(tokenizer: Any, examples: Sequence[Example], inputs: Sequence[Input]) -> None:
     """Raise a UsageError if the longest text's windows end before it does, as with some versions of the tokenizers."""
     longest = max(range(len(examples)), key=lambda number: len(examples[number].second), default=None)
     if longest is None:
@@ -339,7 +339,7 @@ def _find_token_range(origins: Sequence[Any], span: tuple[int, int]) -> tuple[in
     return (inside[0], inside[-1]) if whole else (0, 0)
 
 
-def _best_tokens(scores: Any, origins: Sequence[Any]) -> list[int]:
+def _highest_scoring_tokens(scores: Any, origins: Sequence[Any]) -> list[int]:
     inside = [token for token, characters in enumerate(origins) if characters is not None]
     return sorted(inside, key=lambda token: -scores[token])[:_BEST]
 

@@ -154,7 +154,9 @@ def _make_trainer(job: Job, kind: EncoderTask, tokenizer: Any, model: Any) -> Tr
         processing_class=tokenizer,
         data_collator=lambda fields: _make_batch(tokenizer, fields),
         compute_loss_func=kind.loss,
-        compute_metrics=lambda evaluation: {"figure": _validation_figure(job, kind, evaluation.predictions, valid)},
+        compute_metrics=lambda evaluation: {
+            "figure": _score_validation_outputs(job, kind, evaluation.predictions, valid)
+        },
         preprocess_logits_for_metrics=kind.reduce_logits,
         callbacks=[EarlyStoppingCallback(settings.patience), _TrainingWatch(job)],
     )
@@ -163,7 +165,7 @@ def _make_trainer(job: Job, kind: EncoderTask, tokenizer: Any, model: Any) -> Tr
     return trainer
 
 
-def _validation_figure(job: Job, kind: EncoderTask, outputs: Any, valid: Sequence[Input]) -> float:
+def _score_validation_outputs(job: Job, kind: EncoderTask, outputs: Any, valid: Sequence[Input]) -> float:
     figure = job.figure(kind.predictions(outputs, valid, job.valid))
     return 0.0 if math.isnan(figure) else figure
 
@@ -177,11 +179,11 @@ def _make_batch(tokenizer: Any, fields: Sequence[dict[str, Any]]) -> dict[str, A
     )
     for name in targets:
         if name in fields[0]:
-            batch[name] = _target_tensor([example[name] for example in fields], batch["input_ids"].shape[1])
+            batch[name] = _padded_target_tensor([example[name] for example in fields], batch["input_ids"].shape[1])
     return dict(batch)
 
 
-def _target_tensor(values: list[Any], length: int) -> Any:
+def _padded_target_tensor(values: list[Any], length: int) -> Any:
     if not (isinstance(values[0], list) and isinstance(values[0][0], list)):
         return torch.tensor(values)
     # The labels of a sentence's tokens, in each layer; those of the padding are left out of the loss.
@@ -195,20 +197,20 @@ class _TrainingWatch(TrainerCallback):  # type: ignore[misc]
     def __init__(self, job: Job) -> None:
         self._job, self._last_note = job, time.monotonic()
 
-    def _check(self) -> None:
+    def _stop_if_run_ended(self) -> None:
         if self._job.run_ended.is_set():
             raise StoppedError
 
     def on_step_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:  # noqa: ARG002 - the Trainer's form
         """Say how far the epoch is, now and then."""
-        self._check()
+        self._stop_if_run_ended()
         if time.monotonic() - self._last_note >= SAY_EVERY:
             self._last_note = time.monotonic()
             self._job.say(f"step {state.global_step:,} of {state.max_steps:,}")
 
     def on_prediction_step(self, args: Any, state: Any, control: Any, **others: Any) -> None:  # noqa: ARG002 - the Trainer's form
         """Stop in time."""
-        self._check()
+        self._stop_if_run_ended()
 
     def on_evaluate(self, args: Any, state: Any, control: Any, metrics: Any = None, **others: Any) -> None:  # noqa: ARG002 - the Trainer's form
         """Say an epoch's figure."""

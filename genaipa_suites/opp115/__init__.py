@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genaipa_suites.baseline import word_and_character_features
+from genaipa_suites.baseline import word_and_character_tfidf_vectorizer
 from genaipa_suites.data import SuiteSource
 from genaipa_suites.labels import MAJORITY, LabelSuite, make_trained_baseline
 from genaipa_suites.material import Item, Material
@@ -82,7 +82,7 @@ class Opp115(LabelSuite, labels=LABELS, many=True, noun="segments"):
         make_trained_baseline(
             "tfidf-characters",
             "as tfidf-balanced, with two to five characters within words beside the words",
-            word_and_character_features,
+            word_and_character_tfidf_vectorizer,
             balanced=True,
         ),
     )

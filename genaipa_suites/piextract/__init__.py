@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from genaipa_suites.baseline import Baseline, learn_tagger, make_item_baseline
 from genaipa_suites.data import DataFiles, SuiteSource
 from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
-from genaipa_suites.material import NOT_IN_THE_TEXT, Item, Material, ParsedReply, split_validation
-from genaipa_suites.measure import Measure, macro_f1, micro_f1, part_measures
-from genaipa_suites.spans import Span, bio_tags, count_matches, place_texts, spans_from_tags
+from genaipa_suites.material import NOT_IN_THE_TEXT, Item, Material, ParsedReply, split_row_numbers_for_validation
+from genaipa_suites.measure import Measure, f1_precision_recall_of_part, macro_f1, micro_f1
+from genaipa_suites.spans import Span, bio_tags, count_matches, locate_texts_in_tokens, spans_from_tags
 from genaipa_suites.suite import Suite
 
 if TYPE_CHECKING:
@@ -94,13 +94,13 @@ def load(files: DataFiles, split: str) -> Material:
         {layer: [(start, end) for start, end, _ in spans_from_tags(read.tags[index])] for layer, read in layers.items()}
         for index in range(len(first.tokens))
     ]
-    _check_counts(files, file, layers, gold)
+    _check_published_counts(files, file, layers, gold)
     items = [
         _make_item(f"{file}-{number}", tokens, spans)
         for number, (tokens, spans) in enumerate(zip(first.tokens, gold, strict=True), start=1)
     ]
     if split in ("train", "valid"):
-        train_rows, valid_rows = split_validation(len(items), _VALID)
+        train_rows, valid_rows = split_row_numbers_for_validation(len(items), _VALID)
         items = [items[index] for index in (train_rows if split == "train" else valid_rows)]
     return Material(tuple(items))
 
@@ -128,7 +128,7 @@ def _read_layer(files: DataFiles, path: str, layer: str) -> _Layer:
     return _Layer(path, tokens[:full], tags[:full])
 
 
-def _check_counts(
+def _check_published_counts(
     files: DataFiles, file: str, layers: Mapping[str, _Layer], gold: Sequence[dict[str, list[tuple[int, int]]]]
 ) -> None:
     """Refuse published files with other counts; one of the user's own may have any."""
@@ -173,9 +173,9 @@ def parse_spans(tokens: Sequence[str], texts: Mapping[str, Any]) -> ParsedReply:
     for layer in LAYERS:
         layer_firsts = at.get(layer) if isinstance(at, dict) else None
         firsts = layer_firsts if isinstance(layer_firsts, list) and len(layer_firsts) == len(texts[layer]) else []
-        placements = place_texts(tokens, texts[layer], firsts)
+        placements = locate_texts_in_tokens(tokens, texts[layer], firsts)
         absent |= any(
-            placement is None and place_texts(tokens, [text]) == [None]
+            placement is None and locate_texts_in_tokens(tokens, [text]) == [None]
             for text, placement in zip(texts[layer], placements, strict=True)
         )
         spans[layer] = [placement or (-1, -1) for placement in placements]
@@ -194,7 +194,7 @@ def _count_spans(outcome: Outcome, layers: Sequence[str] = tuple(LAYERS)) -> lis
     return [float(count) for layer in layers for count in count_matches(*layer_spans(outcome, layer))]
 
 
-def _count_exact(outcome: Outcome) -> tuple[float, float]:
+def _count_exactly_right(outcome: Outcome) -> tuple[float, float]:
     pairs = (layer_spans(outcome, layer) for layer in LAYERS)
     right = outcome.parsed.prediction is not None and all(
         sorted(predicted) == sorted(gold) for predicted, gold in pairs
@@ -215,11 +215,13 @@ MEASURES = (
         "exact",
         "exact",
         "Share of sentences with all four layers right; a sentence without spans is right if the reply gives none.",
-        _count_exact,
+        _count_exactly_right,
     ),
 )
 EXACT = MEASURES[2]
-PARTS = {"layer": {layer: part_measures(partial(_count_spans, layers=(layer,)), "spans") for layer in LAYERS}}
+PARTS = {
+    "layer": {layer: f1_precision_recall_of_part(partial(_count_spans, layers=(layer,)), "spans") for layer in LAYERS}
+}
 
 
 def describe_errors(outcome: Outcome) -> str:
@@ -235,7 +237,7 @@ def sentence_tokens(item: Item) -> list[str]:
     return str(item.shown["text"]).split(" ")
 
 
-def reply(tokens: Sequence[str], spans: Spans, *, places: bool = False) -> str:
+def format_spans_reply(tokens: Sequence[str], spans: Spans, *, places: bool = False) -> str:
     """Return the reply that names these spans, in order of appearance; with `places` their first tokens as well."""
     sorted_spans = {layer: sorted(spans[layer]) for layer in LAYERS}
     texts = {
@@ -274,7 +276,7 @@ def _dictionary_baseline(suite: Suite) -> Callable[[Item], str]:
 
     def answer(item: Item) -> str:
         words = [token.lower() for token in sentence_tokens(item)]
-        return reply(sentence_tokens(item), {layer: spans(words, layer) for layer in LAYERS}, places=True)
+        return format_spans_reply(sentence_tokens(item), {layer: spans(words, layer) for layer in LAYERS}, places=True)
 
     return answer
 
@@ -293,7 +295,7 @@ def _linear_tagger(suite: Suite) -> Callable[[Item], str]:
         spans = {
             layer: [(start, end) for start, end, _ in spans_from_tags(tags(tokens))] for layer, tags in taggers.items()
         }
-        return reply(tokens, spans, places=True)
+        return format_spans_reply(tokens, spans, places=True)
 
     return answer
 
@@ -303,7 +305,7 @@ BASELINES = (
         "no-spans",
         "floor",
         "no span in any layer",
-        make_item_baseline(lambda _item: reply([], dict.fromkeys(LAYERS, ()))),
+        make_item_baseline(lambda _item: format_spans_reply([], dict.fromkeys(LAYERS, ()))),
     ),
     Baseline(
         "dictionary", "trained", "every text that is a span in the train split, the longest first", _dictionary_baseline
@@ -319,7 +321,7 @@ BASELINES = (
         "ceiling",
         "the gold spans as texts, the form every system must use: a text that occurs twice in a sentence "
         "may be placed wrongly",
-        make_item_baseline(lambda item: reply(sentence_tokens(item), item.gold)),
+        make_item_baseline(lambda item: format_spans_reply(sentence_tokens(item), item.gold)),
     ),
 )
 
@@ -338,7 +340,7 @@ def _encoder_examples(item: Item, _material: Material) -> list[Example]:
 
 def _encoder_reply(item: Item, predictions: Predicted) -> str:
     tags = dict(zip(LAYERS, predictions[""][0], strict=True))
-    return reply(
+    return format_spans_reply(
         sentence_tokens(item),
         {layer: [span[:2] for span in spans_from_tags(tags[layer])] for layer in LAYERS},
         places=True,
@@ -376,7 +378,7 @@ class PiExtract(Suite):
 
     def gold_reply(self, item: Item) -> str:
         """Return the annotated spans as texts."""
-        return reply(sentence_tokens(item), item.gold)
+        return format_spans_reply(sentence_tokens(item), item.gold)
 
     @property
     def item_measure(self) -> Measure:

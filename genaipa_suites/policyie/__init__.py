@@ -27,7 +27,7 @@ from genaipa_suites.policyie.data import (
     split_label,
 )
 from genaipa_suites.policyie.score import MEASURES, PARTS
-from genaipa_suites.spans import Span, bio_tags, place_texts, spans_from_tags
+from genaipa_suites.spans import Span, bio_tags, locate_texts_in_tokens, spans_from_tags
 from genaipa_suites.suite import Suite
 
 if TYPE_CHECKING:
@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from genaipa_suites.material import Outcome
 
 
-def reply(intent: str, spans: Iterable[Span], tokens: list[str], *, places: bool = False, **more: Any) -> str:
+def format_intent_and_slots(
+    intent: str, spans: Iterable[Span], tokens: list[str], *, places: bool = False, **more: Any
+) -> str:
     """Return a reply with this intent and these slots, in order of appearance.
 
     With `places` each slot names its first word: of a text that is there twice, that is the one meant.
@@ -50,29 +52,29 @@ def reply(intent: str, spans: Iterable[Span], tokens: list[str], *, places: bool
     return json.dumps({"intent": intent, "slots": slots, **more}, ensure_ascii=False)
 
 
-def best_row(item: Item) -> dict[str, Any]:
+def gold_row_of_main_intent(item: Item) -> dict[str, Any]:
     """Return the gold row that answers a sentence best: the first of those with the most frequent intent."""
     intent = Counter(row["intent"] for row in item.gold).most_common(1)[0][0]
     row: dict[str, Any] = next(row for row in item.gold if row["intent"] == intent)
     return row
 
 
-def best_reply(item: Item) -> str:
+def reply_of_main_intent(item: Item) -> str:
     """Return the reply with the best row's intent and slots, the slots as texts."""
-    row = best_row(item)
+    row = gold_row_of_main_intent(item)
     spans = [Span(*slot) for layer in LAYERS for slot in row[layer]]
-    return reply(row["intent"], spans, item.shown["text"].split())
+    return format_intent_and_slots(row["intent"], spans, item.shown["text"].split())
 
 
-def _intent_model(suite: Suite) -> Callable[[str], str]:
+def _train_intent_classifier(suite: Suite) -> Callable[[str], str]:
     rows = [(item.shown["text"], [row["intent"]]) for item in suite.training.items for row in item.gold]
     intents_of = learn_single_label([text for text, _ in rows], [intents for _, intents in rows])
     return lambda text: intents_of(text)[0]
 
 
 def _tfidf_baseline(suite: Suite) -> Callable[[Item], str]:
-    intent = _intent_model(suite)
-    return lambda item: reply(intent(item.shown["text"]), (), [])
+    intent = _train_intent_classifier(suite)
+    return lambda item: format_intent_and_slots(intent(item.shown["text"]), (), [])
 
 
 def _gold_tags(tokens: Sequence[str], row: Mapping[str, Any], layer: str) -> list[str]:
@@ -80,7 +82,7 @@ def _gold_tags(tokens: Sequence[str], row: Mapping[str, Any], layer: str) -> lis
 
 
 def _linear_tagger(suite: Suite) -> Callable[[Item], str]:
-    intent = _intent_model(suite)
+    intent = _train_intent_classifier(suite)
     rows = [(item.shown["text"].split(), row) for item in suite.training.items for row in item.gold]
     sentences = [tokens for tokens, _ in rows]
     taggers = [learn_tagger(sentences, [_gold_tags(tokens, row, layer) for tokens, row in rows]) for layer in LAYERS]
@@ -88,7 +90,7 @@ def _linear_tagger(suite: Suite) -> Callable[[Item], str]:
     def answer(item: Item) -> str:
         tokens = item.shown["text"].split()
         spans = [span for tags_of in taggers for span in spans_from_tags(tags_of(tokens))]
-        return reply(intent(item.shown["text"]), spans, tokens, places=True)
+        return format_intent_and_slots(intent(item.shown["text"]), spans, tokens, places=True)
 
     return answer
 
@@ -98,14 +100,16 @@ BASELINES = (
         "majority",
         "floor",
         "the intent Other everywhere, and no slots",
-        make_item_baseline(lambda _item: reply(OTHER, (), [])),
+        make_item_baseline(lambda _item: format_intent_and_slots(OTHER, (), [])),
     ),
     Baseline(
         "gold-intent",
         "ceiling",
         "the gold intent of every row, and no slots",
         make_item_baseline(
-            lambda item: reply(best_row(item)["intent"], (), [], intents=[row["intent"] for row in item.gold])
+            lambda item: format_intent_and_slots(
+                gold_row_of_main_intent(item)["intent"], (), [], intents=[row["intent"] for row in item.gold]
+            )
         ),
     ),
     Baseline(
@@ -113,7 +117,7 @@ BASELINES = (
         "ceiling",
         "for each distinct sentence its most frequent gold intent, and the slots of the first row with it, said as "
         "texts as every system has to: a text said twice in a sentence may be placed wrongly",
-        make_item_baseline(best_reply),
+        make_item_baseline(reply_of_main_intent),
     ),
     Baseline("tfidf", "trained", "intent: TF-IDF of one and two words, linear SVM (C = 1); no slots", _tfidf_baseline),
     Baseline(
@@ -138,7 +142,7 @@ def _slot_examples(item: Item, _material: Material) -> list[Example]:
 def _encoder_reply(item: Item, predictions: Predicted) -> str:
     # All rows of a sentence are the same input.
     spans = [span for tags in predictions["slots"][0] for span in spans_from_tags(tags)]
-    return reply(predictions["intent"][0], spans, item.shown["text"].split(), places=True)
+    return format_intent_and_slots(predictions["intent"][0], spans, item.shown["text"].split(), places=True)
 
 
 class PolicyIE(Suite):
@@ -208,7 +212,7 @@ class PolicyIE(Suite):
             layer_slots = [index for index, slot in enumerate(slots) if ROLES[slot["role"]] == layer]
             firsts = [answer["slots"][index].get("at") for index in layer_slots]
             texts = [slots[index]["text"] for index in layer_slots]
-            for index, span in zip(layer_slots, place_texts(tokens, texts, firsts), strict=True):
+            for index, span in zip(layer_slots, locate_texts_in_tokens(tokens, texts, firsts), strict=True):
                 slot = slots[index]
                 start, end = span or (-1, -1)
                 slots[index] = {
@@ -225,17 +229,17 @@ class PolicyIE(Suite):
 
     def gold_reply(self, item: Item) -> str:
         """Return the most frequent gold intent, and the slots of the first row that has it."""
-        return best_reply(item)
+        return reply_of_main_intent(item)
 
     def errors(self, outcome: Outcome) -> Mapping[str, int]:
         """Count the paper's seven types over the gold rows that are not Other (`score` says what comes first)."""
         tokens = outcome.item.shown["text"].split()
-        predicted = [span for layer in LAYERS for span in score.answer_spans(outcome, layer)]
+        predicted = [span for layer in LAYERS for span in score.predicted_spans(outcome, layer)]
         errors: Counter[str] = Counter()
-        for intent, row in score.pair_intents(outcome):
+        for intent, row in score.pair_predicted_intents_with_gold_rows(outcome):
             if row["intent"] != OTHER:
                 gold = [span for layer in LAYERS for span in score.gold_spans(row, layer)]
-                errors += score.slot_errors(predicted, gold, tokens)
+                errors += score.count_slot_errors(predicted, gold, tokens)
                 errors[score.WI] += intent != row["intent"]
         return +errors
 
@@ -245,5 +249,5 @@ class PolicyIE(Suite):
             return outcome.parsed.fault
         errors = self.errors(outcome)
         kinds = [f"{kind} ({errors[kind]})" if errors[kind] > 1 else kind for kind in score.KINDS if errors.get(kind)]
-        right, rows = score.count_other_rows(outcome)
+        right, rows = score.count_right_other_rows(outcome)
         return ", ".join([*kinds, *(["not Other, or slots on Other"] if right < rows else [])])

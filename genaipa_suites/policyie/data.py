@@ -210,7 +210,7 @@ def load(files: DataFiles, split: str) -> Material:
         raise DataError(path, "has no sentences; take the published files.")
     gold_rows: dict[str, list[dict[str, object]]] = {}
     for number, row in enumerate(rows, 1):
-        if problem := _find_problem(row):
+        if problem := _describe_row_problem(row):
             raise DataError(path, f"{problem}; take the published files, or correct it.", f"line {number}")
         gold: dict[str, object] = {
             "intent": row.intent,
@@ -236,7 +236,7 @@ def _read_split(files: DataFiles, split: str) -> tuple[Path, list[TaggedSentence
         for path, _ in texts:
             if path.parent != first_path.parent:
                 raise DataError(path, f"is not in the folder of {first_path}; put the four files of a split into one.")
-        return first_path, _read_lines(texts), not files.own_files.keys() & {*paths}
+        return first_path, _read_rows_of_four_files(texts), not files.own_files.keys() & {*paths}
     archive = next((path for path in ARCHIVES if files.find(path)), None)
     if archive and files.find(PLUE[0].format(split)) is None:
         content = files.read(archive)
@@ -252,7 +252,7 @@ def _read_json(files: DataFiles, paths: Sequence[str]) -> tuple[Path, list[Tagge
     sentences = _read_objects(file_paths[0], texts[0], _Sentence)
     layers = [_read_objects(path, text, _Tagged) for path, text in zip(file_paths[1:], texts[1:], strict=True)]
     for path, layer in zip(file_paths[1:], layers, strict=True):
-        _check_length(path, len(layer), file_paths[0], len(sentences))
+        _check_equal_line_counts(path, len(layer), file_paths[0], len(sentences))
         for number, (tagged, sentence) in enumerate(zip(layer, sentences, strict=True), 1):
             if (
                 " ".join(tagged.tokens).split() != sentence.sentence.split()
@@ -289,11 +289,11 @@ def _read_objects(path: Path, text: str, kind: type[_S]) -> list[_S]:
     return objects
 
 
-def _read_lines(texts: Sequence[tuple[Path, str]]) -> list[TaggedSentence]:
+def _read_rows_of_four_files(texts: Sequence[tuple[Path, str]]) -> list[TaggedSentence]:
     """Read the rows in the scripts' form, from the four files' places and texts."""
     (first, sentences), *tag_files = [(path, _split_lines(text)) for path, text in texts]
     for path, lines in tag_files:
-        _check_length(path, len(lines), first, len(sentences))
+        _check_equal_line_counts(path, len(lines), first, len(sentences))
     row_lines = zip(sentences, *(lines for _, lines in tag_files), strict=True)
     return [
         TaggedSentence(tokens.split(), intent.strip(), type_i.split(), type_ii.split())
@@ -313,7 +313,9 @@ def _read_archive(path: Path, content: bytes, split: str) -> list[TaggedSentence
                 )
                 raise DataError(path, problem)
             folder = names[0].removesuffix(FILES[0])
-            return _read_lines([(path / folder / name, archive.read(folder + name).decode()) for name in FILES])
+            return _read_rows_of_four_files(
+                [(path / folder / name, archive.read(folder + name).decode()) for name in FILES]
+            )
     except (zipfile.BadZipFile, KeyError, UnicodeDecodeError) as error:
         raise DataError(path, f"is not a zip of PolicyIE's files ({error}); take the published one.") from None
 
@@ -324,13 +326,13 @@ def _split_lines(text: str) -> list[str]:
     return text.split("\n") if text else []
 
 
-def _check_length(path: Path, length: int, other_path: Path, expected: int) -> None:
+def _check_equal_line_counts(path: Path, length: int, other_path: Path, expected: int) -> None:
     if length != expected:
         problem = f"has {length:,} lines, {other_path.name} {expected:,}; take both from one split of one form."
         raise DataError(path, problem)
 
 
-def _find_problem(row: TaggedSentence) -> str:
+def _describe_row_problem(row: TaggedSentence) -> str:
     """Describe the first mistake in a row; empty for none."""
     if not row.tokens:
         return "it has no words"
@@ -339,10 +341,10 @@ def _find_problem(row: TaggedSentence) -> str:
     layers = (("type-I", row.type_i), ("type-II", row.type_ii))
     if row.intent == OTHER and any(tag != "O" for _, tags in layers for tag in tags):
         return f"its intent is {OTHER}, and it has slots"
-    return next(filter(None, (_find_tag_problem(layer, tags, len(row.tokens)) for layer, tags in layers)), "")
+    return next(filter(None, (_describe_tag_problem(layer, tags, len(row.tokens)) for layer, tags in layers)), "")
 
 
-def _find_tag_problem(layer: str, tags: Sequence[str], length: int) -> str:
+def _describe_tag_problem(layer: str, tags: Sequence[str], length: int) -> str:
     if len(tags) != length:
         return f"it has {length} words and {len(tags)} tags of {layer}"
     for before, tag in pairwise(["O", *tags]):

@@ -60,14 +60,14 @@ def gold_rows(outcome: Outcome) -> list[dict[str, Any]]:
     return rows
 
 
-def pair_intents(outcome: Outcome) -> list[tuple[str, dict[str, Any]]]:
+def pair_predicted_intents_with_gold_rows(outcome: Outcome) -> list[tuple[str, dict[str, Any]]]:
     """Pair each gold row with the intent predicted for it, which is empty for a reply with a fault."""
     prediction = outcome.parsed.prediction or {"intent": ""}
     rows = gold_rows(outcome)
     return list(zip(prediction.get("intents", [prediction["intent"]] * len(rows)), rows, strict=True))
 
 
-def slot_rows(outcome: Outcome, intent: str = "") -> list[dict[str, Any]]:
+def gold_rows_with_scored_slots(outcome: Outcome, intent: str = "") -> list[dict[str, Any]]:
     """Return the rows that slots are scored on: all whose gold intent is not Other, or is `intent`."""
     return [row for row in gold_rows(outcome) if (row["intent"] == intent if intent else row["intent"] != OTHER)]
 
@@ -77,24 +77,24 @@ def gold_spans(row: dict[str, Any], layer: str) -> list[Span]:
     return [Span(*slot) for slot in row[layer]]
 
 
-def answer_spans(outcome: Outcome, layer: str) -> list[Span]:
+def predicted_spans(outcome: Outcome, layer: str) -> list[Span]:
     """Return the predicted slots of a layer; one that can't be right gets a place of its own before the sentence."""
     spans = []
-    for number, slot in enumerate(_answer_slots(outcome, layer)):
+    for number, slot in enumerate(_predicted_slots_in_layer(outcome, layer)):
         is_wrong = not slot["label"] or slot["start"] < 0
         label = slot["label"] or f"{slot['role']}.{NO_LABEL}"
         spans.append(Span(-1, -1 - number, label) if is_wrong else Span(slot["start"], slot["end"], label))
     return spans
 
 
-def _answer_slots(outcome: Outcome, layer: str) -> list[dict[str, Any]]:
+def _predicted_slots_in_layer(outcome: Outcome, layer: str) -> list[dict[str, Any]]:
     prediction = outcome.parsed.prediction
     return [slot for slot in prediction["slots"] if ROLES[slot["role"]] == layer] if prediction is not None else []
 
 
 def count_intents(outcome: Outcome) -> list[int]:
     """Count (true positives, predicted, gold) of each of `INTENTS` over the rows of a sentence, in their order."""
-    pairs = [(predicted, row["intent"]) for predicted, row in pair_intents(outcome)]
+    pairs = [(predicted, row["intent"]) for predicted, row in pair_predicted_intents_with_gold_rows(outcome)]
     counts = []
     for intent in INTENTS:
         right = pairs.count((intent, intent))
@@ -104,15 +104,17 @@ def count_intents(outcome: Outcome) -> list[int]:
 
 def count_slots(outcome: Outcome, layer: str, intent: str = "") -> Counts:
     """Count (true positives, predicted, gold) slots of a layer, over the rows that slots are scored on."""
-    predicted = answer_spans(outcome, layer)
-    counts = [count_matches(predicted, gold_spans(row, layer)) for row in slot_rows(outcome, intent)]
+    predicted = predicted_spans(outcome, layer)
+    counts = [count_matches(predicted, gold_spans(row, layer)) for row in gold_rows_with_scored_slots(outcome, intent)]
     return _sum_counts(counts)
 
 
 def count_exact_rows(outcome: Outcome, layer: str) -> tuple[int, int]:
     """Return (rows whose intent and slots of a layer are all right, rows), of the rows that slots are scored on."""
-    slots = sorted(answer_spans(outcome, layer))
-    rows = [(predicted, row) for predicted, row in pair_intents(outcome) if row["intent"] != OTHER]
+    slots = sorted(predicted_spans(outcome, layer))
+    rows = [
+        (predicted, row) for predicted, row in pair_predicted_intents_with_gold_rows(outcome) if row["intent"] != OTHER
+    ]
     return sum(predicted == row["intent"] and slots == sorted(gold_spans(row, layer)) for predicted, row in rows), len(
         rows
     )
@@ -120,13 +122,15 @@ def count_exact_rows(outcome: Outcome, layer: str) -> tuple[int, int]:
 
 def sum_seq2seq_f1(outcome: Outcome, layer: str, intent: str = "") -> tuple[float, int]:
     """Return (sum of the F1 of each row by the seq2seq script, rows), over the rows that slots are scored on."""
-    row_scores = [_seq2seq_f1(outcome, row, layer) for row in slot_rows(outcome, intent)]
+    row_scores = [_seq2seq_f1(outcome, row, layer) for row in gold_rows_with_scored_slots(outcome, intent)]
     return sum(row_scores), len(row_scores)
 
 
 def count_seq2seq_exact(outcome: Outcome, layer: str) -> tuple[int, int]:
     """Return (rows with the right intent and an F1 of 1 by the seq2seq script, rows), as above."""
-    rows = [(predicted, row) for predicted, row in pair_intents(outcome) if row["intent"] != OTHER]
+    rows = [
+        (predicted, row) for predicted, row in pair_predicted_intents_with_gold_rows(outcome) if row["intent"] != OTHER
+    ]
     return sum(predicted == row["intent"] and _seq2seq_f1(outcome, row, layer) == 1 for predicted, row in rows), len(
         rows
     )
@@ -141,25 +145,25 @@ def _seq2seq_f1(outcome: Outcome, row: dict[str, Any], layer: str) -> float:
     if outcome.parsed.prediction is None:
         return 0.0
     tokens = outcome.item.shown["text"].split()
-    predicted = [(slot["label"], fold_text(slot["text"])) for slot in _answer_slots(outcome, layer)]
+    predicted = [(slot["label"], fold_text(slot["text"])) for slot in _predicted_slots_in_layer(outcome, layer)]
     gold = [(label, fold_text("".join(tokens[start:end]))) for start, end, label in row[layer]]
     return f1((sum(slot in predicted for slot in gold), len(predicted), len(gold))) if predicted or gold else 1.0
 
 
-def role_spans(outcome: Outcome, layer: str) -> tuple[list[Span], list[list[Span]]]:
+def predicted_and_gold_role_spans(outcome: Outcome, layer: str) -> tuple[list[Span], list[list[Span]]]:
     """Return the predicted slots of a layer and each gold row's, their labels cut at the dot."""
-    gold = [[_cut_label(span) for span in gold_spans(row, layer)] for row in gold_rows(outcome)]
-    return [_cut_label(span) for span in answer_spans(outcome, layer)], gold
+    gold = [[_shorten_label_to_role(span) for span in gold_spans(row, layer)] for row in gold_rows(outcome)]
+    return [_shorten_label_to_role(span) for span in predicted_spans(outcome, layer)], gold
 
 
-def count_roles(outcome: Outcome) -> list[int]:
+def count_matches_by_role(outcome: Outcome) -> list[int]:
     """Count (true positives, predicted, gold) of every role over all rows, labels cut at the dot: PolicyIE-B's.
 
     Layer by layer, in the order of `LAYERS`.
     """
     role_counts: list[int] = []
     for layer, layer_roles in LAYERS.items():
-        predicted, gold = role_spans(outcome, layer)
+        predicted, gold = predicted_and_gold_role_spans(outcome, layer)
         counts = Counter((1, span.label) for span in predicted * len(gold))
         for row in gold:
             counts.update((2, span.label) for span in row)
@@ -168,12 +172,12 @@ def count_roles(outcome: Outcome) -> list[int]:
     return role_counts
 
 
-def _cut_label(span: Span) -> Span:
+def _shorten_label_to_role(span: Span) -> Span:
     return Span(span.start, span.end, _role_name(span.label))
 
 
-def split_by_layer(counts: Sequence[float]) -> Iterator[Sequence[float]]:
-    """Yield the counts of `count_roles`, one layer after the other."""
+def split_counts_by_layer(counts: Sequence[float]) -> Iterator[Sequence[float]]:
+    """Yield the counts of `count_matches_by_role`, one layer after the other."""
     begin = 0
     for layer_roles in LAYERS.values():
         yield counts[begin : begin + 3 * len(layer_roles)]
@@ -183,8 +187,11 @@ def split_by_layer(counts: Sequence[float]) -> Iterator[Sequence[float]]:
 def count_role_slots(outcome: Outcome, role: str) -> Counts:
     """Count (true positives, predicted, gold) slots of one role by their full labels, over the rows with slots."""
     layer = ROLES[role]
-    predicted = [span for span in answer_spans(outcome, layer) if _role_name(span.label) == role]
-    gold = [[Span(*slot) for slot in row[layer] if _role_name(slot[2]) == role] for row in slot_rows(outcome)]
+    predicted = [span for span in predicted_spans(outcome, layer) if _role_name(span.label) == role]
+    gold = [
+        [Span(*slot) for slot in row[layer] if _role_name(slot[2]) == role]
+        for row in gold_rows_with_scored_slots(outcome)
+    ]
     return _sum_counts([count_matches(predicted, row) for row in gold]) if predicted or any(gold) else (0, 0, 0)
 
 
@@ -192,9 +199,9 @@ def _role_name(label: str) -> str:
     return label.partition(".")[0]
 
 
-def count_other_rows(outcome: Outcome) -> tuple[int, int]:
+def count_right_other_rows(outcome: Outcome) -> tuple[int, int]:
     """Return (gold-Other rows that are answered Other without slots, gold-Other rows)."""
-    rows = [intent for intent, row in pair_intents(outcome) if row["intent"] == OTHER]
+    rows = [intent for intent, row in pair_predicted_intents_with_gold_rows(outcome) if row["intent"] == OTHER]
     prediction = outcome.parsed.prediction
     return rows.count(OTHER) if prediction is not None and not prediction["slots"] else 0, len(rows)
 
@@ -211,7 +218,7 @@ def _sum_counts(row_counts: Sequence[Counts]) -> Counts:
     return right, predicted, gold
 
 
-def present_macro_f1(counts: Sequence[float]) -> float:
+def macro_f1_of_gold_or_predicted_labels(counts: Sequence[float]) -> float:
     """Return the mean F1 of those labels that are gold or predicted at all, as scikit-learn and seqeval take it."""
     label_counts = [counts[index : index + 3] for index in range(0, len(counts), 3)]
     label_scores = [f1(counts_of_label) for counts_of_label in label_counts if counts_of_label[1] or counts_of_label[2]]
@@ -286,28 +293,28 @@ MEASURES = (
         "intent macro F1",
         "Mean of the F1 of the intents that are gold or predicted, over all rows (PrivacyGLUE's PolicyIE-A).",
         count_intents,
-        present_macro_f1,
+        macro_f1_of_gold_or_predicted_labels,
     ),
     *(measure for layer in LAYERS for measure in (_seq2seq_measure(layer), _seq2seq_exact_measure(layer))),
     Measure(
         "slot_f1_macro_privacyglue",
         "slot macro F1 (PrivacyGLUE)",
         f"Macro F1 over the roles that are gold or predicted, by tokens, {_WORDS}",
-        count_roles,
-        lambda counts: sum(map(present_macro_f1, split_by_layer(counts))) / len(LAYERS),
+        count_matches_by_role,
+        lambda counts: sum(map(macro_f1_of_gold_or_predicted_labels, split_counts_by_layer(counts))) / len(LAYERS),
     ),
     Measure(
         "slot_f1_micro_privacyglue",
         "slot micro F1 (PrivacyGLUE)",
         f"Micro F1 of roles, by tokens, {_WORDS}",
-        count_roles,
-        lambda counts: sum(map(micro_f1, split_by_layer(counts))) / len(LAYERS),
+        count_matches_by_role,
+        lambda counts: sum(map(micro_f1, split_counts_by_layer(counts))) / len(LAYERS),
     ),
     Measure(
         "other_exact",
         "Other right",
         "Share of the rows with gold intent Other that are answered Other, and without slots.",
-        count_other_rows,
+        count_right_other_rows,
     ),
     Measure(
         "slots_not_in_text",
@@ -355,8 +362,8 @@ def _role_measures(role: str) -> tuple[Measure, ...]:
 
 
 def _layer_f1(counts: Sequence[float], index: int, *, macro: bool) -> float:
-    layer_counts = list(split_by_layer(counts))[index]
-    return present_macro_f1(layer_counts) if macro else micro_f1(layer_counts)
+    layer_counts = list(split_counts_by_layer(counts))[index]
+    return macro_f1_of_gold_or_predicted_labels(layer_counts) if macro else micro_f1(layer_counts)
 
 
 def _layer_measures(index: int) -> tuple[Measure, ...]:
@@ -365,7 +372,7 @@ def _layer_measures(index: int) -> tuple[Measure, ...]:
             f"slot_f1_{name}_privacyglue",
             f"{name} F1 (PrivacyGLUE)",
             f"{name.capitalize()} F1 of this layer alone, over all rows, labels cut at the dot.",
-            count_roles,
+            count_matches_by_role,
             partial(_layer_f1, index=index, macro=name == "macro"),
         )
         for name in ("macro", "micro")
@@ -404,7 +411,7 @@ they this to us was we were which who will with you your"
 STOP_WORDS = frozenset(_STOP_WORD_LIST.split())
 
 
-def slot_errors(predicted: Sequence[Span], gold: Sequence[Span], tokens: Sequence[str]) -> Counter[str]:
+def count_slot_errors(predicted: Sequence[Span], gold: Sequence[Span], tokens: Sequence[str]) -> Counter[str]:
     """Count the slot errors of a sentence by type, all types but the intent's."""
     unmatched = Counter(predicted) - Counter(gold)
     wrong, missed = list(unmatched.elements()), list((Counter(gold) - Counter(predicted)).elements())
@@ -413,7 +420,7 @@ def slot_errors(predicted: Sequence[Span], gold: Sequence[Span], tokens: Sequenc
     wrong = [span for span in wrong if span.label in labels]
     explained: set[Span] = set()
     for span in missed:
-        if parts := _find_parts(span, wrong, tokens):
+        if parts := _find_spans_making_up(span, wrong, tokens):
             explained.add(span)
             errors[WSP] += len(parts)
             wrong = [candidate for candidate in wrong if candidate not in parts]
@@ -421,7 +428,7 @@ def slot_errors(predicted: Sequence[Span], gold: Sequence[Span], tokens: Sequenc
     for span in wrong:
         nested = [candidate for candidate in missed if candidate.label == span.label and _is_nested(candidate, span)]
         relabelled = [candidate for candidate in missed if candidate[:2] == span[:2]]
-        explained.update(_first_unexplained(nested or relabelled, explained))
+        explained.update(_first_unexplained_span(nested or relabelled, explained))
         if nested or relabelled:
             errors[WB if nested else WL] += 1
         else:
@@ -429,18 +436,18 @@ def slot_errors(predicted: Sequence[Span], gold: Sequence[Span], tokens: Sequenc
     for span in unexplained:
         errors[WS] += 1
         explained.update(
-            _first_unexplained([candidate for candidate in missed if candidate.label == span.label], explained)
+            _first_unexplained_span([candidate for candidate in missed if candidate.label == span.label], explained)
         )
     errors[MS] = sum(span not in explained for span in missed)
     return +errors
 
 
-def _first_unexplained(references: Sequence[Span], explained: Collection[Span]) -> list[Span]:
+def _first_unexplained_span(references: Sequence[Span], explained: Collection[Span]) -> list[Span]:
     """Return the first of the references that nothing explains yet, if there is one."""
     return [reference for reference in references if reference not in explained][:1]
 
 
-def _find_parts(reference: Span, wrong: Sequence[Span], tokens: Sequence[str]) -> list[Span]:
+def _find_spans_making_up(reference: Span, wrong: Sequence[Span], tokens: Sequence[str]) -> list[Span]:
     """Return the predictions that make up a reference together; none if fewer than two do."""
     whole = _content_words(reference, tokens)
     inside = [

@@ -120,7 +120,7 @@ def _make_items(policies: Sequence[_Policy], path: Path) -> Iterator[Item]:
     for policy in policies:
         for paragraph in policy.paragraphs:
             for example in paragraph.qas:
-                if problem := _find_problem(example, paragraph.context):
+                if problem := _describe_example_problem(example, paragraph.context):
                     raise DataError(path, f"{problem}; take the published file, or correct it.", example.id)
                 category = example.type.partition("|||")[0]
                 references = [reference.text for reference in example.answers]
@@ -137,7 +137,7 @@ def _make_items(policies: Sequence[_Policy], path: Path) -> Iterator[Item]:
                 )
 
 
-def _find_problem(example: _Example, context: str) -> str:
+def _describe_example_problem(example: _Example, context: str) -> str:
     """Describe the first mistake in an example; empty for none."""
     if (category := example.type.partition("|||")[0]) not in CATEGORIES:
         return f"its type begins with '{category}', which is not a category of PolicyQA"
@@ -219,7 +219,7 @@ class FoundSpan(NamedTuple):
     text: str
 
 
-def find_span(answer: str, segment: str) -> FoundSpan:
+def find_answer_in_segment(answer: str, segment: str) -> FoundSpan:
     """Find the stretch of the segment that an answer repeats.
 
     VERBATIM: as it stands, but for blanks around it. FOLDED: but for case, blanks, and the typography of quotation
@@ -238,7 +238,7 @@ def find_span(answer: str, segment: str) -> FoundSpan:
     if begin >= 0:
         return FoundSpan(FOLDED, segment[places[begin] : places[begin + len(wanted) - 1] + 1])
     # A curly quotation mark is a word to SQuAD's metric, and none once it is folded.
-    nearest = _find_nearest(squad_words(wanted), _list_words(segment)) if squad_words(wanted) else None
+    nearest = _find_nearest_words(squad_words(wanted), _comparable_words(segment)) if squad_words(wanted) else None
     return FoundSpan(FUZZY, segment[nearest[0] : nearest[1]]) if nearest else FoundSpan(ABSENT, "")
 
 
@@ -263,13 +263,13 @@ def _fold_text(text: str) -> tuple[str, list[int]]:
 
 
 @lru_cache(maxsize=256)
-def _list_words(segment: str) -> list[tuple[str, int, int]]:
+def _comparable_words(segment: str) -> list[tuple[str, int, int]]:
     """Return the words of a segment as they are compared, each with its begin and end."""
     folded = ((squad_words(_fold_text(word[0])[0]), *word.span()) for word in re.finditer(r"\S+", segment))
     return [("".join(words), begin, end) for words, begin, end in folded if words]
 
 
-def _find_nearest(wanted: list[str], words: list[tuple[str, int, int]]) -> tuple[int, int] | None:
+def _find_nearest_words(wanted: list[str], words: list[tuple[str, int, int]]) -> tuple[int, int] | None:
     """Return the stretch with the fewest edits by whole words (Sellers 1980); None if these are too many."""
     allowed = len(wanted) // ONE_IN
     if sum((Counter(wanted) & Counter(word for word, _, _ in words)).values()) < len(wanted) - allowed:
@@ -307,19 +307,19 @@ def _score_answer(outcome: Outcome, score_index: int) -> tuple[float, float]:
     return best_scores(prediction["answer"], outcome.item.gold)[score_index] if prediction is not None else 0.0, 1.0
 
 
-def _score_span(outcome: Outcome, score_index: int, rungs: Sequence[str]) -> tuple[float, float]:
+def _score_located_span(outcome: Outcome, score_index: int, rungs: Sequence[str]) -> tuple[float, float]:
     """Return (score, 1) of the stretch of the segment that an answer was found to be on one of `rungs`, else (0, 1)."""
     prediction = outcome.parsed.prediction
     right = prediction is not None and prediction["found"] in rungs
     return best_scores(prediction["span"], outcome.item.gold)[score_index] if right else 0.0, 1.0
 
 
-def _rung_counts(outcome: Outcome, rung: str) -> tuple[float, float]:
+def _count_answers_on_rung(outcome: Outcome, rung: str) -> tuple[float, float]:
     prediction = outcome.parsed.prediction
     return float(prediction is not None and prediction["found"] == rung), 1.0
 
 
-def _make_pair(
+def _make_f1_and_exact_measures(
     ending: str, heading: str, counts: Callable[..., Sequence[float]], definition: str
 ) -> tuple[Measure, Measure]:
     return (
@@ -337,11 +337,13 @@ _FUZZY = "also of the stretch that an answer is but for punctuation, articles an
 MEASURES = (
     Measure("f1_squad", "F1 (SQuAD)", f"SQuAD v1.1 F1 {_OFFICIAL}", partial(_score_answer, score_index=_F1)),
     Measure("em", "EM (SQuAD)", f"SQuAD v1.1 exact match {_OFFICIAL}", partial(_score_answer, score_index=_EM)),
-    *_make_pair("verbatim", "verbatim", partial(_score_span, rungs=(VERBATIM,)), _VERBATIM),
-    *_make_pair("folded", "folded", partial(_score_span, rungs=(VERBATIM, FOLDED)), _FOLDED),
-    *_make_pair("fuzzy", "fuzzy", partial(_score_span, rungs=(VERBATIM, FOLDED, FUZZY)), _FUZZY),
+    *_make_f1_and_exact_measures("verbatim", "verbatim", partial(_score_located_span, rungs=(VERBATIM,)), _VERBATIM),
+    *_make_f1_and_exact_measures("folded", "folded", partial(_score_located_span, rungs=(VERBATIM, FOLDED)), _FOLDED),
+    *_make_f1_and_exact_measures(
+        "fuzzy", "fuzzy", partial(_score_located_span, rungs=(VERBATIM, FOLDED, FUZZY)), _FUZZY
+    ),
     *(
-        Measure(f"share_{rung}", heading, definition, partial(_rung_counts, rung=rung))
+        Measure(f"share_{rung}", heading, definition, partial(_count_answers_on_rung, rung=rung))
         for rung, heading, definition in (
             (VERBATIM, "verbatim", "Share of replies whose answer is in the segment word for word."),
             (FOLDED, "folded", "Share of replies whose answer is in the segment but for case, blanks and typography."),
@@ -364,18 +366,18 @@ def split_sentences(segment: str) -> list[str]:
     return [sentence for sentence in _BETWEEN_SENTENCES.split(segment) if sentence.strip()]
 
 
-def reply(answer: str) -> str:
+def format_quoted_answer(answer: str) -> str:
     """Return a reply with this answer."""
     return json.dumps({"answer": answer}, ensure_ascii=False)
 
 
-def _overlap_reply(item: Item) -> str:
+def _sentence_with_most_question_words(item: Item) -> str:
     question_words = Counter(squad_words(item.shown["question"]))
 
     def count_common(sentence: str) -> int:
         return sum((Counter(squad_words(sentence)) & question_words).values())
 
-    return reply(max(split_sentences(item.shown["text"]), key=count_common, default=""))
+    return format_quoted_answer(max(split_sentences(item.shown["text"]), key=count_common, default=""))
 
 
 def _ceiling_baseline(suite: Suite) -> Callable[[Item], str]:
@@ -388,29 +390,36 @@ def _ceiling_baseline(suite: Suite) -> Callable[[Item], str]:
         references = list(dict.fromkeys(reference for item in items for reference in item.gold))
         answer = max(references, key=lambda candidate: sum(best_scores(candidate, item.gold)[1] for item in items))
         answers |= dict.fromkeys((item.id for item in items), answer)
-    return lambda item: reply(answers[item.id])
+    return lambda item: format_quoted_answer(answers[item.id])
 
 
 BASELINES = (
-    Baseline("empty", "floor", "no answer", make_item_baseline(lambda _item: reply(""))),
-    Baseline("whole-segment", "floor", "the whole segment", make_item_baseline(lambda item: reply(item.shown["text"]))),
+    Baseline("empty", "floor", "no answer", make_item_baseline(lambda _item: format_quoted_answer(""))),
+    Baseline(
+        "whole-segment",
+        "floor",
+        "the whole segment",
+        make_item_baseline(lambda item: format_quoted_answer(item.shown["text"])),
+    ),
     Baseline(
         "first-sentence",
         "floor",
         "the segment's first sentence",
-        make_item_baseline(lambda item: reply(next(iter(split_sentences(item.shown["text"])), ""))),
+        make_item_baseline(lambda item: format_quoted_answer(next(iter(split_sentences(item.shown["text"])), ""))),
     ),
     Baseline(
         "longest-sentence",
         "floor",
         "the segment's longest sentence, by characters",
-        make_item_baseline(lambda item: reply(max(split_sentences(item.shown["text"]), key=len, default=""))),
+        make_item_baseline(
+            lambda item: format_quoted_answer(max(split_sentences(item.shown["text"]), key=len, default=""))
+        ),
     ),
     Baseline(
         "best-overlap",
         "rule",
         "the first sentence that shares most words with the question",
-        make_item_baseline(_overlap_reply),
+        make_item_baseline(_sentence_with_most_question_words),
     ),
     Baseline("ceiling", "ceiling", "a right answer, the same wherever segment and question are", _ceiling_baseline),
 )
@@ -442,7 +451,8 @@ class PolicyQA(Suite):
     measures = MEASURES
     baselines = BASELINES
     head = EncoderHead(
-        (EncoderModel("span", "f1_squad", _encoder_examples),), lambda _item, predictions: reply(predictions[""][0])
+        (EncoderModel("span", "f1_squad", _encoder_examples),),
+        lambda _item, predictions: format_quoted_answer(predictions[""][0]),
     )
     error_kinds = (EMPTY_ANSWER, NOT_IN_THE_TEXT, NOT_VERBATIM, *MISPLACEMENTS)
     about_errors = (
@@ -471,12 +481,12 @@ class PolicyQA(Suite):
 
         One that is not in the segment is no fault: the official figures score it as it was said.
         """
-        span = find_span(answer["answer"], item.shown["text"])
+        span = find_answer_in_segment(answer["answer"], item.shown["text"])
         return ParsedReply({"answer": answer["answer"], "span": span.text, "found": span.rung})
 
     def gold_reply(self, item: Item) -> str:
         """Return the first reference."""
-        return reply(item.gold[0])
+        return format_quoted_answer(item.gold[0])
 
     def human_note(self, outcomes: Sequence[Outcome]) -> str:
         """Say how many of these examples have several references."""

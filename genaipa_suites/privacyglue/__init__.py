@@ -141,7 +141,7 @@ class Means:
         return "PrivacyGLUE (14 rows)" if self.whole else f"mean of {len(self.rows)} of the 14 rows"
 
 
-def means(values: Mapping[GlueRow, float]) -> Means:
+def compute_means(values: Mapping[GlueRow, float]) -> Means:
     """Return the means of a system's rows, all of them or those available (paper, Table 3).
 
     A zero leaves no geometric and no harmonic mean: both would be 0, whatever the other rows are. NaN is no value.
@@ -172,7 +172,7 @@ class Spread:
     number: int
 
 
-def spread(samples: Sequence[float]) -> Spread:
+def compute_spread(samples: Sequence[float]) -> Spread:
     """Return mean and spread of one row over repetitions; NaN over none, or where one is undefined (F1 of nothing)."""
     if not samples or any(map(math.isnan, samples)):
         return Spread(math.nan, math.nan, math.nan, len(samples))
@@ -195,7 +195,7 @@ class RowComparison:
     meaningless: str = ""
 
 
-def smallest_p(number: int, rivals: int) -> float:
+def smallest_possible_p(number: int, rivals: int) -> float:
     """Return the smallest p of the one-sided Mann-Whitney test with N repetitions per side: all of one side above."""
     return _mann_whitney_p(range(rivals, rivals + number), range(rivals))
 
@@ -204,7 +204,7 @@ def compare_row(
     row: GlueRow, system: str, samples: Sequence[float], rival: str, rival_samples: Sequence[float]
 ) -> RowComparison:
     """Test whether the system's repetitions are greater than the other's, with no correction for many tests."""
-    smallest = smallest_p(len(samples), len(rival_samples))
+    smallest = smallest_possible_p(len(samples), len(rival_samples))
     single = min(len(samples), len(rival_samples)) < 2  # noqa: PLR2004 - a pair
     tied = len(set(samples)) == 1 or len(set(rival_samples)) == 1
     reason = ""
@@ -215,7 +215,7 @@ def compare_row(
     return RowComparison(row, system, rival, max(smallest, _mann_whitney_p(samples, rival_samples)), smallest, reason)
 
 
-def stars(tests: Sequence[RowComparison]) -> str:
+def significance_stars(tests: Sequence[RowComparison]) -> str:
     """Return a system's stars in one row: the level at which every rival is beaten; none if a test is meaningless."""
     if not tests or any(test.meaningless for test in tests):
         return ""
@@ -311,11 +311,11 @@ class PublishedEncoder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def compute_means(self, rows: Collection[GlueRow]) -> Means:
         """Return its means over these rows alone, to compare it with a system over what that system has."""
-        return means({row: value for row, value in self.rows.items() if row in rows})
+        return compute_means({row: value for row, value in self.rows.items() if row in rows})
 
 
 @cache
-def encoders() -> tuple[PublishedEncoder, ...]:
+def published_encoders() -> tuple[PublishedEncoder, ...]:
     """Return the five encoders, in the paper's order."""
     return tuple(read_yaml(PUBLISHED, list[PublishedEncoder]))
 
@@ -363,7 +363,7 @@ class PrivacyGLUE(Task):
             raise UnknownNameError("split of privacyglue", self.plan.split, (*self.splits, SAMPLE))
         parts: dict[str, Suite] = {}
         missing: dict[str, str] = {}
-        for name, kind in self._select_kinds().items():
+        for name, kind in self._suites_with_asked_baselines().items():
             spec = msgspec.structs.replace(self.spec, task=name)
             if self.folder is not None:
                 # As the run was begun, whatever data came since.
@@ -383,7 +383,7 @@ class PrivacyGLUE(Task):
                 parts[name] = part
         return parts, missing
 
-    def _select_kinds(self) -> dict[str, type[Suite]]:
+    def _suites_with_asked_baselines(self) -> dict[str, type[Suite]]:
         """Return the suites whose baselines are asked; all, where other systems are."""
         kinds: dict[str, type[Suite]] = {name: load(SUITES[name]) for name in self.joins if name in SUITES}
         suites_by_system = {}
@@ -438,7 +438,8 @@ class PrivacyGLUE(Task):
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
         """Yield the dialogues of one part after another."""
         return chain.from_iterable(
-            (_mark_part(name, dialogue) for dialogue in part.dialogues(target)) for name, part in self.parts.items()
+            (_add_part_to_calls(name, dialogue) for dialogue in part.dialogues(target))
+            for name, part in self.parts.items()
         )
 
     def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
@@ -447,7 +448,7 @@ class PrivacyGLUE(Task):
         if any(times != 1 for _, times in samples.values()):
             return super().sample(target)
         return chain.from_iterable(
-            (_mark_part(name, dialogue) for dialogue in dialogues) for name, (dialogues, _) in samples.items()
+            (_add_part_to_calls(name, dialogue) for dialogue in dialogues) for name, (dialogues, _) in samples.items()
         ), 1
 
     @contextmanager
@@ -480,13 +481,13 @@ def _merge_dicts(dicts: Any) -> dict[str, str]:
     return {name: text for mapping in dicts for name, text in mapping.items()}
 
 
-def _mark_part(name: str, dialogue: Dialogue) -> Dialogue:
+def _add_part_to_calls(name: str, dialogue: Dialogue) -> Dialogue:
     """Yield a part's dialogue, its calls under the part's name."""
     try:
         step = next(dialogue)
         while True:
             if isinstance(step, tuple):
-                answer = yield tuple(_mark_part(name, branch) for branch in step)
+                answer = yield tuple(_add_part_to_calls(name, branch) for branch in step)
             else:
                 answer = yield replace(step, coordinates={PART: name, **step.coordinates})
             step = dialogue.send(answer)

@@ -28,7 +28,7 @@ def example_key(*parts: str) -> str:
     return " | ".join(" ".join(part.split()) for part in parts if part)
 
 
-def number_repeats(keys: Iterable[str]) -> list[str]:
+def number_repeated_keys(keys: Iterable[str]) -> list[str]:
     """Return the keys, made distinct by a number where they come again."""
     counts: Counter[str] = Counter()
     numbered_keys = []
@@ -41,7 +41,7 @@ def number_repeats(keys: Iterable[str]) -> list[str]:
 def make_examples(task: str, suite: Suite, outcomes: Iterable[Outcome]) -> list[ComparedExample]:
     """Return the examples of one repetition; right is what has the label, all labels, or all spans of a layer."""
     examples = [example for outcome in outcomes for example in _EXAMPLE_MAKERS[task](suite, outcome)]
-    keys = number_repeats(example.key for example in examples)
+    keys = number_repeated_keys(example.key for example in examples)
     return [example._replace(key=key) for key, example in zip(keys, examples, strict=True)]
 
 
@@ -66,19 +66,19 @@ def _piextract_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExa
 
 
 def _policyie_a_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
-    from genaipa_suites.policyie.score import pair_intents
+    from genaipa_suites.policyie.score import pair_predicted_intents_with_gold_rows
 
     # A sentence is there once for each of its gold rows, in no order that can be relied on.
-    for intent, row in pair_intents(outcome):
+    for intent, row in pair_predicted_intents_with_gold_rows(outcome):
         right = intent == row["intent"]
         yield ComparedExample(outcome.item.id, example_key(row["intent"], outcome.item.shown["text"]), right)
 
 
 def _policyie_b_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
-    from genaipa_suites.policyie.score import role_spans
+    from genaipa_suites.policyie.score import predicted_and_gold_role_spans
 
     for layer in ("type-I", "type-II"):
-        predicted, gold = role_spans(outcome, layer)
+        predicted, gold = predicted_and_gold_role_spans(outcome, layer)
         for row in gold:
             right = outcome.parsed.prediction is not None and sorted(predicted) == sorted(row)
             yield ComparedExample(f"{outcome.item.id}, {layer}", example_key(layer, outcome.item.shown["text"]), right)

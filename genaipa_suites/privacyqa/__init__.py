@@ -42,14 +42,14 @@ from genaipa_suites.privacyqa.table import (
     SUBSET_QUESTIONS,
     PolicyQuestion,
     Split,
-    choose_rule,
-    count_empty,
+    choose_unanswerable_rule,
+    count_annotators_without_sentence,
+    describe_unanswerable_rules,
     normalize_question,
     policy_file_name,
     read_categories,
     read_table,
-    rule_note,
-    silence_measures,
+    unanswerable_measures,
 )
 from genaipa_suites.probes import CONTINUATION
 from genaipa_suites.suite import Suite
@@ -165,11 +165,11 @@ def load(files: DataFiles, split: str) -> Material:
     """
     table = read_subset(files) if split == SUBSET else read_table(files, split)
     categories = read_categories(files, split)
-    rule = RULES[choose_rule(table.questions, split)]
+    rule = RULES[choose_unanswerable_rule(table.questions, split)]
 
     def item(question: PolicyQuestion) -> Item:
         policy = question.policy
-        marked_nothing, annotators = count_empty(question), len(question.references)
+        marked_nothing, annotators = count_annotators_without_sentence(question), len(question.references)
         gold: dict[str, Any] = {
             "unanswerable": rule(marked_nothing, annotators),
             "empty": marked_nothing,
@@ -221,30 +221,29 @@ def overlap_scores(predicted: Collection[int], reference: Collection[int]) -> Sc
     return Scores(precision, recall, 2 * precision * recall / (precision + recall))
 
 
-def best_per_metric(predicted: Collection[int], references: Sequence[Collection[int]]) -> Scores:
+def best_score_per_metric(predicted: Collection[int], references: Sequence[Collection[int]]) -> Scores:
     """Return the best precision, the best recall and the best F1, each over all references, maybe different ones."""
     scores = [overlap_scores(predicted, reference) for reference in references]
     return Scores(*map(max, zip(*scores, strict=True)))
 
 
-def best_by_f1(predicted: Collection[int], references: Sequence[Collection[int]]) -> Scores:
+def scores_with_best_f1(predicted: Collection[int], references: Sequence[Collection[int]]) -> Scores:
     """Return the scores against the reference with the best F1, as PLUE has them; of equals the first."""
     return max((overlap_scores(predicted, reference) for reference in references), key=lambda scores: scores.f1)
 
 
-def leave_one_out(predicted: Collection[int], references: Sequence[Collection[int]]) -> Scores:
-    """Return the mean of `best_per_metric` over all ways to leave out one of two or more references: the paper's."""
-    return _mean_scores(
-        [best_per_metric(predicted, other_references) for other_references in _leave_one_out_sets(references)]
-    )
+def mean_scores_leaving_one_out(predicted: Collection[int], references: Sequence[Collection[int]]) -> Scores:
+    """Return the mean of `best_score_per_metric` over all ways to leave out one of several references: the paper's."""
+    reference_sets = _references_without_each(references)
+    return _mean_scores([best_score_per_metric(predicted, other_references) for other_references in reference_sets])
 
 
 def human_agreement(references: Sequence[Collection[int]]) -> Scores:
     """Return the mean over two or more annotators of each one's scores against the others, the paper's human row."""
     return _mean_scores(
         [
-            best_per_metric(reference, other_references)
-            for reference, other_references in zip(references, _leave_one_out_sets(references), strict=True)
+            best_score_per_metric(reference, other_references)
+            for reference, other_references in zip(references, _references_without_each(references), strict=True)
         ]
     )
 
@@ -256,7 +255,7 @@ def best_reference(references: Sequence[Collection[int]]) -> Collection[int]:
     )
 
 
-def _leave_one_out_sets(references: Sequence[Collection[int]]) -> list[list[Collection[int]]]:
+def _references_without_each(references: Sequence[Collection[int]]) -> list[list[Collection[int]]]:
     return [[*references[:index], *references[index + 1 :]] for index in range(len(references))]
 
 
@@ -264,13 +263,13 @@ def _mean_scores(scores: Sequence[Scores]) -> Scores:
     return Scores(*(sum(values) / len(scores) for values in zip(*scores, strict=True)))
 
 
-def references(item: Item) -> list[list[int]]:
+def annotated_sentence_sets(item: Item) -> list[list[int]]:
     """Return the annotators' sets of sentences."""
     return list(item.gold["references"].values())
 
 
 def _score_outcome(outcome: Outcome, scorer: Scorer, min_references: int) -> Scores | None:
-    references_of_item = references(outcome.item)
+    references_of_item = annotated_sentence_sets(outcome.item)
     if len(references_of_item) < min_references:
         return None
     prediction = outcome.parsed.prediction
@@ -313,7 +312,7 @@ def _make_measures(
     )
 
 
-def _count_pairs(outcome: Outcome) -> tuple[float, ...]:
+def _count_relevant_and_irrelevant(outcome: Outcome) -> tuple[float, ...]:
     """Count (right, predicted, gold) of Relevant and of Irrelevant sentences; without a prediction gold alone."""
     gold, number = set(outcome.item.gold["relevant"]), outcome.item.gold["sentences"]
     if outcome.parsed.prediction is None or outcome.parsed.fault:
@@ -323,8 +322,8 @@ def _count_pairs(outcome: Outcome) -> tuple[float, ...]:
     return len(gold & predicted), len(predicted), len(gold), neither, number - len(predicted), number - len(gold)
 
 
-def _count_right_pairs(outcome: Outcome) -> tuple[float, float]:
-    counts = _count_pairs(outcome)
+def _count_right_sentences(outcome: Outcome) -> tuple[float, float]:
+    counts = _count_relevant_and_irrelevant(outcome)
     return counts[0] + counts[3], outcome.item.gold["sentences"]
 
 
@@ -332,35 +331,44 @@ _LEFT_OUT = (
     "Each annotator left out in turn, the best precision, recall and F1 over the others, mean over the annotators: the "
     "paper's; questions with one annotator are not in it."
 )
-_PAPER = _make_measures("leave_one_out", "n - 1", _LEFT_OUT, leave_one_out, 2)
+_PAPER = _make_measures("leave_one_out", "n - 1", _LEFT_OUT, mean_scores_leaving_one_out, 2)
 _BEST = _make_measures(
-    "best_of_n", "best of n", "Best precision, recall and F1 over all annotators, each by itself.", best_per_metric
+    "best_of_n",
+    "best of n",
+    "Best precision, recall and F1 over all annotators, each by itself.",
+    best_score_per_metric,
 )
 # Its F1 is the best one over all annotators as well, so that its mean is a measure already.
 _PLUE = tuple(
     measure
     for measure in _make_measures(
-        "best_of_n_plue", "PLUE", "Against the annotator with the best F1, as PLUE has it.", best_by_f1
+        "best_of_n_plue", "PLUE", "Against the annotator with the best F1, as PLUE has it.", scores_with_best_f1
     )
     if not measure.name.endswith("_f1_mean")
 )
 _ANY = "Every sentence of a question is a pair, relevant if any annotator marked it."
 _PAIRS = (
-    Measure("any_relevant_macro_f1", "Macro F1, pairs", f"Mean of both labels' F1. {_ANY}", _count_pairs, macro_f1),
+    Measure(
+        "any_relevant_macro_f1",
+        "Macro F1, pairs",
+        f"Mean of both labels' F1. {_ANY}",
+        _count_relevant_and_irrelevant,
+        macro_f1,
+    ),
     Measure(
         "any_relevant_micro_f1",
         "Micro F1, pairs",
         f"Share of right labels, which is micro F1. {_ANY}",
-        _count_right_pairs,
+        _count_right_sentences,
     ),
 )
 _CONSENSUS = "Against the one reference: the sentences that at least half of the annotators marked."
-MEASURES = (*_PAPER, *_BEST, *_PLUE, *_PAIRS, *silence_measures())
-TRAIN_MEASURES = (*_BEST, *_PAIRS, *silence_measures())
+MEASURES = (*_PAPER, *_BEST, *_PLUE, *_PAIRS, *unanswerable_measures())
+TRAIN_MEASURES = (*_BEST, *_PAIRS, *unanswerable_measures())
 """Measures of the train split, which has one label of each pair."""
 SUBSET_MEASURES = (
-    *_make_measures("consensus", "consensus", _CONSENSUS, best_per_metric),
-    *(measure for measure in silence_measures() if measure.name == "silence_false_silence_rate"),
+    *_make_measures("consensus", "consensus", _CONSENSUS, best_score_per_metric),
+    *(measure for measure in unanswerable_measures() if measure.name == "silence_false_silence_rate"),
 )
 """Measures of the subset, in which every question has evidence."""
 
@@ -379,7 +387,7 @@ def distinct_words(text: str) -> set[str]:
     return set(re.findall(r"[a-z0-9]+", text.lower()))
 
 
-def reply(sentences: Collection[int]) -> str:
+def format_sentence_numbers(sentences: Collection[int]) -> str:
     """Return a reply with the numbers of these sentences."""
     return json.dumps({"sentences": sorted(sentences)})
 
@@ -393,12 +401,12 @@ def _word_count_baseline(suite: Suite, *, top: int, without: frozenset[str]) -> 
     def answer(item: Item) -> str:
         question_words = distinct_words(item.shown["text"]) - without
         common = [len(question_words & sentence) for sentence in policies[item.document]]
-        return reply(sorted(range(1, len(common) + 1), key=lambda number: -common[number - 1])[:top])
+        return format_sentence_numbers(sorted(range(1, len(common) + 1), key=lambda number: -common[number - 1])[:top])
 
     return answer
 
 
-def _make_word_count(top: int, *, stop_words: bool) -> Baseline:
+def _make_word_count_baseline(top: int, *, stop_words: bool) -> Baseline:
     return Baseline(
         f"word-count-{top}" if stop_words else f"word-count-{top}-no-stop-words",
         "rule",
@@ -407,21 +415,24 @@ def _make_word_count(top: int, *, stop_words: bool) -> Baseline:
     )
 
 
-def _everything_baseline(suite: Suite) -> Callable[[Item], str]:
+def _all_sentences_baseline(suite: Suite) -> Callable[[Item], str]:
     sizes = {key: len(sentences) for key, sentences in suite.material.documents.items()}
-    return lambda item: reply(range(1, sizes[item.document] + 1))
+    return lambda item: format_sentence_numbers(range(1, sizes[item.document] + 1))
 
 
 def _best_reference_reply(item: Item) -> str:
-    return reply(best_reference(references(item)))
+    return format_sentence_numbers(best_reference(annotated_sentence_sets(item)))
 
 
 BASELINES = (
     Baseline(
-        "no-answer", "floor", "no sentence: every question is unanswerable", make_item_baseline(lambda _item: reply(()))
+        "no-answer",
+        "floor",
+        "no sentence: every question is unanswerable",
+        make_item_baseline(lambda _item: format_sentence_numbers(())),
     ),
-    Baseline("everything", "floor", "all sentences of the policy", _everything_baseline),
-    *(_make_word_count(top, stop_words=stop_words) for stop_words in (True, False) for top in (2, 3, 5)),
+    Baseline("everything", "floor", "all sentences of the policy", _all_sentences_baseline),
+    *(_make_word_count_baseline(top, stop_words=stop_words) for stop_words in (True, False) for top in (2, 3, 5)),
     Baseline(
         "best-annotator",
         "ceiling",
@@ -450,7 +461,9 @@ def _pair_examples(item: Item, material: Material) -> list[Example]:
 
 
 def _encoder_reply(_item: Item, predictions: Predicted) -> str:
-    return reply([number for number, label in enumerate(predictions[""], start=1) if label == _RELEVANCE[True]])
+    return format_sentence_numbers(
+        [number for number, label in enumerate(predictions[""], start=1) if label == _RELEVANCE[True]]
+    )
 
 
 class PrivacyQA(Suite):
@@ -492,17 +505,17 @@ class PrivacyQA(Suite):
         return [*self._opening_messages(item), Message("user", self.render("", **item.shown))]
 
     def _opening_messages(self, item: Item) -> tuple[Message, Message]:
-        if item.document not in self._opening_cache:
+        if item.document not in self._opening_messages_by_policy:
             sentences = self.material.documents[item.document]
             introduction = self.render("policy", company=item.shown["company"], sentences=sentences)
-            self._opening_cache[item.document] = (
+            self._opening_messages_by_policy[item.document] = (
                 Message("user", introduction, "introduction", carries="\n".join(sentences), breakpoint=True),
                 Message("assistant", self.render("ready", company=item.shown["company"]), "acknowledgement"),
             )
-        return self._opening_cache[item.document]
+        return self._opening_messages_by_policy[item.document]
 
     @cached_property
-    def _opening_cache(self) -> dict[str, tuple[Message, Message]]:
+    def _opening_messages_by_policy(self) -> dict[str, tuple[Message, Message]]:
         return {}
 
     def parse(self, item: Item, answer: Any) -> ParsedReply:
@@ -538,7 +551,7 @@ class PrivacyQA(Suite):
 
     def human_scores(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:
         """Return the paper's human row, over questions with two annotators or more."""
-        references_by_item = {outcome.item.id: references(outcome.item) for outcome in outcomes}
+        references_by_item = {outcome.item.id: annotated_sentence_sets(outcome.item) for outcome in outcomes}
         agreements = [
             human_agreement(item_references)
             for item_references in references_by_item.values()
@@ -552,11 +565,11 @@ class PrivacyQA(Suite):
 
     def failure_reason(self, outcome: Outcome) -> str:
         """Return a fault; a wrong answer or silence; else which of the evidence is missing or not evidence."""
-        parsed, annotations = outcome.parsed, references(outcome.item)
+        parsed, annotations = outcome.parsed, annotated_sentence_sets(outcome.item)
         if parsed.fault or parsed.prediction is None:
             return parsed.fault
         predicted, marked = set(parsed.prediction), {number for reference in annotations for number in reference}
-        if best_per_metric(predicted, annotations).f1 == 1:
+        if best_score_per_metric(predicted, annotations).f1 == 1:
             return ""
         if not predicted:
             return FALSE_SILENCE
@@ -574,7 +587,7 @@ class PrivacyQA(Suite):
         if self.plan.probe == CONTINUATION:
             return notes
         if self.plan.split != SUBSET:
-            return (*notes, f"{self.title}: {rule_note(items)}")
+            return (*notes, f"{self.title}: {describe_unanswerable_rules(items)}")
         policies = {item.document for item in items}
         sentences = sum(len(documents[policy]) for policy in policies)
         part = (

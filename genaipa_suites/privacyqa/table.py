@@ -170,7 +170,7 @@ def read_table(files: DataFiles, split: str) -> Split:
     will do, and it has to agree with itself.
     """
     path = TABLES.get(split, f"{split}.csv")
-    columns, lines = _read_lines(files, path, _TRAIN if split == "train" else _TEST)
+    columns, lines = _read_tsv_lines(files, path, _TRAIN if split == "train" else _TEST)
     table_path = files.find(path)
     assert table_path is not None, "it was just read"
     reader = _TableReader(table_path, columns, own=path in files.own_files)
@@ -188,7 +188,7 @@ def read_categories(files: DataFiles, split: str) -> dict[tuple[str, str], tuple
     path = CATEGORIES.get(split, f"{split}_opp_annotations.csv")
     if files.find(path) is None:
         return {}
-    columns, lines = _read_lines(files, path, ("Folder", "DocID", "QueryID", "Split", "Query"))
+    columns, lines = _read_tsv_lines(files, path, ("Folder", "DocID", "QueryID", "Split", "Query"))
     categories: dict[tuple[str, str], tuple[str, ...]] = {}
     first_mark = (
         len(columns) - len(category_columns)
@@ -214,7 +214,7 @@ def normalize_question(question: str) -> str:
     return " ".join(question.lower().split())
 
 
-def _read_lines(
+def _read_tsv_lines(
     files: DataFiles, path: str, first: tuple[str, ...]
 ) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     """Return the columns, which begin with those named, and the further lines as (number, fields)."""
@@ -341,21 +341,27 @@ FALSE_ANSWER, FALSE_SILENCE = "false answer", "false silence"
 """Both errors: an unanswerable question is answered, an answerable one is not."""
 
 
-def count_empty(question: PolicyQuestion) -> int:
+def count_annotators_without_sentence(question: PolicyQuestion) -> int:
     """Count the annotators of a question who marked no sentence."""
     return sum(not marked for marked in question.references.values())
 
 
-def choose_rule(questions: Sequence[PolicyQuestion], split: str) -> str:
+def choose_unanswerable_rule(questions: Sequence[PolicyQuestion], split: str) -> str:
     """Return the rule by which as many test questions are unanswerable as the paper says; `any` if none does."""
     if split == "test" and len(questions) == COUNTS[split]["questions"]:
         for name, holds in RULES.items():
-            if sum(holds(count_empty(question), len(question.references)) for question in questions) == UNANSWERABLE:
+            if (
+                sum(
+                    holds(count_annotators_without_sentence(question), len(question.references))
+                    for question in questions
+                )
+                == UNANSWERABLE
+            ):
                 return name
     return "any"
 
 
-def rule_note(items: Sequence[Item]) -> str:
+def describe_unanswerable_rules(items: Sequence[Item]) -> str:
     """Say how many items are unanswerable, and how many would be by each rule."""
     gold = [item.gold for item in items]
     counts = ", ".join(
@@ -372,50 +378,50 @@ def _says_unanswerable(outcome: Outcome) -> bool | None:
     return None if parsed.prediction is None or parsed.fault else not parsed.prediction
 
 
-def _count_positives(outcome: Outcome) -> tuple[float, float, float]:
+def _count_unanswerable(outcome: Outcome) -> tuple[float, float, float]:
     gold, predicted = bool(outcome.item.gold["unanswerable"]), _says_unanswerable(outcome)
     return float(gold and predicted is True), float(predicted is True), float(gold)
 
 
-def _count_right(outcome: Outcome) -> tuple[float, float]:
+def _count_right_about_unanswerable(outcome: Outcome) -> tuple[float, float]:
     return float(_says_unanswerable(outcome) is bool(outcome.item.gold["unanswerable"])), 1.0
 
 
-def _count_wrong(outcome: Outcome, *, unanswerable: bool) -> tuple[float, float]:
+def _count_wrong_about_unanswerable(outcome: Outcome, *, unanswerable: bool) -> tuple[float, float]:
     if bool(outcome.item.gold["unanswerable"]) is not unanswerable:
         return 0.0, 0.0
     return float(_says_unanswerable(outcome) is not unanswerable), 1.0
 
 
-def silence_measures() -> tuple[Measure, ...]:
+def unanswerable_measures() -> tuple[Measure, ...]:
     """Return F1, precision, recall of *unanswerable*, accuracy, and both rates of error."""
     about = "Unanswerable is the positive class; an empty list predicts it."
     return (
-        Measure("silence_unanswerable_f1", "F1, silence", f"F1. {about}", _count_positives, f1),
+        Measure("silence_unanswerable_f1", "F1, silence", f"F1. {about}", _count_unanswerable, f1),
         Measure(
             "silence_unanswerable_p",
             "P, silence",
             f"Precision; 0 if never predicted. {about}",
-            _count_positives,
+            _count_unanswerable,
             precision,
         ),
-        Measure("silence_unanswerable_r", "R, silence", f"Recall. {about}", _count_positives, recall),
+        Measure("silence_unanswerable_r", "R, silence", f"Recall. {about}", _count_unanswerable, recall),
         Measure(
             "silence_accuracy",
             "Accuracy, silence",
             "Share of questions rightly labelled answerable or not.",
-            _count_right,
+            _count_right_about_unanswerable,
         ),
         Measure(
             "silence_false_answer_rate",
             "False answers",
             "Share of unanswerable questions not labelled so; a fault is one. Lower is better.",
-            partial(_count_wrong, unanswerable=True),
+            partial(_count_wrong_about_unanswerable, unanswerable=True),
         ),
         Measure(
             "silence_false_silence_rate",
             "False silence",
             "Share of answerable questions labelled unanswerable; a fault is one. Lower is better.",
-            partial(_count_wrong, unanswerable=False),
+            partial(_count_wrong_about_unanswerable, unanswerable=False),
         ),
     )

@@ -54,12 +54,12 @@ def choose_boards(boards: Sequence[ScoredBoard]) -> list[ScoredBoard]:
 
 def describe_omitted_systems(boards: Sequence[ScoredBoard], chosen: Sequence[ScoredBoard]) -> str:
     """Describe the systems that were asked other items of a suite than those in its column; empty without any."""
-    present = {(scored.board.name, system) for scored in chosen for system in plainest_rows(scored)}
+    present = {(scored.board.name, system) for scored in chosen for system in most_plainly_asked_rows(scored)}
     omitted: dict[str, list[str]] = {}
     for scored in boards:
         if scored.board.plan.probe or scored in chosen:
             continue
-        names = [name for name, row in plainest_rows(scored).items() if row.kind == "system"]
+        names = [name for name, row in most_plainly_asked_rows(scored).items() if row.kind == "system"]
         if names_elsewhere := [name for name in names if (scored.board.name, name) not in present]:
             omitted[scored.board.title] = names_elsewhere
     listing = "; ".join(f"{title} ({', '.join(names)})" for title, names in omitted.items())
@@ -72,7 +72,7 @@ def _board_rank(scored: ScoredBoard) -> tuple[bool, bool, int, int]:
     return plan.split == SAMPLE, plan.limit is not None, -len(systems), -len(results)
 
 
-def plainest_rows(scored: ScoredBoard) -> dict[str, Row]:
+def most_plainly_asked_rows(scored: ScoredBoard) -> dict[str, Row]:
     """Return system → its row as it was asked most plainly: with the fewest examples, in the first wording."""
     rows_by_system: dict[str, Row] = {}
     for row in sorted(scored.system_rows, key=lambda row: _plainness(row.result)):
@@ -90,7 +90,7 @@ def make_card(study: Study, boards: Sequence[ScoredBoard], all_boards: Sequence[
 
     `boards` are the columns; systems of `all_boards` that are in none of them are named in the note.
     """
-    plain_rows = {scored.board.name: plainest_rows(scored) for scored in boards}
+    plain_rows = {scored.board.name: most_plainly_asked_rows(scored) for scored in boards}
     quality = _quality_by_system(study)
     kinds = {name: row.kind for rows in plain_rows.values() for name, row in rows.items()}
     systems = [name for name, kind in kinds.items() if kind == "system"] or list(kinds)
@@ -103,7 +103,7 @@ def make_card(study: Study, boards: Sequence[ScoredBoard], all_boards: Sequence[
                 row |= percent_columns(suite_row.counts.merit(scored.measures[0]), scored.board.name)
         rows.append(
             row
-            | _sum_spending(
+            | _cost_and_reply_shares(
                 [
                     suite_row.result
                     for suite_row in system_rows
@@ -160,7 +160,7 @@ def _quality_by_system(study: Study) -> dict[str, dict[str, float]]:
     }
 
 
-def _sum_spending(results: Sequence[Result]) -> dict[str, float]:
+def _cost_and_reply_shares(results: Sequence[Result]) -> dict[str, float]:
     """Return the cost of these results, and shares of their tokens and replies."""
     costs = [result.cost for result in results if result.cost is not None]
     sent = sum(result.usage.input for result in results)
@@ -235,7 +235,7 @@ def category_table(study: Study, boards: Sequence[ScoredBoard]) -> Table:
     question_categories = crosswalk.question_categories
     rows: list[dict[str, Any]] = []
     for scored in boards:
-        plain_rows = plainest_rows(scored).values()
+        plain_rows = most_plainly_asked_rows(scored).values()
         for row in [row for row in plain_rows if row.kind == "system"] or plain_rows:
             for code, figures in (
                 _figures_by_item_category(scored, row, question_categories, names)

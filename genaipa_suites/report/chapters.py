@@ -140,16 +140,16 @@ def _suite_chapter(suite_boards: Sequence[ScoredBoard], marks: drawings.Marks, *
     if alone and not any(figures):
         figures = [drawings.score_figure(suite_boards, f"{name}-scores", f"{suite.title}: scores", marks)]
     for scored in suite_boards:
-        suite_tables += [tables.main_table(scored), tables.further_table(scored)]
+        suite_tables += [tables.main_table(scored), tables.further_measures_table(scored)]
         suite_tables += [tables.definitions_table(suite_boards)] if scored is suite_boards[0] else []
         suite_tables.append(
-            tables.differences_table(scored, tables.choose_pairs(scored.system_rows), scored.measures[:MAIN])
+            tables.differences_table(scored, tables.choose_pairs_of_systems(scored.system_rows), scored.measures[:MAIN])
         )
         suite_tables.append(tables.wordings_table(scored))
         if not scored.board.plan.probe:
             breakdown_tables, breakdown_figures = _make_breakdowns(scored, marks)
             suite_tables, figures = [*suite_tables, *breakdown_tables], [*figures, *breakdown_figures]
-    suite_tables += [tables.memory_table(suite_boards), tables.gaps_table(suite_boards)]
+    suite_tables += [tables.memory_table(suite_boards), tables.probe_gaps_table(suite_boards)]
     return Chapter(
         f"suite-{name}",
         suite.title,
@@ -168,7 +168,7 @@ def _make_breakdowns(scored: ScoredBoard, marks: drawings.Marks) -> tuple[list[T
     groups = [tables.group_table(scored, grouping) for grouping in names]
     figures = [
         drawings.ordered_groups_figure(scored, grouping, breakdown, marks)
-        if drawings.has_order(breakdown)
+        if drawings.has_numbered_groups(breakdown)
         else drawings.group_pair_figure(scored, grouping, breakdown, marks)
         for grouping, breakdown in zip(names, groups, strict=True)
     ]
@@ -224,7 +224,8 @@ def compare_suites(first: str, second: str, workspace: Workspace) -> tuple[Table
     sides = [resolve_name(workspace, name) for name in (first, second)]
     readings = [read_results(workspace, sources) for sources in sides]
     first_results, second_results = (
-        _choose_results(name, side_results) for name, (side_results, _) in zip((first, second), readings, strict=True)
+        _most_plainly_asked_results(name, side_results)
+        for name, (side_results, _) in zip((first, second), readings, strict=True)
     )
     rows: list[dict[str, Any]] = []
     populations, units_drawn = dict[str, None](), dict[str, None]()
@@ -254,7 +255,7 @@ def compare_suites(first: str, second: str, workspace: Workspace) -> tuple[Table
     return comparison, sorted({problem for _, problems in readings for problem in problems})
 
 
-def _choose_results(name: str, results: Sequence[Result]) -> dict[tuple[str, str, str, bool], Result]:
+def _most_plainly_asked_results(name: str, results: Sequence[Result]) -> dict[tuple[str, str, str, bool], Result]:
     """Return suite, split, probe, and whether of own files → the result asked most plainly, on the most items."""
     systems = sorted({result.system for result in results})
     if len(systems) > 1:

@@ -52,7 +52,7 @@ def score_figure(boards: Sequence[ScoredBoard], name: str, title: str, marks: Ma
         "Points: each suite's main measure in per cent, with its interval; the panels' measures differ, so that only "
         "systems within one are comparable. Dotted line: the best floor (an answer that takes no reading), solid: the "
         "ceiling (gold labels), dashed: people by several references, all on the same items. Suites: "
-        f"{'; '.join(_describe_basis(scored) for scored in boards)}."
+        f"{'; '.join(_describe_items_of_board(scored) for scored in boards)}."
     )
     columns = ["board", "measure", "system", "kind", "value", "low", "high"]
     numbers = make_table(
@@ -67,7 +67,7 @@ def score_figure(boards: Sequence[ScoredBoard], name: str, title: str, marks: Ma
     return Figure(name, title, about, numbers, lambda: _draw_scores(numbers.data, marks))
 
 
-def _describe_basis(scored: ScoredBoard) -> str:
+def _describe_items_of_board(scored: ScoredBoard) -> str:
     number, policies = len(scored.board.suite.material.items), scored.units.policies
     return f"{scored.board.title}: {number:,} items" + (f" of {policies:,} {scored.units.clusters}" if policies else "")
 
@@ -139,7 +139,7 @@ def _select_points(data: pd.DataFrame, board: str) -> pd.DataFrame:
     return data[(data["board"] == board) & data["kind"].isin(["system", "baseline"])]
 
 
-def has_order(breakdown: Table) -> bool:
+def has_numbered_groups(breakdown: Table) -> bool:
     """Tell whether the groups of a breakdown have an order: there is a number in the name of each."""
     return all(any(sign.isdigit() for sign in group) for group in breakdown.data["group"])
 
@@ -174,7 +174,7 @@ def _draw_ordered_groups(data: pd.DataFrame, measures: Mapping[str, str], groupi
             for position, low, high in zip(at, rows[f"{name}_low"], rows[f"{name}_high"], strict=True):
                 if not isnan(low) and not floor:
                     axes.plot([position, position], [low, high], color=look["color"], linewidth=0.8, zorder=2)
-        axes.set_xticks(range(len(groups)), [f"{_wrap_name(group)}\nn={sizes[group]:,}" for group in groups])
+        axes.set_xticks(range(len(groups)), [f"{_wrap_group_name(group)}\nn={sizes[group]:,}" for group in groups])
         axes.tick_params(axis="x", labelsize=style.TINY)
         axes.set_ylim(-2, 102)
         axes.set_xlabel(style.drawable_name(grouping))
@@ -184,7 +184,7 @@ def _draw_ordered_groups(data: pd.DataFrame, measures: Mapping[str, str], groupi
     return canvas
 
 
-def _wrap_name(name: str) -> str:
+def _wrap_group_name(name: str) -> str:
     """Wrap a group's name onto two lines: where there are several, one is too long."""
     words = style.shorten(name, 22).split()
     return " ".join(words[:-1]) + "\n" + words[-1] if len(words) > 1 else " ".join(words)
@@ -240,7 +240,7 @@ _MAX_SYSTEMS = 12
 
 def system_pair_figure(scored: ScoredBoard, marks: Marks) -> Figure | None:
     """Draw both measures of every system that was asked, with their intervals; None if the suite lacks them."""
-    measures = _two_measures(scored)
+    measures = _paired_measures(scored)
     rows = [
         {"system": row.label, "kind": row.kind}
         | {
@@ -268,13 +268,13 @@ def system_pair_figure(scored: ScoredBoard, marks: Marks) -> Figure | None:
         f"intervals. {' '.join(f'{measure.heading.capitalize()}: {measure.definition}' for measure in measures)} "
         f"{scored.units.population}"
     )
-    title = _pair_title(numbers.data, measures, scored.units.clusters)
+    title = _title_highest_and_lowest(numbers.data, measures, scored.units.clusters)
     return Figure(numbers.name, title, about, numbers, lambda: _draw_systems(numbers.data, measures, marks))
 
 
 def group_pair_figure(scored: ScoredBoard, grouping: str, breakdown: Table, marks: Marks) -> Figure | None:
     """Draw both measures in each group of items, of the table of a breakdown; None if the suite lacks them."""
-    measures = _two_measures(scored)
+    measures = _paired_measures(scored)
     names = [row.label for row in scored.system_rows if row.kind == "system"] or [
         row.label for row in scored.system_rows
     ]
@@ -286,16 +286,16 @@ def group_pair_figure(scored: ScoredBoard, grouping: str, breakdown: Table, mark
         f"{measures[0].heading.capitalize()} (left) and {measures[1].heading} (right) in per cent by {grouping}, with "
         f"{LEVEL} % intervals; n is how many {scored.units.clusters} a group has.{omission} {scored.units.population}"
     )
-    title = _worst_group(data, measures[1], grouping, scored.board.title)
+    title = _describe_worst_group(data, measures[1], grouping, scored.board.title)
     return Figure(breakdown.name, title, about, breakdown, lambda: _draw_groups(data, measures, marks))
 
 
-def _two_measures(scored: ScoredBoard) -> list[Measure]:
+def _paired_measures(scored: ScoredBoard) -> list[Measure]:
     names = scored.board.suite.paired_measures
     return [measure for name in names for measure in scored.measures if measure.name == name]
 
 
-def _pair_title(data: pd.DataFrame, measures: Sequence[Measure], clusters: str) -> str:
+def _title_highest_and_lowest(data: pd.DataFrame, measures: Sequence[Measure], clusters: str) -> str:
     """Name the systems that are highest and lowest in the second measure; one system alone in both."""
     first, second = measures
     rows = data[data["kind"] == "system"] if (data["kind"] == "system").any() else data
@@ -318,7 +318,7 @@ def _pair_title(data: pd.DataFrame, measures: Sequence[Measure], clusters: str) 
     )
 
 
-def _worst_group(data: pd.DataFrame, measure: Measure, grouping: str, board: str) -> str:
+def _describe_worst_group(data: pd.DataFrame, measure: Measure, grouping: str, board: str) -> str:
     rows = data.dropna(subset=measure.name)
     if rows.empty or not rows[measure.name].max():
         return f"{board}: no system {measure.heading} in any {grouping}"
@@ -336,10 +336,10 @@ def _draw_systems(data: pd.DataFrame, measures: Sequence[Measure], marks: Marks)
     labels = style.unique_labels(data["system"], 26)
     for axes, measure in zip(panels, measures, strict=True):
         for index, row in enumerate(data.to_dict("records")):
-            _draw_point(axes, row, measure.name, index, marks[row["system"]])
+            _draw_figure_with_interval(axes, row, measure.name, index, marks[row["system"]])
             value = "-" if isnan(row[measure.name]) else f"{row[measure.name]:.0f}"
             axes.annotate(value, (1.02, index), xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center")
-        _format_axes(axes, measure)
+        _format_percent_axes(axes, measure)
     panels[0].set_yticks(range(len(data)), list(labels.values()))
     panels[0].set_ylim(len(data) - 0.5, -0.5)
     return canvas
@@ -354,10 +354,10 @@ def _draw_groups(data: pd.DataFrame, measures: Sequence[Measure], marks: Marks) 
         for number, system in enumerate(systems):
             for row in data[data["system"] == system].to_dict("records"):
                 offset = (number - (len(systems) - 1) / 2) * _CLOSE / tall
-                _draw_point(axes, row, measure.name, groups.index(row["group"]) + offset, marks[system])
+                _draw_figure_with_interval(axes, row, measure.name, groups.index(row["group"]) + offset, marks[system])
         for index in range(1, len(groups)):
             axes.axhline(index - 0.5, color=style.FAINT, linewidth=0.3, zorder=0)
-        _format_axes(axes, measure)
+        _format_percent_axes(axes, measure)
     sizes = {group: int(data.loc[data["group"] == group, "policies"].max()) for group in groups}
     panels[0].set_yticks(range(len(groups)), [f"{style.shorten(group, 22)}  n={sizes[group]}" for group in groups])
     panels[0].set_ylim(len(groups) - 0.5, -0.5)
@@ -366,7 +366,9 @@ def _draw_groups(data: pd.DataFrame, measures: Sequence[Measure], marks: Marks) 
     return canvas
 
 
-def _draw_point(axes: Axes, row: dict[Any, Any], name: str, position: float, look: dict[str, Any]) -> None:
+def _draw_figure_with_interval(
+    axes: Axes, row: dict[Any, Any], name: str, position: float, look: dict[str, Any]
+) -> None:
     """Draw a system's figure with its interval; nothing where there is none."""
     if isnan(row[name]):
         return
@@ -376,7 +378,7 @@ def _draw_point(axes: Axes, row: dict[Any, Any], name: str, position: float, loo
     axes.plot([row[name]], [position], **look, linestyle="none", markersize=5, markeredgecolor="white", zorder=3)
 
 
-def _format_axes(axes: Axes, measure: Measure) -> None:
+def _format_percent_axes(axes: Axes, measure: Measure) -> None:
     axes.set_title(style.shorten(measure.heading, 40))
     axes.set_xlim(-2, 102)
     axes.set_xlabel("per cent", fontsize=style.SMALL)

@@ -30,11 +30,11 @@ from genaipa_suites.privacyglue import (
     category_shares,
     classify_agreement,
     compare_row,
-    encoders,
-    means,
-    stars,
+    compute_means,
+    published_encoders,
+    significance_stars,
 )
-from genaipa_suites.report.glue_views import GLUE, Standing, View, views
+from genaipa_suites.report.glue_views import GLUE, Standing, View, collect_views
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -60,8 +60,8 @@ def make_chapter(sources: Sequence[Source], scored_boards: Sequence[ScoredBoard]
     tables: list[Table] = []
     first: list[str] = []
     figures: list[Figure | None] = []
-    for view in views(sources, scored_boards):
-        compared = compare_pairs(view)
+    for view in collect_views(sources, scored_boards):
+        compared = compare_pairs_of_systems(view)
         agreement = agreement_table(compared, view)
         fourteen = rows_table(view)
         first += [fourteen.name] if fourteen else []
@@ -163,11 +163,11 @@ def rows_table(view: View) -> Table:
                 f"{system}_sample_sd": standing.sample,
             }
             line[f"{system}_repetitions"] = standing.number
-        for encoder in encoders() if view.whole else ():
+        for encoder in published_encoders() if view.whole else ():
             line[_paper_name(encoder.system)] = f"{encoder.values[row.name]:.1f} ± {encoder.deviations[row.name]:.1f}"
         lines.append(line)
     names = [standing.system for standing in standings]
-    published = [_paper_name(encoder.system) for encoder in encoders()] if view.whole else []
+    published = [_paper_name(encoder.system) for encoder in published_encoders()] if view.whole else []
     aside = [f"{name}_{statistic}" for name in names for statistic in ("mean", "sd", "sample_sd", "repetitions")]
     return make_table(
         f"{view.stem}-rows",
@@ -222,12 +222,12 @@ def means_table(view: View) -> Table:
         for standing in (*view.standings, *view.references):
             if (standing.means.rows == row_set) if standing in view.standings else {*row_set} <= {*standing.samples}:
                 chosen = {row: standing.spreads[row] for row in row_set}
-                figures = means({row: row_spread.mean for row, row_spread in chosen.items()})
-                spreads = means({row: row_spread.population for row, row_spread in chosen.items()})
+                figures = compute_means({row: row_spread.mean for row, row_spread in chosen.items()})
+                spreads = compute_means({row: row_spread.population for row, row_spread in chosen.items()})
                 repeated = all(row_spread.number > 1 for row_spread in chosen.values())
                 lines.append(_means_row(standing.system, standing.kind, figures, spreads if repeated else None))
-        for encoder in encoders() if view.whole else ():
-            deviations = means({row: encoder.deviations[row.name] for row in row_set})
+        for encoder in published_encoders() if view.whole else ():
+            deviations = compute_means({row: encoder.deviations[row.name] for row in row_set})
             lines.append(
                 _means_row(_paper_name(encoder.system), "published", encoder.compute_means(row_set), deviations)
             )
@@ -289,10 +289,10 @@ def significance_table(view: View) -> Table:
                 "against": hardest.rival,
                 "p": hardest.p,
                 "smallest": max(standing.smallest for standing in comparisons),
-                "stars": stars(comparisons),
+                "stars": significance_stars(comparisons),
                 "meaning": f"says nothing: {reason}"
                 if reason
-                else _describe_test(hardest.smallest, stars(comparisons)),
+                else _describe_significance(hardest.smallest, significance_stars(comparisons)),
             }
         )
     return make_table(
@@ -310,13 +310,15 @@ def significance_table(view: View) -> Table:
     )
 
 
-def _describe_test(smallest: float, mark: str) -> str:
+def _describe_significance(smallest: float, mark: str) -> str:
     if smallest > 0.05:  # noqa: PLR2004 - the paper's first level
         return "undecided: too few repetitions for any level"
     return "every other is beaten" if mark else "undecided"
 
 
-def compare_pairs(view: View) -> list[tuple[Standing, Standing, GlueTask, tuple[str, ...], list[PairCategory]]]:
+def compare_pairs_of_systems(
+    view: View,
+) -> list[tuple[Standing, Standing, GlueTask, tuple[str, ...], list[PairCategory]]]:
     """Pair systems, and categorize for each task that both have their common examples."""
     comparisons = []
     chosen = [standing for standing in view.standings if standing.tasks]

@@ -18,8 +18,8 @@ from genaipa_suites.privacyglue import (
     GlueTask,
     Means,
     Spread,
-    means,
-    spread,
+    compute_means,
+    compute_spread,
 )
 from genaipa_suites.privacyglue.examples import make_examples
 
@@ -74,7 +74,7 @@ class Standing:
     @cached_property
     def spreads(self) -> dict[GlueRow, Spread]:
         """Row → mean and spread in percent."""
-        return {row: spread([100 * figure for figure in figures]) for row, figures in self.samples.items()}
+        return {row: compute_spread([100 * figure for figure in figures]) for row, figures in self.samples.items()}
 
     @property
     def means(self) -> Means:
@@ -82,7 +82,9 @@ class Standing:
 
         A tagger's are not: words are scored here, and the word pieces of encoders there.
         """
-        return means({row: row_spread.mean for row, row_spread in self.spreads.items() if not BY_NAME[row.task].layers})
+        return compute_means(
+            {row: row_spread.mean for row, row_spread in self.spreads.items() if not BY_NAME[row.task].layers}
+        )
 
     @property
     def tasks(self) -> list[GlueTask]:
@@ -131,7 +133,7 @@ class View:
         return "-".join(filter(None, (GLUE, self.split, own_part, str(self.limit or ""))))
 
 
-def views(sources: Sequence[Source], scored_boards: Sequence[ScoredBoard]) -> list[View]:
+def collect_views(sources: Sequence[Source], scored_boards: Sequence[ScoredBoard]) -> list[View]:
     """Return the views that are asked for by a run of all tasks, the whole test split first."""
     view_keys: dict[tuple[str, int | None, bool], None] = {}
     boards = [scored.board for scored in scored_boards if not scored.board.plan.probe]
@@ -146,7 +148,13 @@ def views(sources: Sequence[Source], scored_boards: Sequence[ScoredBoard]) -> li
     ):
         view_boards = _choose_boards(scored_boards, split, limit, has_own=has_own)
         views_found.append(
-            View(split, limit, has_own, tuple(_make_standings(view_boards)), tuple(_make_references(view_boards)))
+            View(
+                split,
+                limit,
+                has_own,
+                tuple(_make_standings(view_boards)),
+                tuple(_make_floors_and_ceilings(view_boards)),
+            )
         )
     return views_found
 
@@ -240,7 +248,7 @@ def _collect_examples(task: str, result: Result) -> ComparedExamples:
     return ComparedExamples(tuple(example.key for example in common), tuple(example.name for example in common), sides)
 
 
-def _make_references(scored_boards: Sequence[ScoredBoard]) -> list[Standing]:
+def _make_floors_and_ceilings(scored_boards: Sequence[ScoredBoard]) -> list[Standing]:
     """Return the best floor of each suite as one, and its ceiling: worked out on the same items."""
     references = []
     for kind, name in _REFERENCES.items():

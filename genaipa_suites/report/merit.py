@@ -129,10 +129,10 @@ class Counts:
         figure = estimate_figure(
             self._sum_counts(measure, chosen),
             self._count_by_unit(chosen),
-            _find_figures(measure),
+            _choose_row_figures(measure),
             _PARTS.get(measure.value),
         )
-        return Merit(*figure, *self._count_basis(chosen))
+        return Merit(*figure, *self._count_items_and_clusters(chosen))
 
     def subtract(self, other: Counts, measure: Measure) -> Merit:
         """Return this figure minus the other's on the items that both have; the same policies are left out of both."""
@@ -146,16 +146,16 @@ class Counts:
             self._sum_counts(measure, own_shared),
             other._sum_counts(measure, other_shared),
             self._count_by_unit(own_shared),
-            _find_figures(measure),
+            _choose_row_figures(measure),
             _PARTS.get(measure.value),
         )
-        return Merit(*difference[:3], nan, *self._count_basis(own_shared), difference[3:])
+        return Merit(*difference[:3], nan, *self._count_items_and_clusters(own_shared), difference[3:])
 
     def _count_by_unit(self, chosen: Mask) -> Floats:
         """Count these outcomes of each unit."""
         return np.bincount(self._unit[chosen], minlength=self._units.number).astype(float)
 
-    def _count_basis(self, chosen: Mask) -> tuple[int, int]:
+    def _count_items_and_clusters(self, chosen: Mask) -> tuple[int, int]:
         """Count the items and policies that these outcomes are of."""
         clusters = {
             outcome.item.cluster for outcome, is_chosen in zip(self.outcomes, chosen, strict=True) if is_chosen
@@ -170,7 +170,7 @@ class Counts:
         return sums[:, np.unique(self._repetition[chosen])]
 
 
-def _find_figures(measure: Measure) -> Callable[[Floats], Floats]:
+def _choose_row_figures(measure: Measure) -> Callable[[Floats], Floats]:
     """Return what makes figures of rows of counts; the functions that most measures have take all rows at once."""
     if measure.value in _PARTS:
         return partial(row_figures.divide_held_by_all, part=_PARTS[measure.value])

@@ -15,7 +15,7 @@ from genaipa.systems.base import Sampling, Usage
 from genaipa.tasks.catalog import make_task
 from genaipa.words import number
 from genaipa_suites.baseline import PREFIX
-from genaipa_suites.catalog import task_suites
+from genaipa_suites.catalog import suites_of_task
 from genaipa_suites.data import read_published_rows
 from genaipa_suites.encoders import encoder
 from genaipa_suites.material import FAULTS, PART, UNPARSABLE, Outcome, ParsedReply
@@ -81,18 +81,18 @@ class Result:
         return Counter({**dict.fromkeys(FAULTS, 0), **counts, _MISSING: self.missing})
 
     @property
-    def words_share(self) -> float:
+    def share_with_form_in_words(self) -> float:
         """The share of outcomes whose form was asked for in words instead of a schema; NaN if none had a form."""
         forms = [outcome.reply_form for outcome in self.outcomes if outcome.reply_form]
         return forms.count(IN_WORDS) / len(forms) if forms else float("nan")
 
     @property
-    def prose_share(self) -> float:
+    def share_with_json_in_prose(self) -> float:
         """The share of outcomes whose JSON was found among other words; NaN over none."""
         flags = [outcome.parsed.in_prose for outcome in self.outcomes]
         return sum(flags) / len(flags) if flags else float("nan")
 
-    def strict_figure(self, measure: Measure) -> float:
+    def figure_without_json_in_prose(self, measure: Measure) -> float:
         """Return the figure (0 to 1) if JSON among other words were unparsable."""
         fault = ParsedReply(fault=UNPARSABLE)
         return self.figure(
@@ -216,10 +216,10 @@ def read_results(workspace: Workspace, sources: Sequence[Source]) -> tuple[list[
             problems.append(f"{source.folder.name} is left out: {error}")
         except (OSError, msgspec.DecodeError):
             problems.append(f"{source.folder.name} is left out: its folder lacks the items that it asked.")
-    return [_drop_unfinished(result) for result in results_by_key.values()], problems
+    return [_drop_unfinished_repetitions(result) for result in results_by_key.values()], problems
 
 
-def _drop_unfinished(result: Result) -> Result:
+def _drop_unfinished_repetitions(result: Result) -> Result:
     """Return the result without the repetitions that were broken off, where another one was asked whole."""
     sizes = Counter(outcome.repetition for outcome in result.outcomes)
     whole = {repetition for repetition, size in sizes.items() if size >= len(result.suite.material.items)}
@@ -232,7 +232,7 @@ def _drop_unfinished(result: Result) -> Result:
 def _read_run(workspace: Workspace, source: Source, problems: list[str]) -> list[Result]:
     """Return the results of one run: one for each of its systems and suites."""
     spec = source.manifest.spec
-    parts = task_suites(make_task(spec, workspace, source.folder))
+    parts = suites_of_task(make_task(spec, workspace, source.folder))
     latest: dict[str, Record] = {}
     paid_records: defaultdict[tuple[str, str], list[Record]] = defaultdict(list)
     for record in source.folder.records():
@@ -263,7 +263,7 @@ def _read_run(workspace: Workspace, source: Source, problems: list[str]) -> list
             tuple(suite.outcomes(records_by_system[system, name])),
             (source.folder.name,),
             len(suite.material.items) * suite.spec.repetitions,
-            *_sum_spending(paid_records[system, name]),
+            *_sum_cost_tokens_and_days(paid_records[system, name]),
         )
         for name, suite in parts.items()
         for system in source.systems
@@ -277,7 +277,7 @@ def _material_digest(material: Material) -> str:
     return hashlib.sha256(msgspec.json.encode(asked_material, order="deterministic")).hexdigest()
 
 
-def _sum_spending(records: Sequence[Record]) -> tuple[float | None, Usage, tuple[str, ...]]:
+def _sum_cost_tokens_and_days(records: Sequence[Record]) -> tuple[float | None, Usage, tuple[str, ...]]:
     """Return money and tokens that these records took, and their days."""
     costs = [record.cost for record in records if record.cost is not None]
     usage = sum((record.usage for record in records if record.usage is not None), Usage())
@@ -376,9 +376,9 @@ class ScoredBoard:
             for baseline in self.board.suite.baselines
             if baseline.kind in _COMPUTED_KINDS and PREFIX + baseline.name not in complete
         ]
-        return [row for baseline in missing if (row := self._compute_row(baseline)) is not None]
+        return [row for baseline in missing if (row := self._make_baseline_row(baseline)) is not None]
 
-    def _compute_row(self, baseline: Baseline) -> Row | None:
+    def _make_baseline_row(self, baseline: Baseline) -> Row | None:
         suite = self.board.suite
         try:
             reply: Callable[[Item], str] = baseline.make(suite)

@@ -112,7 +112,7 @@ def main_table(scored: ScoredBoard) -> Table:
     )
 
 
-def further_table(scored: ScoredBoard) -> Table:
+def further_measures_table(scored: ScoredBoard) -> Table:
     """Return the measures for which a suite's table has no room."""
     names = [measure.name for measure in scored.measures[_MAX_COLUMNS:]]
     measured_rows = [row for row in scored.rows if row.counts or {*names} & {*row.figures}]
@@ -139,8 +139,11 @@ def _row_figures(row: Row, scored: ScoredBoard) -> dict[str, Any]:
         figures |= {"items": len({*row.counts.ids}), "policies": scored.units.policies}
     if row.result is not None:
         result = row.result
-        figures |= {**result.faults, "repetitions": result.repetitions, "in_words": result.words_share}
-        figures |= {"in_prose": result.prose_share, "strict": 100 * result.strict_figure(scored.measures[0])}
+        figures |= {**result.faults, "repetitions": result.repetitions, "in_words": result.share_with_form_in_words}
+        figures |= {
+            "in_prose": result.share_with_json_in_prose,
+            "strict": 100 * result.figure_without_json_in_prose(scored.measures[0]),
+        }
         figures |= {"cost": result.cost, "runs": ", ".join(result.runs), "dates": ", ".join(result.dates)}
         usage = result.usage
         figures |= {"tokens_in": usage.input, "tokens_cached": usage.cached, "tokens_out": usage.output}
@@ -179,7 +182,7 @@ def number_formats(names: Sequence[str], sign: str = "") -> dict[str, str]:
     return {f"{name}{end}": f"{sign}.{decimals}f" for name in names for end, decimals in digits.items()}
 
 
-def choose_pairs(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
+def choose_pairs_of_systems(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
     """Choose the pairs of systems to compare: all of a few; else each with the best."""
     return list(combinations(rows, 2)) if len(rows) <= _MAX_ALL_PAIRS else [(rows[0], row) for row in rows[1:]]
 
@@ -247,11 +250,11 @@ def order_groups(groups: Iterable[tuple[str, int]]) -> list[str]:
     numbers = {name: re.search(r"\d+", name) for name, _ in sizes}
     if all(numbers.values()):
         # "up to 3" comes before "3 to 5", and "over 30" after "11 to 30".
-        return sorted(numbers, key=lambda name: (int(re.findall(r"\d+", name)[-1]), _is_above(name)))
+        return sorted(numbers, key=lambda name: (int(re.findall(r"\d+", name)[-1]), _names_upper_range(name)))
     return [name for name, _ in sorted(sizes, key=lambda group: (-group[1], group[0]))]
 
 
-def _is_above(name: str) -> bool:
+def _names_upper_range(name: str) -> bool:
     return bool(re.match(r"\s*(?:>|over|above|more)|.*\+\s*$", name, re.IGNORECASE))
 
 
@@ -383,14 +386,14 @@ _READ_AS = {
 """Probe → how its gap is read."""
 
 
-def gaps_table(scored_boards: Sequence[ScoredBoard]) -> Table:
+def probe_gaps_table(scored_boards: Sequence[ScoredBoard]) -> Table:
     """Return the main measures under each probe minus the plain run's, of each system that was asked both."""
     rows: list[dict[str, Any]] = []
     probed = [scored for scored in scored_boards if scored.board.plan.probe in _READ_AS]
     for scored in probed:
-        plain = _plain_boards(scored, scored_boards)
+        plain = _boards_without_probe(scored, scored_boards)
         for row in scored.system_rows:
-            rows += _gap_rows(scored, row, plain)
+            rows += _probe_gap_rows(scored, row, plain)
     probes = dict.fromkeys(row["probe"] for row in rows)
     board = scored_boards[0].board
     return make_table(
@@ -424,7 +427,7 @@ def memory_table(scored_boards: Sequence[ScoredBoard]) -> Table:
     )
     for scored in scored_boards:
         for row in scored.system_rows if measure and scored.board.plan.probe == NO_CONTEXT else ():
-            plain = _find_plain_row(row, _plain_boards(scored, scored_boards))
+            plain = _find_row_without_probe(row, _boards_without_probe(scored, scored_boards))
             if plain is not None and plain[1].counts and row.counts and measure:
                 known_clusters, other_clusters = _split_by_memory(row.counts.outcomes, scored.board.suite.item_measure)
                 about = {"split": scored.board.plan.split, "system": row.label, "how": row.description}
@@ -489,7 +492,7 @@ def _memory_figures(
     return figures
 
 
-def _plain_boards(scored: ScoredBoard, scored_boards: Sequence[ScoredBoard]) -> list[ScoredBoard]:
+def _boards_without_probe(scored: ScoredBoard, scored_boards: Sequence[ScoredBoard]) -> list[ScoredBoard]:
     """Return the boards of the same split without a probe."""
     split = (scored.board.plan.split, scored.board.has_own_files)
     return [
@@ -499,7 +502,7 @@ def _plain_boards(scored: ScoredBoard, scored_boards: Sequence[ScoredBoard]) -> 
     ]
 
 
-def _find_plain_row(row: Row, plain: Sequence[ScoredBoard]) -> tuple[ScoredBoard, Row] | None:
+def _find_row_without_probe(row: Row, plain: Sequence[ScoredBoard]) -> tuple[ScoredBoard, Row] | None:
     """Return the same system, asked alike, on the plain board that has the most of its items; None if none has any."""
     best: tuple[int, ScoredBoard, Row] | None = None
     ids = {*row.counts.ids} if row.counts else set()
@@ -513,9 +516,9 @@ def _find_plain_row(row: Row, plain: Sequence[ScoredBoard]) -> tuple[ScoredBoard
     return best[1:] if best else None
 
 
-def _gap_rows(scored: ScoredBoard, row: Row, plain: Sequence[ScoredBoard]) -> list[dict[str, Any]]:
+def _probe_gap_rows(scored: ScoredBoard, row: Row, plain: Sequence[ScoredBoard]) -> list[dict[str, Any]]:
     """Return the rows of a system under a probe, against the plain run that has the most of the same items."""
-    best = _find_plain_row(row, plain)
+    best = _find_row_without_probe(row, plain)
     if best is None or row.result is None:
         return []
     board, plain_row = best

@@ -17,7 +17,7 @@ from servers import OpenAIServer, failure
 
 import genaipa as package
 from genaipa.errors import RefusedSystemError, UsageError
-from genaipa.files.names import folder_words
+from genaipa.files.names import clean_folder_name
 from genaipa.runs.selection import find_run, run_folders
 from genaipa.workspace import find_workspace, pulled_folder
 
@@ -91,8 +91,8 @@ def test_names_of_runs(genaipa: Run) -> None:
         find_run(find_workspace(), "man")
     done = genaipa(*plan, "--name", "!!!")
     assert (done.code, "the name '!!!' has no character" in done.err) == (2, True)
-    assert len(folder_words("語" * 300).encode()) == 180
-    assert len(folder_words("\U0001d4b3" * 300).encode()) == 200
+    assert len(clean_folder_name("語" * 300).encode()) == 180
+    assert len(clean_folder_name("\U0001d4b3" * 300).encode()) == 200
 
 
 def test_a_workspace_that_takes_no_run(genaipa: Run) -> None:

@@ -29,7 +29,7 @@ from size import size
 
 from genaipa.datasets.study import Answer
 from genaipa.questions.sets import WORDINGS, load_question_set
-from genaipa_study.layout import Tree, find_document, find_experiment, parse_label, question_origin
+from genaipa_study.layout import Tree, find_document, find_experiment, parse_question_label, question_origin
 from genaipa_study.pull import pull
 from genaipa_study.sheets import SheetCell, column_letter, read_answers, read_sheet
 from genaipa_study.study import PublishedStudy, read_study
@@ -96,7 +96,7 @@ def placed(sheet: Sheet) -> dict[tuple[str, str, str, int], str]:
 )
 def test_labels(label: str, meant: tuple[str, int] | None) -> None:
     """Every spelling of a question's id, and nothing else."""
-    assert parse_label(label) == meant
+    assert parse_question_label(label) == meant
 
 
 def test_names_of_sheets_and_tables() -> None:

@@ -28,7 +28,7 @@ from genaipa.systems.published import NO_SUMMARY, read_recording
 from genaipa.workspace import Workspace, find_workspace
 from genaipa_study.findings import AUDIT, Finding
 from genaipa_study.pull import pull
-from genaipa_study.study import import_study, record_study
+from genaipa_study.study import import_study, write_study_recordings
 from tests.conftest import forget_personal_settings
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(folder)
         Path("genaipa.toml").touch()
         tree = pulled_tree(faulty())
-        assert record_study(tree) == []
+        assert write_study_recordings(tree) == []
         done = import_study(tree, find_workspace())
     assert done.answers == {"published/bard": 1200, "published/chatgpt-4": 1199}
     assert done.scores == {"published/bard": 780, "published/chatgpt-4": 780}
@@ -382,12 +382,12 @@ def test_recordings_are_made_once_and_again_when_lost() -> None:
     assert len(made.answers) == 1199
     path = Path(str(tree.folder.parent.parent)) / "data" / "published" / "chatgpt-4.json"
     written = path.stat().st_mtime_ns
-    record_study(tree)
+    write_study_recordings(tree)
     assert path.stat().st_mtime_ns == written
     path.unlink()
-    record_study(tree)
+    write_study_recordings(tree)
     assert read_recording("published/chatgpt-4") == made
     other = pulled_tree(study() | {USER: workbook({"uber": user_sheet("uber") | {(1, 9): "odd"}})})
-    record_study(other)
+    write_study_recordings(other)
     assert len(read_recording("published/chatgpt-4").answers) == 480 + 144
     assert faq_sheet("uber")[5, 3] in {answer.reply for answer in read_recording("published/chatgpt-4").answers}

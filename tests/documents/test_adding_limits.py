@@ -16,7 +16,7 @@ from genaipa.files.limits import DOCUMENT
 from genaipa.policies.adding import write_document
 from genaipa.policies.companies import find_company
 from genaipa.policies.document import LONGEST, load_document
-from genaipa.policies.formats import extract, paragraphs
+from genaipa.policies.formats import extract, join_lines_to_paragraphs
 from genaipa.policies.pages import Page
 from genaipa.workspace import Workspace
 
@@ -54,7 +54,7 @@ def test_cells_over_many_rows_and_columns_are_few_in_the_end() -> None:
 
 def test_lines_of_a_pdf_are_joined_in_one_go() -> None:
     """One paragraph of twenty thousand lines takes as long as many paragraphs, and a page is not drawn forever."""
-    assert paragraphs(["We keep\n" + "it\n" * 20_000]).count(" it") == 20_000
+    assert join_lines_to_paragraphs(["We keep\n" + "it\n" * 20_000]).count(" it") == 20_000
     for pages, size, said in ((1, 4_000_001, "a page of more than 4 MB"), (6, 3_999_999, "20 MB")):
         content = StreamObject()
         content.set_data(b"%" + b" " * (size - 1))

@@ -10,7 +10,7 @@ import pytest
 from running import TEXT, carry_out, make_workspace, spec, write
 
 from genaipa.errors import DataError
-from genaipa.files.strict_yaml import as_yaml
+from genaipa.files.strict_yaml import format_yaml
 from genaipa.files.text import digest
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import (
@@ -124,7 +124,7 @@ def test_silent_has_three_values_and_is_read_as_it_was_before() -> None:
     read = read_annotations(path)
     assert [answer.silent for answer in read.answers.values()] == ["yes", "partly", "no", "yes", "no", "yes"]
     assert read.silent_questions == ("Q1", "Q4", "Q6")
-    assert read_annotations(write("again.yaml", as_yaml(read))) == read
+    assert read_annotations(write("again.yaml", format_yaml(read))) == read
     for wrong in ("maybe", "1", "''"):
         with pytest.raises(DataError, match=r"answers\.Q1\.silent"):
             read_annotations(write("wrong.yaml", path.read_text().replace("silent: yes", f"silent: {wrong}", 1)))

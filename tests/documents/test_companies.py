@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from genaipa.policies.adding import read_given
-from genaipa.policies.companies import UNNAMED, find_company, name_in_words
+from genaipa.policies.adding import read_given_document
+from genaipa.policies.companies import UNNAMED, company_from_document_name, find_company
 from genaipa.policies.document import load_document
 from genaipa.policies.formats import extract
 
@@ -101,12 +101,12 @@ def test_a_page_is_asked_for_its_names(tmp_path: Path) -> None:
         f"<link rel=canonical href='https://inn.example/p'></head><body><main><h1>Privacy</h1><p>{LONG}</p></main>"
     )
     assert extract(str(page)).named == ("Larkfield Inn", "Notice", "https://inn.example/p")
-    assert read_given(str(page), "", lambda *_: False).company == "Larkfield Inn"
+    assert read_given_document(str(page), "", lambda *_: False).company == "Larkfield Inn"
 
 
 def test_a_documents_name_may_name_nobody(tmp_path: Path) -> None:
     """A document without metadata is called by its name, unless that is a word for policies."""
-    assert [name_in_words(name) for name in ("lark-field", "privacy-policy", "datenschutz_2")] == [
+    assert [company_from_document_name(name) for name in ("lark-field", "privacy-policy", "datenschutz_2")] == [
         "Lark Field",
         UNNAMED,
         UNNAMED,

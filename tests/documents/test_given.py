@@ -13,7 +13,7 @@ import pytest
 from running import TEXT, write
 
 import genaipa as front
-from genaipa.policies.adding import UNNAMED, read_given
+from genaipa.policies.adding import UNNAMED, read_given_document
 from genaipa.policies.companies import find_company
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def test_a_name_is_made_of_what_names_it(tmp_path: Path) -> None:
     }.items():
         path = tmp_path / name
         path.write_text(TEXT)
-        assert read_given(str(path), "", lambda *_: False).name == called
+        assert read_given_document(str(path), "", lambda *_: False).name == called
 
 
 def test_a_notebook_gives_a_path(tmp_path: Path) -> None:

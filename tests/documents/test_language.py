@@ -12,7 +12,7 @@ import genaipa
 from genaipa.errors import DataError
 from genaipa.languages.catalog import LANGUAGES, detect_language_code, language_from_name
 from genaipa.policies.document import About, Document, is_english, load_document
-from genaipa.policies.statistics import measure, measure_distributions
+from genaipa.policies.statistics import measure_distributions, measure_text
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.reports.chapters.silent import silent_rates_table
 from genaipa.runs.records import DocumentFacts
@@ -117,18 +117,22 @@ def test_a_subject_is_named_in_the_language_of_the_prompts() -> None:
 
 def test_reading_levels_are_of_a_language() -> None:
     """English has a grade, German and French an ease by formulas of their own, others neither; no group mixes them."""
-    assert measure(ENGLISH).grade
-    found, formula = measure(GERMAN), LANGUAGES["de"].readability
+    assert measure_text(ENGLISH).grade
+    found, formula = measure_text(GERMAN), LANGUAGES["de"].readability
     assert formula
     spoken = sum(formula.syllables(word) for word in GERMAN.replace("#", " ").split() if word[0].isalpha())
     assert (found.words, found.sentences, found.grade) == (47, 9, None)
     # The numbers of two sections are words, too, of a syllable each.
     assert found.ease == pytest.approx(180 - 47 / 9 - 58.5 * (spoken + 2) / 47)
-    assert (found.connective_words, measure(FRENCH).connective_words) == (2 / 47, 3 / 40)
-    assert (measure(DUTCH).grade, measure(DUTCH).ease, measure(DUTCH).connective_words) == (None, None, None)
+    assert (found.connective_words, measure_text(FRENCH).connective_words) == (2 / 47, 3 / 40)
+    assert (measure_text(DUTCH).grade, measure_text(DUTCH).ease, measure_text(DUTCH).connective_words) == (
+        None,
+        None,
+        None,
+    )
     of = [Document(text[:9], text, About(company="A")) for text in (ENGLISH, GERMAN, FRENCH)]
     (group,) = measure_distributions(of)
-    assert group.quartiles["grade"].median == pytest.approx(measure(ENGLISH).grade)
+    assert group.quartiles["grade"].median == pytest.approx(measure_text(ENGLISH).grade)
     assert not {"ease", "connective_words"} & set(group.quartiles)
     assert measure_distributions(of[1:2])[0].quartiles["ease"].median == pytest.approx(found.ease)
 
@@ -139,13 +143,13 @@ def test_an_abbreviation_or_a_date_ends_no_sentence() -> None:
         "Wir speichern z. B. Namen nach Art. 6 Abs. 1 seit dem 1. Oktober. Mehr steht in Abschnitt 6. Wir löschen sie."
     )
     french = "Nous conservons p. ex. votre nom selon l'art. 6 du RGPD. Le reste est effacé."
-    assert [measure(text, code).sentences for text, code in ((german, "de"), (french, "fr"))] == [3, 2]
+    assert [measure_text(text, code).sentences for text, code in ((german, "de"), (french, "fr"))] == [3, 2]
 
 
 def test_a_text_without_blanks() -> None:
     """Chinese has sentences and words, a character each; quotations are found inside its sentences."""
     text = "我们收集您的姓名和地址。我们不会出售您的个人信息，也不会与第三方共享。您可以随时要求我们删除！"  # noqa: RUF001
-    assert (measure(text, "zh").sentences, measure(text, "zh").words) == (3, 43)
+    assert (measure_text(text, "zh").sentences, measure_text(text, "zh").words) == (3, 43)
     document = Document("shop", text, About(company="店", language="zh"))
     reply = "政策规定“我们不会出售您的个人信息”，并且「您可以随时要求我们删除」，而“我们会出售您的照片和视频”没有出现。"  # noqa: RUF001
     assert [one.match for one in collect_reply_evidence(reply, document).quotations] == ["exact", "exact", "none"]

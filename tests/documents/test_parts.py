@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from genaipa.policies.document import About, Document, load_document, split_parts
+from genaipa.policies.document import About, Document, load_document, split_by_token_limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ documents = st.lists(st.one_of(paragraphs, headings), min_size=1, max_size=12)
 
 def parts_of(text: str, size: int, counter: str) -> list[str]:
     """The parts of a document of that text."""
-    return split_parts(Document("d", text, About(company="D")), size, COUNTERS[counter])
+    return split_by_token_limit(Document("d", text, About(company="D")), size, COUNTERS[counter])
 
 
 @given(st.text(min_size=1), st.integers(1, 40), counters)
@@ -89,7 +89,7 @@ def test_where_it_is_cut(text: str, size: int, parts: list[str]) -> None:
 def test_shipped_policy_is_cut_at_its_borders() -> None:
     """The demo policy has paragraphs short enough that no part begins or ends inside one."""
     document = load_document("brindlecart")
-    parts = split_parts(document, 500, COUNTERS["estimate"])
+    parts = split_by_token_limit(document, 500, COUNTERS["estimate"])
     assert len(parts) > 5
     assert "".join(parts) == document.text
     for part, after in itertools.pairwise(parts):

@@ -11,8 +11,8 @@ from test_adding import pdf, pdf_of
 
 from genaipa.policies.extraction_warnings import extraction_warning
 from genaipa.policies.formats import extract
-from genaipa.policies.pdf_text import paragraphs, pdf_title
-from genaipa.policies.search import plain_letters, rank_texts
+from genaipa.policies.pdf_text import join_lines_to_paragraphs, pdf_title
+from genaipa.policies.search import rank_texts, replace_ligatures
 from genaipa.policies.sections import find_sections
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def test_a_running_title_of_two_lines(tmp_path: Path) -> None:
 )
 def test_letters_in_the_forms_of_fonts_are_plain(drawn_as: str, plain: str) -> None:
     """Ligatures, radicals and letters by their place are plain letters to a search; what means something stays."""
-    assert plain_letters(drawn_as) == plain
+    assert replace_ligatures(drawn_as) == plain
     assert rank_texts(("Nothing of it.", "And more.", drawn_as), plain)[0] == 2
 
 
@@ -109,7 +109,7 @@ def test_letters_in_the_forms_of_fonts_are_plain(drawn_as: str, plain: str) -> N
 )
 def test_lines_without_blanks_between_words(page: str, text: str) -> None:
     """A character is two columns wide, and lines are joined without a blank, but for one around Latin letters."""
-    assert paragraphs([page]) == text + "\n"
+    assert join_lines_to_paragraphs([page]) == text + "\n"
 
 
 @pytest.mark.parametrize(

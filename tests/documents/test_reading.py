@@ -7,10 +7,10 @@ import re
 import pytest
 
 from genaipa.policies.document import About, Document
-from genaipa.policies.reading import Reading, read_line
+from genaipa.policies.reading import Reading, read_markdown_line
 from genaipa.policies.search import rank_texts
 from genaipa.policies.sections import find_sections
-from genaipa.policies.statistics import measure
+from genaipa.policies.statistics import measure_text
 from genaipa.scoring.evidence.passages import load_passage_finder
 from genaipa.scoring.evidence.quotations import find_quotations
 from genaipa.scoring.evidence.support import sentence_spans
@@ -65,7 +65,7 @@ def test_any_text_is_read(source: str) -> None:
 
 def test_references_of_a_line() -> None:
     """A line alone is read by definitions that stand elsewhere."""
-    assert read_line("[Data][d] {#x}", {"D": {"href": "/d", "title": ""}}) == "Data"
+    assert read_markdown_line("[Data][d] {#x}", {"D": {"href": "/d", "title": ""}}) == "Data"
     (one, other) = find_sections("# [Data][d] {: #data }\n\nx\n\n# Rights[\u00b6](#rights) {.big}\n\n[d]: /d")
     assert (one.title, other.title) == ("Data", "Rights")
 
@@ -133,7 +133,7 @@ def test_addresses_change_and_measure_nothing() -> None:
     other = SOURCE.replace("p.example/zeppelin", "q.example").replace("[r]: /rules", "[r]: /other 'title'")
     other = other.replace("[their **rules**][r]", "their rules[^1]").replace("identi\ufb01er", "identifier")
     assert Changes(POLICY, Document("later", other, About(company="Otterby"))).same
-    assert measure(SOURCE).words == measure(Reading(SOURCE).text).words == 26
+    assert measure_text(SOURCE).words == measure_text(Reading(SOURCE).text).words == 26
 
 
 def test_a_proof_is_pasted_from_a_page() -> None:

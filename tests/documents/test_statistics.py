@@ -10,7 +10,7 @@ from genaipa.execution.limits import max_call_usage
 from genaipa.languages.en import syllables
 from genaipa.policies.document import About, Document
 from genaipa.policies.search import HALF, count_words
-from genaipa.policies.statistics import Statistics, measure
+from genaipa.policies.statistics import Statistics, measure_text
 from genaipa.systems.base import Message, Settings
 from genaipa.systems.costs import estimate_tokens
 
@@ -28,7 +28,7 @@ TABLE_1 = {
 def test_table_1(shared: Path, company: str) -> None:
     """The published policies measure as printed, save Facebook's unique words (0.19) and the grades (1.8 to 2.8 up)."""
     folder = shared / "data" / "genaipabench" / "Privacy Documents" / "Privacy Policy"
-    found = measure((folder / f"{company}_document.txt").read_text(encoding="utf-8"))
+    found = measure_text((folder / f"{company}_document.txt").read_text(encoding="utf-8"))
     unique, minutes, grade, connective = TABLE_1[company]
     assert round(found.unique_words, 2) == (0.19 if company == "Facebook" else unique)
     assert found.reading_time == minutes
@@ -38,7 +38,7 @@ def test_table_1(shared: Path, company: str) -> None:
 
 def test_counts() -> None:
     """Words are what stands between blanks, without punctuation and case; the grade is the published formula."""
-    found = measure("The cat sat, and THE dog -- (the dog!) -- ran. It's over-cooked and fine? Yes.")
+    found = measure_text("The cat sat, and THE dog -- (the dog!) -- ran. It's over-cooked and fine? Yes.")
     assert (found.words, found.sentences, found.characters) == (14, 4, 78)
     assert found.unique_words == 10 / 14
     assert found.connective_words == 2 / 14
@@ -53,23 +53,24 @@ def test_markdown_is_not_text() -> None:
         '> Ask `us`.\n\n| What | Why |\n|---|:-:|\n| name | post |\n\n---\n\n![logo](a.png "b")\n'
     )
     plain = "Data\n\nWe keep your name.\n\nthe date of it\n\na copy\n\nAsk us.\n\nWhat Why\n\nname post\n\nlogo\n"
-    assert measure(marked).words == measure(plain).words == 18
-    assert measure(marked).unique_words == measure(plain).unique_words
-    assert measure(marked).sentences == measure(plain).sentences == 8
+    assert measure_text(marked).words == measure_text(plain).words == 18
+    assert measure_text(marked).unique_words == measure_text(plain).unique_words
+    assert measure_text(marked).sentences == measure_text(plain).sentences == 8
 
 
 def test_sentences() -> None:
     """A heading, an item and a blank line end a sentence; a line end, an abbreviation and a decimal point don't."""
     assert (
-        measure("# One\nTwo\nthree. Four, e.g. this, and U.S. law, is 2.5 long.\n\nFive\n* six\n* seven").sentences == 6
+        measure_text("# One\nTwo\nthree. Four, e.g. this, and U.S. law, is 2.5 long.\n\nFive\n* six\n* seven").sentences
+        == 6
     )
-    assert measure("One.\r\n\r\nTwo (three.) Four").sentences == 3
+    assert measure_text("One.\r\n\r\nTwo (three.) Four").sentences == 3
 
 
 @pytest.mark.parametrize("text", ["", " \n", "# \n\n---\n", "… — !"])
 def test_nothing_to_measure(text: str) -> None:
     """A text without a word measures zero."""
-    assert measure(text) == Statistics(0, 0, 0, 0.0, 0, 0.0, 0.0)
+    assert measure_text(text) == Statistics(0, 0, 0, 0.0, 0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,7 @@ def test_words_of_scripts_without_blanks() -> None:
         "We keep *your* -- name | 2 —": 5,
         "": 0,
     }.items():
-        assert count_words(text) == measure(text, "zh").words == words, text
+        assert count_words(text) == measure_text(text, "zh").words == words, text
         document = Document("shop", text, About(company="Shop"))
         assert f"{words:,} words in" in repr(document)
     assert count_words(CHINESE, HALF) == 20 * 29 / 2

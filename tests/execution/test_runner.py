@@ -30,7 +30,7 @@ from genaipa.execution.limits import RunLimits
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import find_source_commit, prepare_run
 from genaipa.execution.run import carry_out_run as ask_missing
-from genaipa.policies.document import split_parts
+from genaipa.policies.document import split_by_token_limit
 from genaipa.runs import journal
 from genaipa.runs.inputs import NO_WORDS
 from genaipa.runs.procedure import procedure_plan
@@ -75,7 +75,9 @@ def expected_script(plan: RunSpec) -> Script:
     """The messages of the first document, cut as for the system."""
     material = Procedure(plan, find_workspace())
     document = material.documents[plan.plan.documents[0]]
-    parts = tuple(split_parts(document, procedure_plan(plan).part_tokens or 2000, make_estimate_counter().count))
+    parts = tuple(
+        split_by_token_limit(document, procedure_plan(plan).part_tokens or 2000, make_estimate_counter().count)
+    )
     return Script(document, parts, material.questions[document.name], material.prompts["guided"])
 
 

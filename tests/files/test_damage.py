@@ -31,7 +31,7 @@ from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.tables import read_table
 from genaipa.workspace import find_workspace, shipped_folder
 from genaipa_exchange.incoming import Incoming
-from genaipa_exchange.label_studio import label_value
+from genaipa_exchange.label_studio import format_value_label
 from genaipa_exchange.label_studio import read as read_label_studio
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def labelled() -> bytes:
     """Tasks as Label Studio exports them."""
     rubric = load_rubric(find_workspace())
     result = [
-        {"from_name": metric, "value": {"choices": [label_value(rubric, metric, rubric.values[0])]}}
+        {"from_name": metric, "value": {"choices": [format_value_label(rubric, metric, rubric.values[0])]}}
         for metric in rubric.metrics
     ]
     task = {"data": {"digest": "ab" * 32}, "annotations": [{"completed_by": 1, "result": result}]}

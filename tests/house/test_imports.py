@@ -102,9 +102,9 @@ def test_the_splitter_s_telemetry_is_never_imported(tmp_path: Path) -> None:
     """The client langsmith comes with the splitter: splitting imports none of it, whatever variables say."""
     (tmp_path / "genaipa.toml").touch()
     probe = (
-        "import sys; from genaipa.policies.document import split_parts\n"
+        "import sys; from genaipa.policies.document import split_by_token_limit\n"
         "from genaipa.policies.document import load_document\n"
-        "assert len(split_parts(load_document('brindlecart'), 500, len)) > 1\n"
+        "assert len(split_by_token_limit(load_document('brindlecart'), 500, len)) > 1\n"
         "print(*[name for name in sys.modules if name.startswith('langsmith')], 'none')"
     )
     tracing = {"LANGSMITH_TRACING": "true", "LANGCHAIN_TRACING_V2": "true", "LANGSMITH_API_KEY": "made-up"}

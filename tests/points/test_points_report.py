@@ -29,9 +29,15 @@ from genaipa.reports.page import build_front
 from genaipa.reports.report import Report
 from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
-from genaipa_points.chapter import MOST, PointsChapter, draw_missed
-from genaipa_points.counts import KnownPoints, PointCounts, find_points
-from genaipa_points.tables import HARM, RECALL, describe_harm, measure_points, tabulate_rates
+from genaipa_points.chapter import MOST, PointsChapter, draw_most_missed_points
+from genaipa_points.counts import KnownPoints, PointCounts, find_points_by_place
+from genaipa_points.tables import (
+    HARM,
+    RECALL,
+    compute_point_shares,
+    describe_systems_doing_harm,
+    tabulate_recall_and_harm,
+)
 from tests.conftest import forget_personal_settings
 
 if TYPE_CHECKING:
@@ -75,7 +81,7 @@ def chapter_of(found: Study) -> Chapter | None:
 
 def points_in(found: Study) -> dict[tuple[str, str, str], KnownPoints]:
     """Return the points of a study's annotated answers."""
-    return find_points(found.sources, found.annotated.answers)
+    return find_points_by_place(found.sources, found.annotated.answers)
 
 
 def tables(made: Chapter) -> dict[str, Table]:
@@ -180,7 +186,7 @@ def test_an_adjudications_ticks_alone_count(study: Study) -> None:
     )
     for found, expected in ((study, None), (study.apply_events([*study.log.counted, settled]), 0.0)):
         rows = found.table[found.table["counted"] & (found.table["answer"] == answer)]
-        own = measure_points(found)
+        own = compute_point_shares(found)
         own = own[(own["question"] == place["question"]) & (own["document"] == place["document"])]
         own = own[own["system"] == rows["system"].iloc[0]]
         if expected is None:
@@ -200,7 +206,7 @@ def test_an_adjudications_ticks_alone_count(study: Study) -> None:
 
 def test_rates_are_what_loops_find(study: Study) -> None:
     """By system: each question's mean over documents, of answers' means over analysts; judges' ticks are in none."""
-    found, points = tabulate_rates(study.table).data, points_in(study)
+    found, points = tabulate_recall_and_harm(study.table).data, points_in(study)
     system_of = dict(study.table[["answer", "system"]].astype(str).itertuples(index=False, name=None))
     asked = {row["answer"]: row for row in study.table.drop_duplicates("answer").to_dict("records")}
     for system, measure in itertools.product(study.table["system"].unique(), (RECALL, HARM)):
@@ -241,7 +247,9 @@ def test_the_interval_of_a_harm_rate_holds_the_truth() -> None:
         asked, held = frame["question"].cat.codes.to_numpy(), []
         for _ in range(studies):
             chance = random.beta(3, 7, len(QUESTIONS))[asked]
-            data = tabulate_rates(frame.assign(harm=np.where(random.random(len(frame)) < chance, "yes", "no"))).data
+            data = tabulate_recall_and_harm(
+                frame.assign(harm=np.where(random.random(len(frame)) < chance, "yes", "no"))
+            ).data
             (row,) = data[data["measure"] == HARM].to_dict("records")
             held.append([row[f"{target}low"] <= 0.3 <= row[f"{target}high"] for target in ("", "policies_")])
         these, policies = np.mean(held, axis=0)
@@ -272,7 +280,7 @@ def test_the_points_missed_most_come_first(study: Study) -> None:
     harm = tables(made)["points-harm"].data
     assert set(harm["text"]) == {"Second.", "=Fourth."}
     assert set(harm.loc[harm["text"] == "Second.", "why"]) == {"It hurts."}
-    assert draw_missed(measure_points(study).assign(said=1.0), "quality") is None
+    assert draw_most_missed_points(compute_point_shares(study).assign(said=1.0), "quality") is None
 
 
 def test_words_that_may_not_be_passed_on_are_not_shown() -> None:
@@ -340,17 +348,17 @@ def test_agreement_on_points_is_the_packages(study: Study) -> None:
 def test_harm_is_on_the_first_screen(study: Study) -> None:
     """One sentence, the most harmful system first, with its interval; none where nothing harmful is contradicted."""
     report = Report.build(study)
-    (said,) = describe_harm(study.table)
+    (said,) = describe_systems_doing_harm(study.table)
     assert build_front(report).bullets[0] == said
     assert said in report.notable
     head = "Harmful answers, by the points that they contradict (95 % for these documents): "
     assert said.startswith(f"{head}scripted/")
-    worst = tabulate_rates(study.table).data
+    worst = tabulate_recall_and_harm(study.table).data
     worst = worst[worst["measure"] == HARM].sort_values("rate", ascending=False).iloc[0]
     low, high = (f"{worst[end] * 100:.0f}" for end in ("low", "high"))
     assert f"{worst['system']} {worst['rate'] * 100:.0f} % ({low} to {high}) of" in said
-    assert not describe_harm(study.table.assign(harm="no"))
-    assert not describe_harm(study.table.assign(points=np.nan, harm=""))
+    assert not describe_systems_doing_harm(study.table.assign(harm="no"))
+    assert not describe_systems_doing_harm(study.table.assign(points=np.nan, harm=""))
 
 
 def test_points_without_a_digest_match_no_ticks() -> None:

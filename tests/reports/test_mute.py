@@ -20,7 +20,7 @@ from genaipa.reports.chapters.groups import group_outcomes_table as groups_answe
 from genaipa.runs.manifest import WITHHELD, Withheld
 from genaipa.runs.selection import Groups, select_sources
 from genaipa.workspace import find_workspace
-from genaipa_watch.over_time import tabulate_changes
+from genaipa_watch.over_time import tabulate_changes_since_first_occasion
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,7 +102,7 @@ def test_over_time_a_system_that_falls_mute_refuses_and_does_not_assert() -> Non
     first, later = (day.runs[0] for day in found["s0"])
     frame["status"] = "answered"
     frame["claims_silence"] = np.where(frame["run"] == later, "none", "yes")
-    rows = tabulate_changes(frame, found).data.set_index("measure")
+    rows = tabulate_changes_since_first_occasion(frame, found).data.set_index("measure")
     assert first != later
     assert rows.loc["refuses", ["first", "now"]].tolist() == [0.0, 100.0]
     assert "abstains" not in rows.index

@@ -29,7 +29,7 @@ from genaipa.reports.chapters import (
     texts,
 )
 from genaipa.reports.report import Report
-from genaipa_points.tables import tabulate_rates
+from genaipa_points.tables import tabulate_recall_and_harm
 from rubrics import PAPER
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ TABLES = {
     "memory-summary": closed_book.mean_gains_table,
     "effort": lambda frame: cost.effort_table(study_of(frame)),
     "answers": lambda frame: outcomes.outcomes_table(study_of(frame)),
-    "points": tabulate_rates,
+    "points": tabulate_recall_and_harm,
     "silent-questions": lambda frame: silent.silent_rates_table(study_of(frame)),
     "silent-differences": lambda frame: silent.silent_differences_table(study_of(frame)),
     "silent-quality": silent.silent_quality_table,

@@ -11,7 +11,7 @@ import pytest
 from framing import answer_rows, score_rows, study_of, tidy_of
 from tabling import FEW, published, scored
 
-from genaipa.policies.statistics import measure
+from genaipa.policies.statistics import measure_text
 from genaipa.questions.sets import WORDINGS
 from genaipa.reports.chapters import agreement, closed_book, consistency, cost, outcomes, robustness, silent, texts
 from genaipa.reports.notable import notable_sentences
@@ -345,7 +345,9 @@ def test_statistics_of_documents() -> None:
     text = "We keep data. We keep data and share data."
     answers = answer_rows(systems=("a/one", "b/two"), documents=("uber",), questions=FEW, silent=("T_f1",))
     unknown = [{**row, "document": "blank", "silent": "", "answer": "", "key": row["key"] + "blank"} for row in answers]
-    table = texts.texts_table(dict.fromkeys(("uber", "blank", "unasked"), measure(text)), tidy_of([*answers, *unknown]))
+    table = texts.texts_table(
+        dict.fromkeys(("uber", "blank", "unasked"), measure_text(text)), tidy_of([*answers, *unknown])
+    )
     data = table.data.set_index("document")
     assert data.index.tolist() == ["blank", "uber", "unasked"]
     assert data.loc["uber", ["words", "reading_minutes", "questions", "silent"]].tolist() == [9, 1, 3, 1]
@@ -353,7 +355,7 @@ def test_statistics_of_documents() -> None:
     assert [table.format_cell("silent", value) for value in table.data["silent"]] == ["", "1", ""]
     assert data["questions"].tolist() == [3, 3, 0]
     unsaid = [{**row, "silent": ""} for row in answers]
-    either = texts.texts_table({"uber": measure(text)}, tidy_of([*unsaid, *answers])).data
+    either = texts.texts_table({"uber": measure_text(text)}, tidy_of([*unsaid, *answers])).data
     assert either[["questions", "silent"]].values.tolist() == [[3, 1]]
 
 

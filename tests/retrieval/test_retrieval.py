@@ -94,29 +94,29 @@ def test_a_file_has_the_columns_only_where_a_system_gave_passages(tmp_path: Path
 
 def test_the_section_shown_and_the_answer_right() -> None:
     """Shares of questions; one without an annotated section is out of it, an answer nobody scored out of the parts."""
-    (row,) = retrieval.tabulate_shown(study_of(frame_of((2, 3, 0.5), (1, 1, -1), (1, 0, 1), (0, 0, 1)))).data.to_dict(
-        "records"
-    )
+    (row,) = retrieval.tabulate_shown_right_sections(
+        study_of(frame_of((2, 3, 0.5), (1, 1, -1), (1, 0, 1), (0, 0, 1)))
+    ).data.to_dict("records")
     assert (row["n"], row["mean"], row["scored"]) == (3, pytest.approx(2 / 3), 3)
     assert [row[part] for part in ("shown_right", "shown_wrong", "hidden_right", "hidden_wrong")] == [
         *(pytest.approx(1 / 3),) * 3,
         0,
     ]
-    (row,) = retrieval.tabulate_shown(
+    (row,) = retrieval.tabulate_shown_right_sections(
         study_of(frame_of((1, 3, None), (1, 1, -1), (1, 0, None), (1, 0, 1)))
     ).data.to_dict("records")
     assert (row["mean"], row["scored"], row["shown_wrong"], row["hidden_right"]) == (0.5, 2, 0.5, 0.5)
-    assert "scored" not in retrieval.tabulate_shown(study_of(frame_of((1, 3, None), (1, 0, None)))).data
-    assert not retrieval.tabulate_shown(study_of(frame_of((0, 0, 1), (0, 0, 1))))
+    assert "scored" not in retrieval.tabulate_shown_right_sections(study_of(frame_of((1, 3, None), (1, 0, None)))).data
+    assert not retrieval.tabulate_shown_right_sections(study_of(frame_of((0, 0, 1), (0, 0, 1))))
 
 
 def test_an_answer_made_of_other_passages_is_not_from_elsewhere() -> None:
     """What is quoted from other sentences and found right is apart from what no passage has."""
     rows = (1, 1, 1.0), (1, 0, 0.5), (1, 0, -1.0)
-    (row,) = retrieval.tabulate_shown(study_of(frame_of(*rows, quotes=True))).data.to_dict("records")
+    (row,) = retrieval.tabulate_shown_right_sections(study_of(frame_of(*rows, quotes=True))).data.to_dict("records")
     parts = ("shown_right", "quoted_right", "hidden_right", "hidden_wrong")
     assert [row[part] for part in parts] == pytest.approx([1 / 3, 1 / 3, 0, 1 / 3])
-    (row,) = retrieval.tabulate_shown(study_of(frame_of(*rows))).data.to_dict("records")
+    (row,) = retrieval.tabulate_shown_right_sections(study_of(frame_of(*rows))).data.to_dict("records")
     assert [row[part] for part in parts] == pytest.approx([1 / 3, 0, 1 / 3, 1 / 3])
 
 
@@ -126,13 +126,13 @@ def test_an_experiment_without_a_document_says_nothing_of_the_retriever() -> Non
     for row in rows:
         at = float(row["experiment"] == "quality")
         row.update(zip(Passages.columns, (at, at, 0, 0, 1, at, at, 0), strict=True))
-    data = retrieval.tabulate_shown(study_of(tidy_of(rows, []))).data
+    data = retrieval.tabulate_shown_right_sections(study_of(tidy_of(rows, []))).data
     assert list(zip(data["experiment"], data["mean"], strict=True)) == [("quality", 1)]
 
 
 def test_the_right_section_among_the_first_passages() -> None:
     """By how many passages it is shown, as far as a system gives so many."""
-    found = retrieval.tabulate_by_number(
+    found = retrieval.tabulate_shown_by_passage_number(
         study_of(frame_of((1, 3, None), (1, 1, None), (1, 0, None), (0, 0, None)))
     ).data
     assert dict(zip(found["first"], found["mean"].round(3), strict=True)) == {1: 0.333, 2: 0.333, 3: 0.667}
@@ -153,8 +153,8 @@ def test_the_chapter() -> None:
     assert "other questions of this kind" in made.tables[0].note
     assert [figure.name for figure in made.figures] == ["retrieval"]
     made.figures[0].plot()
-    drawn = retrieval.draw_shown(
-        retrieval.tabulate_shown(study_of(frame_of((2, 3, 0.5), (1, 1, -1), (1, 0, 1), (0, 0, 1))))
+    drawn = retrieval.draw_shown_right_sections(
+        retrieval.tabulate_shown_right_sections(study_of(frame_of((2, 3, 0.5), (1, 1, -1), (1, 0, 1), (0, 0, 1))))
     )
     assert drawn is not None
     drawn.plot()

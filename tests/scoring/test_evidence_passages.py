@@ -115,7 +115,7 @@ def test_a_section_is_shown_by_half_of_its_sentences() -> None:
         ([FIRST, (WINTER[0], WINTER[0] + 30), (WINTER[0] + 30, WINTER[1])], True),
         ([(section[0], section[0] + 20)], False),
     ):
-        assert (right.count_shown(spans) == 1) == shown, spans
+        assert (right.count_shown_sections(spans) == 1) == shown, spans
 
 
 LODGE = Document(

@@ -197,7 +197,7 @@ def inkwell() -> Callable[[dict[str, Any]], list[str]]:
 
     def check(found: dict[str, Any]) -> list[str]:
         file = write("suites/counterfactual/inkwell.yaml", yaml.safe_dump(found, sort_keys=False))
-        return [f"{fault.entry}: {fault.problem}" for fault in files.load(file, find_workspace())[1]]
+        return [f"{fault.entry}: {fault.problem}" for fault in files.load_edits(file, find_workspace())[1]]
 
     return check
 

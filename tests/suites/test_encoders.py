@@ -19,7 +19,7 @@ import pytest
 from commandline import heeding
 from running import lines_of, write
 
-from genaipa.files.strict_yaml import as_yaml, read_yaml
+from genaipa.files.strict_yaml import format_yaml, read_yaml
 from genaipa.runs.folder import RunFolder
 from genaipa.workspace import find_workspace
 from genaipa_suites.catalog import suites
@@ -109,7 +109,7 @@ def settings(**changed: Any) -> TrainingSettings:
 def train_for(**changed: Any) -> None:
     """Put such settings into the workspace."""
     said = settings(**changed)
-    write("suites/encoders/training.yaml", as_yaml(said).replace("3.0e-05", "0.00003"))
+    write("suites/encoders/training.yaml", format_yaml(said).replace("3.0e-05", "0.00003"))
 
 
 def the_run() -> RunFolder:

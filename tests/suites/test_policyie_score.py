@@ -173,7 +173,7 @@ def test_a_wrong_intent_is_one_error_of_a_row(suite: PolicyIE) -> None:
 def test_a_slot_explains_one_reference_at_most() -> None:
     """One slot around two references of its label is one wrong boundary, and leaves one of them missing."""
     gold = [Span(0, 1, "action"), Span(2, 3, "action")]
-    assert score.slot_errors([Span(0, 3, "action")], gold, ["ask", "or", "tell"]) == {
+    assert score.count_slot_errors([Span(0, 3, "action")], gold, ["ask", "or", "tell"]) == {
         "wrong boundary": 1,
         "missing slot": 1,
     }
@@ -185,7 +185,7 @@ def test_types_of_errors_add_up() -> None:
     tokens = ["and", "data", "the", "name", ",", "poets", "or", "friends"]
     for _ in range(size(small=400, soak=5_000)):
         said, gold = slots(draw, "type-I", 8), slots(draw, "type-I", 8)
-        found = score.slot_errors(said, gold, tokens)
+        found = score.count_slot_errors(said, gold, tokens)
         right = len({*said} & {*gold})
         missing = found[score.MS]
         assert right + found.total() - missing == len(said)

@@ -20,7 +20,7 @@ from genaipa.workspace import Workspace, find_workspace
 from genaipa_suites.data import SHIPPED, read_published_rows
 from genaipa_suites.material import UNPARSABLE, Item, Outcome, ParsedReply
 from genaipa_suites.plan import SuitePlan, make_spec
-from genaipa_suites.policyqa import CATEGORIES, PolicyQA, reply
+from genaipa_suites.policyqa import CATEGORIES, PolicyQA, format_quoted_answer
 
 if TYPE_CHECKING:
     from commandline import Cli
@@ -69,7 +69,7 @@ def test_what_is_found_counts_on_its_rung() -> None:
         ("", "empty", []),
         ("\u200b\u00ad", "empty", []),
     ):
-        given = asked.parse_reply(item, reply(answer))
+        given = asked.parse_reply(item, format_quoted_answer(answer))
         outcome = Outcome(item, given)
         shown = figures(asked, [outcome])
         assert [name for name in shown if name.startswith("f1") and shown[name] == 100] == columns, answer
@@ -95,7 +95,7 @@ def test_an_answer_is_told_from_the_nearest_reference() -> None:
         "...": "empty answer",
         "nobody": "not in the text",
     }.items():
-        outcome = Outcome(item, asked.parse_reply(item, reply(answer)))
+        outcome = Outcome(item, asked.parse_reply(item, format_quoted_answer(answer)))
         assert asked.failure_reason(outcome) == error, answer
         assert set(asked.errors(outcome)) == {error} & set(asked.error_kinds), answer
 
@@ -129,18 +129,18 @@ def test_bad_replies_are_wrong_answers() -> None:
         given = asked.parse_reply(item, body)
         assert given.fault == UNPARSABLE, body
         assert not any(figures(asked, [Outcome(item, given)]).values()), body
-    assert asked.parse_reply(item, reply(item.gold[0]), "truncated").fault == "cut off"
+    assert asked.parse_reply(item, format_quoted_answer(item.gold[0]), "truncated").fault == "cut off"
 
 
 def test_json_in_prose_counts_and_is_marked() -> None:
     """The last object that fits is the answer, after thoughts; the strict figure beside it takes it for none."""
     asked = suite()
     item = asked.material.items[0]
-    right = reply(item.gold[0])
+    right = format_quoted_answer(item.gold[0])
     for body in (
         f"Sure! Here is the JSON: {right} I hope this helps.",
-        f"<think>Perhaps {reply('nothing')}?</think>\n{right}",
-        f"```json\n{reply('nothing')}\n```\nNo:\n```json\n{right}\n```",
+        f"<think>Perhaps {format_quoted_answer('nothing')}?</think>\n{right}",
+        f"```json\n{format_quoted_answer('nothing')}\n```\nNo:\n```json\n{right}\n```",
         f"{{curly}} {right} {{}}",
     ):
         given = asked.parse_reply(item, body)
@@ -202,7 +202,9 @@ def test_examples_come_from_train_and_stay_with_the_run(genaipa: Cli) -> None:
     (first,) = next(iter(asked.dialogues(Target("scripted")))).send(None).messages[:1]
     turns = [message for dialogue in asked.dialogues(Target("x")) for message in next(dialogue).messages]
     answers = {message.content for message in turns if message.role == "assistant"}
-    assert answers <= {reply(one.gold[0]) for one in asked.load("train").items if not one.id.endswith("-copy")}
+    assert answers <= {
+        format_quoted_answer(one.gold[0]) for one in asked.load("train").items if not one.id.endswith("-copy")
+    }
     assert len(answers) == 4
     assert item.shown["question"] not in first.content
     shutil.rmtree("suites")

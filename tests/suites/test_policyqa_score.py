@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 from size import size
 
-from genaipa_suites.policyqa import ABSENT, EMPTY, FOLDED, FUZZY, VERBATIM, find_span, squad_scores
+from genaipa_suites.policyqa import ABSENT, EMPTY, FOLDED, FUZZY, VERBATIM, find_answer_in_segment, squad_scores
 
 SEGMENT = """We sell nothing. If you don\u2019t opt-out,  “partners” see
 your e-mail \u2013 never your card, or the pulse of your heart."""
@@ -71,7 +71,7 @@ def test_the_metric_is_squads() -> None:
 )
 def test_a_span_is_found_in_its_segment(answer: str, found: str, text: str) -> None:
     """Word for word, but for case and typography, but for one word in five, or nowhere: as the segment has it."""
-    assert find_span(answer, SEGMENT) == (found, text)
+    assert find_answer_in_segment(answer, SEGMENT) == (found, text)
 
 
 def edits(one: list[str], other: list[str]) -> int:
@@ -94,7 +94,7 @@ def test_the_nearest_stretch_is_found_exactly_where_one_is_near_enough() -> None
         answer = [draw.choice([word] * 9 + ["x"]) for word in segment[begin : begin + draw.randrange(5, 12)]]
         stretches = [segment[at:end] for at in range(len(segment)) for end in range(at + 1, len(segment) + 1)]
         fewest = min(edits(answer, stretch) for stretch in stretches)
-        found, text = find_span(" ".join(answer), " ".join(segment))
+        found, text = find_answer_in_segment(" ".join(answer), " ".join(segment))
         rungs[found] += 1
         assert (found == ABSENT) == (fewest > len(answer) // 5), (answer, segment)
         assert found == ABSENT or edits(answer, text.split()) == fewest, (answer, segment, text)

@@ -19,7 +19,7 @@ from genaipa.runs.folder import RunFolder
 from genaipa.runs.selection import select_sources
 from genaipa.tasks.catalog import make_task
 from genaipa.workspace import find_workspace
-from genaipa_suites.catalog import SUITES, task_suites
+from genaipa_suites.catalog import SUITES, suites_of_task
 from genaipa_suites.material import Outcome
 from genaipa_suites.piextract import LAYERS
 from genaipa_suites.plan import SuitePlan, make_spec
@@ -31,11 +31,11 @@ from genaipa_suites.privacyglue import (
     category_shares,
     classify_agreement,
     compare_row,
-    encoders,
-    means,
-    smallest_p,
-    spread,
-    stars,
+    compute_means,
+    compute_spread,
+    published_encoders,
+    significance_stars,
+    smallest_possible_p,
 )
 from genaipa_suites.privacyglue.examples import make_examples
 from genaipa_suites.report.glue import make_chapter
@@ -59,8 +59,8 @@ RUN = ("run", "--suite")
 def test_printed_rows_give_the_printed_means() -> None:
     """Over 14 rows all fifteen means of Table 3 come out to the printed decimal; over 7 tasks they do not."""
     names = ("arithmetic", "geometric", "harmonic")
-    for encoder in encoders():
-        over = means(encoder.rows)
+    for encoder in published_encoders():
+        over = compute_means(encoder.rows)
         assert over.whole
         printed = [getattr(encoder.means, name) for name in names]
         assert [round(getattr(over, name), 1) for name in names] == printed, encoder.system
@@ -69,38 +69,38 @@ def test_printed_rows_give_the_printed_means() -> None:
         assert first.name == "mean of 7 of the 14 rows"
         assert [round(getattr(first, name), 1) for name in names] != printed
     # The printed deviations are rounded, so that a 0.0 among RoBERTa's leaves no geometric mean of its own.
-    for encoder in encoders():
-        over = means({row: encoder.deviations[row.name] for row in ROWS})
+    for encoder in published_encoders():
+        over = compute_means({row: encoder.deviations[row.name] for row in ROWS})
         assert over.arithmetic == pytest.approx(encoder.means_of_deviations.arithmetic, abs=0.06), encoder.system
         assert math.isnan(over.geometric) == (encoder.system == "RoBERTa")
 
 
 def test_a_zero_breaks_two_means_and_is_named() -> None:
     """Geometric and harmonic mean are not defined with a zero, and the note names its row."""
-    over = means(dict.fromkeys(ROWS, 50.0) | {GlueRow("piextract", "micro_f1"): 0.0})
+    over = compute_means(dict.fromkeys(ROWS, 50.0) | {GlueRow("piextract", "micro_f1"): 0.0})
     assert over.arithmetic == pytest.approx(50 * 13 / 14)
     assert math.isnan(over.geometric)
     assert math.isnan(over.harmonic)
     assert "PI-Extract micro F1 is 0" in over.note
-    assert means({}).note == "There are no rows."
-    assert means({ROWS[0]: math.nan, ROWS[1]: 3.0}).rows == (ROWS[1],)
+    assert compute_means({}).note == "There are no rows."
+    assert compute_means({ROWS[0]: math.nan, ROWS[1]: 3.0}).rows == (ROWS[1],)
 
 
 def test_spread_is_the_populations_and_the_samples() -> None:
     """The population's SD is the paper's; the sample's is there beside it, and not for one repetition."""
-    found = spread([1.0, 2.0, 3.0, 4.0])
+    found = compute_spread([1.0, 2.0, 3.0, 4.0])
     assert (found.mean, found.number) == (2.5, 4)
     assert found.population == pytest.approx(math.sqrt(1.25))
     assert found.sample == pytest.approx(math.sqrt(5 / 3))
-    assert math.isnan(spread([1.0]).sample)
-    assert spread([1.0]).population == 0
-    assert math.isnan(spread([1.0, math.nan]).mean)
+    assert math.isnan(compute_spread([1.0]).sample)
+    assert compute_spread([1.0]).population == 0
+    assert math.isnan(compute_spread([1.0, math.nan]).mean)
 
 
 def test_smallest_p_is_known_beforehand() -> None:
     """Few repetitions can't reach a level; smallest p for 2, 3, 4, 5 and 10 per side are those known."""
-    assert [round(smallest_p(n, n), 3) for n in (1, 2, 3, 4, 5)] == [0.5, 0.167, 0.05, 0.014, 0.004]
-    assert smallest_p(10, 10) == pytest.approx(9.1e-5, abs=1e-6)
+    assert [round(smallest_possible_p(n, n), 3) for n in (1, 2, 3, 4, 5)] == [0.5, 0.167, 0.05, 0.014, 0.004]
+    assert smallest_possible_p(10, 10) == pytest.approx(9.1e-5, abs=1e-6)
 
 
 def test_stars_need_every_other_beaten() -> None:
@@ -108,13 +108,13 @@ def test_stars_need_every_other_beaten() -> None:
     high, low, middle = [0.9, 0.91, 0.92, 0.93, 0.94], [0.1, 0.2, 0.3, 0.4, 0.5], [0.8, 0.85, 0.9, 0.905, 0.99]
     row = ROWS[0]
     over_low, over_middle = compare_row(row, "a", high, "b", low), compare_row(row, "a", high, "c", middle)
-    assert stars([over_low]) == "**"
+    assert significance_stars([over_low]) == "**"
     assert over_middle.p > 0.05
-    assert stars([over_low, over_middle]) == ""
+    assert significance_stars([over_low, over_middle]) == ""
     same = compare_row(row, "a", [0.9] * 5, "b", low)
     assert same.p == pytest.approx(1 / 252)  # scipy's approximation for ties is below it
     assert "temperature 0" in same.meaningless
-    assert stars([same]) == ""
+    assert significance_stars([same]) == ""
     assert "single" in compare_row(row, "a", [0.9], "b", [0.1]).meaningless
 
 
@@ -162,7 +162,7 @@ def test_suites_asked_as_one_are_asked_as_they_are_alone(genaipa: Cli) -> None:
     assert (repeated.repetitions, len(repeated.runs), repeated.missing) == (2, 2, 0)
     assert len({outcome.key for outcome in repeated.outcomes}) == 8
     assert {result.faults["unparsable"] for result in found} == {4, 8}
-    assert [bool(part.sources) for part in task_suites(_task(folder)).values()] == [True] * len(names)
+    assert [bool(part.sources) for part in suites_of_task(_task(folder)).values()] == [True] * len(names)
 
 
 def _task(folder: RunFolder) -> Task:
@@ -180,7 +180,7 @@ def test_parts_without_data_are_left_out_and_named(genaipa: Cli) -> None:
     assert "without policyqa" in genaipa(*RUN, "privacyglue", "-s", "extractive", "--dry-run", "--new").err
     own.unlink()
     task = _task(folder)
-    assert list(task_suites(task)) == ["opp115"]
+    assert list(suites_of_task(task)) == ["opp115"]
     assert task.count_planned() == 2
     assert [note for note in task.notes if "without" in note] == []
 
@@ -204,7 +204,7 @@ def test_a_baseline_is_asked_where_it_is_one(genaipa: Cli) -> None:
 
 def _parts(split: str = "sample") -> dict[str, Suite]:
     spec = make_spec("privacyglue", SuitePlan(split), ("extractive",))
-    return task_suites(make_task(spec, find_workspace()))
+    return suites_of_task(make_task(spec, find_workspace()))
 
 
 def _replied(part: Suite, reply: Callable[[Item], str]) -> list[Outcome]:
@@ -308,7 +308,7 @@ def test_right_replies_through_an_sdk_fill_all_rows(genaipa: Cli, monkeypatch: p
     made = make_chapter(sources, [ScoredBoard(board) for board in make_boards(read_results(here, sources)[0])])
     assert made is not None
     rows = next(table.data for table in made.tables if table.name == "privacyglue-sample-3-rows")
-    own = task_suites(_task(folder))
+    own = suites_of_task(_task(folder))
     expected = []
     for task in TASKS:
         right = _replied(own[task.suite], own[task.suite].gold_reply)

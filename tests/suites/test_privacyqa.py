@@ -16,8 +16,8 @@ from suiting import figures, keep, outcomes, suite
 from genaipa.errors import DataError, UsageError
 from genaipa_suites.data import SHIPPED, read_published_rows
 from genaipa_suites.material import OUT_OF_RANGE, UNPARSABLE, Outcome
-from genaipa_suites.privacyqa import human_agreement, leave_one_out, overlap_scores
-from genaipa_suites.privacyqa.table import CORPUS, PART, SUBSET_FILE, TABLES, PolicyQuestion, choose_rule
+from genaipa_suites.privacyqa import human_agreement, mean_scores_leaving_one_out, overlap_scores
+from genaipa_suites.privacyqa.table import CORPUS, PART, SUBSET_FILE, TABLES, PolicyQuestion, choose_unanswerable_rule
 from genaipa_suites.privacyqa_pairs import TEST as PAIRS
 
 SAMPLE = SHIPPED / "privacyqa"
@@ -67,8 +67,10 @@ def test_the_papers_score_leaves_each_annotator_out() -> None:
     """By hand: of three annotators each is left out once, and the best of the other two counts, two empty sets as 1."""
     first, second, third = [1, 2], [2], list[int]()
     # Left out in turn, the best F1 of [2] against the others: 1, 2/3, 1; of nothing: 1, 1, 0.
-    assert leave_one_out([2], [first, second, third]) == pytest.approx((1, (1 + 0.5 + 1) / 3, (1 + 2 / 3 + 1) / 3))
-    assert leave_one_out([], [first, second, third]) == pytest.approx((2 / 3, 2 / 3, 2 / 3))
+    assert mean_scores_leaving_one_out([2], [first, second, third]) == pytest.approx(
+        (1, (1 + 0.5 + 1) / 3, (1 + 2 / 3 + 1) / 3)
+    )
+    assert mean_scores_leaving_one_out([], [first, second, third]) == pytest.approx((2 / 3, 2 / 3, 2 / 3))
     # Each against the others: [1, 2] and [2] find each other, the empty set finds nobody.
     # The best recall may be another annotator's than the best F1: for [1, 2, 3] it is that of [1].
     several = [[1, 2, 3], [1], [1, 2, 3, 4, 5, 6]]
@@ -85,8 +87,8 @@ def test_leaving_one_out_never_gains() -> None:
         every = [overlap_scores(mine, one).f1 for one in sets]
         others = itertools.combinations(range(len(sets)), len(sets) - 1)
         stated = [max(every[place] for place in places) for places in others]
-        assert leave_one_out(mine, sets).f1 == pytest.approx(sum(stated) / len(stated))
-        assert leave_one_out(mine, sets).f1 <= max(every) + 1e-9
+        assert mean_scores_leaving_one_out(mine, sets).f1 == pytest.approx(sum(stated) / len(stated))
+        assert mean_scores_leaving_one_out(mine, sets).f1 <= max(every) + 1e-9
 
 
 # Its data.
@@ -222,8 +224,8 @@ def test_the_rule_that_gives_the_papers_number_is_taken() -> None:
     """Of 400 test questions 99 are unanswerable by the paper: the rule by which they are is taken, else `any`."""
     sets = [{"a": [], "b": [], "c": [1]}] * 99 + [{"a": [], "b": [2], "c": [1]}] * 50 + [{"a": [1], "b": [1]}] * 251
     questions = [PolicyQuestion(str(number), "p", "?", references) for number, references in enumerate(sets)]
-    assert choose_rule(questions, "test") == "most"
-    assert choose_rule(questions[1:], "test") == "any"
+    assert choose_unanswerable_rule(questions, "test") == "most"
+    assert choose_unanswerable_rule(questions[1:], "test") == "any"
 
 
 def test_published_rows_have_measures_of_these_suites() -> None:

@@ -5,7 +5,14 @@ import random
 import pytest
 from size import size
 
-from genaipa_suites.spans import Span, bio_tags, count_matches, count_matches_by_label, place_texts, spans_from_tags
+from genaipa_suites.spans import (
+    Span,
+    bio_tags,
+    count_matches,
+    count_matches_by_label,
+    locate_texts_in_tokens,
+    spans_from_tags,
+)
 
 CASES = size(small=300, soak=5000)
 TAGS = ("O", "O", "B-x", "I-x", "B-y", "I-y", "B-data-z", "I-data-z")
@@ -70,14 +77,28 @@ def test_texts_stand_on_tokens():
     sentence = "we share your log - in name and “ your ” name with us and with them"
     tokens = sentence.split()
     texts = ["your", "log-in name", "your", "name", "with", "with", "with", "we", "log"]
-    assert place_texts(tokens, texts) == [(2, 3), (3, 7), (9, 10), (11, 12), (12, 13), (15, 16), None, (0, 1), None]
-    assert place_texts(tokens, ['"your" name', "share  your"]) == [(8, 12), (1, 3)]
+    assert locate_texts_in_tokens(tokens, texts) == [
+        (2, 3),
+        (3, 7),
+        (9, 10),
+        (11, 12),
+        (12, 13),
+        (15, 16),
+        None,
+        (0, 1),
+        None,
+    ]
+    assert locate_texts_in_tokens(tokens, ['"your" name', "share  your"]) == [(8, 12), (1, 3)]
     # After the text before it, unless its first token is known.
-    assert place_texts(["you", "tell", "you"], ["tell", "you"]) == [(1, 2), (2, 3)]
-    assert place_texts(["you", "tell", "you"], ["tell", "you", "tell"], [None, 0, 0]) == [(1, 2), (0, 1), None]
+    assert locate_texts_in_tokens(["you", "tell", "you"], ["tell", "you"]) == [(1, 2), (2, 3)]
+    assert locate_texts_in_tokens(["you", "tell", "you"], ["tell", "you", "tell"], [None, 0, 0]) == [
+        (1, 2),
+        (0, 1),
+        None,
+    ]
     # No part of a token, no other case, nothing, and nothing that is not there.
-    assert place_texts(tokens, ["ame", "We", "", " ", "share name", "we share you"]) == [None] * 6
-    assert place_texts([], ["we"]) == [None]
+    assert locate_texts_in_tokens(tokens, ["ame", "We", "", " ", "share name", "we share you"]) == [None] * 6
+    assert locate_texts_in_tokens([], ["we"]) == [None]
 
 
 def test_random_parts_are_found():
@@ -88,7 +109,7 @@ def test_random_parts_are_found():
         cuts = sorted(draw.sample(range(13), 6))
         parts = list(zip(cuts[::2], cuts[1::2], strict=True))
         texts = [draw.choice([" ", ""]).join(tokens[slice(*part)]) for part in parts]
-        found = place_texts(tokens, texts)
+        found = locate_texts_in_tokens(tokens, texts)
         used = [place for part in found if part for place in range(*part)]
         assert len(used) == len(set(used))
         for part, text in zip(found, texts, strict=True):

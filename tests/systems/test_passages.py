@@ -18,7 +18,7 @@ from genaipa.runs.selection import select_sources
 from genaipa.systems.base import MAX_PASSAGE_LENGTH, Passage, find_passages
 from genaipa.systems.catalog import resolve_system
 from genaipa.workspace import find_workspace
-from genaipa_retrieval.chapter import describe_elsewhere
+from genaipa_retrieval.chapter import describe_passages_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -125,7 +125,7 @@ def test_passages_of_another_document(monkeypatch: pytest.MonkeyPatch, genaipa: 
         "acme": [3, 2, 1],
         "other": [3, 2, 1],
     }
-    (said,) = describe_elsewhere(study)
+    (said,) = describe_passages_elsewhere(study)
     assert said == (
         "bot: 4 of its 6 passages are not in the document that was asked about, "
         "2 of these in another document of the run."

@@ -24,7 +24,7 @@ from genaipa.reports.report import Report
 from genaipa.runs.selection import Occasion, find_run, select_sources
 from genaipa.stats.tests import adjust_p_by_holm
 from genaipa.workspace import find_workspace
-from genaipa_watch.over_time import draw_over_time, find_loss, tabulate_changes
+from genaipa_watch.over_time import draw_over_time, find_loss, tabulate_changes_since_first_occasion
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,11 +40,11 @@ def test_an_unchanged_system_seldom_seems_changed_and_a_loss_of_five_points_is_f
     """Over twelve looks a year: a false alarm in at most 5 % of years (200 at full size), a loss of 5 in 95 %."""
     years = size(small=1, soak=200)
     assert alarms(years) <= years * 0.05
-    assert {find_loss(tabulate_changes(*series(seed, 1))).points for seed in range(4)} == {0}, (
+    assert {find_loss(tabulate_changes_since_first_occasion(*series(seed, 1))).points for seed in range(4)} == {0}, (
         "what may be chance is no loss"
     )
     found = [
-        find_loss(tabulate_changes(*series(seed, size(small=2, soak=12), lost=5)))
+        find_loss(tabulate_changes_since_first_occasion(*series(seed, size(small=2, soak=12), lost=5)))
         for seed in range(size(small=1, soak=30))
     ]
     assert sum(one.points > 0 for one in found) >= 0.95 * len(found)
@@ -54,14 +54,14 @@ def test_an_unchanged_system_seldom_seems_changed_and_a_loss_of_five_points_is_f
 def test_all_measures_and_systems_are_one_family_and_the_gate_has_its_own() -> None:
     """A change counts among the tests of every system; the gate's loss does not depend on what else is tested."""
     frame, found = series(3, 1, lost=1.4, systems=3, replies=True)
-    made = tabulate_changes(frame, found).data
+    made = tabulate_changes_since_first_occasion(frame, found).data
     assert made["p"].notna().sum() == 3 * 7
     assert made["p_holm"].tolist() == adjust_p_by_holm(made["p"].tolist())
     ours = made["system"] == "s0"
     watched = made[ours & (made["measure"] == "M_all")].iloc[0]
     assert watched["p"] < 0.05 < watched["p_holm"]
     assert watched["meaning"] == "may be chance"
-    own = tabulate_changes(frame[frame["system"] == "s0"], {"s0": found["s0"]})
+    own = tabulate_changes_since_first_occasion(frame[frame["system"] == "s0"], {"s0": found["s0"]})
     assert find_loss(own).points == pytest.approx(-watched["difference"])
 
 
@@ -74,7 +74,7 @@ def test_a_rare_share_has_an_exact_test() -> None:
         some = frame.assign(
             status=np.where(np.isin(np.arange(len(frame)), last[::13][:refusals]), "refused", "answered")
         )
-        row = tabulate_changes(some, found).data.set_index("measure").loc["refuses"]
+        row = tabulate_changes_since_first_occasion(some, found).data.set_index("measure").loc["refuses"]
         assert row["p"] == pytest.approx(p)
         assert row["meaning"] == meaning
         assert (row["low"] > 0) == (meaning == "higher")
@@ -84,9 +84,9 @@ def test_a_day_that_other_people_scored_is_no_loss() -> None:
     """Leniency and change can't be separated there: it has no test, and the gate goes by the day before."""
     frame, found = series(0, 2, lost=10)
     *_, before, last = found["s0"]
-    assert find_loss(tabulate_changes(frame, found)).points > 0
+    assert find_loss(tabulate_changes_since_first_occasion(frame, found)).points > 0
     others = frame["run"].isin(last.runs)
-    made = tabulate_changes(frame.assign(analyst=np.where(others, "bo", "ada")), found)
+    made = tabulate_changes_since_first_occasion(frame.assign(analyst=np.where(others, "bo", "ada")), found)
     assert made.data["meaning"].tolist() == ["may be chance", "other analysts"]
     assert find_loss(made) == (0.0, "M_all", before.day)
 
@@ -98,18 +98,22 @@ def test_words_are_held_against_how_often_the_first_day_agrees_with_itself() -> 
     days = found["s0"]
     again = frame[frame["run"] == days[0].runs[0]].assign(run="run again")
     twice = {"s0": [Occasion(days[0].day, (*days[0].runs, "run again")), days[1]]}
-    stable = tabulate_changes(pd.concat([frame, again], ignore_index=True), twice).data.set_index("measure")
+    stable = tabulate_changes_since_first_occasion(pd.concat([frame, again], ignore_index=True), twice).data.set_index(
+        "measure"
+    )
     assert stable.loc["same words", ["first", "now", "meaning"]].tolist() == [100.0, 0.0, "lower"]
-    never = tabulate_changes(pd.concat([frame, again.assign(answer=again["answer"] + "x")], ignore_index=True), twice)
+    never = tabulate_changes_since_first_occasion(
+        pd.concat([frame, again.assign(answer=again["answer"] + "x")], ignore_index=True), twice
+    )
     assert never.data.set_index("measure").loc["same words", "meaning"] == "no difference"
     # Without a repetition nothing is known of the first day, and nothing is said.
-    assert "same words" not in set(tabulate_changes(frame, found).data["measure"])
+    assert "same words" not in set(tabulate_changes_since_first_occasion(frame, found).data["measure"])
 
 
 def test_two_dozen_occasions_of_five_systems_take_seconds() -> None:
     """The table of 24 occasions of five systems has a row for each, and its figure is drawn."""
     systems = size(small=1, soak=5)
-    made = tabulate_changes(*series(1, 23, systems=systems))
+    made = tabulate_changes_since_first_occasion(*series(1, 23, systems=systems))
     assert len(made.data) == systems * 23
     figure = draw_over_time(made)
     assert figure is not None

@@ -14,12 +14,12 @@ from size import SOAK, size
 
 from genaipa.errors import DataError, UsageError
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.policies.document import About, Document, document_problems, load_document
-from genaipa.policies.reading import read
+from genaipa.policies.document import About, Document, load_document, metadata_problems
+from genaipa.policies.reading import read_markdown
 from genaipa.questions.annotations import Annotations, format_template, load_annotations
 from genaipa.questions.sets import load_question_set
 from genaipa.workspace import find_workspace
-from genaipa_watch.changes import UNCHANGED, Changes, fold_words, mark_words, split_sentences
+from genaipa_watch.changes import UNCHANGED, Changes, fold_words, mark_changed_words, split_sentences
 from genaipa_watch.history import read_history
 from genaipa_watch.policies import compare_versions
 from genaipa_watch.versions import CarriedAnswers
@@ -49,7 +49,7 @@ def test_layout_links_capitals_and_punctuation_change_no_sentence() -> None:
         '## 1 Data\n\nWe keep *data*. See [our page](https://a.example/x_(1)?b=2 "T").\n\n## 2 Rights\n\nYou may ask.'
     )
     other = "## 1. Data\n\n\nWe keep data; see [Our Page](https://b.example).\n\n## 2 Rights\n\n- You may ask!"
-    assert fold_words(read(text).text) == fold_words(read(other).text)
+    assert fold_words(read_markdown(text).text) == fold_words(read_markdown(other).text)
     changes = Changes(later(text, "a.1"), later(other, "a.2"))
     assert changes.same
     assert not changes.new_sentences - {"we keep data", "see our page"}
@@ -153,7 +153,7 @@ def test_the_form_of_a_new_version_has_what_holds_and_the_rest_in_comments(tmp_p
 
 def test_words_are_marked_one_by_one() -> None:
     """Of a sentence only the words that differ are marked."""
-    pieces = mark_words("We keep chats for 90 days.", "We keep all chats for 60 days.")
+    pieces = mark_changed_words("We keep chats for 90 days.", "We keep all chats for 60 days.")
     assert [(p.state, p.text.strip()) for p in pieces if p.state != "same"] == [
         ("new", "all"),
         ("gone", "90"),
@@ -181,7 +181,7 @@ def test_a_version_of_itself_or_without_a_day_is_refused() -> None:
         (About(company="A", version_of="a"), "'' is not a date (YYYY-MM-DD); versions are told apart by date"),
         (About(company="A", version_of="a", date="yesterday"), "'yesterday' is not a date"),
     ):
-        (problem,) = document_problems(Path("a.1.md"), Document("a.1", "Some text.", about))
+        (problem,) = metadata_problems(Path("a.1.md"), Document("a.1", "Some text.", about))
         assert said in str(problem)
         assert isinstance(problem, DataError)
 

@@ -290,7 +290,7 @@ def _check_proxies() -> Iterator[Row]:
 def _check_server(variable: str, address: str) -> Row:
     import httpx2
 
-    from genaipa.files.certificates import certificate_refused
+    from genaipa.files.certificates import explain_refused_certificate
     from genaipa.files.download import Downloads
     from genaipa.files.responses import TooLargeError
     from genaipa.files.text import split_url
@@ -304,7 +304,7 @@ def _check_server(variable: str, address: str) -> Row:
             downloads.get(address, seconds=_SECONDS, max_bytes=_ENOUGH, follows=False)
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, UsageError) as error:
         host = split_url(safe_address).hostname or ""
-        why = certificate_refused(error, host) or redact(str(error)) or type(error).__name__
+        why = explain_refused_certificate(error, host) or redact(str(error)) or type(error).__name__
     problem = f"nothing answers at {safe_address} ({why})"
     return _make_row(variable, not why, f"{safe_address} answers", problem, "start the server, or correct the address")
 

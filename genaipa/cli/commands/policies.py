@@ -118,7 +118,7 @@ def _document_facts(workspace: Workspace, document: Document) -> dict[str, Any]:
     questions that are asked about such a document by default, `answers_digest` the digest of the text that they name,
     and `unused` why the ones of that name are not used.
     """
-    from genaipa.policies.statistics import measure
+    from genaipa.policies.statistics import measure_text
     from genaipa.questions.annotations import explain_unused_annotations, find_annotations, find_question_set
     from genaipa.questions.sets import default_set
 
@@ -131,7 +131,7 @@ def _document_facts(workspace: Workspace, document: Document) -> dict[str, Any]:
         "company": document.company,
         "kind": document.kind,
         "title": document.about.title,
-        "words": measure(document.text).words,
+        "words": measure_text(document.text).words,
         "sections": len(document.sections),
         "answers": len(held.annotations.answers) if held else None,
         "silent": len(held.annotations.silent_questions) if held else None,

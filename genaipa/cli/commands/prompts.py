@@ -147,13 +147,13 @@ def _make_script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:
     """Make the script of messages for a document in parts of the usual size."""
     from genaipa.datasets.base import load_named_document
     from genaipa.execution.ready import PART_TOKENS
-    from genaipa.policies.document import split_parts
+    from genaipa.policies.document import split_by_token_limit
     from genaipa.questions.sets import default_set, load_question_set
     from genaipa.systems.costs import make_estimate_counter
     from genaipa.tasks.prompts import Script
 
     document = load_named_document(workspace, policy)
-    parts = tuple(split_parts(document, PART_TOKENS, make_estimate_counter().count))
+    parts = tuple(split_by_token_limit(document, PART_TOKENS, make_estimate_counter().count))
     return Script(document, parts, load_question_set(default_set(document, workspace), workspace), loaded)
 
 

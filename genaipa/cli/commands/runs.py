@@ -130,7 +130,7 @@ def _read_entries(workspace: Workspace, names: Sequence[str], *, whole: bool) ->
 
     Also gives sentences about what could not be read.
     """
-    from genaipa.files.names import folder_words
+    from genaipa.files.names import clean_folder_name
     from genaipa.runs.imported import is_imported
     from genaipa.runs.manifest import MANIFEST
     from genaipa.runs.selection import is_run, run_folders
@@ -142,7 +142,7 @@ def _read_entries(workspace: Workspace, names: Sequence[str], *, whole: bool) ->
         folder.name: study
         for study in studies.values()
         if not any(
-            name in part for name in names for part in (folder_words(study.name), *(f.name for f in study.folders))
+            name in part for name in names for part in (clean_folder_name(study.name), *(f.name for f in study.folders))
         )
         for folder in study.folders
     }

@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Literal
 
 from genaipa.languages.catalog import reading_language
 from genaipa.languages.language import CAPITAL, NEVER, QUOTED, UNCASED, UNSPACED
-from genaipa.policies.numbering import BELOW, END, ROMAN, SEVERAL, STEP, ascii_numbers, english_name, split_number
+from genaipa.policies.numbering import (
+    BELOW,
+    END,
+    ROMAN,
+    SEVERAL,
+    STEP,
+    ascii_numbers,
+    english_section_word,
+    split_number,
+)
 from genaipa.scoring.evidence.quotations import fold_word
 
 if TYPE_CHECKING:
@@ -151,7 +160,7 @@ class _CitationForms:
 
     def translate_word(self, word: str) -> str:
         """Translate a word for a section into English."""
-        return english_name(word, self.rules.names)
+        return english_section_word(word, self.rules.names)
 
 
 @lru_cache(maxsize=16)

@@ -11,7 +11,7 @@ from collections import Counter
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.policies.reading import read
+from genaipa.policies.reading import read_markdown
 from genaipa.policies.search import token_pattern
 from genaipa.scoring.evidence.quotations import FEWEST_WORDS, NEAR, fold_word, index_text, match_quotation_literally
 
@@ -119,7 +119,7 @@ def load_passage_finder(text: str) -> PassageFinder:
 
 def fold_words(text: str) -> list[str]:
     """Return the words of a text as it reads, folded."""
-    text = read(text).text
+    text = read_markdown(text).text
     return (
         _WORD.findall(text.casefold())
         if text.isascii()

@@ -13,7 +13,7 @@ from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Literal
 
 from genaipa.languages.language import STOPS, UNSPACED
-from genaipa.policies.reading import read, read_line
+from genaipa.policies.reading import read_markdown, read_markdown_line
 from genaipa.policies.search import token_pattern
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class TextIndex:
     """
 
     def __init__(self, source: str) -> None:
-        reading = read(source)
+        reading = read_markdown(source)
         self.token = token_pattern(reading.text)
         words = [*self.token.finditer(reading.text)]
         self.spans = reading.spans(word.span() for word in words)
@@ -207,12 +207,15 @@ def match_quotation_literally(text: str, whole: str) -> tuple[Match, Span] | Non
     start = whole.find(core)
     if start >= 0 and core:
         return "exact", (start, start + len(core))
-    reading = read(whole)
+    reading = read_markdown(whole)
     start = reading.text.find(core)
     if start >= 0 and core:
         return "exact", reading.span(start, start + len(core))
     # An answer may quote with links or emphasis of its own.
-    spans = (_find_quotation_in_pieces(quoted, index_text(whole)) for quoted in dict.fromkeys((text, read_line(text))))
+    spans = (
+        _find_quotation_in_pieces(quoted, index_text(whole))
+        for quoted in dict.fromkeys((text, read_markdown_line(text)))
+    )
     span = next(filter(None, spans), None)
     return ("normalised", span) if span else None
 
@@ -245,7 +248,7 @@ def find_nearest_passage(text: str, whole: str) -> tuple[float, Span | None]:
     from rapidfuzz.fuzz import partial_ratio_alignment
 
     document = index_text(whole)
-    words = [fold_word(word) for word in document.token.findall(read_line(text))]
+    words = [fold_word(word) for word in document.token.findall(read_markdown_line(text))]
     sought = " ".join(words)
     best: tuple[float, Span | None] = 0.0, None
     for first in _find_candidate_windows(words, document):

@@ -13,8 +13,14 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.languages.language import CAPITAL, UNCASED
-from genaipa.policies.numbering import BELOW, ascii_numbers, can_follow, is_unread, mentions
-from genaipa.policies.reading import read
+from genaipa.policies.numbering import (
+    BELOW,
+    ascii_numbers,
+    can_follow_in_outline,
+    may_have_unread_number,
+    mentions_section,
+)
+from genaipa.policies.reading import read_markdown
 from genaipa.policies.sections import Section, resolve_citation
 from genaipa.scoring.evidence.quotations import NEAR, find_nearest_passage, fold_word, index_text
 
@@ -46,7 +52,7 @@ def list_citable_sections(document: Document) -> tuple[Section, ...]:
 @lru_cache(maxsize=8)
 def find_inline_sections(text: str) -> tuple[Section, ...]:
     """Find every "3." or "3.1" before a capitalised word, each up to the next one."""
-    reading = read(text)
+    reading = read_markdown(text)
     matches = list(_NUMBER.finditer(reading.text))
     starts = [reading.span(*match.span())[0] for match in matches]
     return tuple(
@@ -67,7 +73,7 @@ def _find_longest_chain(numbered: tuple[Section, ...]) -> tuple[Section, ...]:
     values = [tuple(map(int, section.number.split("."))) for section in numbered[:_MOST_NUMBERS]]
     best: list[list[int]] = []
     for i, value in enumerate(values):
-        before = [best[j] for j in range(i) if can_follow(values[j], value)]
+        before = [best[j] for j in range(i) if can_follow_in_outline(values[j], value)]
         best.append([*max(before, key=len, default=[]), i])
     chain = [numbered[i] for i in max(best, key=len, default=[])]
     if len(chain) < _FEWEST_NUMBERS:
@@ -150,7 +156,7 @@ class Headings:
             start = span[1]
 
     def _read_words(self, span: Span) -> str:
-        return read(self._text).read_span(*span)
+        return read_markdown(self._text).read_span(*span)
 
     def _is_capital(self, span: Span) -> bool:
         return self._text[span[0]].isupper()
@@ -200,7 +206,7 @@ class SectionFinder:
 
     def __init__(self, document: Document) -> None:
         self.document = document
-        self.reading = read(document.text)
+        self.reading = read_markdown(document.text)
         self.sections = find_outline(document)
         self.places = list_citable_sections(document)
         self.headings = Headings(document.text, self.sections, self.span_with_subsections)
@@ -286,7 +292,7 @@ class SectionFinder:
     @cached_property
     def _has_unreadable_heading_number(self) -> bool:
         """Whether a heading begins with a number that was not read: then nobody can say which ones there are."""
-        return any(is_unread(section.title, section.number) for section in self.sections)
+        return any(may_have_unread_number(section.title, section.number) for section in self.sections)
 
     def _is_section_absent(self, label: str, title: str) -> bool:
         """Whether nothing in the text can be what a label names: the number begins nothing there, nor is it a title."""
@@ -299,7 +305,7 @@ class SectionFinder:
         word, _, number = re.sub(rf"{BELOW}$", "", label).rpartition(" ")
         text = _read_with_plain_digits(self.document.text)
         if not re.match(r"(?:sub-?)?sect?(?:ion)?\b|part\b|\u00a7", word, re.IGNORECASE):
-            return not mentions(text, word, number)
+            return not mentions_section(text, word, number)
         # Where there is a section 2, a section 1 may only have lost its number.
         tops = [int(top[0]) for section in self.sections if (top := re.match(r"\d+", section.number))]
         if number.isdecimal() and int(number) < max(tops, default=0):
@@ -336,7 +342,7 @@ class SectionFinder:
 @lru_cache(maxsize=8)
 def _read_with_plain_digits(text: str) -> str:
     """Read a document with plain digits."""
-    return ascii_numbers(read(text).text)
+    return ascii_numbers(read_markdown(text).text)
 
 
 def _describe_missing_subsection(section: Section, number: str) -> str:
