@@ -28,7 +28,7 @@ from genaipa.reports.crossed import estimate_crossed_mean
 from genaipa.scoring.rubric import M_ALL_RANGE, M_ALL_WIDTH
 from genaipa.stats.intervals import CrossedMean
 from genaipa.stats.reason import Reason
-from genaipa.stats.rectified import Sample
+from genaipa.stats.rectified import ScoredSample
 
 SIZES = ((32, 5, 32), (32, 5, 64), (32, 5, 96), (64, 5, 200))
 """Questions, documents, and how many of their answers people score."""
@@ -127,7 +127,7 @@ def average(values: Floats, limits: tuple[float, float], known: np.ndarray | Non
 def rectified(people: Floats, judge: Floats, scored: np.ndarray, *, slope: float | None = None) -> Rectified:
     """Return a study rectified, with its own slope unless one is given."""
     cell = np.arange(people.size)
-    drawn = Sample(scored.ravel(), np.ones(people.size, bool), cell, cell // people.shape[1], cell * 0)
+    drawn = ScoredSample(scored.ravel(), np.ones(people.size, bool), cell, cell // people.shape[1], cell * 0)
     given = np.where(scored, people, np.nan)
     if slope is None:
         slope = drawn.fit_slope(given.ravel(), judge.ravel())
@@ -145,7 +145,7 @@ def pooled(people: list[Floats], judge: list[Floats], scored: list[np.ndarray]) 
         np.concatenate([of[wave] for of, wave in zip(some, scored, strict=True)]) for some in (people, judge)
     )
     all_ = np.ones(len(group), bool)
-    return Sample(all_, all_, group, group, group).fit_slope(mine, theirs)
+    return ScoredSample(all_, all_, group, group, group).fit_slope(mine, theirs)
 
 
 def coverage(

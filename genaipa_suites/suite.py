@@ -21,7 +21,7 @@ from genaipa.errors import UnknownNameError, UsageError
 from genaipa.files.text import DAMAGE, digest
 from genaipa.runs.records import Digests
 from genaipa.systems.base import Message
-from genaipa.tasks.base import Reading, Task
+from genaipa.tasks.base import Task, TaskReading
 from genaipa.tasks.json_reply import find_last_json, read_json
 from genaipa_suites import asking, probes
 from genaipa_suites.asking import load_templates
@@ -332,17 +332,17 @@ class Suite(Task):
     def _baseline_replies(self) -> dict[str, Callable[[Item], str]]:
         return {}
 
-    def read(self, call: Call, reply: str) -> Reading:
+    def read(self, call: Call, reply: str) -> TaskReading:
         """Read a whole reply."""
         return self.read_status(call, reply, "answered")
 
-    def read_status(self, call: Call, reply: str, status: Status) -> Reading:
+    def read_status(self, call: Call, reply: str, status: Status) -> TaskReading:
         """Read the prediction of a reply as JSON, or its fault, and score it."""
         item = self.items[call.coordinates["item"]]
         parsed = self.parse_reply(item, reply, status)
         text = parsed.fault or msgspec.json.encode(parsed.prediction).decode()
         score = self.item_measure.compute([Outcome(item, parsed)])
-        return Reading(text, score if score == score else None)  # noqa: PLR0124 - NaN
+        return TaskReading(text, score if score == score else None)  # noqa: PLR0124 - NaN
 
     def parse_reply(self, item: Item, reply: str, status: str = "answered") -> ParsedReply:
         """Parse a reply as it is scored: one that was cut off or refused is no answer, whatever it says.

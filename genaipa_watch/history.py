@@ -16,7 +16,7 @@ from genaipa.errors import UsageError, clip, closest
 from genaipa.files.limits import HISTORY, POLICY, limit_reading
 from genaipa.languages.catalog import detect_language_code
 from genaipa.policies.document import LONGEST
-from genaipa.policies.reading import Reading
+from genaipa.policies.reading import PlainReading
 from genaipa_watch.changes import fold_words
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _decode_document_text(content: bytes) -> str:
 
 
 def _select_versions(revisions: list[tuple[str, str, str]], texts: list[str]) -> VersionHistory:
-    words = [fold_words(Reading(text).text) for text in texts]
+    words = [fold_words(PlainReading(text).text) for text in texts]
     usual = sorted(range(len(words)), key=lambda place: len(words[place]))[len(words) // 2]
     language = detect_language_code(texts[usual])
     left_out: dict[OmissionReason, int] = dict.fromkeys(REASONS, 0)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 OWN = {
     "annotation": "genaipa.answers.annotation:Annotation",
-    "silence": "genaipa.answers.silence:Silence",
+    "silence": "genaipa.answers.silence:SilenceFact",
     "citations": "genaipa.answers.citations:Citations",
     "prompt-cut": "genaipa.answers.spending:PromptCut",
     "spending": "genaipa.answers.spending:Spending",

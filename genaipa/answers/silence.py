@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from genaipa.runs.records import MeasuredHead
 
 
-class Silence(Fact):
+class SilenceFact(Fact):
     """The stance of a reply (`scoring.evidence.abstention`)."""
 
     name = "silence"

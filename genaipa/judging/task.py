@@ -33,7 +33,7 @@ from genaipa.policies.document import About, Document
 from genaipa.runs.records import Digests, record_key
 from genaipa.scoring.rubric import format_value
 from genaipa.systems.base import Message
-from genaipa.tasks.base import Call, Reading, Task
+from genaipa.tasks.base import Call, Task, TaskReading
 from genaipa.tasks.prompts import Prompts
 from genaipa.workspace import Workspace, shipped_folder
 
@@ -246,13 +246,13 @@ class JudgeTask(Task):
         judged = self._items_by_digest[call.coordinates["answer"]]
         return verdict.find_flaw(self.material.rubric, reply, annotated=bool(judged.annotated), points=judged.points)
 
-    def read(self, call: Call, reply: str) -> Reading:
+    def read(self, call: Call, reply: str) -> TaskReading:
         """Return the verdict's values, metric by metric."""
         judged = self._items_by_digest[call.coordinates["answer"]]
         parsed = verdict_parsing.read_verdict(
             self.material.rubric, reply, annotated=bool(judged.annotated), points=judged.points
         )
-        return Reading(", ".join(f"{metric} {format_value(value)}" for metric, value in parsed.values.items()))
+        return TaskReading(", ".join(f"{metric} {format_value(value)}" for metric, value in parsed.values.items()))
 
     @cached_property
     def _items_by_digest(self) -> dict[str, JudgedItem]:

@@ -35,7 +35,7 @@ def commonmark() -> MarkdownIt:
 _parser = cache(commonmark)
 
 
-class Reading:
+class PlainReading:
     """A text as it reads, `text`, and the way back to the source."""
 
     def __init__(self, source: str, references: dict[str, Any] | None = None) -> None:
@@ -106,15 +106,15 @@ class Reading:
 
 
 @lru_cache(maxsize=16)
-def read_markdown(source: str) -> Reading:
+def read_markdown(source: str) -> PlainReading:
     """Read a document, kept as long as few others are read."""
-    return Reading(source)
+    return PlainReading(source)
 
 
 def read_markdown_line(line: str, references: dict[str, Any] | None = None) -> str:
     """Return a line as it reads, without blanks around it; `references` are the definitions of its links."""
     line = line.strip()
-    return Reading(line, references).text.strip() if _MARKUP.search(line) else line
+    return PlainReading(line, references).text.strip() if _MARKUP.search(line) else line
 
 
 # --- Marks that CommonMark has not, and HTML -----------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from genaipa.reports.crossed import number_labels
-from genaipa.stats.panel import LEAST_ANALYSTS, Panel, estimate_panel
+from genaipa.stats.panel import LEAST_ANALYSTS, AnalystPanel, estimate_panel
 from genaipa.stats.reason import Reason
 from genaipa.words import number
 
@@ -20,13 +20,13 @@ def select_human_scores(frame: pd.DataFrame) -> pd.DataFrame:
     return human_scores[human_scores["analyst"].astype(str) != _PUBLISHED]
 
 
-def make_analyst_panel(scores: pd.DataFrame, column: str) -> Panel:
+def make_analyst_panel(scores: pd.DataFrame, column: str) -> AnalystPanel:
     """Estimate the panel behind the average of a column over one system's scores, a row each."""
     names = ("analyst", "question", "document", "experiment", "answer")
     return estimate_panel(scores[column], *(number_labels(scores[name])[0] for name in names))
 
 
-def explain_panel(panel: Panel) -> str:
+def explain_panel(panel: AnalystPanel) -> str:
     """Return why nothing is said for analysts like these; or nothing."""
     if panel.reason is Reason.FEW_ANALYSTS:
         return f"{number(panel.number, 'analyst')}: below {LEAST_ANALYSTS}, none for others."

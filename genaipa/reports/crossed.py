@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genaipa.stats.intervals import CrossedMean, Limits
-    from genaipa.stats.panel import Panel
+    from genaipa.stats.panel import AnalystPanel
 
 SHARES = ((0.0, 1.0), (0.0, 100.0))
 """Scales of shares: each answer is one or not."""
@@ -35,7 +35,7 @@ def estimate_crossed_mean(
     weights: Any = None,
     limits: Limits | None = None,
     has_scores: Any = None,
-    panel: Panel | None = None,
+    panel: AnalystPanel | None = None,
     confidence: float = LEVEL,
 ) -> CrossedMean:
     """Estimate a mean, as `estimate_mean` does, of columns whose labels are of any kind.

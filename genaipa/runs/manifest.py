@@ -89,7 +89,7 @@ def has_wrong_sum(content: bytes) -> bool:
     return "sum" in fields and fields["sum"] != _compute_sum(fields)
 
 
-class _Head(msgspec.Struct):
+class _ManifestFormat(msgspec.Struct):
     """The part of a manifest that every genaipa can read; `shards` are of a run as an earlier one kept it."""
 
     format: int
@@ -154,7 +154,7 @@ class ManifestFolder:
     def earlier_writer(self) -> str:
         """Return the version that wrote it in an earlier form, which is not read; empty for one that is read."""
         try:
-            head = msgspec.json.decode((self.path / MANIFEST).read_bytes(), type=_Head)
+            head = msgspec.json.decode((self.path / MANIFEST).read_bytes(), type=_ManifestFormat)
         except (OSError, *DAMAGE):
             return ""
         return head.writer if head.format < FORMAT or head.shards else ""
@@ -192,7 +192,7 @@ class ManifestFolder:
         path = self.path / name
         try:
             content = path.read_bytes()
-            if _SHARDS in content and (head := msgspec.json.decode(content, type=_Head)).shards:
+            if _SHARDS in content and (head := msgspec.json.decode(content, type=_ManifestFormat)).shards:
                 raise DataError(
                     path,
                     "was asked in shards, which this genaipa no longer reads; "
@@ -202,7 +202,7 @@ class ManifestFolder:
                 manifest = msgspec.json.decode(content, type=Manifest)
                 written = manifest.format
             except DAMAGE:
-                written = msgspec.json.decode(content, type=_Head).format
+                written = msgspec.json.decode(content, type=_ManifestFormat).format
                 if written == FORMAT:
                     raise
             if written != FORMAT:

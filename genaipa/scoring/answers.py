@@ -29,7 +29,7 @@ from genaipa.runs.journal import AnswerFollower
 from genaipa.runs.procedure import procedure_plan, read_coordinates
 from genaipa.runs.records import RecordHead, Status, answer_digest
 from genaipa.runs.selection import describe_study_problems
-from genaipa.scoring.evidence.asked import AskedQuestion
+from genaipa.scoring.evidence.asked import QuestionWordings
 from genaipa.scoring.evidence.doubts import describe_wrong_citation
 from genaipa.systems.provider import ADAPTERS, list_providers
 
@@ -140,9 +140,9 @@ class Case:
         return None if self.doubt else self.annotated
 
     @property
-    def question(self) -> AskedQuestion:
+    def question(self) -> QuestionWordings:
         """The question in all its wordings."""
-        return AskedQuestion(
+        return QuestionWordings(
             tuple(dict.fromkeys(filter(None, (self.asked, self.original, *self.wordings)))), self.all_questions
         )
 

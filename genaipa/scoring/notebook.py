@@ -90,7 +90,7 @@ SAMPLE_HEAD = ("system", "experiment", "answers", "random part", "of these score
 
 
 @dataclass(frozen=True, repr=False)
-class Sample:
+class RandomPart:
     """The random part of answers, as it is now.
 
     `groups` are the systems in each experiment, `size` is the number of different answers in the random part of any;
@@ -132,7 +132,7 @@ def sample(
     only: Filters | None = None,
     workspace: WorkspaceLike = None,
     tell: Callable[[str], object] = str,
-) -> Sample:
+) -> RandomPart:
     """Draw the random part of these runs' answers that people score; without a name, of every run.
 
     `size` is that of each system in each experiment; without one it is that of the plan in desk.yaml, and without
@@ -175,7 +175,7 @@ def sample(
     notes = [*draw_notes, *_describe_deviations(groups, waves, stratify, missing)]
     if size and plan.size and plan.size != size:
         notes.append(f"The plan in desk.yaml says sample: {plan.size}, which the desk follows when it is next opened.")
-    return Sample(groups, waves, len(requested), unscored, tuple(notes))
+    return RandomPart(groups, waves, len(requested), unscored, tuple(notes))
 
 
 def _find_strata(sources: Sequence[Source], column: str, size: int | None) -> dict[str, str]:

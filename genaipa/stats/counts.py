@@ -28,7 +28,7 @@ LEAST_CLUSTERS = 3
 """Below this many clusters there is no interval."""
 
 
-class Figure(NamedTuple):
+class ShareEstimate(NamedTuple):
     """A figure from 0 to 1 with its interval; NaN where there is none.
 
     `spread` is the population's standard deviation over repetitions, of two or more.
@@ -60,7 +60,7 @@ class Part(NamedTuple):
 
 def estimate_figure(
     counts: Floats, items: Floats, find: Callable[[Floats], Floats], part: Part | None = None
-) -> Figure:
+) -> ShareEstimate:
     """Estimate a figure: the mean over repetitions, with its 95 % interval over clusters.
 
     `items` are how many each cluster has, in all repetitions together. `find` makes figures of sums of counts, a row
@@ -80,9 +80,9 @@ def estimate_figure(
         per_cluster = number / counts.shape[1]
         ends = find_bounded_interval(value, find_reach(number, without), per_cluster) if enough else (nan, nan)
     if not enough:
-        return Figure(value, spread=spread)
+        return ShareEstimate(value, spread=spread)
     # Of a share it is the mean over repetitions, which may differ in how many items they have.
-    return Figure(value, min(ends[0], value), max(ends[1], value), spread)
+    return ShareEstimate(value, min(ends[0], value), max(ends[1], value), spread)
 
 
 def subtract_figures(

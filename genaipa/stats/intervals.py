@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genaipa.stats.arrays import Floats, Labels
-    from genaipa.stats.panel import Panel
+    from genaipa.stats.panel import AnalystPanel
 
     Limits = tuple[float, float]
     """The ends of a scale."""
@@ -142,7 +142,7 @@ def estimate_mean(
     limits: Limits | None = None,
     share: bool = False,
     has_scores: Any = None,
-    panel: Panel | None = None,
+    panel: AnalystPanel | None = None,
     confidence: float = LEVEL,
 ) -> CrossedMean:
     """Estimate the mean of cells (one question about one document each), with its intervals.
@@ -331,7 +331,7 @@ def _group_cells(value: Floats, question: Labels, document: Labels, weights: Flo
 
 
 def _estimate_cells(
-    cells: _Cells, scored: int, limits: Limits, confidence: float, panel: Panel | None, *, share: bool
+    cells: _Cells, scored: int, limits: Limits, confidence: float, panel: AnalystPanel | None, *, share: bool
 ) -> CrossedMean:
     # Around one of them, so that values that are all equal give that value, exactly.
     around = cells.means - cells.means[0]

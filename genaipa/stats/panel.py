@@ -25,7 +25,7 @@ _TOLD = 0.1
 """Share of an analyst's scores that questions and documents must leave over for their leniency to be found."""
 
 
-class Panel(NamedTuple):
+class AnalystPanel(NamedTuple):
     """The analysts behind a mean: how many they are, and their part of its variance (NaN where it is unknown).
 
     `without` has the mean of the same answers with each of them left out, in the order of their labels; NaN where
@@ -40,7 +40,7 @@ class Panel(NamedTuple):
 
 def estimate_panel(
     values: Any, analysts: Any, questions: Any, documents: Any, experiments: Any = None, answers: Any = None
-) -> Panel:
+) -> AnalystPanel:
     """Estimate the part of the analysts in the variance of a mean over questions of means over experiments, documents.
 
     A value is an analyst's score of an answer to a question about a document; all labels are whole numbers from 0.
@@ -58,7 +58,7 @@ def estimate_panel(
     answer = None if answers is None else as_labels(answers, size)
     present = ~np.isnan(value)
     if not present.any():
-        return Panel(0, np.nan, reason=Reason.FEW_ANALYSTS)
+        return AnalystPanel(0, np.nan, reason=Reason.FEW_ANALYSTS)
     value, analyst = value[present], rank_labels(analyst[present])
     question, document, experiment = question[present], document[present], experiment[present]
     question_cells, about = _combine_labels(experiment, question), _combine_labels(experiment, document)
@@ -71,11 +71,11 @@ def estimate_panel(
     extra = _score_excess_over_others(value, weight, analyst, rank_labels(answer), effects)
     without = np.asarray(float(weight @ value) - np.bincount(analyst, extra, number), np.float64)
     if number < LEAST_ANALYSTS:
-        return Panel(number, np.nan, without, Reason.FEW_ANALYSTS)
+        return AnalystPanel(number, np.nan, without, Reason.FEW_ANALYSTS)
     if leniencies is None:
-        return Panel(number, np.nan, without, Reason.CONFOUNDED)
+        return AnalystPanel(number, np.nan, without, Reason.CONFOUNDED)
     share = np.bincount(analyst, weight, minlength=number)
-    return Panel(number, leniencies.variance * float((share**2).sum()), without)
+    return AnalystPanel(number, leniencies.variance * float((share**2).sum()), without)
 
 
 def _combine_labels(first: Labels, second: Labels) -> Labels:

@@ -35,7 +35,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class ScoredSample:
     """The answers that were drawn and scored, and their sampling frame; arrays with an element for each answer.
 
     `cell`, `question` and `group` are numbers from 0: a cell lies in one question, and a question in one group (the

@@ -73,7 +73,7 @@ class Call:
         return question_label(self.coordinates)
 
 
-class Reading(NamedTuple):
+class TaskReading(NamedTuple):
     """A task's reading of a reply without a person: its prediction, and a score between 0 and 1 (None for none)."""
 
     prediction: str
@@ -202,11 +202,11 @@ class Task(ABC):
         """
         return ""
 
-    def read(self, call: Call, reply: str) -> Reading | None:  # noqa: ARG002 - for tasks that can
+    def read(self, call: Call, reply: str) -> TaskReading | None:  # noqa: ARG002 - for tasks that can
         """Return the task's reading of a reply; None leaves it to people."""
         return None
 
-    def read_status(self, call: Call, reply: str, status: Status) -> Reading | None:  # noqa: ARG002 - for tasks that do
+    def read_status(self, call: Call, reply: str, status: Status) -> TaskReading | None:  # noqa: ARG002 - for tasks that do
         """Return the reading of a reply that may be cut off or refused, by its status; `read` unless overridden."""
         return self.read(call, reply)
 
@@ -240,10 +240,10 @@ class Task(ABC):
         with self._translate_task_errors():
             return call.compute(say) if call.compute else call.messages[-1].carries
 
-    def safe_read(self, call: Call, reply: str, status: Status = "answered") -> Reading:
+    def safe_read(self, call: Call, reply: str, status: Status = "answered") -> TaskReading:
         """Return the `read_status`; an empty reading for None."""
         with self._translate_task_errors():
-            return self.read_status(call, reply, status) or Reading("")
+            return self.read_status(call, reply, status) or TaskReading("")
 
     def _guard_dialogues(self, dialogues: Iterator[Dialogue]) -> Iterator[Dialogue]:
         while True:

@@ -26,7 +26,7 @@ from genaipa.errors import UnknownNameError, UsageError
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.plugins import load
 from genaipa.runs.records import Digests
-from genaipa.tasks.base import Call, Reading, Target, Task
+from genaipa.tasks.base import Call, Target, Task, TaskReading
 from genaipa.words import some
 from genaipa_suites.baseline import PREFIX
 from genaipa_suites.material import PART
@@ -459,7 +459,7 @@ class PrivacyGLUE(Task):
                 stack.enter_context(part.keeping(folder))
             yield lambda _record: None
 
-    def read_status(self, call: Call, reply: str, status: Status) -> Reading:
+    def read_status(self, call: Call, reply: str, status: Status) -> TaskReading:
         """Read a reply as the call's part does."""
         return self.parts[call.coordinates[PART]].read_status(call, reply, status)
 

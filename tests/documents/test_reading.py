@@ -7,7 +7,7 @@ import re
 import pytest
 
 from genaipa.policies.document import About, Document
-from genaipa.policies.reading import Reading, read_markdown_line
+from genaipa.policies.reading import PlainReading, read_markdown_line
 from genaipa.policies.search import rank_texts
 from genaipa.policies.sections import find_sections
 from genaipa.policies.statistics import measure_text
@@ -45,7 +45,7 @@ READS = {
 @pytest.mark.parametrize("source", READS)
 def test_what_a_source_reads_as(source: str) -> None:
     """Marks are gone, words are not, and each word's place is where the source has it."""
-    reading = Reading(source)
+    reading = PlainReading(source)
     assert re.sub(" {2,}", " ", reading.text) == READS[source]
     for word in re.finditer(r"[^\W_]+", reading.text):
         start, end = reading.span(*word.span())
@@ -58,7 +58,7 @@ def test_what_a_source_reads_as(source: str) -> None:
 @pytest.mark.parametrize("source", ["", "plain", "*", "[", "[]", "](", "![", "`", "&", "<", "\\", "\r[a](b)\r\n\0*c*"])
 def test_any_text_is_read(source: str) -> None:
     """Marks that are none stay; nothing fails."""
-    reading = Reading(source)
+    reading = PlainReading(source)
     assert reading.read_span(0, len(source)) == reading.text
     assert [*filter(str.isalnum, reading.text)] == [c for c in source if c.isalnum() and c != "b"]
 
@@ -133,7 +133,7 @@ def test_addresses_change_and_measure_nothing() -> None:
     other = SOURCE.replace("p.example/zeppelin", "q.example").replace("[r]: /rules", "[r]: /other 'title'")
     other = other.replace("[their **rules**][r]", "their rules[^1]").replace("identi\ufb01er", "identifier")
     assert Changes(POLICY, Document("later", other, About(company="Otterby"))).same
-    assert measure_text(SOURCE).words == measure_text(Reading(SOURCE).text).words == 26
+    assert measure_text(SOURCE).words == measure_text(PlainReading(SOURCE).text).words == 26
 
 
 def test_a_proof_is_pasted_from_a_page() -> None:

@@ -7,14 +7,14 @@ import pytest
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.scoring.evidence.abstention import find_silence_claims
-from genaipa.scoring.evidence.asked import AskedQuestion, denies_question, mentions_question
+from genaipa.scoring.evidence.asked import QuestionWordings, denies_question, mentions_question
 from genaipa.scoring.evidence.examine import Evidence, collect_reply_evidence
 
 SILENT = AnnotatedAnswer(silent="yes", answer="It does not say.")
 QUESTIONS = {
-    "en": AskedQuestion(("Are the keepers trained to feed otters?", "Do staff learn how otters are fed?")),
-    "de": AskedQuestion(("Werden die Pfleger geschult, Otter zu füttern?",)),
-    "fr": AskedQuestion(("Les gardiens sont-ils formés à nourrir les loutres ?",)),
+    "en": QuestionWordings(("Are the keepers trained to feed otters?", "Do staff learn how otters are fed?")),
+    "de": QuestionWordings(("Werden die Pfleger geschult, Otter zu füttern?",)),
+    "fr": QuestionWordings(("Les gardiens sont-ils formés à nourrir les loutres ?",)),
 }
 
 
@@ -57,7 +57,7 @@ def test_words_of_most_questions() -> None:
     """A word that most questions of a set have tells nothing of which was asked."""
     reply = "It is not stated if the otter house opens at noon."
     phrases = find_silence_claims(reply, None).phrases
-    asked = AskedQuestion(("Are otter keepers trained?",))
+    asked = QuestionWordings(("Are otter keepers trained?",))
     assert denies_question(reply, phrases, asked, zoo("en")) is True
     every = tuple(f"Is the otter number {n} well?" for n in range(8))
     assert denies_question(reply, phrases, asked._replace(all_questions=every), zoo("en")) is False

@@ -18,7 +18,7 @@ from genaipa.stats.intervals import (
     find_interval,
     join_document_and_policy_estimates,
 )
-from genaipa.stats.panel import Panel
+from genaipa.stats.panel import AnalystPanel
 from genaipa.stats.reason import Reason
 
 
@@ -275,13 +275,13 @@ def test_analysts_are_a_part_of_the_variance() -> None:
     values = np.vstack([values, 2 * values.mean(axis=0) - values])
     plain = estimate_mean(*cells(values))
     assert np.isnan(plain.analysts_low)
-    made = estimate_mean(*cells(values), panel=Panel(4, 7.0))
+    made = estimate_mean(*cells(values), panel=AnalystPanel(4, 7.0))
     quantile = scipy.stats.t.ppf(0.975, 3) * (1 + 1 / 12)
     half = np.hypot(plain.policies_high - plain.mean, quantile * np.sqrt(7))
     assert (made.analysts_low, made.analysts_high) == pytest.approx((plain.mean - half, plain.mean + half))
     assert made[:10] == plain[:10]
-    assert np.isnan(estimate_mean(*cells(values), panel=Panel(2, np.nan)).analysts_low)
-    share = estimate_mean(*cells(values > 70), share=True, panel=Panel(4, 7.0))
+    assert np.isnan(estimate_mean(*cells(values), panel=AnalystPanel(2, np.nan)).analysts_low)
+    share = estimate_mean(*cells(values > 70), share=True, panel=AnalystPanel(4, 7.0))
     assert np.isnan(share.analysts_low)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from genaipa.stats.intervals import estimate_mean
-from genaipa.stats.panel import Panel, estimate_panel
+from genaipa.stats.panel import AnalystPanel, estimate_panel
 from genaipa.stats.reason import Reason
 
 TRUTH = 55.0
@@ -23,7 +23,7 @@ class Scores(NamedTuple):
     question: np.ndarray
     document: np.ndarray
 
-    def estimate(self) -> Panel:
+    def estimate(self) -> AnalystPanel:
         """The panel behind these."""
         return estimate_panel(*self)
 

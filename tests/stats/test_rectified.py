@@ -9,7 +9,7 @@ from size import size
 from genaipa.stats.forecast import Forecast, forecast_scores
 from genaipa.stats.intervals import estimate_mean
 from genaipa.stats.reason import Reason
-from genaipa.stats.rectified import Sample, count_effective_scores, fill_judge
+from genaipa.stats.rectified import ScoredSample, count_effective_scores, fill_judge
 
 QUESTIONS, DOCUMENTS = 32, 5
 
@@ -34,7 +34,7 @@ def wave(random, each):
 def drawn_of(scored):
     """A group whose cells have an answer each, and could all have been drawn."""
     cell = np.arange(scored.size)
-    return Sample(scored.ravel(), np.ones(scored.size, bool), cell, cell // scored.shape[1], cell * 0)
+    return ScoredSample(scored.ravel(), np.ones(scored.size, bool), cell, cell // scored.shape[1], cell * 0)
 
 
 def intervals(values, known=None):
@@ -114,7 +114,7 @@ def test_on_independent_answers_it_is_ppi_plus_plus(whole):
         scored = np.zeros(answers, bool)
         scored[random.permutation(answers)[:labelled]] = True
         mean, error = ppi_plus_plus(people, judge, scored, whole=whole)
-        drawn = Sample(scored, np.ones(answers, bool), place, place, place * 0)
+        drawn = ScoredSample(scored, np.ones(answers, bool), place, place, place * 0)
         given = np.where(scored, people, np.nan)
         z = drawn.rectify(given, judge, drawn.fit_slope(given, judge))
         apart.append((z.mean() - mean) / error)
@@ -129,7 +129,7 @@ def test_the_slope_is_that_within_groups():
     random = np.random.default_rng(0)
     people = random.normal(7, 2, 200)
     place, group = np.arange(200), np.repeat([0, 1], 100)
-    drawn = Sample(np.ones(200, bool), np.ones(200, bool), place, place, group)
+    drawn = ScoredSample(np.ones(200, bool), np.ones(200, bool), place, place, group)
     assert drawn.fit_slope(people, 0.5 * people + 30 * group) == pytest.approx(2)
     assert drawn.fit_slope(people, -people) == 0
     assert drawn.fit_slope(people, np.full(200, 3.0)) == 0
@@ -139,7 +139,7 @@ def test_a_slope_within_its_own_error_is_none():
     """Where chance alone explains the slope, people's average stands alone; a judge that follows them has one."""
     random = np.random.default_rng(5)
     place, slopes = np.arange(64), []
-    drawn = Sample(np.ones(64, bool), np.ones(64, bool), place, place, place * 0)
+    drawn = ScoredSample(np.ones(64, bool), np.ones(64, bool), place, place, place * 0)
     for _ in range(400):
         people = random.normal(7, 2, 64)
         slopes.append(
@@ -163,7 +163,7 @@ def test_the_interval_for_these_very_answers():
         people = random.normal(7, 1, 32)[question] + random.normal(0, 1, 160)
         judge = people + random.normal(0, 1, 160)
         scored = random.random((32, 5)).argsort(axis=1).ravel() < 2
-        drawn, given = Sample(scored, every, cell, question, group), np.where(scored, people, np.nan)
+        drawn, given = ScoredSample(scored, every, cell, question, group), np.where(scored, people, np.nan)
         slope = drawn.fit_slope(given, judge)
         z, half = drawn.rectify(given, judge, slope), drawn.half_width(given - slope * judge, every)
         held += abs(z.mean() - people.mean()) <= half
@@ -172,7 +172,7 @@ def test_the_interval_for_these_very_answers():
     assert 0.92 <= held / studies <= 0.98
     assert np.mean(widths) < 0.5
     # Nothing is open where people scored all of them.
-    whole = Sample(every, every, cell, question, group)
+    whole = ScoredSample(every, every, cell, question, group)
     assert whole.half_width(people - judge, every) == 0
 
 
@@ -180,7 +180,7 @@ def test_a_judge_that_tells_nothing_says_why():
     """One without a slope, and one that differs from people equally everywhere; a third group has neither fault."""
     people, place = np.arange(8.0), np.arange(8)
     judge = np.where(place < 4, people + 1, people**2)
-    sample = Sample(np.ones(8, bool), np.ones(8, bool), place, place, place // 4)
+    sample = ScoredSample(np.ones(8, bool), np.ones(8, bool), place, place, place // 4)
     first, second = place < 4, place >= 4
     assert sample.check_judge(people, judge, 0.0, first) is Reason.NO_SLOPE
     assert sample.check_judge(people, judge, 0.9, first) is Reason.EQUAL_DIFFERENCES
@@ -205,9 +205,9 @@ def test_a_sample_that_is_none_is_refused():
     every, place = np.ones(3, bool), np.arange(3)
     for flags, labels in ((every[:2], place), (every, place - 1)):
         with pytest.raises(ValueError, match=r"shape|below 0"):
-            Sample(flags, every, place, labels, place * 0)
+            ScoredSample(flags, every, place, labels, place * 0)
     with pytest.raises(ValueError, match="drawn"):
-        Sample(every, ~every, place, place, place * 0)
+        ScoredSample(every, ~every, place, place, place * 0)
 
 
 def test_a_forecast_is_of_both_variances():

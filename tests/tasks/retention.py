@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from genaipa.systems.base import Message
-from genaipa.tasks.base import Call, Reading, Task
+from genaipa.tasks.base import Call, Task, TaskReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,8 +29,8 @@ class Retention(Task):
         text = f"We keep {what} for {months} months.\n\nFor how many months are {what} kept? Reply with the number."
         yield Call({"split": split, "item": item}, [Message("user", text)], settings={"max_tokens": 10})
 
-    def read(self, call: Call, reply: str) -> Reading:
+    def read(self, call: Call, reply: str) -> TaskReading:
         """The number that the reply begins with, right or wrong."""
         found = re.search(r"\d+", reply)
         said = found[0] if found else ""
-        return Reading(said, float(said == str(ITEMS[call.coordinates["item"]][2])))
+        return TaskReading(said, float(said == str(ITEMS[call.coordinates["item"]][2])))

@@ -25,7 +25,7 @@ from genaipa.reports.averages import cache_per_frame
 from genaipa.scoring.waves import SIZE
 from genaipa.stats.looks import UNFINISHED
 from genaipa.stats.reason import Reason
-from genaipa.stats.rectified import Sample, fill_judge
+from genaipa.stats.rectified import ScoredSample, fill_judge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -166,7 +166,7 @@ class _Answers(NamedTuple):
     judge: pd.DataFrame
     asked: Flags
     late: Flags
-    sample: Sample
+    sample: ScoredSample
     rubrics: frozenset[str]
 
     @property
@@ -198,7 +198,7 @@ def _collect_answers(rows: pd.DataFrame, judges: dict[str, Judge]) -> _Answers:
     cell, question, group = (
         np.asarray(table.groupby(_OF[:size], observed=True, sort=False).ngroup(), np.int64) for size in (5, 4, 3)
     )
-    sample = Sample(eligible & in_wave & scored, eligible, cell, question, group)
+    sample = ScoredSample(eligible & in_wave & scored, eligible, cell, question, group)
     late = np.isnan(pi) & ~scored
     return _Answers(table, people, judge.reindex(table.index), in_wave, late, sample, rubrics)
 

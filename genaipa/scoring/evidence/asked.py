@@ -38,14 +38,14 @@ _NAMES = f"{OTHER}cLD"
 """Classes of words that name something: whose deeds, limits, and deeds are, as well as words of none."""
 
 
-class AskedQuestion(NamedTuple):
+class QuestionWordings(NamedTuple):
     """A question: every wording that its set has for it, and all questions of the set, each with its wordings."""
 
     wordings: tuple[str, ...]
     all_questions: tuple[str, ...] = ()
 
 
-def mentions_question(reply: str, question: AskedQuestion, document: Document) -> bool | None:
+def mentions_question(reply: str, question: QuestionWordings, document: Document) -> bool | None:
     """Whether a reply has a content word of the question; None where either has none, or they are in two languages."""
     language = _find_language(reply, question, document)
     if language is None:
@@ -59,7 +59,7 @@ def mentions_question(reply: str, question: AskedQuestion, document: Document) -
     return _have_common_word(stated, wanted, language) if stated and wanted else None
 
 
-def denies_question(reply: str, phrases: Sequence[Span], question: AskedQuestion, document: Document) -> bool | None:
+def denies_question(reply: str, phrases: Sequence[Span], question: QuestionWordings, document: Document) -> bool | None:
     """Whether denials (`phrases`) in a reply are of the question asked; None for a reply in another language.
 
     "The policy does not say." names nothing, and so denies what was asked. What names something has to share a word
@@ -84,7 +84,7 @@ def denies_question(reply: str, phrases: Sequence[Span], question: AskedQuestion
     return not set(content_words(" ".join(named), language)) - common
 
 
-def _find_language(reply: str, question: AskedQuestion, document: Document) -> Language | None:
+def _find_language(reply: str, question: QuestionWordings, document: Document) -> Language | None:
     """Find the language that a reply and a question are both in; None if they are in two, or it is not known."""
     language = reading_language(reply, document.language)
     return (

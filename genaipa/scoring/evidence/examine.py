@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from genaipa.policies.document import Document
     from genaipa.questions.annotations import AnnotatedAnswer
-    from genaipa.scoring.evidence.asked import AskedQuestion
+    from genaipa.scoring.evidence.asked import QuestionWordings
 
 Span = tuple[int, int]
 
@@ -78,7 +78,7 @@ def collect_reply_evidence(
     annotated: AnnotatedAnswer | None = None,
     part_set: str = "",
     summarised: bool = False,
-    question: AskedQuestion | None = None,
+    question: QuestionWordings | None = None,
 ) -> Evidence:
     """Collect the evidence about a reply.
 

@@ -39,7 +39,7 @@ APART = 20.0
 """Points of M_all (10 to 100) from which on two systems' scores of a question are far apart."""
 
 
-class _Head(msgspec.Struct, gc=False):
+class _RecordHead(msgspec.Struct, gc=False):
     """As much of a `Record` as is needed here; its texts are read once they are shown."""
 
     key: str
@@ -144,7 +144,7 @@ class Index:
         """Read the latest answer of each key, by what the answers of a row have in common and by column."""
         damaged = 0
         answers: dict[Key, dict[_Asker, ViewCell]] = {}
-        decode = msgspec.json.Decoder(_Head).decode
+        decode = msgspec.json.Decoder(_RecordHead).decode
         for number, source in enumerate(self.sources):
             narrowed = bool(source.only) or set(source.systems) != set(source.manifest.spec.systems)
             for line_number, line in source.folder.read_lines():
