@@ -169,7 +169,7 @@ def test_one_line_gives_it_a_name(genaipa, monkeypatch):
 
 SCHEMA_TASK = """
 from genaipa.systems.base import Message
-from genaipa.tasks.base import Reading, Task
+from genaipa.tasks.base import Task, TaskReading
 
 SCHEMA = {
     "type": "object",
@@ -186,8 +186,8 @@ class Structured(Task):
         yield Call({"item": str(n)}, [Message("user", f"Item {n}: how many months?")], settings={"json_schema": SCHEMA})
 
     def read(self, call, reply):
-        return Reading(reply, float(reply == '{"months": 12}'))
-""".replace("import Reading", "import Call, Reading")
+        return TaskReading(reply, float(reply == '{"months": 12}'))
+""".replace("import Task,", "import Call, Task,")
 
 
 def test_json_is_asked_for_in_words_where_a_system_promises_none(genaipa):
@@ -284,7 +284,9 @@ def test_a_task_whose_code_fails_is_told_in_a_sentence(genaipa, server):
     broken = {
         "return (self._ask(item) for item in ITEMS)": 'return {}["items"]',
         'settings={"max_tokens": 10})': 'settings={"max_tokens": 10})\n        raise OSError("gone")',
-        'return Reading(said, float(said == str(ITEMS[call.coordinates["item"]][2])))': "return Reading(said, 1 / 0)",
+        'return TaskReading(said, float(said == str(ITEMS[call.coordinates["item"]][2])))': (
+            "return TaskReading(said, 1 / 0)"
+        ),
     }
     said = ("KeyError: 'items'", "OSError: gone", "ZeroDivisionError: division by zero")
     for (right, wrong), error in zip(broken.items(), said, strict=True):
