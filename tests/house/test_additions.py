@@ -135,7 +135,7 @@ print(*[error.value for error in test.exception], *[text.value for text in test.
 
 FORM = '''def as_markdown(table: Table) -> str:
     """A table of Markdown."""
-    return "".join("| " + " | ".join(row) + " |\\n" for row in (headings(table), *table.cells))
+    return "".join("| " + " | ".join(row) + " |\\n" for row in (visible_headings(table), *table.cells))
 
 
 '''
@@ -147,7 +147,7 @@ from genaipa_exchange.outgoing import ExportSummary
 
 def write(outgoing, folder):
     """Write a line for each answer."""
-    lines = [answer.record.reply + "\\n" for run in outgoing.runs for answer in run.answers()]
+    lines = [answer.record.reply + "\\n" for run in outgoing.runs for answer in run.list_answers()]
     (folder / "answers.txt").write_text("".join(lines))
     return ExportSummary(1, len(lines), 0)
 '''

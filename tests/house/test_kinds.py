@@ -29,7 +29,7 @@ from genaipa.reports.chapters.chapter import Chapter
 from genaipa.reports.chapters.chapter import Against
 from genaipa.reports.table import make_table
 from genaipa.systems.base import Message
-from genaipa.tasks.base import Call, Reading, Task
+from genaipa.tasks.base import Call, TaskReading, Task
 
 class RiddlesPlan(Plan, frozen=True):
     riddles: Annotated[int, option("Riddles to ask.")] = 2
@@ -76,7 +76,7 @@ class Riddles(Task):
         yield Call({"riddle": str(number)}, [Message("user", f"What is {number} and {number}?")])
 
     def read(self, call, reply):
-        return Reading(reply, float(reply == "0"))
+        return TaskReading(reply, float(reply == "0"))
 
 
 class Results:

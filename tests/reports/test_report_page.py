@@ -251,7 +251,7 @@ def test_what_is_left_out():
     page = Page(Path("out/index.html")).text
     assert "other-company scripted/say.yaml quality 1 0 It is about another company." in page
     included = Report.build(gathered(excluded=True))
-    assert any(sentence.startswith("Counted all the same, as asked") for sentence in included.notable)
+    assert any(sentence.startswith("Counted although excluded, as you asked") for sentence in included.notable)
     assert included.key.data["m_all"].iloc[0] < without
 
 

@@ -84,7 +84,7 @@ def test_what_is_no_name(given):
         ("plan: {per_anser: 2}\n", "plan: unknown key 'per_anser': did you mean 'per_answer'"),
         ("plan: {per_answer: 0.5}\n", "plan.per_answer: Expected `float` >= 1.0"),
         ("plan: {per_answer: .nan}\n", "plan.per_answer"),
-        ("plan: {order: sideways}\n", "plan.order: 'sideways' is not possible here"),
+        ("plan: {order: sideways}\n", "plan.order: 'sideways' is not a valid value"),
         ("plan: {sample: 0, due: 2026-12-18}\n", "plan.sample: Expected `int` >= 1"),
         ("plan: {sample: 1.5}\n", "plan.sample: expected a whole number or text, got a number"),
         ("plan: {sample: most}\n", "plan.sample: 'most' is neither a number of answers nor all"),

@@ -142,7 +142,12 @@ def test_a_workspace_brings_its_own_rubric(tmp_path: Path) -> None:
         ("  relevance:", "  status:", "metrics.status", "name of another column"),
         ("    evidence: [length]", "    weight: 0", "metrics.clarity.weight", "above 0"),
         ("    evidence: [length]", "    weigth: 2", "metrics.clarity", "weigth"),
-        ("    evidence: [length]", "    evidence: [words]", "metrics.clarity.evidence[0]", "'words' is not possible"),
+        (
+            "    evidence: [length]",
+            "    evidence: [words]",
+            "metrics.clarity.evidence[0]",
+            "'words' is not a valid value",
+        ),
         ("{green: 0.5, red: 0}", "{green: 0, red: 0.5}", "bands", "Green begins"),
     ],
 )

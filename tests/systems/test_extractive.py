@@ -265,7 +265,7 @@ def test_nothing_is_printed_or_loaded_early(capfd: pytest.CaptureFixture[str]) -
     program = (
         "import logging, sys; logging.basicConfig(level=logging.DEBUG); from genaipa.systems import extractive\n"
         "assert not {'bm25s', 'numpy'} & set(sys.modules)\n"
-        "extractive.answer('Passwords are encrypted with a salt.', 'Are passwords encrypted?')\n"
+        "extractive.answer_from_document('Passwords are encrypted with a salt.', 'Are passwords encrypted?')\n"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)
     assert capfd.readouterr() == ("", "")
