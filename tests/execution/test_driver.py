@@ -235,7 +235,10 @@ def test_shares_of_a_cap_by_hand(monkeypatch: pytest.MonkeyPatch, genaipa: Cli) 
 
         refused = genaipa(*plan, "--name", "shops", "--slice", "1/2", "--max-cost", "5")
         assert (refused.code, run_folders(find_workspace()), server.requests) == (2, [], [])
-        assert "--max-cost $5 leaves $2.5 for slice 1 of 2, which is less than 20 of its dearest calls" in refused.err
+        assert (
+            "--max-cost $5 leaves $2.5 for each of 2 slices, which is less than 20 of their dearest calls"
+            in refused.err
+        )
         assert ask(1, "--max-cost", "24") == 4
         assert 11 < spent() <= 12
         assert ask(2) == 4, "the cap is the study's"
