@@ -29,14 +29,14 @@ write_policies(Path(sys.argv[1]), int(sys.argv[2]))
 """
 _BEGIN = """
 import sys
-from genaipa.execution.prepare import prepare
+from genaipa.execution.prepare import prepare_run
 from genaipa.tasks.request import RunRequest
 from genaipa.workspace import find_workspace
 request = RunRequest(
     ("extractive",), corpus=sys.argv[1], slice=(int(sys.argv[2]), int(sys.argv[3])), name="many",
     plan={"initializations": ("company-name",), "limit": "1"},
 )
-print(prepare(find_workspace(sys.argv[4]), request).open().name)
+print(prepare_run(find_workspace(sys.argv[4]), request).open_folder().name)
 """
 
 

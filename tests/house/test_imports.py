@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,31 @@ def _reached(module: str, graph: dict[str, set[str]]) -> set[str]:
         found |= new
         ahead += new
     return found
+
+
+def _module_names(module: str) -> set[str]:
+    """Return the names that a module binds, and those of its submodules."""
+    path = Path(*module.split("."))
+    folder = (ROOT / path).is_dir()
+    nodes = [*ast.walk(tree(path / "__init__.py" if folder else path.with_suffix(".py")))]
+    names = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    names |= {one.asname or one.name for node in nodes if isinstance(node, ast.ImportFrom) for one in node.names}
+    names |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return names | {file.stem for file in (ROOT / path).glob("*")} if folder else names
+
+
+def test_what_commands_and_code_strings_import_is_there() -> None:
+    """No type checker reads the container's file, CI, the pages, or the programs that benchmarks start."""
+    files = [*(ROOT / "container").iterdir(), *(ROOT / ".ci").iterdir(), *(ROOT / "docs").rglob("*.md")]
+    texts = {path: path.read_text() for path in (*files, *(ROOT / "benchmarks").glob("*.py"))}
+    imports = [
+        (path.name, module, name)
+        for path, text in texts.items()
+        for module, names in re.findall(r"from (genaipa[\w.]*) import (\w+(?:, \w+)*)", text)
+        for name in names.split(", ")
+    ]
+    assert len(imports) > 50
+    assert [found for found in imports if found[2] not in _module_names(found[1])] == []
 
 
 def test_no_files_import_each_other_in_a_ring() -> None:

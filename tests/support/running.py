@@ -95,7 +95,7 @@ def procedure(**changes: Any) -> RunSpec:
 
 def carry_out(
     plan: RunSpec, folder: RunFolder | None = None, limits: RunLimits | None = None, observer: Observer | None = None
-) -> tuple[RunFolder, runner.Outcome]:
+) -> tuple[RunFolder, runner.RunOutcome]:
     """Ask what is missing in a run; in a new one if no folder is given."""
     run = PreparedRun(make_task(plan, find_workspace()), "test", folder, offline=True)
     outcome = asyncio.run(runner.carry_out_run(run, limits, observer))
