@@ -298,14 +298,10 @@ def _make_prompt_dialogue(suite: Suite, item: Item, repetition: int, system: str
     reply = yield call
     while follow_up := suite.follow_ups.get(item.id):
         item = follow_up
-        call = replace(
-            call,
+        call = call.follow_up(
+            reply or NO_WORDS,
+            suite.follow_up(item, reply),
             coordinates=suite.coordinates(item, repetition),
-            messages=[
-                *call.messages,
-                Message("assistant", reply or NO_WORDS, "answer"),
-                suite.follow_up(item, reply),
-            ],
             placeholder_reply=suite.gold_reply(item),
             turn=call.turn + 1,
         )

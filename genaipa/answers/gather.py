@@ -370,8 +370,9 @@ class _Run:
             return
         for order_key, order in manifest.orders.items():
             document, _, number = order_key.rpartition("|")
-            ways = product(self._source.systems, plan.initializations, plan.wordings, self._labels, order)
-            for system, initialization, wording, prompts, question in ways:
+            worded = [*plan.list_questions_as_worded(order)]
+            ways = product(self._source.systems, plan.initializations, self._labels, worded)
+            for system, initialization, prompts, (wording, question) in ways:
                 if not self._source.includes_answers(document, initialization, wording):
                     continue
                 key = f"{conversation_id(system, document, initialization, wording, number, prompts)}|{question}"

@@ -41,6 +41,7 @@ def make_blank_record(task: Task, system: str, call: Call) -> Record:
         coordinates=dict(call.coordinates),
         turn=call.turn,
         asked=call.messages[-1].content,
+        after=call.after,
         reply=None,
         started=now(),
         seconds=0.0,
@@ -71,6 +72,9 @@ def preview_conversations(task: Task, target: Target) -> Iterator[tuple[str, Seq
         title, messages = "", ()  # type: tuple[str, Sequence[Message]]
         for call in walk_calls(dialogue, _placeholder_reply):
             if call.kind == "acknowledgement":
+                continue
+            if call.after:
+                yield call_record_key(task, target.name, call), call.messages
                 continue
             alone = call.mode == "independent" and call.kind == "answer"
             name = (call_record_key if alone else call_conversation_id)(task, target.name, call)

@@ -288,7 +288,7 @@ class Engine:
             usage=attempt.usage,
             cost=cost,
             sent=sent,
-            digest=answer_digest(call.digest, record.asked, text),
+            digest=answer_digest(call.digest, record.asked, text, call.after),
             key_masked=text != said,
             prediction=reading.prediction,
             score=reading.score,

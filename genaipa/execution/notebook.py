@@ -73,6 +73,8 @@ class RunOptions(SamplingOptions, total=False):
     """Sets of prompts: neutral (the default), guided, paper, or your own."""
     questions: str | Named | Sequence[str | Named]
     """Question sets in place of the ones for a document's kind."""
+    follow_up: str
+    """A second question, asked after each answer."""
     conversation: Literal["shared", "independent"]
     limit: int | tuple[int, int] | None
     """The first N of the shuffled questions, or those from A to B."""

@@ -26,7 +26,7 @@ from genaipa.questions.annotations import SAID
 from genaipa.questions.points import Point
 from genaipa.runs.records import DocumentFacts
 from genaipa.runs.selection import find_days_of_same_plan, select_sources
-from genaipa.scoring.answers import Pool
+from genaipa.scoring.answers import Exchange, Pool
 from genaipa.scoring.evidence.examine import collect_reply_evidence, find_annotated_targets
 from genaipa.scoring.evidence.section_finder import find_outline
 from genaipa.scoring.rubric import Rubric
@@ -151,6 +151,7 @@ class JudgedAnswers:
             document=self._register_document_name(document),
             question=case.answer.question,
             asked=case.asked,
+            earlier=case.earlier,
             reply=case.mask_reply(),
             passes=passes,
             original=case.original,
@@ -375,6 +376,7 @@ class JudgedItem(msgspec.Struct, frozen=True, omit_defaults=True):
     question, `named` the spans that this answer names or quotes besides; a document without is shown whole. `parts` are
     the beginnings of parts in which the system was sent the document, where the answer speaks of parts. `passes` are
     the numbers of the passes that are wanted. `points` are the annotated answer's, where a metric follows from them.
+    `earlier` is the exchange that a follow-up goes on from.
     """
 
     digest: str
@@ -393,6 +395,7 @@ class JudgedItem(msgspec.Struct, frozen=True, omit_defaults=True):
     parts: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
     points: tuple[Point, ...] = ()
+    earlier: Exchange | None = None
 
 
 class JudgedMaterial(msgspec.Struct, frozen=True):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import msgspec
+from msgspec.structs import replace
 
 from genaipa.errors import DataError, UnknownNameError, clip, nearest
 from genaipa.files.html import html_table, short_repr
@@ -25,24 +26,31 @@ if TYPE_CHECKING:
     from genaipa.policies.document import Document
     from genaipa.workspace import Workspace, WorkspaceLike
 
-Wording = Literal["original", "paraphrase-1", "paraphrase-2", "paraphrase-3"]
-WORDINGS: tuple[Wording, ...] = get_args(Wording)
+Wording = Literal["original", "paraphrase-1", "paraphrase-2", "paraphrase-3", "follow-up"]
+FOLLOW_UP: Wording = "follow-up"
+"""The wording of a question that is asked after the answer to another one, in its conversation; a word of its id."""
+WORDINGS: tuple[Wording, ...] = tuple(wording for wording in get_args(Wording) if wording != FOLLOW_UP)
+"""The wordings that every question may have: its original text, and paraphrases."""
 _NAMED = 5
 """Ids that a message names."""
 
 
 class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One question. `origin` is `faq` (general concerns, f1 to f3) or `user` (asked by a lay user, u1)."""
+    """One question. `origin` is `faq` (general concerns, f1 to f3) or `user` (asked by a lay user, u1).
+
+    `follow_up` is what may be asked after its answer, in the same conversation, if the set has words for that.
+    """
 
     id: Annotated[str, msgspec.Meta(pattern=r"^[\w.-]+$")]
     category: str
     origin: Literal["faq", "user"]
     text: str
     paraphrases: tuple[str, ...] = ()
+    follow_up: str = ""
 
     def wording(self, wording: Wording) -> str:
         """Text in one wording, with its placeholder."""
-        return self.text if wording == "original" else self.paraphrases[WORDINGS.index(wording) - 1]
+        return self.text if wording in ("original", FOLLOW_UP) else self.paraphrases[WORDINGS.index(wording) - 1]
 
 
 class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -98,11 +106,29 @@ class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return the questions of a category, in their order."""
         return [question for question in self.questions if question.category == category]
 
+    def add_follow_ups(self, text: str) -> QuestionSet:
+        """Return the set with a follow-up behind each of its questions: the question's own, else this text."""
+        follow_ups = (
+            Question(follow_up_id(question.id), question.category, question.origin, question.follow_up or text)
+            for question in self.questions
+        )
+        return replace(self, questions=(*self.questions, *follow_ups))
+
     def __getitem__(self, question_id: str) -> Question:
         for question in self.questions:
             if question.id == question_id:
                 return question
         raise UnknownNameError("question", question_id, [q.id for q in self.questions])
+
+
+def follow_up_id(question_id: str) -> str:
+    """Return the id of the question that follows up on another."""
+    return f"{question_id}.{FOLLOW_UP}"
+
+
+def followed_question_id(follow_up: str) -> str:
+    """Return the id of the question that a follow-up goes on from."""
+    return follow_up.removesuffix(f".{FOLLOW_UP}")
 
 
 def list_question_sets(workspace: WorkspaceLike = None) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from genaipa.questions.sets import WORDINGS, Wording
+from genaipa.questions.sets import FOLLOW_UP, WORDINGS, Wording
 from genaipa.runs.procedure import GUIDED, INITIALIZATIONS, NEUTRAL, Initialization
 
 if TYPE_CHECKING:
@@ -63,7 +63,12 @@ DEFAULT_EXPERIMENT = "procedure"
 
 
 def classify_experiment(kind: str | None, initialization: str, wording: str) -> str:
-    """Return the experiment that an answer belongs to; for a combination without a preset, a name of the same form."""
+    """Return the experiment that an answer belongs to; for a combination without a preset, a name of the same form.
+
+    Answers to follow-ups are an experiment apart, whatever the first question's wording.
+    """
+    if wording == FOLLOW_UP:
+        return f"{classify_experiment(kind, initialization, 'original')}-{FOLLOW_UP}"
     if kind == "regulation":
         return "regulation"
     if wording != "original" and initialization == "document":

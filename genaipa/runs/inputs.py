@@ -30,7 +30,7 @@ from genaipa.questions.annotations import (
     match_questions,
     read_annotations,
 )
-from genaipa.questions.sets import Question, QuestionSet
+from genaipa.questions.sets import FOLLOW_UP, Question, QuestionSet, followed_question_id
 from genaipa.runs import journal
 from genaipa.runs.documents import KeptDocuments, load_kept_document, text_path
 from genaipa.runs.manifest import MANIFEST
@@ -152,7 +152,7 @@ class Inputs:
     def original_wording(self, record: Record) -> str:
         """Return the original wording of a record's question, the company filled in; empty if that was asked."""
         question_set, question = self.questions(record.document), self.question(record.document, record.question)
-        if read_coordinates(record).wording == "original" or question_set is None or question is None:
+        if read_coordinates(record).wording in ("original", FOLLOW_UP) or question_set is None or question is None:
             return ""
         return question.text.replace(question_set.placeholder, self._company_name(record))
 
@@ -333,6 +333,10 @@ def load_conversation(folder: RunFolder, record: Record, offsets: Mapping[str, i
     `offsets` are the byte offsets of the latest record of each key (`folder.tally_records`): only the texts of this
     conversation are read.
     """
+    if record.after:
+        first_key = f"{record.conversation}|{followed_question_id(record.question)}"
+        first = folder.read_records([offsets[first_key]])[0]
+        return load_conversation(folder, first, offsets) + _turn_messages(record, record.reply)
     begun = next((c for c in folder.conversations() if c.id == record.conversation), None)
     messages = []
     # Acknowledgements are asked for while an introduction is made: what came before them are others of theirs.

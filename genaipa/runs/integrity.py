@@ -58,7 +58,7 @@ def find_flaw(record: RecordHead, documents: Mapping[str, str], *, withheld: boo
         return ""
     if r.reply is None:
         return f"it is {r.status}, and holds no reply"
-    digest = answer_digest(documents.get(r.document, ""), r.asked, r.reply)
+    digest = answer_digest(documents.get(r.document, ""), r.asked, r.reply, r.after)
     return "" if digest == r.digest else "its text does not fit its digest"
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import product
 from sys import intern
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, Protocol, get_args
 
 from msgspec.structs import replace
 
 from genaipa.kinds import DEFAULT, Plan, option
-from genaipa.questions.sets import Wording
+from genaipa.questions.sets import FOLLOW_UP, Wording, follow_up_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from genaipa.runs.records import RunSpec
 
@@ -87,6 +88,15 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
             completes="prompt_sets",
         ),
     ] = ()
+    follow_up: Annotated[
+        str,
+        option(
+            "Ask this after each answer, in its conversation; a question's own follow_up comes before it.",
+            metavar="TEXT",
+            before="resume",
+            panel="How to ask",
+        ),
+    ] = ""
     limit: Annotated[
         tuple[int, int] | None,
         option("N or A-B: only these of the shuffled questions.", metavar="N|A-B", before="resume"),
@@ -117,6 +127,18 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
         int,
         option("Longest summary to ask for.", before="temperature", panel="How to ask", min=10, max=100_000),
     ] = 400
+
+    @property
+    def answers_per_question(self) -> int:
+        """The number of answers that are wanted of a system to each question, in each repetition and initialization."""
+        return len(self.prompts) * (len(self.wordings) + bool(self.follow_up))
+
+    def list_questions_as_worded(self, order: Iterable[str]) -> Iterator[tuple[Wording, str]]:
+        """Yield each wording with each question of an order that is asked in it, follow-ups last."""
+        questions = (*order,)
+        yield from product(self.wordings, questions)
+        if self.follow_up:
+            yield from ((FOLLOW_UP, follow_up_id(question)) for question in questions)
 
 
 def find_procedure_plan(spec: RunSpec) -> ProcedurePlan | None:

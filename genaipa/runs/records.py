@@ -112,7 +112,7 @@ class RecordHead(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     `coordinates` tell it from the others of its system and `task`, by name, and with them make its `key`. `digest`
     identifies the answer by its content: what was asked about which document and what came back, so that a score can't
-    slide onto another text.
+    slide onto another text. `after` is the digest of the answer that a follow-up goes on from, and part of its own.
     """
 
     key: str
@@ -124,6 +124,7 @@ class RecordHead(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     asked: str
     reply: str | None
     digest: str = ""
+    after: str = ""
     thoughts: str = ""
 
     @property
@@ -394,6 +395,7 @@ def question_label(coordinates: Mapping[str, str]) -> str:
     return coordinates.get("question") or "/".join("-".join(value.split()) for value in coordinates.values())
 
 
-def answer_digest(document_digest: str, question_text: str, reply: str) -> str:
-    """Return the identity of an answer by its content."""
-    return hashlib.sha256(f"{document_digest}\0{question_text}\0{reply}".encode()).hexdigest()
+def answer_digest(document_digest: str, question_text: str, reply: str, after: str = "") -> str:
+    """Return the identity of an answer by its content; `after` is that of the answer that a follow-up goes on from."""
+    start = f"{after}\0" if after else ""
+    return hashlib.sha256(f"{start}{document_digest}\0{question_text}\0{reply}".encode()).hexdigest()

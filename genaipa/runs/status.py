@@ -162,7 +162,7 @@ class Tally:
         """Set how many answers are wanted in each row, by the orders of questions or, without them, `planned`."""
         rows, plan = {spec.task: planned}, find_procedure_plan(spec)
         if plan is not None:
-            answers_per_row = len(plan.prompts) * len(plan.wordings) * sum(map(len, orders.values()))
+            answers_per_row = plan.answers_per_question * sum(map(len, orders.values()))
             rows = dict.fromkeys(plan.initializations, answers_per_row)
         for system in spec.systems:
             for row, number in rows.items():

@@ -13,7 +13,7 @@ import threading
 from dataclasses import dataclass
 from functools import cache
 from sys import intern
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -105,6 +105,13 @@ def pair_with_occurrences(
             yield occurrence, event
 
 
+class Exchange(NamedTuple):
+    """A question in its set's words, and the reply to it without the names of its system."""
+
+    asked: str
+    reply: str
+
+
 @dataclass(frozen=True)
 class Case:
     """Everything needed to score one answer.
@@ -115,7 +122,8 @@ class Case:
     `names` are masked (see `mask_names`). A `summarised` answer was given from a summary. `questions` is the set asked.
     `passages` are the texts that its system retrieved, without their sources and scores, which tell systems apart.
     `wordings` are those of the question, `all_questions` those of the set. `doubt` says why the annotated answer is
-    wrong, or seems to be; empty where nothing is known against it.
+    wrong, or seems to be; empty where nothing is known against it. `earlier` is the exchange that a follow-up goes on
+    from.
     """
 
     answer: PooledAnswer
@@ -133,6 +141,7 @@ class Case:
     wordings: tuple[str, ...] = ()
     all_questions: tuple[str, ...] = ()
     doubt: str = ""
+    earlier: Exchange | None = None
 
     @property
     def reliable_annotation(self) -> AnnotatedAnswer | None:
@@ -148,7 +157,9 @@ class Case:
 
     def mask_reply(self) -> str:
         """Mask the names of the reply's systems, unless document, company or question name them too."""
-        return mask_names(self.reply, self.names, f"{self.document.text}\n{self.document.company}\n{self.asked}")
+        earlier = self.earlier.asked if self.earlier else ""
+        visible = f"{self.document.text}\n{self.document.company}\n{self.asked}\n{earlier}"
+        return mask_names(self.reply, self.names, visible)
 
 
 _decode = msgspec.json.Decoder(RecordHead).decode
@@ -249,7 +260,7 @@ class _RunAnswers:
             record = self.folder.read_records([occurrence.offset])[0]
             if record.key == occurrence.key and record.reply is not None:
                 document = self.inputs.manifest.documents[record.document].digest
-                if record.digest == digest == answer_digest(document, record.asked, record.reply or ""):
+                if record.digest == digest == answer_digest(document, record.asked, record.reply or "", record.after):
                     return record
         raise DataError(
             self.folder.answers,
@@ -450,7 +461,25 @@ class Pool:
             if question_set
             else (),
             doubt=run.describe_annotation_doubts(record.document, record.question),
+            earlier=self._load_earlier_exchange(answer, record),
         )
+
+    def _load_earlier_exchange(self, answer: PooledAnswer, record: Record) -> Exchange | None:
+        """Load the question and answer that a follow-up goes on from; None for any other answer."""
+        if not record.after:
+            return None
+        first_answer = self.answers.get(record.after)
+        if first_answer is None:
+            raise GenaipaError(
+                f"the answer {answer.digest[:12]}… is to a follow-up, and the answer before it is not in these runs."
+            )
+        occurrence = first_answer.occurrences[0]
+        run = self._runs[occurrence.run]
+        first = run.load_record(occurrence, record.after)
+        document = run.inputs.document(first.document)
+        visible = f"{document.text}\n{document.company}\n{first.asked}"
+        names = self._collect_system_names(answer, record)
+        return Exchange(run.inputs.wording(first), mask_names(first.reply or "", names, visible))
 
     def _collect_system_names(self, answer: PooledAnswer, record: Record) -> tuple[str, ...]:
         """Return the names of every system that gave this answer, longest first."""

@@ -12,13 +12,14 @@ import sys
 import traceback
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from genaipa.errors import GenaipaError, TaskError, clip
 from genaipa.plugins import is_ours
 from genaipa.runs.records import Digests, question_label
+from genaipa.systems.base import Message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.procedure import ConversationMode
     from genaipa.runs.records import DocumentFacts, Record, RecordKind, RunSpec, Status
-    from genaipa.systems.base import Message, Reply
+    from genaipa.systems.base import Reply
     from genaipa.systems.costs import TokenCounter
     from genaipa.workspace import Workspace
 
@@ -57,6 +58,8 @@ class Call:
     """SHA-256 of the document that is asked about: part of the answer's identity; it identifies a cache."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Fields of `Settings` that this call sets itself, such as `json_schema` and `max_tokens`."""
+    after: str = ""
+    """Digest of the answer that a follow-up goes on from; the conversation goes on from that answer without it."""
     independent_of_reply: bool = False
     """Whether what follows in the conversation is the same whatever the reply says: a chat by hand may show it."""
     words: int | None = None
@@ -71,6 +74,10 @@ class Call:
     def label(self) -> str:
         """The name of what is asked, in one word or in parentheses: a question's id, a step, or all coordinates."""
         return question_label(self.coordinates)
+
+    def follow_up(self, reply: str, message: Message, **changes: Any) -> Call:
+        """Return the call that sends a further message after this one's reply; `changes` are its other fields."""
+        return replace(self, messages=(*self.messages, Message("assistant", reply, "answer"), message), **changes)
 
 
 class TaskReading(NamedTuple):

@@ -31,6 +31,7 @@ from genaipa.runs.procedure import INITIALIZATIONS, NEUTRAL, ProcedurePlan, ask_
 from genaipa.runs.records import CorpusFacts, RunSpec
 from genaipa.runs.selection import run_folders
 from genaipa.runs.slices import assign_documents_to_slices, check_slice
+from genaipa.systems.catalog import resolve_system
 from genaipa.systems.provider import find_provider
 from genaipa.systems.published import find_question_sets, is_recorded, read_recording
 from genaipa.tasks.prompts import list_prompt_sets, load_prompts
@@ -223,6 +224,9 @@ def plan_procedure(request: RunRequest, workspace: Workspace, resources: Resourc
     if not request.documents:
         raise UsageError("no document is named; `genaipa policies` lists them.")
     options = dict(request.plan)
+    by_hand = [system for system in request.systems if resolve_system(system, workspace).manual]
+    if by_hand and options.get("follow_up"):
+        raise OptionError("follow_up", f": {by_hand[0]} is asked by hand, where the next question would see it.")
     named = options.get("experiment") or ""
     _check_names("experiment", (named or DEFAULT_EXPERIMENT,), EXPERIMENTS)
     _check_names("initialization", options.get("initializations", ()), INITIALIZATIONS)

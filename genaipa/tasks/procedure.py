@@ -18,7 +18,7 @@ from genaipa.languages.catalog import language_from_name
 from genaipa.policies.corpus import LAYER
 from genaipa.policies.document import load_document, split_by_token_limit
 from genaipa.questions.annotations import find_annotations, index_annotated_texts
-from genaipa.questions.sets import WORDINGS, QuestionSet, Wording, load_question_set
+from genaipa.questions.sets import FOLLOW_UP, WORDINGS, QuestionSet, Wording, follow_up_id, load_question_set
 from genaipa.runs.documents import encode_documents
 from genaipa.runs.procedure import (
     Coordinates,
@@ -27,7 +27,7 @@ from genaipa.runs.procedure import (
     conversation_id,
     procedure_plan,
 )
-from genaipa.runs.records import DOCUMENTS, Digests, DocumentFacts, RunSpec
+from genaipa.runs.records import DOCUMENTS, Digests, DocumentFacts, RunSpec, answer_digest
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Task
 from genaipa.tasks.prompts import Script, Step, list_introduction_messages, load_prompts
@@ -147,7 +147,15 @@ class Procedure(Task):
         super().__init__(spec, workspace)
         sets = sorted(set(self.plan.questions.values()))
         self._sets = {name: load_question_set(name, workspace) for name in sets}
-        self._set_texts = {name: read_text(workspace.names("questions")[name][1]) for name in sets}
+        follow_up = self.plan.follow_up
+        self._asked_sets = {
+            name: question_set.add_follow_ups(follow_up) if follow_up else question_set
+            for name, question_set in self._sets.items()
+        }
+        self._set_texts = {
+            name: format_yaml(self._asked_sets[name]) if follow_up else read_text(workspace.names("questions")[name][1])
+            for name in sets
+        }
         self.prompts = {name: load_prompts(workspace, name) for name in self.plan.prompts}
         self._texts = index_annotated_texts(workspace) if workspace.held else None
         self.documents = {name: load_document(name, workspace) for name in self.plan.documents}
@@ -178,14 +186,15 @@ class Procedure(Task):
             annotation_file = find_annotations(self.workspace, document, self._texts)
             if annotation_file is None:
                 continue
-            usable = annotation_file.usable_answers(self.questions[name], document.company)
+            asked_set = self._asked_sets[self.plan.questions[name]]
+            usable = annotation_file.usable_answers(asked_set, document.company)
             if usable.answers and self._is_corpus_run:
                 files[name] = format_yaml(replace(usable, document=name, digest=document.digest))
             elif usable.answers:
                 files[name] = (
                     read_text(annotation_file.path) if usable is annotation_file.annotations else format_yaml(usable)
                 )
-            if notice := annotation_file.notice(self.questions[name], document.company):
+            if notice := annotation_file.notice(asked_set, document.company):
                 notes.append(notice)
         return files, tuple(notes)
 
@@ -256,7 +265,8 @@ class Procedure(Task):
             for name, document in self.documents.items():
                 parts = tuple(split_by_token_limit(document, target.part_tokens, target.counters[name].count))
                 for chosen, prompts in self.prompts.items():
-                    script = Script(document, parts, self.questions[name], prompts, self.plan.summary_words)
+                    asked_set = self._asked_sets[self.plan.questions[name]]
+                    script = Script(document, parts, asked_set, prompts, self.plan.summary_words)
                     target.memory[f"{name}|{chosen}"] = script
         return target.memory
 
@@ -276,7 +286,7 @@ class Procedure(Task):
 
     def _hold_conversation(self, conversation: Conversation, script: Script, target: Target) -> Dialogue:
         """Hold one conversation from its introduction to its last question."""
-        if all(target.is_done(conversation.key(question)) for question in conversation.order):
+        if all(self._is_question_done(conversation, question, target) for question in conversation.order):
             return
         # What was begun goes on as it began, even if tokens are counted, and parts cut, in another way by now.
         opening = target.opening_messages(conversation.id)
@@ -292,22 +302,60 @@ class Procedure(Task):
         ]
         if self.plan.conversation == "independent":
             yield tuple(
-                self._ask_call(self._make_call(conversation, question, (*opening, message), turn=turn))
+                self._ask_question(
+                    conversation,
+                    self._make_call(conversation, question, (*opening, message), turn=turn),
+                    script,
+                    target,
+                )
                 for turn, question, message in questions
-                if not target.is_done(conversation.key(question))
+                if not self._is_question_done(conversation, question, target)
             )
             return
         messages = [*opening]
         for turn, question, message in questions:
             messages.append(message)
-            reply = yield self._make_call(conversation, question, tuple(messages), turn=turn)
+            call = self._make_call(conversation, question, tuple(messages), turn=turn)
+            reply = yield call
+            if not self._is_follow_up_done(conversation, question, target):
+                # In a branch: the next question is asked as if there were no follow-up, whatever becomes of this one.
+                yield (self._follow_up(conversation, call, reply, script),)
             messages.append(Message("assistant", reply or self._no_answer_sentence(conversation), "answer"))
+
+    def _is_question_done(self, conversation: Conversation, question: str, target: Target) -> bool:
+        """Tell whether the answer to a question is in, and that to its follow-up."""
+        return target.is_done(conversation.key(question)) and self._is_follow_up_done(conversation, question, target)
+
+    def _is_follow_up_done(self, conversation: Conversation, question: str, target: Target) -> bool:
+        """Tell whether nothing follows up on a question, or the answer to its follow-up is in."""
+        follow_up = self._branch_for_follow_up(conversation)
+        return follow_up is None or target.is_done(follow_up.key(follow_up_id(question)))
+
+    def _branch_for_follow_up(self, conversation: Conversation) -> Conversation | None:
+        """Return the coordinates of the follow-ups to a conversation: only answers to the first wording have some."""
+        if not self.plan.follow_up or conversation.wording != self.plan.wordings[0]:
+            return None
+        return dataclasses.replace(conversation, wording=FOLLOW_UP)
+
+    def _follow_up(self, conversation: Conversation, call: Call, reply: str, script: Script) -> Dialogue:
+        """Ask the follow-up to the question of a call, after its reply."""
+        question = follow_up_id(call.coordinates["question"])
+        branch = dataclasses.replace(conversation, wording=FOLLOW_UP)
+        yield call.follow_up(
+            reply or self._no_answer_sentence(conversation),
+            script.question(question, FOLLOW_UP),
+            coordinates=branch.coordinates(question),
+            after=answer_digest(call.digest, call.messages[-1].content, reply),
+        )
 
     def _no_answer_sentence(self, conversation: Conversation) -> str:
         return language_from_name(conversation.prompts or self.plan.prompts[0]).no_answer
 
-    def _ask_call(self, call: Call) -> Dialogue:
-        yield call
+    def _ask_question(self, conversation: Conversation, call: Call, script: Script, target: Target) -> Dialogue:
+        """Ask a question by itself, and its follow-up if there is one."""
+        reply = yield call
+        if not self._is_follow_up_done(conversation, call.coordinates["question"], target):
+            yield from self._follow_up(conversation, call, reply, script)
 
     def _request_summary(self, conversation: Conversation, script: Script, target: Target) -> Generator[Call, str, str]:
         """Return the summary that a conversation starts from, written in a conversation of its own."""

@@ -179,6 +179,7 @@ def prepare_answer(
         "retrieved": f"{len(retrieved)} of {len(passage_spans)}" if passage_spans else "",
         "question": case.asked,
         "original": case.original,
+        "earlier": f"{case.earlier.asked}\n{case.earlier.reply}" if case.earlier else "",
         "state": {"refused": "The system refused to answer.", "truncated": "The answer was cut off."}.get(
             case.answer.status, ""
         ),

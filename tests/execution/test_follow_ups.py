@@ -1,0 +1,145 @@
+"""Follow-ups: a second question after each answer, in its conversation, whose reply is an answer by itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+from judges import events, judge_runs, verdict
+from running import answers, carry_out, make_workspace, messages, spec, write
+from servers import Behaviour, OpenAIServer, reply
+
+from genaipa.judging.answers import read_material
+from genaipa.runs.inputs import load_conversation
+from genaipa.runs.integrity import find_flaw
+from genaipa.runs.selection import find_run
+from genaipa.scoring.answers import Pool
+from genaipa.workspace import find_workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from commandline import Cli
+
+FOLLOW_UP = "Where does it say so?"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
+    """A server that answers everything."""
+    with OpenAIServer(models=("m",)) as running:
+        monkeypatch.setenv("LOOP_BASE_URL", running.url)
+        yield running
+
+
+def ask(mode: str = "shared", **plan: Any) -> Any:
+    """A run with follow-ups about four questions."""
+    return carry_out(spec(conversation=mode, follow_up=FOLLOW_UP, **plan))
+
+
+@pytest.mark.parametrize("mode", ["shared", "independent"])
+def test_first_answers_are_asked_as_without_follow_ups(server: OpenAIServer, mode: str) -> None:
+    """The messages of first questions are those of a run without follow-ups; each follow-up continues its own."""
+    make_workspace()
+    carry_out(spec(conversation=mode))
+    without = sorted(map(repr, map(messages, server.requests)))
+    server.requests.clear()
+    folder, _ = ask(mode)
+    asked = [messages(request) for request in server.requests]
+    follow_ups = [request for request in asked if request[-1]["content"] == FOLLOW_UP]
+    assert sorted(repr(request) for request in asked if request not in follow_ups) == without
+    assert len(follow_ups) == 4
+    for request in follow_ups:
+        question = request[-3]["content"]
+        assert request[:-2] in asked
+        assert request[-2] == {"role": "assistant", "content": f"You asked: {question}"}
+    records = folder.records()
+    _, offsets = folder.tally_records()
+    for record in (record for record in records if record.after):
+        conversation = [(m.role, m.content) for m in load_conversation(folder, record, offsets)[:-1]]
+        assert conversation in [[(m["role"], m["content"]) for m in request] for request in follow_ups]
+
+
+def test_the_same_words_after_two_answers_are_two_answers(server: OpenAIServer) -> None:
+    """A follow-up's identity holds the answer before it, and a changed reference is found."""
+    make_workspace(questions=2)
+    server.script = [reply("Yes."), reply("In section 2."), reply("No."), reply("In section 2.")]
+    folder, _ = ask()
+    records = {record.question: record for record in answers(folder)}
+    firsts = {name: record.digest for name, record in records.items() if not record.after}
+    seconds = [record for record in records.values() if record.after]
+    assert {record.after for record in seconds} == set(firsts.values())
+    assert len({record.digest for record in seconds}) == 2
+    digests = {"acme": folder.manifest().documents["acme"].digest}
+    assert find_flaw(seconds[0], digests, withheld=False) == ""
+    assert find_flaw(msgspec.structs.replace(seconds[0], after="0" * 64), digests, withheld=False)
+
+
+@pytest.mark.parametrize("mode", ["shared", "independent"])
+def test_a_run_goes_on_where_a_follow_up_failed(server: OpenAIServer, mode: str) -> None:
+    """A failed follow-up ends no conversation, is counted as missing, and alone is asked again."""
+    questions = 2 if mode == "shared" else 1
+    make_workspace(questions=questions)
+    server.script = [reply("Yes."), Behaviour(status=400, error="too odd"), reply("No."), reply("Section 1.")]
+    folder, outcome = ask(mode)
+    assert outcome.status == "partial"
+    assert sum(record.status == "answered" for record in answers(folder)) == 2 * questions - 1
+    server.requests.clear()
+    server.script = ()
+    carry_out(spec(conversation=mode, follow_up=FOLLOW_UP), folder)
+    assert [messages(request)[-1]["content"] for request in server.requests] == [FOLLOW_UP]
+    assert folder.manifest().status == "complete"
+
+
+def test_a_question_has_words_of_its_own(server: OpenAIServer) -> None:
+    """A question's follow_up comes before that of the option, with the company's name."""
+    make_workspace(questions=2)
+    file = find_workspace().names("questions")["policy"][1]
+    file.write_text(
+        file.read_text().replace("origin: faq", "follow_up: 'And for children at [the company]?', origin: faq", 1)
+    )
+    ask()
+    follow_ups = [messages(request)[-1]["content"] for request in server.requests]
+    assert {"And for children at Acme?", FOLLOW_UP} <= set(follow_ups)
+
+
+def test_analysts_and_judges_see_the_first_answer(genaipa: Cli) -> None:
+    """The exchange before is shown, masked, and the judge is told to judge the second reply alone."""
+    make_workspace(questions=1)
+    write("say.yaml", "rules:\n- {match: Where, reply: In section 2.}\ndefault: I am GPT-4 and say yes.\n")
+    write("kind.yaml", f"default: '{verdict()}'\n")
+    genaipa("run", "-s", "scripted/say.yaml", "-p", "acme", "-e", "quality", "--follow-up", FOLLOW_UP)
+    pool = Pool(find_workspace(), [find_run(find_workspace(), "latest")])
+    second = next(answer for answer in pool.answers.values() if answer.wording == "follow-up")
+    case = pool.load_case(second.digest)
+    assert case.asked == FOLLOW_UP
+    assert case.original == ""
+    assert case.earlier is not None
+    assert case.earlier.asked == "Question 1 on Acme?"
+    genaipa("judge", "--judge", "scripted/kind.yaml", "latest")
+    judge_run = judge_runs()[-1]
+    judged = {item.question: item for item in read_material(judge_run).answers}
+    assert judged["Q1"].earlier is None
+    assert judged["Q1.follow-up"].earlier == case.earlier
+    asked = next(line.asked for line in judge_run.records() if line.question == "Q1.follow-up")
+    assert asked.count("I am GPT-4 and say yes.") == 1
+    assert asked.index("the earlier answer ends") < asked.index("In section 2.")
+    assert len(events()) == 2
+
+
+def test_follow_ups_are_an_experiment_apart(genaipa: Cli) -> None:
+    """No average mixes them with first answers; a chat by hand refuses them."""
+    make_workspace(questions=2)
+    genaipa("run", "-s", "extractive", "-p", "acme", "-e", "quality", "--follow-up", FOLLOW_UP)
+    import genaipa as package
+
+    table = package.load_answers("latest")
+    pairs = set(zip(table["experiment"].astype(str), table["question"].astype(str), strict=True))
+    assert pairs == {
+        *(("quality", name) for name in ("Q1", "Q2")),
+        *(("quality-follow-up", f"{name}.follow-up") for name in ("Q1", "Q2")),
+    }
+    refused = genaipa("run", "-s", "manual/copilot", "-p", "acme", "-e", "quality", "--follow-up", FOLLOW_UP)
+    assert refused.code == 2
+    assert "--follow-up: manual/copilot is asked by hand" in refused.err
