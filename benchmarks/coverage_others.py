@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from genaipa.reports.analysts import make_analyst_panel, note_other_analysts
+from genaipa.reports.analysts import estimate_analyst_panel_of_column, note_confounded_analysts
 from genaipa.reports.crossed import estimate_crossed_mean
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa_suites.material import Item, Outcome, ParsedReply
@@ -57,7 +57,7 @@ def other_analysts(studies: int) -> Iterator[tuple[str, ...]]:
                 rows["question"],
                 rows["document"],
                 limits=M_ALL_RANGE,
-                panel=make_analyst_panel(rows, "score"),
+                panel=estimate_analyst_panel_of_column(rows, "score"),
             )
             these += sure.low <= rows["here"].iloc[0] <= sure.high
             found[:2] += (
@@ -87,7 +87,7 @@ def _told_apart(rows: pd.DataFrame) -> tuple[bool, bool, bool, bool]:
         pd.DataFrame({"counted": True, "scorer": "human", "analyst": own["own"].astype(str)})
         for _, own in rows.groupby("system")
     ]
-    told = bool(note_other_analysts(*sides))
+    told = bool(note_confounded_analysts(*sides))
     return differ[0], differ[1], told, differ[1] and not told
 
 

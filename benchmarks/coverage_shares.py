@@ -19,7 +19,7 @@ from scipy import stats
 
 from benchmarks.__main__ import print_table
 from benchmarks.coverage import print_section, simulation
-from genaipa.stats.shares import difference_interval, find_bounded_interval, share_interval
+from genaipa.stats.shares import bounded_statistic_interval, share_difference_interval, share_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -121,7 +121,7 @@ def f1s(random: np.random.Generator, share: float, alike: float, items: Floats) 
     value, without = _f1(random, share, alike, items)
     return {
         "jackknife, t": (_plain(value, without, items), share),
-        "logit, t": (find_bounded_interval(value, _jackknife(without, items), items), share),
+        "logit, t": (bounded_statistic_interval(value, _jackknife(without, items), items), share),
     }
 
 
@@ -135,7 +135,7 @@ def differences(
     apart = float((one - other).sum() / items.sum())
     return {
         "jackknife, t": ((apart - half, apart + half), share * lower),
-        "Newcombe of both": (difference_interval((one, items), (other, items)), share * lower),
+        "Newcombe of both": (share_difference_interval((one, items), (other, items)), share * lower),
     }
 
 

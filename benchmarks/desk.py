@@ -29,10 +29,10 @@ from benchmarks.measure import ROOT
 from genaipa.files.stamps import now
 from genaipa.runs.selection import find_run
 from genaipa.scoring.answers import Pool
-from genaipa.scoring.events import Event, new_id
+from genaipa.scoring.events import Event, new_event_id
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.store import Store, database_url
-from genaipa.ui.settings import load_desk_key
+from genaipa.ui.settings import load_or_create_desk_key
 from genaipa.workspace import find_workspace
 
 _RUBRIC = shipped_rubric()
@@ -60,12 +60,12 @@ def score_already(workspace: Path, run: str, analysts: list[str], scores: int, s
     store = Store.open(database_url(here))
     events = [
         Event(
-            id=new_id(),
+            id=new_event_id(),
             time=now(),
             kind="score",
             analyst=chance.choice(analysts),
             answer=answer,
-            values=_RUBRIC.parse_keys("".join(chance.choices(list(_RUBRIC.keys), k=len(_RUBRIC.metrics)))),
+            values=_RUBRIC.parse_keys("".join(chance.choices(list(_RUBRIC.value_by_key), k=len(_RUBRIC.metrics)))),
             seconds=chance.uniform(60, 300),
         )
         for answer in chance.sample(answers, min(scores, len(answers)))
@@ -93,7 +93,7 @@ def open_desk(workspace: Path, run: str):
                 with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/_stcore/health", timeout=5):
                     break
                 time.sleep(0.05)
-            yield f"{url}/?key={load_desk_key(workspace)}", time.perf_counter() - begun, process.pid
+            yield f"{url}/?key={load_or_create_desk_key(workspace)}", time.perf_counter() - begun, process.pid
         finally:
             process.send_signal(signal.SIGTERM)
 
@@ -135,7 +135,7 @@ async def work(page, answers: int, pause: float, chance: random.Random, *, done:
     """
     for scored in range(done, done + answers):
         await asyncio.sleep(chance.expovariate(1 / pause) if pause else 0)
-        await page.keyboard.type("".join(chance.choices(list(_RUBRIC.keys), k=len(_RUBRIC.metrics))), delay=80)
+        await page.keyboard.type("".join(chance.choices(list(_RUBRIC.value_by_key), k=len(_RUBRIC.metrics))), delay=80)
         await page.keyboard.press("Enter")
         await page.wait_for_function("(done) => window.waits.length > done", arg=scored, polling=50)
     return await page.evaluate("window.waits")

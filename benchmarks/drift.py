@@ -28,7 +28,7 @@ from benchmarks.finished_run import write_run
 from benchmarks.measure import Measured, measure
 from benchmarks.workload import SYSTEM, Workload, make_workspace
 from genaipa.runs.selection import Occasion
-from genaipa_watch.over_time import draw_over_time, find_loss, tabulate_changes_since_first_occasion
+from genaipa_watch.over_time import draw_changes_over_time, find_quality_loss, tabulate_changes_since_first_occasion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -163,7 +163,7 @@ def alarms(studies: int, looks: int = _LOOKS, systems: int = 1, *, replies: bool
 def finds(years: int, lost: float) -> int:
     """In how many years the last look finds a loss, which the gate goes by."""
     return sum(
-        find_loss(tabulate_changes_since_first_occasion(*series(seed, _LOOKS, lost))).points > 0
+        find_quality_loss(tabulate_changes_since_first_occasion(*series(seed, _LOOKS, lost))).points > 0
         for seed in range(years)
     )
 
@@ -203,7 +203,7 @@ def main() -> None:
         command = on_disk(Path(folder), occasions)
     tested = series(1, occasions - 1, systems=5)
     begun = time.process_time()
-    figure = draw_over_time(tabulate_changes_since_first_occasion(*tested))
+    figure = draw_changes_over_time(tabulate_changes_since_first_occasion(*tested))
     assert figure is not None
     figure.plot()
     alone = time.process_time() - begun

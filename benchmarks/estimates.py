@@ -132,10 +132,10 @@ def rectified(people: Floats, judge: Floats, scored: np.ndarray, *, slope: float
     if slope is None:
         slope = drawn.fit_slope(given.ravel(), judge.ravel())
     every = np.ones(people.size, bool)
-    blank = drawn.check_judge(given.ravel(), judge.ravel(), slope, every) is not Reason.NONE
-    z = drawn.rectify(given.ravel(), judge.ravel(), slope).reshape(people.shape)
-    half_ = drawn.half_width((given - slope * judge).ravel(), every)
-    return Rectified(given, z, drawn.has_scores, blank, half_)
+    blank = drawn.explain_no_estimate(given.ravel(), judge.ravel(), slope, every) is not Reason.NONE
+    z = drawn.rectify_scores(given.ravel(), judge.ravel(), slope).reshape(people.shape)
+    half_ = drawn.group_mean_half_width((given - slope * judge).ravel(), every)
+    return Rectified(given, z, drawn.has_scored_question, blank, half_)
 
 
 def pooled(people: list[Floats], judge: list[Floats], scored: list[np.ndarray]) -> float:
@@ -321,10 +321,10 @@ def figure(panels: dict[str, list[Row]]) -> Figure:
 def published_scores() -> Published | None:
     """Return the published scores as far as they are here; None, said, where they are not."""
     from genaipa_study.layout import published_tree
-    from genaipa_study.study import read_study
+    from genaipa_study.study import read_published_study
 
     try:
-        study = read_study(published_tree())
+        study = read_published_study(published_tree())
         return Published.of([score for score in study.scores if score not in study.excluded_scores])
     except GenaipaError as error:
         print(f"The published scores are left out: {error}")

@@ -18,12 +18,12 @@ from benchmarks.workload import QUESTIONS, SYSTEM, Workload
 from genaipa.execution.prepare import PreparedRun
 from genaipa.execution.run import store_inputs
 from genaipa.files.stamps import now
-from genaipa.runs.procedure import procedure_plan
+from genaipa.runs.procedure import require_procedure_plan
 from genaipa.runs.records import ConversationRecord, Record, RunSpec, answer_digest
 from genaipa.runs.status import Tally
 from genaipa.runs.writer import RunWriter
 from genaipa.systems.base import Message, Usage
-from genaipa.tasks.procedure import Procedure, list_conversations, list_orders
+from genaipa.tasks.procedure import Procedure, list_conversations, list_question_orders
 from genaipa.workspace import find_workspace
 
 _AT_ONCE = 2000
@@ -36,7 +36,7 @@ def _records(spec: RunSpec, material, tally: Tally):
         document = conversation.document
         for turn, question in enumerate(conversation.order, 1):
             asked = material.questions[document].question_text(question, conversation.wording, document)
-            key = conversation.key(question)
+            key = conversation.answer_key(question)
             # No two answers are the same text: they would be one answer to score.
             reply = f"{_REPLY}({key})"
             record = Record(
@@ -64,9 +64,9 @@ async def write_run(workspace: Path, workload: Workload, missing: int) -> str:
     """Return the name of the run folder, written now."""
     here, spec, tally = find_workspace(workspace), workload.spec(), Tally()
     material = Procedure(spec, here)
-    folder = PreparedRun(material, f"finished-{workload.requests}-{missing}").open_folder()
+    folder = PreparedRun(material, f"finished-{workload.requests}-{missing}").open_or_create_folder()
     store_inputs(folder, material)
-    tally.set_planned_answers(spec, list_orders(spec, material.questions))
+    tally.set_planned_answers(spec, list_question_orders(spec, material.questions))
     manifest = folder.manifest()
     with folder.hold_for_writing():
         writer = RunWriter(folder)
@@ -77,7 +77,7 @@ async def write_run(workspace: Path, workload: Workload, missing: int) -> str:
                     id=conversation.id,
                     system=SYSTEM,
                     document=conversation.document,
-                    mode=procedure_plan(spec).conversation,
+                    mode=require_procedure_plan(spec).conversation,
                     introduction=introduction,
                     order=conversation.order,
                 )

@@ -54,7 +54,7 @@ def seconds(systems: int = 10, documents: int = 63, repetitions: int = 5, scored
     each = (dict(zip(rows, values, strict=True)) for values in zip(*rows.values(), strict=True))
     frame = make_study(each, given, rubric).table
     begun = time.process_time()
-    for made in (overall.leaderboard_table, overall.measures_table, people_and_judge_table, forecast_table):
+    for made in (overall.leaderboard_table, overall.averages_by_measure_table, people_and_judge_table, forecast_table):
         if not made(frame):
             raise RuntimeError(f"{made.__name__} has no row")
     return size, scored, time.process_time() - begun

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from genaipa.answers.frames import Gathering, build_score_table
+from genaipa.answers.frames import StudyFrameBuilder, build_score_table
 from genaipa.answers.study import Study
 
 if TYPE_CHECKING:
@@ -22,13 +22,13 @@ def make_study(
     orders: Mapping[str, Sequence[str]] | None = None,
 ) -> Study:
     """Return the study of answers and published scores (whose `unit` is `table`), and of scores as columns."""
-    gathering = Gathering()
+    gathering = StudyFrameBuilder()
     asked, talk = gathering.add_question({}), gathering.add_conversation({})
     for row in rows:
         if row["unit"] == "table":
             gathering.published.add(row)
         else:
             gathering.add_answer(row.get("key", ""), asked, talk, row)
-    answers, published = gathering.frames(rubric, orders or {})
-    table = build_score_table(answers, published, scores, rubric, excluded=excluded, orders=orders)
+    answers, published = gathering.build_answer_and_published_frames(rubric, orders or {})
+    table = build_score_table(answers, published, scores, rubric, excluded=excluded, value_orders=orders)
     return Study(answers, table, rubric=rubric)

@@ -11,7 +11,7 @@ import random
 from functools import cache
 from typing import TYPE_CHECKING
 
-from genaipa.policies.corpus import encode_document
+from genaipa.policies.corpus import encode_corpus_line
 from genaipa.policies.document import About, Document
 
 if TYPE_CHECKING:
@@ -201,5 +201,5 @@ def _policy(count: int, draw: random.Random) -> Document:
 
 def write_policies(path: Path, number: int) -> Path:
     """Write a corpus of made-up policies into a .jsonl file; its path."""
-    path.write_bytes(b"".join(map(encode_document, made_up(number))))
+    path.write_bytes(b"".join(map(encode_corpus_line, made_up(number))))
     return path

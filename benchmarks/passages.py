@@ -23,13 +23,13 @@ from benchmarks.__main__ import print_table
 from benchmarks.made_study import make_study
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import find_annotations
-from genaipa.scoring.evidence.examine import find_annotated_targets
+from genaipa.scoring.evidence.examine import locate_annotated_sections
 from genaipa.scoring.evidence.passages import OtherDocuments, PassageFinder
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.systems.base import Passage
 from genaipa.workspace import find_workspace
 from genaipa_retrieval.chapter import tabulate_shown_right_sections
-from genaipa_retrieval.counts import RightSections, count_passages
+from genaipa_retrieval.counts import RightSections, count_passages_and_right_sections
 from genaipa_retrieval.fact import Passages
 
 CHARACTERS = 2000
@@ -52,13 +52,15 @@ def held(draws: int) -> pd.DataFrame:
     chunks = [document.text[start : start + CHARACTERS] for start in range(0, len(document.text), CHARACTERS)]
     rows = []
     for question, answer in known.annotations.answers.items():
-        spans = [span for _, span in find_annotated_targets(answer, document, "") if span]
+        spans = [span for _, span in locate_annotated_sections(answer, document, "") if span]
         right = RightSections(document, spans)
         others = [
-            chunk for chunk in map(Passage, chunks) if not count_passages([chunk], finder, right, none).sections_shown
+            chunk
+            for chunk in map(Passage, chunks)
+            if not count_passages_and_right_sections([chunk], finder, right, none).sections_shown
         ]
         wrong, found = others[:3], [*others[:2], *(Passage(document.text[slice(*span)]) for span in spans)]
-        both = [count_passages(passages, finder, right, none) for passages in (found, wrong)]
+        both = [count_passages_and_right_sections(passages, finder, right, none) for passages in (found, wrong)]
         for number in range(draws if spans else 0):
             counts = both[draw.random() < MISSES]
             rows.append(

@@ -26,9 +26,9 @@ from genaipa.datasets.base import load_datasets
 from genaipa.errors import GenaipaError
 from genaipa.tasks.catalog import make_task
 from genaipa.workspace import Workspace, find_workspace
-from genaipa_suites.catalog import suites
+from genaipa_suites.catalog import load_suite_classes
 from genaipa_suites.material import Outcome
-from genaipa_suites.plan import SuitePlan, make_spec
+from genaipa_suites.plan import SuitePlan, make_suite_spec
 from genaipa_suites.suite import Suite
 
 POLICYQA, POLICIES, QUESTIONS, SENTENCES = 4152, 8, 50, 1243
@@ -43,7 +43,7 @@ EDITS = 24
 
 def suite(name: str, split: str, here: Workspace) -> Suite:
     """Return a suite that is asked about a split."""
-    made = make_task(make_spec(name, SuitePlan(split), (SYSTEM,)), here)
+    made = make_task(make_suite_spec(name, SuitePlan(split), (SYSTEM,)), here)
     assert isinstance(made, Suite)
     return made
 
@@ -157,7 +157,7 @@ def scoring(here: Workspace) -> None:
 def loading(here: Workspace) -> None:
     """Measure loading the pulled data."""
     rows = []
-    for name, kind in suites().items():
+    for name, kind in load_suite_classes().items():
         for split in getattr(kind, "splits", ()):
             try:
                 seconds, loaded = timed(lambda name=name, split=split: suite(name, split, here).load(split))

@@ -19,7 +19,7 @@ from pathlib import Path
 from benchmarks.__main__ import print_table
 from genaipa.policies.document import About, Document
 from genaipa_watch.changes import Changes
-from genaipa_watch.history import REASONS, read_history
+from genaipa_watch.history import REASONS, read_version_history
 
 _POLICY = "/Privacy Policy.md"
 
@@ -41,13 +41,13 @@ def main() -> None:
     for repository in parser.parse_args().clones:
         for path in policies(repository):
             before = time.perf_counter()
-            found = read_history(repository, path)
+            found = read_version_history(repository, path)
             reading += time.perf_counter() - before
-            texts, every = texts + 1, every + found.every
+            texts, every = texts + 1, every + found.version_count
             counted.update({REASONS[reason]: number for reason, number in found.left_out.items()})
             documents = [Document(version.date, version.text, About(company="x")) for version in found.versions]
             for earlier, later in pairwise(documents):
-                assert Changes(earlier, later).counts
+                assert Changes(earlier, later).count_by_state
                 pairs += 1
     whole = time.perf_counter() - begun
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

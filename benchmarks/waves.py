@@ -22,7 +22,7 @@ from benchmarks.coverage import PUBLISHED
 from genaipa.reports.crossed import estimate_crossed_mean
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.answers import Occurrence, PooledAnswer
-from genaipa.scoring.waves import SIZE, Waves, compute_inclusion, encode_waves, short_digest
+from genaipa.scoring.waves import SIZE, Waves, compute_wave_inclusion, encode_waves, short_digest
 
 QUESTIONS, DOCUMENTS = 32, 5
 MEAN = 72.0
@@ -112,7 +112,7 @@ def seconds(number: int) -> list[tuple[object, ...]]:
         }
     ).astype("category")
     made = time.perf_counter()
-    assert compute_inclusion(frame, waves)["in_wave"].sum() == 10 * SIZE
+    assert compute_wave_inclusion(frame, waves)["in_wave"].sum() == 10 * SIZE
     done = time.perf_counter()
     row = (f"{len(study):,}", f"{drawn - begun:.1f}", f"{kept - drawn:.1f}", f"{len(content) / 2**20:.0f}")
     return [(*row, f"{done - made:.1f}")]

@@ -138,8 +138,8 @@ async def write_messages(workload: Workload, workspace: Path) -> None:
 
 def write_judged(folder: Path, file: Path) -> None:
     """Write the messages that a judge was sent, from the folder of its run, and the form of its replies."""
-    from genaipa.judging.answers import read_material
-    from genaipa.judging.verdict import make_schema
+    from genaipa.judging.answers import read_judged_material
+    from genaipa.judging.verdict import make_verdict_schema
     from genaipa.runs.folder import RunFolder
 
     run = RunFolder(folder)
@@ -150,7 +150,11 @@ def write_judged(folder: Path, file: Path) -> None:
     introductions = {
         name: [{"role": m.role, "content": m.content} for m in run.read_introduction(name)] for name in asked
     }
-    form = {"name": "reply", "schema": make_schema(read_material(run).rubric, annotated=False), "strict": True}
+    form = {
+        "name": "reply",
+        "schema": make_verdict_schema(read_judged_material(run).rubric, annotated=False),
+        "strict": True,
+    }
     fields = {"response_format": {"type": "json_schema", "json_schema": form}}
     made = {"introductions": introductions, "conversations": list(asked.items()), "fields": fields}
     file.write_text(json.dumps(made), encoding="utf-8")

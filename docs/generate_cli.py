@@ -9,8 +9,8 @@ import re
 from pathlib import Path
 from unittest import mock
 
-from genaipa.cli import command_line
-from genaipa.cli.terminal.headings import list_commands
+from genaipa.cli import root_command
+from genaipa.cli.terminal.headings import commands_by_heading
 
 INDEX = Path(__file__).parent / "reference" / "cli.md"
 FOLDER = INDEX.with_suffix("")
@@ -25,7 +25,7 @@ def help_page(*command: str) -> str:
     """Return the help of one command with all its options, at a fixed width and without styles."""
     plain = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
     with mock.patch.dict(os.environ, plain), contextlib.redirect_stdout(io.StringIO()) as shown:
-        command_line()([*command, "--help-all"], prog_name="genaipa", standalone_mode=False)
+        root_command()([*command, "--help-all"], prog_name="genaipa", standalone_mode=False)
     return re.sub(r" +$", "", shown.getvalue(), flags=re.MULTILINE).strip()
 
 
@@ -43,7 +43,7 @@ def write_section(level: int, *command: str) -> str:
 
 def whole_pages() -> dict[Path, str]:
     """Return path → text of every page of commands as it should be."""
-    groups = list_commands()
+    groups = commands_by_heading()
     tables = []
     for heading, commands in groups.items():
         rows = (f"| [{name}](cli/{name}.md) | {summary} |" for name, summary in commands.items())

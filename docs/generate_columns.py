@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from genaipa.answers.fact import facts, score_facts, study_facts
-from genaipa.plugins import is_ours
+from genaipa.plugins import ships_with_genaipa
 from genaipa.scoring import columns
 from genaipa.scoring.rubric import shipped_rubric
 
@@ -48,7 +48,7 @@ def fact_table(known: Iterable[AnyFact]) -> str:
     rows = [
         f"| `{name}` | {fact.name} | {column.kind} | {column.unit} | {column.meaning} |"
         for fact in known
-        if is_ours(type(fact).__module__)
+        if ships_with_genaipa(type(fact).__module__)
         for name, column in fact.columns.items()
     ]
     return "\n".join(("| column | fact | type | unit | what it holds |", "|---|---|---|---|---|", *rows, ""))

@@ -207,16 +207,16 @@ class ReleasedData:
 
     @cached_property
     def _five_numbers(self) -> pd.DataFrame:
-        return documents.five_numbers_table(self._frame).data
+        return documents.five_number_summary_table(self._frame).data
 
     @cached_property
     def _by_source(self) -> pd.DataFrame:
-        return overall.sources_table(self._frame).data
+        return overall.scores_by_question_source_table(self._frame).data
 
     @cached_property
     def _questions(self) -> pd.DataFrame:
         """Every question with its place, half of them the easiest, half the hardest; means as printed, a tenth."""
-        found = metrics.easiest_and_hardest_table(self._frame, per_end=len(self._study.questions.texts)).data
+        found = metrics.easiest_and_hardest_questions_table(self._frame, per_end=len(self._study.questions.texts)).data
         return found.assign(mean=found["mean"] / 10)
 
     @cached_property
@@ -229,11 +229,11 @@ class ReleasedData:
 
     @cached_property
     def _regulation(self) -> pd.DataFrame:
-        return regulation.regulation_table(self._frame).data
+        return regulation.regulation_scores_table(self._frame).data
 
     @cached_property
     def _documents(self) -> pd.DataFrame:
-        return texts.texts_table(self._study.statistics, self._frame).data
+        return texts.document_statistics_table(self._study.statistics, self._frame).data
 
     def find(self, number: PrintedNumber) -> Found | None:
         """Return what the data gives; None where it lacks what the figure was computed from."""

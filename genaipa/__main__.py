@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Run the command line; ended while it still starts, it says so, and ends as at Ctrl-C later on."""
-    take_signals()
+    treat_termination_as_interrupt()
     # The collector of cycles looks through all that pandas and matplotlib hold each time 700 objects were made: a fifth
     # of a report's time, for next to nothing to collect.
     gc.set_threshold(100_000, 50, 100)
@@ -36,7 +36,7 @@ def main() -> None:
         sys.exit(130)
 
 
-def take_signals() -> None:
+def treat_termination_as_interrupt() -> None:
     """Let SIGTERM and SIGHUP end this process as Ctrl-C does, so that a server that was started here ends too.
 
     A shell's background job stays deaf to Ctrl-C itself.
@@ -52,11 +52,11 @@ def take_signals() -> None:
             signal.signal(number, _interrupt_process)
 
 
-def _interrupt_process(number: int, frame: FrameType | None) -> None:
+def _interrupt_process(signal_number: int, frame: FrameType | None) -> None:
     """End as at Ctrl-C, in the way that holds at this moment."""
     # asyncio's own while it runs.
     at_ctrl_c = signal.getsignal(signal.SIGINT)
-    (at_ctrl_c if callable(at_ctrl_c) else signal.default_int_handler)(number, frame)
+    (at_ctrl_c if callable(at_ctrl_c) else signal.default_int_handler)(signal_number, frame)
 
 
 if __name__ == "__main__":

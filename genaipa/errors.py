@@ -78,14 +78,14 @@ class UnknownNameError(UsageError):
     """A name that doesn't exist; the message names the nearest one, or all that exist."""
 
     def __init__(self, kind: str, name: str, valid_names: Iterable[str], hint: str = "") -> None:
-        super().__init__(f"no {kind} '{clip(name)}'{nearest(name, valid_names)}{' ' + hint if hint else ''}")
+        super().__init__(f"no {kind} '{clip(name)}'{name_suggestion(name, valid_names)}{' ' + hint if hint else ''}")
 
 
 class NotAmongError(UnknownNameError):
     """A name that is not among those of its kind that there are, such as the systems of some runs."""
 
     def __init__(self, among: str, name: str, valid_names: Iterable[str]) -> None:
-        UsageError.__init__(self, f"'{clip(name)}' is not among the {among}{nearest(name, valid_names)}")
+        UsageError.__init__(self, f"'{clip(name)}' is not among the {among}{name_suggestion(name, valid_names)}")
 
 
 class OptionError(UsageError):
@@ -157,7 +157,7 @@ class NoReplyError(GenaipaError):
         self.thoughts = ""
 
     @property
-    def signature(self) -> tuple[str, int | None, str]:
+    def comparison_key(self) -> tuple[str, int | None, str]:
         """Equal for failures that are the same; what is quoted of a body, in parentheses, differs each time."""
         message = str(self)
         return (self.kind, self.status, message.partition(" (")[0] if self.kind == "malformed-reply" else message)
@@ -223,11 +223,15 @@ class NoRoomError(RunError):
     """A file can't be written, for want of room or of the right to."""
 
     @classmethod
-    def from_os_error(cls, path: Path | str, error: OSError, done: str = "written", saved: str = "") -> Self:
+    def from_os_error(
+        cls, path: Path | str, error: OSError, failed_action: str = "written", what_is_saved: str = ""
+    ) -> Self:
         """Return the error of a file that can't be `done`, with what is `kept` nevertheless."""
-        remedy = f"{saved}. Make" if saved else "make"
+        remedy = f"{what_is_saved}. Make" if what_is_saved else "make"
         need = "it writable" if error.errno in NOT_ALLOWED else "room"
-        return cls(f"{path} can't be {done} ({error.strerror}); {remedy} {need} and run the same command again.")
+        return cls(
+            f"{path} can't be {failed_action} ({error.strerror}); {remedy} {need} and run the same command again."
+        )
 
 
 class SpendingCapError(GenaipaError):
@@ -240,7 +244,7 @@ class SpendingCapError(GenaipaError):
         self.needed = needed
 
 
-def command(*words: object) -> str:
+def shell_command(*words: object) -> str:
     """Format a command to paste, its words quoted for the shell."""
     return shlex.join(map(str, words))
 
@@ -266,7 +270,7 @@ def closest(name: str, valid_names: Iterable[str]) -> str:
     return (case_variants or difflib.get_close_matches(name, names, n=1, cutoff=0.6) or [""])[0]
 
 
-def nearest(name: str, valid_names: Iterable[str]) -> str:
+def name_suggestion(name: str, valid_names: Iterable[str]) -> str:
     """Return `: did you mean 'uber'?` or `; known: …`, to follow an unknown name."""
     names = sorted(set(valid_names))
     if close := closest(name, names):

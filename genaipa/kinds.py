@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from genaipa.errors import MissingPackageError
-from genaipa.plugins import load, plugins
+from genaipa.plugins import entry_point_targets, load_object
 
 if TYPE_CHECKING:
     from collections.abc import KeysView
@@ -55,7 +55,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The plan in a few words; empty where the documents and initializations say all."""
         return ""
 
-    def facts(self, task: str) -> Mapping[str, str]:  # noqa: ARG002 - for plans that have some
+    def run_table_facts(self, task: str) -> Mapping[str, str]:  # noqa: ARG002 - for plans that have some
         """Return facts for a table of runs, by column."""
         return {}
 
@@ -63,14 +63,14 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 P = TypeVar("P", bound=Plan)
 
 
-def option(about: str, *flags: str, **details: str | int) -> Meta:
+def make_plan_option(help_text: str, *flags: str, **details: str | int) -> Meta:
     """Make a plan's field an option of `genaipa run`: its help, and its flags where they aren't the field's name.
 
     `details` are its `metavar`; its bounds `min` and `max` on the command line; the option `before` which it is listed;
     the heading of its `panel`, which only `--help-all` shows, the kind's own where it names neither; and the names that
     it `completes`, as `genaipa.cli.terminal.completion` has them.
     """
-    return Meta(description=about, extra={"flags": flags, **details})
+    return Meta(description=help_text, extra={"flags": flags, **details})
 
 
 class Option(NamedTuple):
@@ -130,19 +130,19 @@ class Kind(Generic[P]):
     """Title of its page at the desk, which `show_page` draws; empty without one."""
 
     @property
-    def is_gone(self) -> bool:
+    def is_package_missing(self) -> bool:
         """Tell whether the package that brings the kind is not installed."""
         return type(self) is Kind
 
     @property
-    def fields(self) -> tuple[str, ...]:
+    def plan_fields(self) -> tuple[str, ...]:
         """The fields of its plan."""
         return self.plan.__struct_fields__
 
     @property
-    def has_results(self) -> bool:
+    def has_results_class(self) -> bool:
         """Tell whether reports have a part on its runs (`results`), without importing that."""
-        return type(self).results is not Kind.results
+        return type(self).load_results_class is not Kind.load_results_class
 
     def make(self, spec: RunSpec, workspace: Workspace) -> Task:  # noqa: ARG002 - for kinds that are here
         """Make the task of a spec; a UsageError for an unknown name, and any error of its data."""
@@ -157,7 +157,7 @@ class Kind(Generic[P]):
         """Return the tasks of this kind that have a name; None if it is one task, called like the kind."""
         return None
 
-    def rows(self) -> Iterable[dict[str, str]]:
+    def list_task_rows(self) -> Iterable[dict[str, str]]:
         """Return a row of facts about each of these tasks, for a list of them."""
         return ()
 
@@ -165,18 +165,18 @@ class Kind(Generic[P]):
         """Tell whether the items of a plan may be passed on to others."""
         return True
 
-    def results(self) -> type[Results] | None:
+    def load_results_class(self) -> type[Results] | None:
         """Return the class of what it adds to reports, made of a workspace and its runs."""
         return None
 
-    def closing(self, workspace: Workspace, folder: RunFolder) -> Closing:  # noqa: ARG002 - for kinds that say something
+    def closing_lines_and_facts(self, workspace: Workspace, folder: RunFolder) -> Closing:  # noqa: ARG002 - for kinds that say something
         """Return what is printed after a run."""
         return Closing()
 
     def show_page(self, desk: Desk, user: User) -> None:
         """Draw its `page` at the desk for a user."""
 
-    def check(self, workspace: Workspace) -> Checked | None:  # noqa: ARG002 - for kinds with files
+    def check_workspace_files(self, workspace: Workspace) -> Checked | None:  # noqa: ARG002 - for kinds with files
         """Check the kind's own files in a workspace; None if it has none."""
         return None
 
@@ -188,37 +188,37 @@ class Kind(Generic[P]):
 @functools.cache
 def find_kind(name: str) -> Kind[Any]:
     """Return the kind of that name; a plain `Kind` where its package is gone."""
-    target = OWN.get(name) or plugins(GROUP).get(name, "")
+    target = OWN.get(name) or entry_point_targets(GROUP).get(name, "")
     try:
-        kind: Kind[Any] = load(target) if target else Kind()
+        kind: Kind[Any] = load_object(target) if target else Kind()
     except (ImportError, AttributeError):
         return Kind()
     return kind
 
 
-def names() -> KeysView[str]:
+def kind_names() -> KeysView[str]:
     """Return the names of all kinds, the core's own first."""
-    return {**OWN, **plugins(GROUP)}.keys()
+    return {**OWN, **entry_point_targets(GROUP)}.keys()
 
 
-def kinds() -> dict[str, Kind[Any]]:
+def load_kinds() -> dict[str, Kind[Any]]:
     """Return name → kind of every kind that is here."""
-    return {name: kind for name in names() if not (kind := find_kind(name)).is_gone}
+    return {name: kind for name in kind_names() if not (kind := find_kind(name)).is_package_missing}
 
 
-def missing() -> str:
+def describe_missing_kinds() -> str:
     """Name the kinds whose package is gone; empty for none."""
-    gone = sorted(names() - kinds().keys())
+    gone = sorted(kind_names() - load_kinds().keys())
     return f"not here, though installed once: the package of {' and '.join(gone)}" if gone else ""
 
 
-def as_plan(kind: str, plan: Any) -> Plan:
+def convert_to_kind_plan(kind_name: str, plan: Any) -> Plan:
     """Convert a plan to the struct of its kind, or of its fields if the kind is absent; a ValueError otherwise.
 
     `plan` may be the fields by name, as a file has them.
     """
-    task_kind = find_kind(kind)
-    if task_kind.is_gone:
+    task_kind = find_kind(kind_name)
+    if task_kind.is_package_missing:
         return plan if isinstance(plan, Plan) else _make_unknown_plan(plan)
     try:
         return plan if isinstance(plan, task_kind.plan) else msgspec.convert(msgspec.to_builtins(plan), task_kind.plan)
@@ -232,23 +232,23 @@ def _make_unknown_plan(fields: Mapping[str, Any]) -> Plan:
     return plan
 
 
-def options() -> dict[str, Option]:
+def load_plan_options() -> dict[str, Option]:
     """Return name → field of a plan that is an option; where several plans have it, that of the first."""
     options: dict[str, Option] = {}
-    for name, kind in kinds().items():
+    for name, kind in load_kinds().items():
         for plan_field in msgspec.structs.fields(kind.plan):
             for note in getattr(plan_field.type, "__metadata__", ()):
                 if isinstance(note, Meta) and note.description:
                     default = None if plan_field.default is msgspec.NODEFAULT else plan_field.default
                     details = {**(note.extra or {})}
                     flags = details.pop("flags", ()) or (f"--{plan_field.name.replace('_', '-')}",)
-                    takes = _find_option_form(get_args(plan_field.type)[0])
+                    takes = _find_option_value_type(get_args(plan_field.type)[0])
                     option = Option(name, plan_field.type, takes, default, note.description, flags, details)
                     options.setdefault(plan_field.name, option)
     return options
 
 
-def _find_option_form(field_type: Any) -> type:
+def _find_option_value_type(field_type: Any) -> type:
     """Return the form in which a field is given: a number, yes or no, several words, or a word."""
     if NoneType in get_args(field_type):
         (field_type,) = (member for member in get_args(field_type) if member is not NoneType)

@@ -16,12 +16,12 @@ OURS = "genaipa"
 T = TypeVar("T")
 
 
-def plugins(group: str) -> dict[str, str]:
+def entry_point_targets(group: str) -> dict[str, str]:
     """Return name → `module:name` of the entry points of a group in installed packages."""
-    return dict(_find_targets(group, _stamp_folders()))
+    return dict(_find_entry_point_targets(group, _list_path_folder_times()))
 
 
-def _stamp_folders() -> tuple[tuple[str, int], ...]:
+def _list_path_folder_times() -> tuple[tuple[str, int], ...]:
     """Return which folders are looked through, and when each changed; a run asks for its systems several times."""
     folders = []
     for path in sys.path:
@@ -42,24 +42,24 @@ class _Point(NamedTuple):
 
 
 @functools.lru_cache
-def _find_targets(group: str, installed: tuple[tuple[str, int], ...]) -> dict[str, str]:
-    packages = _entry_points(installed)
+def _find_entry_point_targets(group: str, installed: tuple[tuple[str, int], ...]) -> dict[str, str]:
+    packages = _group_entry_points_by_package(installed)
     # A name of ours is ours, whatever else is installed.
     by_priority = sorted(packages.items(), key=lambda package: package[0] == OURS)
     return {point.name: point.value for _, points in by_priority for point in points if point.group == group}
 
 
-def _entry_points(installed: tuple[tuple[str, int], ...]) -> dict[str, tuple[_Point, ...]]:
+def _group_entry_points_by_package(installed: tuple[tuple[str, int], ...]) -> dict[str, tuple[_Point, ...]]:
     packages: dict[str, tuple[_Point, ...]] = {}
     for folder, changed in installed:
-        for name, points in _list_entry_points(folder, changed).items():
+        for name, points in _read_entry_points_in_folder(folder, changed).items():
             # Of a package that is in two folders the first is imported.
             packages.setdefault(name, points)
     return packages
 
 
 @functools.lru_cache
-def _list_entry_points(folder: str, changed: int) -> dict[str, tuple[_Point, ...]]:  # noqa: ARG001 - where and when
+def _read_entry_points_in_folder(folder: str, modified_ns: int) -> dict[str, tuple[_Point, ...]]:  # noqa: ARG001 - where and when
     """Return package → its entry points, of all packages in a folder.
 
     Each is a file of lines. importlib.metadata, which reads it as well, imports email, zipfile and sockets: a quarter
@@ -72,11 +72,11 @@ def _list_entry_points(folder: str, changed: int) -> dict[str, tuple[_Point, ...
             if end in {"dist-info", "egg-info"}:
                 # Its name by its folder's: NAME-VERSION.
                 package = stem.partition("-")[0].lower().replace(".", "_")
-                packages.setdefault(package, tuple(_read_points(f"{folder}/{name}/entry_points.txt")))
+                packages.setdefault(package, tuple(_read_entry_points_file(f"{folder}/{name}/entry_points.txt")))
     return packages
 
 
-def _read_points(path: str) -> Iterator[_Point]:
+def _read_entry_points_file(path: str) -> Iterator[_Point]:
     group = ""
     with contextlib.suppress(OSError, UnicodeDecodeError), open(path, encoding="utf-8") as lines:  # noqa: PTH123
         for line in map(str.strip, lines):
@@ -88,54 +88,58 @@ def _read_points(path: str) -> Iterator[_Point]:
                 yield _Point(group, name.strip(), value.partition("[")[0].strip())
 
 
-def is_ours(module: str) -> bool:
+def ships_with_genaipa(module: str) -> bool:
     """Tell whether a module ships with genaipa: in its package, or in one that its entry points name."""
     package = module.partition(".")[0]
-    points = _entry_points(_stamp_folders()).get(OURS, ())
+    points = _group_entry_points_by_package(_list_path_folder_times()).get(OURS, ())
     return package == OURS or any(point.package == package for point in points)
 
 
-def load_each(group: str, kind: type[T]) -> dict[str, T]:
+def load_entry_points_of_type(group: str, object_type: type[T]) -> dict[str, T]:
     """Return name → object of the entry points of a group that are of a kind; what can't be imported is left out."""
     objects = {}
-    for name, target in plugins(group).items():
+    for name, target in entry_point_targets(group).items():
         try:
-            instance = load(target)
+            instance = load_object(target)
         except Exception:  # noqa: BLE001, S112 - a package that is broken or gone must not take the others along
             continue
-        if isinstance(instance, kind):
+        if isinstance(instance, object_type):
             objects[name] = instance
     return objects
 
 
-def list_targets(noun: str, core_targets: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+def list_class_targets(noun: str, core_targets: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """Return name and `module:Class` of what is in the group of a noun, such as fact, the core's `own` first."""
     packages = (
-        (name, target) for name, target in sorted(plugins(f"{OURS}.{noun}s").items()) if name not in core_targets
+        (name, target)
+        for name, target in sorted(entry_point_targets(f"{OURS}.{noun}s").items())
+        if name not in core_targets
     )
     return (*core_targets.items(), *packages)
 
 
-def make_each(noun: str, core_targets: Mapping[str, str], kind: type[T]) -> tuple[dict[str, T], tuple[str, ...]]:
+def make_plugins_and_problems(
+    noun: str, core_targets: Mapping[str, str], plugin_type: type[T]
+) -> tuple[dict[str, T], tuple[str, ...]]:
     """Return name → object of each class in the group of a noun, and sentences on the classes that are left out.
 
     That is a package's that can't be loaded or made, or is of another kind.
     """
-    wanted: Any = kind  # mypy takes no type variable for hashable
-    instances, problems = _make_each(noun, list_targets(noun, core_targets), wanted)
+    wanted: Any = plugin_type  # mypy takes no type variable for hashable
+    instances, problems = _make_plugins_and_problems(noun, list_class_targets(noun, core_targets), wanted)
     return dict(instances), problems
 
 
 @functools.cache
-def _make_each(
-    noun: str, targets: tuple[tuple[str, str], ...], kind: type[Any]
+def _make_plugins_and_problems(
+    noun: str, targets: tuple[tuple[str, str], ...], plugin_type: type[Any]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     instances: dict[str, Any] = {}
     problems: list[str] = []
     for name, target in targets:
         try:
-            instance = load(target)()
-            if not isinstance(instance, kind):
+            instance = load_object(target)()
+            if not isinstance(instance, plugin_type):
                 raise TypeError(f"it is no {noun}")  # noqa: TRY301 - told as whatever else is wrong with it
         except Exception as error:
             if target.startswith(f"{OURS}."):
@@ -150,17 +154,17 @@ def _make_each(
 def find_broken_packages() -> dict[str, str]:
     """Return package → which of its entry points for genaipa can't be imported, and why."""
     broken: dict[str, str] = {}
-    for package, points in _entry_points(_stamp_folders()).items():
+    for package, points in _group_entry_points_by_package(_list_path_folder_times()).items():
         for point in points:
             if point.group.startswith(f"{OURS}."):
                 try:
-                    load(point.value)
+                    load_object(point.value)
                 except Exception as error:  # noqa: BLE001 - whatever it is, it is told
                     broken[package] = f"{point.name} can't be imported ({type(error).__name__}: {error})"
     return broken
 
 
-def load(target: str) -> Any:
+def load_object(target: str) -> Any:
     """Return the object that `module:name` refers to."""
     module, _, attribute = target.partition(":")
     return getattr(importlib.import_module(module), attribute)

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from genaipa.answers.fact import find_metrics_named_like_facts
-from genaipa.datasets.base import find_dataset_with_document
-from genaipa.errors import DataError, GenaipaError, clip, nearest
-from genaipa.files.strict_yaml import UNREADABLE, read_valid_part
-from genaipa.files.text import DAMAGE, read_text, why
+from genaipa.datasets.base import find_unpulled_dataset_with_document
+from genaipa.errors import DataError, GenaipaError, clip, name_suggestion
+from genaipa.files.strict_yaml import UNREADABLE, read_valid_yaml_part
+from genaipa.files.text import DAMAGE, explain_error, read_text
 from genaipa.judging.name import NAME
 from genaipa.judging.task import TEMPLATES as JUDGES
-from genaipa.judging.task import load_templates
-from genaipa.kinds import kinds
+from genaipa.judging.task import load_judge_templates
+from genaipa.kinds import load_kinds
 from genaipa.policies.document import About, Document, load_document, metadata_problems, read_document
 from genaipa.policies.sections import resolve_citation
 from genaipa.questions.annotations import (
@@ -52,9 +52,18 @@ from genaipa.scoring.people import FILE, load_people
 from genaipa.scoring.rubric import Rubric, find_guideline_problems, find_rubric_problems, load_rubric
 from genaipa.scoring.store import open_existing_store
 from genaipa.scoring.waves import WAVES, load_waves
-from genaipa.systems.catalog import read_user_entries
-from genaipa.tasks.prompts import INCLUDED, TEMPLATES, find_prompts, list_inner_folders, list_prompt_sets
-from genaipa.workspace import MARKER, RUNS, SUFFIXES, SYSTEMS, DataKind, Workspace, explain_no_folder, shipped_folder
+from genaipa.systems.catalog import read_user_system_entries
+from genaipa.tasks.prompts import INCLUDED, TEMPLATES, find_prompts, list_prompt_folders_of_kinds, list_prompt_sets
+from genaipa.workspace import (
+    MARKER,
+    RUNS,
+    SUFFIXES,
+    SYSTEMS,
+    DataKind,
+    Workspace,
+    explain_unusable_folder,
+    shipped_folder,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -101,14 +110,14 @@ def convert_to_findings(errors: Iterable[GenaipaError], path: Path | str = "") -
     ]
 
 
-def find_unknown_assignments(workspace: Workspace, runs: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
+def find_unknown_assigned_names(workspace: Workspace, runs: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
     """Yield file, entry and problem of each assigned name that is no document, experiment or system of a run."""
     assign: dict[str, tuple[str, ...]] = {}
     with contextlib.suppress(GenaipaError):  # which is told already
         assign = load_people(workspace).assign
     if not assign:
         return
-    valid_names = {*workspace.names("policies"), *EXPERIMENTS}
+    valid_names = {*workspace.nearest_files("policies"), *EXPERIMENTS}
     for path in runs:
         with contextlib.suppress(GenaipaError):
             manifest = RunFolder(path).manifest()
@@ -116,24 +125,26 @@ def find_unknown_assignments(workspace: Workspace, runs: Iterable[Path]) -> Iter
     for analyst, about in assign.items():
         for name in about:
             if name not in valid_names:
-                problem = f"'{clip(name)}' is no document, experiment or system of a run{nearest(name, valid_names)}"
+                problem = (
+                    f"'{clip(name)}' is no document, experiment or system of a run{name_suggestion(name, valid_names)}"
+                )
                 yield str(workspace.home / FILE), f"assign.{clip(analyst)}", problem
 
 
 def check_prompts(workspace: Workspace) -> Iterator[FileProblem]:
     """Yield every template that can't be rendered; the shipped one then takes its place and the rest is tried."""
     for name in list_prompt_sets(workspace):
-        yield from _check_set(workspace, find_prompts(workspace, name))
+        yield from _check_prompt_set(workspace, find_prompts(workspace, name))
     try:
-        load_templates(workspace)
+        load_judge_templates(workspace)
     except GenaipaError as error:
         yield from convert_to_findings([error], workspace.home)
-    for name, (_, path) in workspace.names("prompts", NAME).items():
+    for name, (_, path) in workspace.nearest_files("prompts", NAME).items():
         if name not in JUDGES:
-            yield FileProblem(str(path), "", f"is no message of a judge's{nearest(name, JUDGES)}", "warning")
+            yield FileProblem(str(path), "", f"is no message of a judge's{name_suggestion(name, JUDGES)}", "warning")
 
 
-def _check_set(workspace: Workspace, prompts: Prompts) -> Iterator[FileProblem]:
+def _check_prompt_set(workspace: Workspace, prompts: Prompts) -> Iterator[FileProblem]:
     files = prompts.files
     missing = [name for name in (*TEMPLATES, *INCLUDED) if name not in files]
     if missing:
@@ -154,10 +165,10 @@ def _check_set(workspace: Workspace, prompts: Prompts) -> Iterator[FileProblem]:
             return
 
 
-def find_unused_prompts(workspace: Workspace, chosen: str) -> Iterator[FileProblem]:
+def find_unused_prompts(workspace: Workspace, set_name: str) -> Iterator[FileProblem]:
     """Yield the templates of a set that replace none and that none includes: most likely a name mistyped."""
     message_names = (*TEMPLATES, *INCLUDED)
-    prompts = find_prompts(workspace, chosen)
+    prompts = find_prompts(workspace, set_name)
     for name in set(prompts.files) - set(message_names):
         path = prompts.files[name][1]
         try:
@@ -166,7 +177,10 @@ def find_unused_prompts(workspace: Workspace, chosen: str) -> Iterator[FileProbl
             return
         if not included:
             yield FileProblem(
-                str(path), "", f"replaces no prompt and is included by none{nearest(name, message_names)}", "warning"
+                str(path),
+                "",
+                f"replaces no prompt and is included by none{name_suggestion(name, message_names)}",
+                "warning",
             )
 
 
@@ -181,15 +195,15 @@ class Validation(msgspec.Struct, frozen=True):
     splits: dict[str, dict[str, int]]
 
 
-def validate(workspace: Workspace, *, data: bool = False) -> Validation:
+def validate(workspace: Workspace, *, with_digests: bool = False) -> Validation:
     """Check the data in effect, layers below the workspace included, and the runs.
 
     With `data`, every text of the runs and every event of the scores is compared with the digest kept with it.
     """
-    kind_checks = [checked for kind in kinds().values() if (checked := kind.check(workspace))]
+    kind_checks = [checked for kind in load_kinds().values() if (checked := kind.check_workspace_files(workspace))]
     files = {**_data_files(workspace), **{check.folder: check.files for check in kind_checks}}
     folders = [check.folder for check in kind_checks]
-    findings = _check_workspace(workspace, files["runs"], folders, data=data)
+    findings = _check_workspace(workspace, files["runs"], folders, with_digests=with_digests)
     findings += [finding for check in kind_checks for finding in check.findings]
     findings = sorted(dict.fromkeys(findings), key=lambda finding: (finding.path, finding.severity))
     named = {Path(finding.path) for finding in findings}
@@ -202,11 +216,15 @@ def validate(workspace: Workspace, *, data: bool = False) -> Validation:
 
 def _data_files(workspace: Workspace) -> dict[str, list[Path]]:
     """Return kind of data → files in effect, run folders, the user's catalog of systems."""
-    files: dict[str, list[Path]] = {kind: [path for _, path in workspace.names(kind).values()] for kind in SUFFIXES}
+    files: dict[str, list[Path]] = {
+        kind: [path for _, path in workspace.nearest_files(kind).values()] for kind in SUFFIXES
+    }
     sets = (find_prompts(workspace, name) for name in list_prompt_sets(workspace))
     files["prompts"] = list({path: None for prompts in sets for _, path in prompts.files.values()})
     files["prompts"] += [
-        path for inner in list_inner_folders() for _, path in workspace.names("prompts", inner).values()
+        path
+        for inner in list_prompt_folders_of_kinds()
+        for _, path in workspace.nearest_files("prompts", inner).values()
     ]
     files["people"] = [path for path in [workspace.home / desk_people.FILE] if path.is_file()]
     files["systems"] = [path for path in [workspace.systems_file] if path is not None]
@@ -221,63 +239,63 @@ def _rubric_problems(path: Path, rubric: Rubric) -> Iterator[DataError]:
 
 
 def _check_workspace(
-    workspace: Workspace, runs: Iterable[Path], folders: Iterable[str], *, data: bool
+    workspace: Workspace, runs: Iterable[Path], task_folders: Iterable[str], *, with_digests: bool
 ) -> list[FileProblem]:
-    findings = [*_check_folders(workspace, folders), *_check_marker(workspace)]
-    for name, (_, path) in workspace.names("questions").items():
+    findings = [*_find_unusable_paths(workspace, task_folders), *_check_genaipa_toml(workspace)]
+    for name, (_, path) in workspace.nearest_files("questions").items():
         findings += _check_questions(workspace, name, path)
-    for _, path in workspace.names("rubrics").values():
-        findings += convert_to_findings(read_valid_part(path, Rubric, partial(_rubric_problems, path))[1])
-    findings += _check_rubric_name(workspace)
-    for name in workspace.names("policies"):
+    for _, path in workspace.nearest_files("rubrics").values():
+        findings += convert_to_findings(read_valid_yaml_part(path, Rubric, partial(_rubric_problems, path))[1])
+    findings += _check_chosen_rubric_and_guidelines(workspace)
+    for name in workspace.nearest_files("policies"):
         findings += _check_document(workspace, name)
-    for name in workspace.names("annotations"):
+    for name in workspace.nearest_files("annotations"):
         findings += _check_annotations(workspace, name)
-    for name in workspace.names("corrections"):
+    for name in workspace.nearest_files("corrections"):
         findings += _check_corrections(workspace, name)
     findings += check_prompts(workspace)
-    findings += convert_to_findings(read_user_entries(workspace)[1])
+    findings += convert_to_findings(read_user_system_entries(workspace)[1])
     if (people := workspace.home / desk_people.FILE).is_file():
         findings += convert_to_findings(
-            read_valid_part(people, desk_people.People, partial(desk_people.find_people_problems, people))[1]
+            read_valid_yaml_part(people, desk_people.People, partial(desk_people.find_people_problems, people))[1]
         )
-        findings += [FileProblem(*assignment, "warning") for assignment in find_unknown_assignments(workspace, runs)]
+        findings += [FileProblem(*assignment, "warning") for assignment in find_unknown_assigned_names(workspace, runs)]
     findings += _find_unread_files(workspace)
     for path in runs:
-        findings += _check_run(path, data=data)
+        findings += _check_run(path, with_digests=with_digests)
     findings += _check_studies(workspace, runs)
     try:
         load_waves(workspace)
     except GenaipaError as error:
         findings += convert_to_findings([error])
-    if data:
+    if with_digests:
         findings += _check_scores(workspace)
     return findings
 
 
 def _check_questions(workspace: Workspace, name: str, path: Path) -> list[FileProblem]:
-    questions, errors = read_valid_part(path, QuestionSet, partial(question_problems, path, name))
+    questions, errors = read_valid_yaml_part(path, QuestionSet, partial(question_problems, path, name))
     against = translation_problems(path, questions, workspace) if questions is not None else ()
     return convert_to_findings((*errors, *against))
 
 
-def _check_folders(workspace: Workspace, of_kinds: Iterable[str]) -> Iterator[FileProblem]:
+def _find_unusable_paths(workspace: Workspace, task_folders: Iterable[str]) -> Iterator[FileProblem]:
     """Yield names of folders and files that something else has, and links that lead nowhere."""
     home = workspace.home
     kinds = tuple(SUFFIXES) if workspace.layers[0][0] == "workspace" else ()
-    folders = [home / name for name in (*kinds, *of_kinds, RUNS)]
+    folders = [home / name for name in (*kinds, *task_folders, RUNS)]
     lost = (path for folder in folders if folder.is_dir() for path in folder.iterdir() if not path.exists())
     for path in (*folders, *lost):
-        if problem := explain_no_folder(path):
+        if problem := explain_unusable_folder(path):
             yield FileProblem(str(path), "", problem)
     for path in (home / SYSTEMS, home / desk_people.FILE):
         if path.is_symlink() and not path.exists():
-            yield FileProblem(str(path), "", explain_no_folder(path))
+            yield FileProblem(str(path), "", explain_unusable_folder(path))
         elif path.exists() and not path.is_file():
             yield FileProblem(str(path), "", "is not a file, and so it is not read; move it away.")
 
 
-def _check_marker(workspace: Workspace) -> Iterator[FileProblem]:
+def _check_genaipa_toml(workspace: Workspace) -> Iterator[FileProblem]:
     """Yield the file that makes a folder a workspace: its name is in it, and that of its rubric."""
     path = workspace.home / MARKER
     if path.is_dir():
@@ -291,14 +309,14 @@ def _check_marker(workspace: Workspace) -> Iterator[FileProblem]:
             yield FileProblem(str(path), "", f"is no TOML: {clip(' '.join(str(error).split()), 200)}.")
         else:
             for key in settings.keys() - {"name", "rubric"}:
-                problem = f"unknown key '{clip(key)}'{nearest(key, ['name', 'rubric'])}"
+                problem = f"unknown key '{clip(key)}'{name_suggestion(key, ['name', 'rubric'])}"
                 yield FileProblem(str(path), clip(key), problem, "warning")
             # A rubric that is no text is told where the rubric is looked up.
             if not isinstance(settings.get("name", ""), str):
                 yield FileProblem(str(path), "name", "wants text.")
 
 
-def _check_rubric_name(workspace: Workspace) -> Iterator[FileProblem]:
+def _check_chosen_rubric_and_guidelines(workspace: Workspace) -> Iterator[FileProblem]:
     try:
         yield from convert_to_findings(find_guideline_problems(workspace, load_rubric(workspace)))
     except DataError as error:
@@ -307,7 +325,7 @@ def _check_rubric_name(workspace: Workspace) -> Iterator[FileProblem]:
 
 
 def _check_document(workspace: Workspace, name: str) -> list[FileProblem]:
-    layer, path = workspace.names("policies")[name]
+    layer, path = workspace.nearest_files("policies")[name]
     beside = path.with_suffix(".yaml")
     text, unread = "", []
     try:
@@ -318,37 +336,37 @@ def _check_document(workspace: Workspace, name: str) -> list[FileProblem]:
     def rules(about: About) -> Iterable[DataError]:
         return metadata_problems(path, Document(name, text, about, layer)) if not unread else ()
 
-    errors = read_valid_part(beside, About, rules)[1] if beside.is_file() else []
+    errors = read_valid_yaml_part(beside, About, rules)[1] if beside.is_file() else []
     return convert_to_findings([*unread, *errors])
 
 
 def _check_annotations(workspace: Workspace, name: str) -> Iterator[FileProblem]:
-    path = workspace.names("annotations")[name][1]
-    annotated, errors = read_valid_part(path, Annotations, partial(annotation_problems, path, name))
+    path = workspace.nearest_files("annotations")[name][1]
+    annotated, errors = read_valid_yaml_part(path, Annotations, partial(annotation_problems, path, name))
     yield from convert_to_findings(errors)
     if annotated is not None:
         try:
             document = load_document(name, workspace)
         except GenaipaError:
             document = None
-        yield from _check_answers(workspace, name, drop_blank_answers(annotated), document)
+        yield from _check_annotated_answers(workspace, name, drop_blank_answers(annotated), document)
 
 
-def _check_answers(
+def _check_annotated_answers(
     workspace: Workspace, name: str, annotated: Annotations, document: Document | None
 ) -> Iterator[FileProblem]:
     """Tell whether annotated answers belong to a text, to questions and to sections that exist."""
-    layer, path = workspace.names("annotations")[name]
+    layer, path = workspace.nearest_files("annotations")[name]
     file = str(path)
     if document is None:
-        dataset = find_dataset_with_document(name)
+        dataset = find_unpulled_dataset_with_document(name)
         pull = f" yet; it comes with: genaipa get {dataset.name}" if dataset else ""
         serves = "; its answers serve a corpus's document of that digest" if annotated.digest and not dataset else ""
         yield FileProblem(file, "document", f"there is no usable document '{name}' here{pull}{serves}.", "warning")
     elif are_annotations_of_text(annotated, layer, document, workspace):
-        yield from _check_sections(file, annotated, document)
+        yield from _check_cited_sections(file, annotated, document)
     else:
-        text = str(workspace.names("policies")[document.name][1])
+        text = str(workspace.nearest_files("policies")[document.name][1])
         location = (file, "digest") if layer == "workspace" else (text, "")
         yield FileProblem(*location, explain_unused_annotations(annotated, path, layer), "warning")
     if annotated.questions == UNREADABLE:
@@ -358,7 +376,7 @@ def _check_answers(
         return
     ids = [question.id for question in question_set.questions]
     for question in (question for question in annotated.answers if question not in ids):
-        problem = f"the set '{question_set.name}' has no such question{nearest(question, ids)}"
+        problem = f"the set '{question_set.name}' has no such question{name_suggestion(question, ids)}"
         yield FileProblem(file, f"answers.{question}", problem)
     if uncovered := [question for question in ids if question not in annotated.answers]:
         yield FileProblem(file, "answers", f"no annotated answer to {', '.join(uncovered)}.", "warning")
@@ -370,8 +388,8 @@ def _check_corrections(workspace: Workspace, name: str) -> Iterator[FileProblem]
         document = load_document(name, workspace)
     except GenaipaError:
         document = None
-    for layer, path in workspace.every("corrections")[name]:
-        corrections, errors = read_valid_part(path, Corrections, partial(correction_problems, path, name))
+    for layer, path in workspace.files_in_all_layers("corrections")[name]:
+        corrections, errors = read_valid_yaml_part(path, Corrections, partial(correction_problems, path, name))
         yield from convert_to_findings(errors)
         if corrections is None:
             continue
@@ -390,17 +408,19 @@ def _check_corrections(workspace: Workspace, name: str) -> Iterator[FileProblem]
         )
         for question in corrections.corrections:
             if answers is not None and question not in answers:
-                problem = f"there is no annotated answer to correct{nearest(question, answers)}"
+                problem = f"there is no annotated answer to correct{name_suggestion(question, answers)}"
                 yield FileProblem(str(path), f"corrections.{question}", problem, "warning")
 
 
-def _check_sections(file: str, annotated: Annotations, document: Document) -> Iterator[FileProblem]:
+def _check_cited_sections(file: str, annotated: Annotations, document: Document) -> Iterator[FileProblem]:
     for question, answer in annotated.answers.items():
         named = ((f"answers.{question}.points", label) for point in answer.points for label in point.sections)
         for entry, label in (*((f"answers.{question}", label) for label in answer.sections), *named):
             part = re.fullmatch(r"Part (\d+)", label) if annotated.part_set else None
             section = (
-                document.part(annotated.part_set, int(part[1])) if part else resolve_citation(document.places, label)
+                document.part(annotated.part_set, int(part[1]))
+                if part
+                else resolve_citation(document.citable_sections, label)
             )
             if section is None and label != UNREADABLE:
                 problem = f"cites '{label}', which {document.name} does not have"
@@ -411,7 +431,7 @@ def _find_unread_files(workspace: Workspace) -> Iterator[FileProblem]:
     """Yield files in the workspace's own folders that nothing reads, which their author may not know."""
     is_workspace = workspace.layers[0][0] == "workspace"
     for kind in SUFFIXES:
-        read = {path for _, path in workspace.names(kind).values()}
+        read = {path for _, path in workspace.nearest_files(kind).values()}
         beside = {path.with_suffix(".yaml") for path in read} if kind == "policies" else set()
         for path in sorted((workspace.home / kind).glob("[!.]*")):
             if path.is_file() and path not in read | beside:
@@ -421,22 +441,22 @@ def _find_unread_files(workspace: Workspace) -> Iterator[FileProblem]:
         yield from find_unused_prompts(workspace, name)
 
 
-def _explain_unread(path: Path, kind: DataKind, read: Iterable[Path]) -> str:
+def _explain_unread(path: Path, kind: DataKind, read_files: Iterable[Path]) -> str:
     if path.suffix in SUFFIXES[kind]:
-        twin = next(file.name for file in read if file.stem == path.stem)
+        twin = next(file.name for file in read_files if file.stem == path.stem)
         return f"is not read, because {twin} has the same name."
     if kind == "policies" and path.suffix == ".yaml":
         return f"is about no document: there is no {path.stem}.md or {path.stem}.txt beside it."
     return f"is not read: the files in {kind}/ end in {' or '.join(SUFFIXES[kind])}."
 
 
-def _check_run(path: Path, *, data: bool) -> Iterator[FileProblem]:
+def _check_run(path: Path, *, with_digests: bool) -> Iterator[FileProblem]:
     if not is_run(path):
         yield FileProblem(str(path), "", f"is not a run: it has no {MANIFEST}.", "warning")
         return
     folder = RunFolder(path)
-    yield from _check_folder(folder)
-    if data:
+    yield from _check_run_folder(folder)
+    if with_digests:
         for damage in find_damage(folder):
             yield FileProblem(str(damage.path), damage.where, damage.problem)
 
@@ -448,7 +468,7 @@ def _check_studies(workspace: Workspace, runs: Iterable[Path]) -> Iterator[FileP
         yield FileProblem(str(workspace.home / RUNS), "", problem, "warning")
 
 
-def _check_folder(folder: RunFolder) -> Iterator[FileProblem]:
+def _check_run_folder(folder: RunFolder) -> Iterator[FileProblem]:
     path = folder.path
     try:
         manifest = folder.manifest()
@@ -457,10 +477,10 @@ def _check_folder(folder: RunFolder) -> Iterator[FileProblem]:
     else:
         if problem := folder.describe_manifest_damage():
             yield FileProblem(str(path / MANIFEST), "", problem)
-        if lack := folder.describe_loss(manifest):
+        if lack := folder.describe_lost_answers(manifest):
             yield FileProblem(str(path / ANSWERS), "", lack.removeprefix(f"{path / ANSWERS}: "))
-    yield from _check_lines(path / ANSWERS, Record)
-    yield from _check_lines(path / CONVERSATIONS, ConversationRecord)
+    yield from _check_record_lines(path / ANSWERS, Record)
+    yield from _check_record_lines(path / CONVERSATIONS, ConversationRecord)
 
 
 def _check_scores(workspace: Workspace) -> Iterator[FileProblem]:
@@ -473,11 +493,11 @@ def _check_scores(workspace: Workspace) -> Iterator[FileProblem]:
         yield from convert_to_findings([error], VARIABLE if os.environ.get(VARIABLE) else workspace.home / "scores.db")
 
 
-def _check_lines(path: Path, kind: type[msgspec.Struct]) -> Iterator[FileProblem]:
+def _check_record_lines(path: Path, record_type: type[msgspec.Struct]) -> Iterator[FileProblem]:
     """Yield lines that are not records; one that was cut off is a warning, because resuming repairs it."""
     if not path.exists():
         return
-    decode = msgspec.json.Decoder(kind).decode
+    decode = msgspec.json.Decoder(record_type).decode
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
@@ -487,7 +507,7 @@ def _check_lines(path: Path, kind: type[msgspec.Struct]) -> Iterator[FileProblem
             try:
                 decode(line)
             except DAMAGE as error:
-                yield FileProblem(str(path), f"line {number}", f"is not a record ({why(error)}).")
+                yield FileProblem(str(path), f"line {number}", f"is not a record ({explain_error(error)}).")
             else:
                 if not has_valid_sum(line):
                     yield FileProblem(str(path), f"line {number}", "was changed: it has not the sum of its content.")

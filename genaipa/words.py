@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 
-def number(count: int, singular: str, plural: str = "") -> str:
+def format_count(count: int, singular: str, plural: str = "") -> str:
     """Write a count with its noun, as `2 answers`; `plural` is that of a noun that does not end in s."""
     return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
-def some(names: Iterable[object], limit: int) -> str:
+def join_some(names: Iterable[object], limit: int) -> str:
     """Join the first `most` names and count the others: `A, B and 3 more`."""
     items = [str(name) for name in names]
     return ", ".join(items[:limit]) + (f" and {len(items) - limit:,} more" if len(items) > limit else "")
@@ -27,14 +27,14 @@ def join_names(names: Sequence[str], last: str = "and") -> str:
     return f"{', '.join(names[:-1])} {last} {names[-1]}" if len(names) > 1 else names[0]
 
 
-def printable(text: str) -> str:
+def make_printable(text: str) -> str:
     """Return a text without control and direction characters: what a stranger says must not steer a terminal."""
     return _map_unprintable(text, lambda _sign: "�")
 
 
-def escape_unprintable(text: str) -> str:
+def escape_unprintable(json_text: str) -> str:
     """Return JSON with the characters that `printable` takes out written by their numbers, which leaves it the same."""
-    return _map_unprintable(text, lambda sign: json.dumps(sign)[1:-1])
+    return _map_unprintable(json_text, lambda sign: json.dumps(sign)[1:-1])
 
 
 def _map_unprintable(text: str, change: Callable[[str], str]) -> str:
@@ -51,13 +51,13 @@ _MANY = 1000
 """Items from which on a share of them has decimals."""
 
 
-def format_percent(share: float, items: float) -> str:
+def format_percent(percent: float, item_count: float) -> str:
     """Write a share, in per cent, of so many items: whole where a decimal would be of less than one of them.
 
     >>> per_cent(97.5, 40), per_cent(71.351, 4152)
     ('98 %', '71.35')
     """
-    return f"{share:.0f} %" if items < _MANY else f"{share:.2f}"
+    return f"{percent:.0f} %" if item_count < _MANY else f"{percent:.2f}"
 
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\u201c`])")

@@ -80,7 +80,7 @@ class Workspace:
     def runs(self) -> Path:
         """Folder of run folders; a UsageError if it can't be one."""
         path = self.home / RUNS
-        if problem := explain_no_folder(path):
+        if problem := explain_unusable_folder(path):
             raise UsageError(f"{path} {problem}")
         return path
 
@@ -90,16 +90,16 @@ class Workspace:
         path = self.home / SYSTEMS
         return path if self.layers[0][0] == "workspace" and path.is_file() else None
 
-    def names(self, kind: DataKind, within: str = "") -> dict[str, tuple[str, Path]]:
+    def nearest_files(self, kind: DataKind, subfolder: str = "") -> dict[str, tuple[str, Path]]:
         """Map each name of a kind, or in a folder within it, to (layer, file) in the nearest layer that has it."""
-        return {name: places[0] for name, places in self.every(kind, within).items()}
+        return {name: places[0] for name, places in self.files_in_all_layers(kind, subfolder).items()}
 
-    def every(self, kind: DataKind, within: str = "") -> dict[str, list[tuple[str, Path]]]:
+    def files_in_all_layers(self, kind: DataKind, subfolder: str = "") -> dict[str, list[tuple[str, Path]]]:
         """Map each name of a kind to (layer, file) in every layer that has it, nearest first."""
         files: dict[str, list[tuple[str, Path]]] = {}
         for layer, folder in self.layers:
             layer_files: dict[str, Path] = {}
-            kind_folder = folder / (_SHIPPED.get(kind, kind) if layer == "shipped" else kind) / within
+            kind_folder = folder / (_SHIPPED.get(kind, kind) if layer == "shipped" else kind) / subfolder
             for entry in _list_entries(kind_folder):
                 stem, dot, suffix = entry.name.rpartition(".")
                 if stem and dot + suffix in SUFFIXES[kind] and _is_file(entry) and not stem.startswith("."):
@@ -108,19 +108,19 @@ class Workspace:
                 files.setdefault(name, []).append((layer, path))
         return dict(sorted(files.items()))
 
-    def check_output(self, folder: Path | None) -> None:
+    def check_output_outside_data(self, output_path: Path | None) -> None:
         """Raise a UsageError for a folder in which this workspace has its data or runs: nothing else belongs there."""
-        if folder is None:
+        if output_path is None:
             return
-        output = folder.expanduser().resolve()
+        output = output_path.expanduser().resolve()
         for name in (*SUFFIXES, RUNS):
             data_folder = (self.home / name).resolve()
             if data_folder in (output, *([output.parent] if name == RUNS else output.parents)):
-                raise UsageError(f"{folder} is for the {name} of the workspace; name another folder.")
+                raise UsageError(f"{output_path} is for the {name} of the workspace; name another folder.")
 
-    def from_layer(self, number: int) -> Workspace:
+    def drop_nearer_layers(self, layer_index: int) -> Workspace:
         """Leave out the layers that are nearer than this one."""
-        return Workspace(home=self.home, layers=self.layers[number:])
+        return Workspace(home=self.home, layers=self.layers[layer_index:])
 
 
 def _list_entries(folder: Path) -> list[os.DirEntry[str]]:
@@ -142,7 +142,7 @@ WorkspaceLike = Workspace | Path | str | None
 """A workspace as functions take it: itself, its folder, or None for the one found from here."""
 
 
-def workspace_options(home: Path) -> tuple[str, ...]:
+def workspace_option_if_needed(home: Path) -> tuple[str, ...]:
     """Return the options that a printed command needs to find this workspace; none if it would anyway."""
     try:
         current_home = find_workspace().home
@@ -151,7 +151,7 @@ def workspace_options(home: Path) -> tuple[str, ...]:
     return () if home.resolve() == current_home else ("--workspace", str(home))
 
 
-def explain_no_folder(path: Path) -> str:
+def explain_unusable_folder(path: Path) -> str:
     """Return the reason why a path can't be used as a folder; empty if it is one, or doesn't exist yet."""
     if path.is_symlink() and not path.exists():
         return f"is a link to {path.readlink()}, which isn't there; remove it, or make what it points to."

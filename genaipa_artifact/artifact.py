@@ -34,12 +34,12 @@ from genaipa.answers import tidy as tidy_table
 from genaipa.archive import pack
 from genaipa.archive.contents import REPORT
 from genaipa.errors import UsageError
-from genaipa.files.atomic import replacing
+from genaipa.files.atomic import open_for_atomic_write
 from genaipa.files.text import format_inline_code
-from genaipa.reports.render import as_lines
+from genaipa.reports.render import as_text_lines
 from genaipa.reports.writing import ANSWERS, SCORES
 from genaipa.runs.permission import Permission
-from genaipa.words import number, some
+from genaipa.words import format_count, join_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -55,14 +55,16 @@ README, APPENDIX = "README.md", "ARTIFACT-APPENDIX.md"
 CONSTRAINTS, CROISSANT, SUMS = "constraints.txt", "croissant.json", "SHA256SUMS"
 
 
-def write_artifact(workspace: Workspace, sources: Sequence[Source], folder: Path, *, excluded: bool = False) -> Packed:
+def write_artifact(
+    workspace: Workspace, sources: Sequence[Source], folder: Path, *, include_excluded: bool = False
+) -> Packed:
     """Write the artifact of these runs into a folder, over an earlier one; the errors of `pack`."""
     begun = time.process_time()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{folder} can't be written ({error.strerror}); name another folder with -o.") from None
-    packed = pack(workspace, sources, folder / STUDY, excluded=excluded)
+    packed = pack(workspace, sources, folder / STUDY, excluded=include_excluded)
     minutes = max(1, math.ceil((time.process_time() - begun) / 60))
     licenses = sorted({name for source in sources for name in Permission(source.folder, source.manifest).licenses})
     pinned, about = pin_installed_versions(), _describe_size_of_study(packed)
@@ -70,14 +72,14 @@ def write_artifact(workspace: Workspace, sources: Sequence[Source], folder: Path
     facts = {"pack": packed.pack, "report": packed.report, "about": about, "licenses": licenses, "minutes": minutes}
     files = {
         CONSTRAINTS: pinned,
-        CROISSANT: describe_tables(packed, folder / STUDY, about, licenses),
+        CROISSANT: describe_tables_as_croissant(packed, folder / STUDY, about, licenses),
         SUMS: "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in digested_files.items()),
         README: _fill_template("readme.md.jinja", facts),
         APPENDIX: _fill_template("appendix.md.jinja", {**facts, **_collect_appendix_facts(packed, folder / STUDY)}),
     }
     try:
         for name, text in files.items():
-            with replacing(folder / name) as file:
+            with open_for_atomic_write(folder / name) as file:
                 file.write(text.encode())
     except OSError as error:
         raise UsageError(f"{folder} can't be written ({error.strerror}); name another folder with -o.") from None
@@ -88,12 +90,15 @@ def _describe_size_of_study(packed: Packed) -> str:
     """Return the numbers of answers, documents and scores in a sentence."""
     frame = packed.report.frame
     if frame.empty:
-        return f"{number(len(packed.pack.runs), 'run')} whose answers are scored by rule, by genaipa {__version__}."
+        return (
+            f"{format_count(len(packed.pack.runs), 'run')} whose answers are scored by rule, by genaipa {__version__}."
+        )
     answers = frame.loc[frame["answer"] != "", ["run", "key"]].drop_duplicates()
     documents = frame["document"].nunique() - ("" in set(frame["document"]))
     return (
-        f"{number(len(answers), 'answer')} of {number(frame['system'].nunique(), 'system')} to questions about "
-        f"{number(documents, 'document')}, and {number(packed.events, 'score')}, by genaipa {__version__}."
+        f"{format_count(len(answers), 'answer')} of {format_count(frame['system'].nunique(), 'system')} to "
+        "questions about "
+        f"{format_count(documents, 'document')}, and {format_count(packed.events, 'score')}, by genaipa {__version__}."
     )
 
 
@@ -106,7 +111,12 @@ def _fill_template(template: str, facts: Mapping[str, Any]) -> str:
         trim_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"code": format_inline_code, "number": number, "some": some, "rows": as_lines}
+    environment.filters |= {
+        "code": format_inline_code,
+        "number": format_count,
+        "some": join_some,
+        "rows": as_text_lines,
+    }
     return environment.get_template(template).render(
         {**facts, "genaipa": __version__, "folder": REPORT, "extras": ",".join(EXTRAS)}
     )
@@ -155,7 +165,7 @@ _CONTEXT: dict[str, Any] = {
 """The terms of Croissant 1.1 (https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html)."""
 
 
-def describe_tables(packed: Packed, archive: Path, about: str, licenses: Sequence[str]) -> str:
+def describe_tables_as_croissant(packed: Packed, archive: Path, about: str, licenses: Sequence[str]) -> str:
     """Describe a packed study as Croissant 1.1's JSON-LD: the archive, each table as CSV, and its columns."""
     study: dict[str, Any] = {
         "@type": "cr:FileObject",
@@ -168,7 +178,7 @@ def describe_tables(packed: Packed, archive: Path, about: str, licenses: Sequenc
     files, records = [study], []
     with zipfile.ZipFile(archive) as opened:
         names = set(opened.namelist())
-        for name, title, file, data in _list_tables(packed, names):
+        for name, title, file, data in _list_tables_in_archive(packed, names):
             path = f"{REPORT}/{file}"
             files.append(
                 {
@@ -187,7 +197,9 @@ def describe_tables(packed: Packed, archive: Path, about: str, licenses: Sequenc
                     "@id": name,
                     "name": name,
                     "description": title,
-                    "field": [_describe_column(name, path, str(column), data[column]) for column in data.columns],
+                    "field": [
+                        _describe_croissant_column(name, path, str(column), data[column]) for column in data.columns
+                    ],
                 }
             )
     content = {
@@ -207,34 +219,34 @@ def describe_tables(packed: Packed, archive: Path, about: str, licenses: Sequenc
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
-def _list_tables(packed: Packed, names: set[str]) -> Iterable[tuple[str, str, str, pd.DataFrame]]:
+def _list_tables_in_archive(packed: Packed, archive_names: set[str]) -> Iterable[tuple[str, str, str, pd.DataFrame]]:
     """Yield name, title, file in the report's folder and data of each table, the frames first; no name twice."""
     study = packed.report.study
     for name, title, data in (
         (ANSWERS, "One row per answer, with what is known of it beside its scores.", study.answers),
         (SCORES, "One row per answer and score: the source of all averages.", study.table),
     ):
-        file = next((file for file in (f"{name}.csv", f"{name}.parquet") if f"{REPORT}/{file}" in names), None)
+        file = next((file for file in (f"{name}.csv", f"{name}.parquet") if f"{REPORT}/{file}" in archive_names), None)
         if file:
-            yield name, title, file, tidy_table.drop_unknown_columns(data)
+            yield name, title, file, tidy_table.drop_empty_fact_columns(data)
     for table in packed.report.tables.values():
         # By its path: a table may have the name of a frame.
         yield f"tables/{table.name}", table.title, f"tables/{table.name}.csv", table.data
 
 
-def _describe_column(table: str, path: str, column: str, data: pd.Series[Any]) -> dict[str, Any]:
+def _describe_croissant_column(table: str, path: str, column: str, data: pd.Series[Any]) -> dict[str, Any]:
     known_column = tidy_table.describe_columns(()).get(column) if table in (ANSWERS, SCORES) else None
     return {
         "@type": "cr:Field",
         "@id": f"{table}/{column}",
         "name": column,
         **({"description": known_column[1]} if known_column else {}),
-        "dataType": _column_type(data),
+        "dataType": _croissant_type(data),
         "source": {"fileObject": {"@id": path}, "extract": {"column": column}},
     }
 
 
-def _column_type(data: pd.Series[Any]) -> str:
+def _croissant_type(data: pd.Series[Any]) -> str:
     kind = data.dtype
     if pd.api.types.is_bool_dtype(kind):
         return "sc:Boolean"

@@ -33,9 +33,9 @@ def artifact(
     versions of all packages, digests, and the tables for machines. An artifact is for everybody: texts whose license
     does not let them be passed on are left out.
     """
-    from genaipa.reports import check_packages
+    from genaipa.reports import check_report_packages
 
-    check_packages()
+    check_report_packages()
     from genaipa_artifact.artifact import APPENDIX, README, write_artifact
 
     workspace, names = current_workspace(), split_names(run)
@@ -43,7 +43,9 @@ def artifact(
     if folder.suffix == ".zip":
         raise UsageError(f"'{folder.name}' ends in .zip, which a pack is; an artifact is a folder.")
     check_no_overwrite(folder, force=force)
-    workspace.check_output(folder)
-    packed = write_artifact(workspace, select_for_pack(workspace, names, "artifact"), folder, excluded=include_excluded)
+    workspace.check_output_outside_data(folder)
+    packed = write_artifact(
+        workspace, select_for_pack(workspace, names, "artifact"), folder, include_excluded=include_excluded
+    )
     print_packed(folder, packed)
     show(f"Fill in what is in [brackets]: {folder / APPENDIX}, {README} and croissant.json")

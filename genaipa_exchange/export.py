@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genaipa.cli.terminal.console import caveat, print_table, say, show, suggest_next
+from genaipa.cli.terminal.console import add_next_steps, caveat, print_table, say, show
 from genaipa.cli.terminal.options import current_workspace, option, split_names
-from genaipa.cli.terminal.selection import RunsArgument, print_study_losses
-from genaipa.errors import UsageError, command
-from genaipa.words import join_names, number
+from genaipa.cli.terminal.selection import RunsArgument, print_study_slice_problems
+from genaipa.errors import UsageError, shell_command
+from genaipa.words import format_count, join_names
 from genaipa_exchange.entries import complete_form
 
 if TYPE_CHECKING:
@@ -48,17 +48,17 @@ def export(
     if output is None:
         raise UsageError(f"Say where to write: genaipa export {form} -o FOLDER")
     workspace = current_workspace()
-    workspace.check_output(output)
+    workspace.check_output_outside_data(output)
     sources = select_sources(workspace, split_names(run))
-    print_study_losses(workspace, [source.folder for source in sources])
+    print_study_slice_problems(workspace, [source.folder for source in sources])
     outgoing = Outgoing(workspace, sources, judges=with_judge, whole=with_texts)
     written = write_form(chosen, outgoing, output)
-    counts = (number(written.answers, "answer"), number(written.scores, "score"))
-    show(f"{output}: {number(written.files, 'file')}, {counts[0]}, {counts[1]}.")
+    counts = (format_count(written.answers, "answer"), format_count(written.scores, "score"))
+    show(f"{output}: {format_count(written.files, 'file')}, {counts[0]}, {counts[1]}.")
     caveat(written.caveat)
     for note in _describe_omissions(outgoing):
         say(f"left out: {note}")
-    suggest_next(f"Next: {written.follow.format(command(output))}" if written.follow else "")
+    add_next_steps(f"Next: {written.follow.format(shell_command(output))}" if written.follow else "")
 
 
 def _describe_omissions(outgoing: Outgoing) -> list[str]:
@@ -66,14 +66,17 @@ def _describe_omissions(outgoing: Outgoing) -> list[str]:
     if outgoing.omission_counts:
         of = f" of {join_names(sorted(outgoing.silenced))}" if outgoing.silenced else ""
         held = join_names(
-            [number(count, noun) + of * (noun == "answer") for noun, count in sorted(outgoing.omission_counts.items())]
+            [
+                format_count(count, noun) + of * (noun == "answer")
+                for noun, count in sorted(outgoing.omission_counts.items())
+            ]
         )
         notes.append(
             f"{held} that may not be passed on; --with-texts includes them. They are included where a policy's license "
             "permits it, which is declared before a run: genaipa policies add FILE --license LICENSE"
         )
     if outgoing.verdicts:
-        notes.append(f"{number(outgoing.verdicts, 'verdict')} of judges; --with-judge includes them")
+        notes.append(f"{format_count(outgoing.verdicts, 'verdict')} of judges; --with-judge includes them")
     if outgoing.failures:
-        notes.append(f"{number(outgoing.failures, 'answer')} that failed")
+        notes.append(f"{format_count(outgoing.failures, 'answer')} that failed")
     return notes

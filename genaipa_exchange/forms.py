@@ -31,15 +31,25 @@ class Form:
 
 
 FORMS: tuple[Form, ...] = (
-    Form("huggingface", "a data set for Hugging Face: Parquet files and a card", huggingface.write),
-    Form("inspect", "evaluation logs of Inspect, there and back", inspect_logs.write, inspect_logs.read),
-    Form("label-studio", "answers to score in Label Studio, there and back", label_studio.write, label_studio.read),
+    Form("huggingface", "a data set for Hugging Face: Parquet files and a card", huggingface.write_huggingface_dataset),
+    Form(
+        "inspect",
+        "evaluation logs of Inspect, there and back",
+        inspect_logs.write_inspect_logs,
+        inspect_logs.read_inspect_logs,
+    ),
+    Form(
+        "label-studio",
+        "answers to score in Label Studio, there and back",
+        label_studio.write_label_studio_project,
+        label_studio.read_label_studio_export,
+    ),
 )
 
 
-def find_form(name: str, *, back: bool = False) -> Form:
+def find_form(name: str, *, importable: bool = False) -> Form:
     """Return the form of that name, which can be read where it comes `back`; an UnknownNameError for none."""
-    forms = {form.name: form for form in FORMS if form.read or not back}
+    forms = {form.name: form for form in FORMS if form.read or not importable}
     if name not in forms:
         raise UnknownNameError("form", name, forms)
     return forms[name]

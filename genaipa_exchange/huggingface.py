@@ -15,7 +15,7 @@ from genaipa import __version__
 from genaipa.files.text import format_inline_code
 from genaipa.runs.procedure import read_coordinates
 from genaipa.scoring.people import load_people
-from genaipa.words import number
+from genaipa.words import format_count
 from genaipa_exchange.outgoing import ExportSummary
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ _REPLY_COLUMNS = ("asked", "reply", "started", "repetition", "seconds", "cost")
 _Row = dict[str, Any]
 
 
-def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
+def write_huggingface_dataset(outgoing: Outgoing, folder: Path) -> ExportSummary:
     """Write three files and `README.md`."""
     import pyarrow as pa
 
@@ -94,13 +94,13 @@ def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
         _ParquetFile(folder / "scores.parquet", marks) as scores,
     ):
         for run in outgoing.runs:
-            for answer in run.list_answers():
-                answers.add(_answer_row(run, answer))
+            for answer in run.iterate_permitted_answers():
+                answers.add_row(_answer_row(run, answer))
                 systems[answer.record.system] = None
                 if answer.record.digest not in scored:
                     scored.add(answer.record.digest)
                     for event in (event for event in answer.scores if event.analyst not in left_out):
-                        scores.add(_score_row(outgoing, event))
+                        scores.add_row(_score_row(outgoing, event))
     (folder / "README.md").write_text(_format_dataset_card(outgoing, answers.count, systems), encoding="utf-8")
     return ExportSummary(
         4, answers.count, scores.count, "The licence of answers and scores is yours to name in README.md."
@@ -126,7 +126,7 @@ class _ParquetFile:
         self._write_rows()
         self._file.close()
 
-    def add(self, row: _Row) -> None:
+    def add_row(self, row: _Row) -> None:
         """Keep a row until there are enough to write."""
         self._rows.append(row)
         self.count += 1
@@ -166,7 +166,7 @@ def _score_row(outgoing: Outgoing, event: Event) -> _Row:
     }
 
 
-def _format_dataset_card(outgoing: Outgoing, answers: int, systems: Collection[str]) -> str:
+def _format_dataset_card(outgoing: Outgoing, answer_count: int, systems: Collection[str]) -> str:
     """Return the data set's card: its header for Hugging Face, and what a reader has to know.
 
     `systems` are those whose answers are in it.
@@ -179,10 +179,11 @@ def _format_dataset_card(outgoing: Outgoing, answers: int, systems: Collection[s
         "license": hub_license or "other",
         **({} if hub_license else {"license_name": "see-readme", "license_link": "README.md"}),
         "language": sorted({facts.language or "en" for facts in documents.values()}),
-        "pretty_name": f"Answers of {number(len(systems), 'system')} about {number(len(documents), 'document')}",
+        "pretty_name": f"Answers of {format_count(len(systems), 'system')} about "
+        "{format_count(len(documents), 'document')}",
         "task_categories": ["question-answering"],
         "tags": ["genaipa", "privacy-policy"],
-        "size_categories": [next((name for limit, name in _SIZES if answers < limit), _LARGEST)],
+        "size_categories": [next((name for limit, name in _SIZES if answer_count < limit), _LARGEST)],
         "configs": [{"config_name": name, "data_files": f"{name}.parquet"} for name in _FILES],
     }
     lines = [
@@ -201,7 +202,7 @@ def _format_dataset_card(outgoing: Outgoing, answers: int, systems: Collection[s
         f"Texts that are quoted: {licenses or 'none'}. Answers and scores: [yours].",
     ]
     if outgoing.omission_counts:
-        held = (number(count, noun) for noun, count in sorted(outgoing.omission_counts.items()))
+        held = (format_count(count, noun) for noun, count in sorted(outgoing.omission_counts.items()))
         silent = sorted(set(outgoing.silenced) - set(systems))
         without = f" Of {', '.join(map(format_inline_code, silent))} only `tidy.parquet` has rows." if silent else ""
         lines += ["", f"Left out, since it may not be passed on: {', '.join(held)}.{without}"]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genaipa.cli.terminal.console import say, show, suggest_next
+from genaipa.cli.terminal.console import add_next_steps, say, show
 from genaipa.cli.terminal.options import current_workspace, option
-from genaipa.errors import UsageError, clip, command
-from genaipa.words import number, some
+from genaipa.errors import UsageError, clip, shell_command
+from genaipa.words import format_count, join_some
 from genaipa_exchange.entries import complete_form
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def import_(
     from genaipa_exchange.forms import find_form
     from genaipa_exchange.incoming import Incoming
 
-    chosen = find_form(form, back=True)
+    chosen = find_form(form, importable=True)
     assert chosen.read is not None, "it comes back"
     if not path.exists():
         raise UsageError(f"There is no file or folder {path}.")
@@ -54,7 +54,7 @@ def import_(
     for note in (*summary.notes, *summary.scores.problems, *summary.scores.replaced):
         say(note)
     if summary.scores.problems:
-        say(f"genaipa: nothing was imported: {number(len(summary.scores.problems), 'problem')}.")
+        say(f"genaipa: nothing was imported: {format_count(len(summary.scores.problems), 'problem')}.")
         raise typer.Exit(_REFUSED)
     _print_summary(summary)
 
@@ -74,14 +74,14 @@ def _parse_annotator_names(option_text: str) -> dict[str, str]:
 
 def _print_summary(summary: ImportSummary) -> None:
     scores, read = summary.scores, summary.answers + summary.known
-    counts = [f"{number(read, 'answer')} read, {summary.answers:,} new"] if read else []
-    counts.append(f"{number(scores.added + scores.known, 'score')} read, {scores.added:,} new")
-    counts += [f"{number(scores.unscored, 'task')} not scored"] if scores.unscored else []
-    counts += [f"{number(summary.ignored, 'score')} by other metrics left out"] if summary.ignored else []
+    counts = [f"{format_count(read, 'answer')} read, {summary.answers:,} new"] if read else []
+    counts.append(f"{format_count(scores.added + scores.known, 'score')} read, {scores.added:,} new")
+    counts += [f"{format_count(scores.unscored, 'task')} not scored"] if scores.unscored else []
+    counts += [f"{format_count(summary.ignored, 'score')} by other metrics left out"] if summary.ignored else []
     show("; ".join(counts) + ".")
     if summary.runs:
-        show(f"{'Run' if len(summary.runs) == 1 else 'Runs'}: {some(summary.runs, _NAMED)}")
+        show(f"{'Run' if len(summary.runs) == 1 else 'Runs'}: {join_some(summary.runs, _NAMED)}")
         run_names = summary.runs if len(summary.runs) == 1 else ()
-        suggest_next(f"Next: {command('genaipa', 'report' if scores.added else 'score', *run_names)}")
+        add_next_steps(f"Next: {shell_command('genaipa', 'report' if scores.added else 'score', *run_names)}")
     else:
-        suggest_next("Next: genaipa report latest" if scores.added else "")
+        add_next_steps("Next: genaipa report latest" if scores.added else "")

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, get_args
 import msgspec
 from msgspec.structs import replace
 
-from genaipa.errors import DataError, UnknownNameError, UsageError, clip, command
+from genaipa.errors import DataError, UnknownNameError, UsageError, clip, shell_command
 from genaipa.files.names import clean_folder_name
 from genaipa.files.stamps import now
-from genaipa.files.strict_yaml import convert, format_yaml, parse_yaml_or_keep_bytes
-from genaipa.files.text import DAMAGE, digest, why
+from genaipa.files.strict_yaml import convert_to_type, format_yaml, parse_yaml_or_keep_bytes
+from genaipa.files.text import DAMAGE, explain_error, sha256_of
 from genaipa.kinds import DEFAULT
 from genaipa.policies.companies import company_from_document_name
 from genaipa.policies.document import About, Document, load_document
@@ -31,29 +31,35 @@ from genaipa.policies.formats import SUFFIXED, extract
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
 from genaipa.questions.sets import Question, QuestionSet
 from genaipa.runs.experiments import classify_experiment
-from genaipa.runs.imported import RecordedRun, count_totals, run_files, write_run
-from genaipa.runs.integrity import find_flaw as flaw_of_record
+from genaipa.runs.imported import RecordedRun, count_records_by_status, encode_answers_and_manifest, update_run_folder
+from genaipa.runs.integrity import describe_record_flaw as flaw_of_record
 from genaipa.runs.manifest import LEFT_OUT, MANIFEST, WITHHELD, Withheld
 from genaipa.runs.procedure import (
     INITIALIZATIONS,
     Coordinates,
     Initialization,
     ProcedurePlan,
-    procedure_plan,
     read_coordinates,
+    require_procedure_plan,
 )
 from genaipa.runs.records import FailureInfo, Manifest, Record, RunSpec, Status, answer_digest, record_key
 from genaipa.runs.selection import run_folders
 from genaipa.scoring.answers import Pool
-from genaipa.scoring.events import Event, event_decoder, new_id
-from genaipa.scoring.importing import ImportedScores, ReadEvent, add_events, event_content, find_imported_event_problem
+from genaipa.scoring.events import Event, make_event_decoder, new_event_id
+from genaipa.scoring.importing import (
+    ImportedScores,
+    ReadEvent,
+    event_content,
+    find_imported_event_problem,
+    store_read_events,
+)
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.people import load_people
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_existing_store, open_store
 from genaipa.systems.base import Usage
 from genaipa.systems.thoughts import split_thoughts
-from genaipa.words import join_names, number
+from genaipa.words import format_count, join_names
 from genaipa_exchange.outgoing import HEAD_FORMAT, Head
 
 if TYPE_CHECKING:
@@ -108,7 +114,7 @@ class Incoming:
         self._answers = self._known = 0
         self._events: dict[str, ReadEvent] = {}
         """By the event's id: an answer that was given in several places brings its scores with each."""
-        self._decode = event_decoder(self.rubric).decode
+        self._decode = make_event_decoder(self.rubric).decode
 
     # -- documents --
 
@@ -136,7 +142,7 @@ class Incoming:
 
     def read_head(self, path: Path, raw: Any) -> Head:
         """Return the head of answers that were written here; a DataError for another genaipa's, or a damaged one."""
-        head = convert(raw, Head, path)
+        head = convert_to_type(raw, Head, path)
         if head.format != HEAD_FORMAT:
             raise DataError(
                 path, f"was written by another version of genaipa (format {head.format}; this one reads {HEAD_FORMAT})."
@@ -150,11 +156,11 @@ class Incoming:
         except msgspec.ValidationError as error:
             raise DataError(path, f"is not an answer that genaipa wrote ({error}).", entry) from None
         digests = {name: facts.digest for name, facts in head.manifest.documents.items()}
-        if flaw := flaw_of_record(record, digests, withheld=True):
+        if flaw := flaw_of_record(record, digests, texts_withheld=True):
             raise DataError(path, f"was changed since genaipa wrote it ({flaw}); export it again.", entry)
         return record
 
-    def restore_run(self, path: Path, head: Head, records: Sequence[Record]) -> None:
+    def add_own_run(self, path: Path, head: Head, records: Sequence[Record]) -> None:
         """Take in answers that were written here, as a run, unless their own run is here and has them."""
         self._digests |= {record.digest for record in records}
         if records and all(self._has_answer(head.run, record) for record in records):
@@ -173,14 +179,16 @@ class Incoming:
             files[f"documents/{facts.digest}.txt"] = policy.text.encode()
         if any(record.asked == LEFT_OUT for record in records):
             files[WITHHELD] = msgspec.json.encode(Withheld())
-        name = clean_folder_name(head.name, longest=150)
-        manifest = replace(_restrict_manifest_to_records(head, records, files), name=name, totals=count_totals(records))
-        self.add_run(name, records, files | run_files(manifest, records))
+        name = clean_folder_name(head.name, max_characters=150)
+        manifest = replace(
+            _restrict_manifest_to_records(head, records, files), name=name, totals=count_records_by_status(records)
+        )
+        self.add_run(name, records, files | encode_answers_and_manifest(manifest, records))
 
-    def _has_answer(self, run: str, record: Record) -> bool:
+    def _has_answer(self, run_name: str, record: Record) -> bool:
         pooled = self._pool.get(record.digest)
         return pooled is not None and any(
-            (occurrence.run, occurrence.key) == (run, record.key) for occurrence in pooled.occurrences
+            (occurrence.run, occurrence.key) == (run_name, record.key) for occurrence in pooled.occurrences
         )
 
     def add_run(self, name: str, records: Sequence[Record], files: dict[str, bytes]) -> None:
@@ -192,7 +200,7 @@ class Incoming:
             present = (path for path in files if (folder / path).is_file())
             before = {path: (folder / path).read_bytes() for path in present} if folder.exists() else None
         if before is not None and _comparable_files(before) != _comparable_files(files):
-            remove = command("genaipa", "runs", "rm", name)
+            remove = shell_command("genaipa", "runs", "rm", name)
             raise UsageError(f"there is already a run {name} with other answers; remove it: {remove}")
         self._digests |= {record.digest for record in records if record.reply is not None}
         if before is not None:
@@ -203,7 +211,7 @@ class Incoming:
 
     # -- scores --
 
-    def add_score(self, path: Path, entry: str, written_event: Any, answer: str, values: Any, note: str) -> None:
+    def add_own_score(self, path: Path, entry: str, written_event: Any, answer: str, values: Any, note: str) -> None:
         """Take in a score that was written here, or what has become of it: then it is a correction by its analyst.
 
         `written_event` is its event as it was written, `answer` the digest of the answer that it is with. A DataError
@@ -213,17 +221,17 @@ class Incoming:
             event = self._decode(msgspec.json.encode(written_event))
             new_values = self.rubric.make_values(values)
         except (*DAMAGE, TypeError, ValueError, AttributeError) as error:
-            raise DataError(path, f"is not a score by this rubric ({why(error)}).", entry) from None
+            raise DataError(path, f"is not a score by this rubric ({explain_error(error)}).", entry) from None
         if event.answer != answer:
             raise DataError(path, "was given to another answer.", entry)
         if problem := find_imported_event_problem(event, self.rubric):
             raise DataError(path, problem, entry)
         is_unchanged = (event.values, " ".join(event.note.split())) == (new_values, " ".join(note.split()))
         if not is_unchanged:
-            event = replace(event, id=new_id(), time=now(), values=new_values, note=note, ticks=None)
+            event = replace(event, id=new_event_id(), time=now(), values=new_values, note=note, ticks=None)
         self._events.setdefault(event.id, ReadEvent(event, path, entry, has_id=is_unchanged))
 
-    def add_event(self, path: Path, entry: str, event: Event) -> None:
+    def add_foreign_score(self, path: Path, entry: str, event: Event) -> None:
         """Take in a score that was given elsewhere; a DataError if its analyst has no name that can be kept."""
         try:
             event = replace(event, analyst=self._person_name_resolver(event.analyst))
@@ -231,12 +239,12 @@ class Incoming:
             raise DataError(path, str(error), entry) from None
         self._events[event.id] = ReadEvent(event, path, entry, has_id=False)
 
-    def name_numbered_annotator(self, number: str) -> str:
+    def count_and_name_annotator(self, number: str) -> str:
         """Name a person whom a file knows by number alone: as was given, else "annotator" and the number."""
         self._numbers[number] += 1
         return self._annotators.get(number) or _name_annotator(number)
 
-    def _check_annotator_numbers(self, path: str, history: Sequence[Event]) -> None:
+    def _check_and_note_annotator_numbers(self, path: str, history: Sequence[Event]) -> None:
         """Note who has a number alone; a UsageError for a name that was given to none, or if somebody has it already.
 
         Each server counts its people from 1, so that its first user is not that of another.
@@ -276,7 +284,7 @@ class Incoming:
                     f"whether it is the same person. Say who it is: --annotators {example}"
                 )
         names_with_counts = ", ".join(
-            f"{name} ({number(self._numbers[key], 'score')})" for name, key in unnamed.items()
+            f"{name} ({format_count(self._numbers[key], 'score')})" for name, key in unnamed.items()
         )
         self._notes[
             f"{path} knows people only by number; they are called {names_with_counts}; to name them: "
@@ -294,18 +302,20 @@ class Incoming:
     def _desk_people(self) -> People:
         return load_people(self.workspace)
 
-    def write_all(self) -> ImportSummary:
+    def write_runs_and_scores(self) -> ImportSummary:
         """Write the runs and keep the scores; nothing if a score is wrong."""
         with contextlib.closing(open_store(self.workspace)) as store:
             if self._numbers or self._annotators:
                 paths = dict.fromkeys(event.path.name for event in self._events.values())
-                self._check_annotator_numbers(" and ".join(paths) or "the file", [event for _, event in store.events()])
-            scores = add_events(store, self._events.values(), self._pool.keys() | self._digests)
+                self._check_and_note_annotator_numbers(
+                    " and ".join(paths) or "the file", [event for _, event in store.events()]
+                )
+            scores = store_read_events(store, self._events.values(), self._pool.keys() | self._digests)
         scores.unscored = self.unscored
         if scores.problems:
             return ImportSummary((), 0, 0, scores, self.ignored)
         for name, files in self._runs.items():
-            write_run(self.workspace.runs / name, files)
+            update_run_folder(self.workspace.runs / name, files)
         return ImportSummary(tuple(self._runs), self._answers, self._known, scores, self.ignored, tuple(self._notes))
 
 
@@ -337,7 +347,7 @@ def _restrict_manifest_to_records(head: Head, records: Sequence[Record], files: 
     """Return the manifest of a run of these records alone, whose digests are of its files."""
     manifest, places = head.manifest, [*map(read_coordinates, records)]
     used = {at.initialization for at in places}
-    plan = procedure_plan(manifest.spec)
+    plan = require_procedure_plan(manifest.spec)
     worded = {at.wording for at in places}
     plan = replace(
         plan,
@@ -368,7 +378,7 @@ def _restrict_manifest_to_records(head: Head, records: Sequence[Record], files: 
 def _digest_files_of_kind(files: Mapping[str, bytes], kind: str, ending: str) -> dict[str, str]:
     """Digest the files of a kind: name → SHA-256."""
     return {
-        path.removeprefix(f"{kind}/").removesuffix(ending): digest(content.decode())
+        path.removeprefix(f"{kind}/").removesuffix(ending): sha256_of(content.decode())
         for path, content in files.items()
         if path.startswith(f"{kind}/")
     }
@@ -423,17 +433,18 @@ class ForeignLog:
     _orders: defaultdict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
 
     @property
-    def name(self) -> str:
+    def run_name(self) -> str:
         """The run's name."""
         return (
-            clean_folder_name("-".join(filter(None, (self.task, self.system, self.id[:6]))), longest=100) or "imported"
+            clean_folder_name("-".join(filter(None, (self.task, self.system, self.id[:6]))), max_characters=100)
+            or "imported"
         )
 
     def add(self, sample: ForeignSample) -> None:
         """Take in an answer; a DataError if nothing says its document, or it comes twice."""
         document = self._find_document(sample)
         question_text = sample.asked.replace(document.text.strip(), "").strip() or sample.asked
-        question = self._find_question(question_text, sample)
+        question = self._find_or_make_question(question_text, sample)
         shown_as = sample.metadata_text("initialization")
         initialization: Initialization = shown_as if shown_as in get_args(Initialization) else "document"  # type: ignore[assignment]
         at = Coordinates(document.name, initialization, "original", sample.repetition, "", question.id)
@@ -488,7 +499,7 @@ class ForeignLog:
             self._documents[name] = document
         return self._documents[name]
 
-    def _find_question(self, text: str, sample: ForeignSample) -> Question:
+    def _find_or_make_question(self, text: str, sample: ForeignSample) -> Question:
         if text not in self._questions:
             ids = {question.id for question in self._questions.values()}
             wanted_id = re.sub(r"[^\w.-]+", "-", sample.metadata_text("question_id"))
@@ -496,13 +507,13 @@ class ForeignLog:
             self._questions[text] = Question(name, sample.metadata_text("category") or "imported", "user", text)
         return self._questions[text]
 
-    def add_to_incoming(self) -> None:
+    def add_run_to_incoming(self) -> None:
         """Hand the run over; a DataError for a file without any answer."""
         if not self._records:
             raise DataError(self.path, "holds no answer.")
         source = f"{self.path.name}, task {self.task}"
         questions = QuestionSet(
-            name=self.name,
+            name=self.run_name,
             title=self.task,
             kind="policy",
             placeholder="[the company]",
@@ -514,13 +525,13 @@ class ForeignLog:
         annotations = {}
         for name, answers in self._targets.items():
             about = self._documents[name].digest
-            annotated = Annotations(name, self.name, (source,), answers, source=source, digest=about)
+            annotated = Annotations(name, self.run_name, (source,), answers, source=source, digest=about)
             annotations[name] = format_yaml(annotated)
         records, documents = list(self._records.values()), self._documents
         initializations = tuple(dict.fromkeys(read_coordinates(record).initialization for record in records))
         plan = ProcedurePlan(
             documents=tuple(documents),
-            questions=dict.fromkeys(documents, self.name),
+            questions=dict.fromkeys(documents, self.run_name),
             initializations=initializations,
             experiment=classify_experiment("policy", initializations[0], "original")
             if len(initializations) == 1
@@ -528,14 +539,14 @@ class ForeignLog:
             conversation="independent",
         )
         run = RecordedRun(
-            name=self.name,
+            name=self.run_name,
             spec=RunSpec((self.system,), plan=plan, repetitions=max(record.repetition for record in records)),
             source=source,
             words="own",
             documents=documents,
-            questions={self.name: format_yaml(questions)},
+            questions={self.run_name: format_yaml(questions)},
             annotations=annotations,
             records=records,
             orders={conversation: tuple(questions) for conversation, questions in self._orders.items()},
         )
-        self.incoming.add_run(self.name, records, run.files)
+        self.incoming.add_run(self.run_name, records, run.files)

@@ -25,7 +25,7 @@ from genaipa.errors import DataError, MissingPackageError, clip
 from genaipa.files.limits import INSPECT_LOG, Allowance, limit_reading
 from genaipa.files.names import clean_folder_name
 from genaipa.files.stamps import format_timestamp, now
-from genaipa.files.text import digest
+from genaipa.files.text import sha256_of
 from genaipa.runs.procedure import read_coordinates
 from genaipa.runs.records import MOST_REPETITIONS
 from genaipa.systems.base import Usage
@@ -67,7 +67,7 @@ def _import_inspect_module(name: str) -> Any:
 # -- out --
 
 
-def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
+def write_inspect_logs(outgoing: Outgoing, folder: Path) -> ExportSummary:
     """Write a log for each system and experiment of each run."""
     _import_inspect_module("log")
     files = answers = 0
@@ -76,13 +76,13 @@ def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
         logs: dict[tuple[str, str], _LogWriter] = {}
         if run.published_system_and_experiment is not None:
             logs[run.published_system_and_experiment] = _LogWriter(run, *run.published_system_and_experiment, folder)
-        for answer in run.list_answers():
+        for answer in run.iterate_permitted_answers():
             log_key = (answer.record.system, answer.experiment)
             if log_key not in logs:
                 logs[log_key] = _LogWriter(run, *log_key, folder)
             logs[log_key].add(answer)
         for log in logs.values():
-            log.finish(alone=len(logs) == 1)
+            log.finish(is_only_log=len(logs) == 1)
             files, answers, scores = files + 1, answers + log.answers, scores | log.scores
     return ExportSummary(files, answers, len(scores), follow="inspect view --log-dir {}")
 
@@ -92,7 +92,7 @@ class _LogWriter:
 
     def __init__(self, run: OutgoingRun, system: str, experiment: str, folder: Path) -> None:
         self.run, self.system, self.experiment = run, system, experiment
-        self.name = clean_folder_name(f"{run.name}-{system}-{experiment}", longest=150)
+        self.name = clean_folder_name(f"{run.name}-{system}-{experiment}", max_characters=150)
         self._folder, self._samples = folder, folder / f".{self.name}"
         self._file = self._samples.open("w", encoding="utf-8")
         self.ids: dict[str, int] = {}
@@ -122,10 +122,10 @@ class _LogWriter:
             for metric, value in _values_with_m_all(event, self.run.rubric).items():
                 self._sums[event.analyst][metric] += value
 
-    def finish(self, *, alone: bool) -> None:
+    def finish(self, *, is_only_log: bool) -> None:
         """Write the log: its head, then its samples. One that is `alone` has all of its run, and its name."""
         self._file.close()
-        name = self.run.name if alone else self.name
+        name = self.run.name if is_only_log else self.name
         head = self._make_log_head(name).model_dump_json(exclude_none=True)
         # Inspect lists logs in JSON by such names only, and takes what comes last for the task's id.
         begun = format_timestamp(dt.datetime.fromisoformat(self._created))[:19].replace(":", "-")
@@ -139,7 +139,7 @@ class _LogWriter:
     @property
     def task_id(self) -> str:
         """An id that no other log has: of this run, system and experiment."""
-        return digest(f"{self.run.name}\0{self.system}\0{self.experiment}")[:22]
+        return sha256_of(f"{self.run.name}\0{self.system}\0{self.experiment}")[:22]
 
     def _make_log_head(self, name: str) -> Any:
         log, manifest = _import_inspect_module("log"), self.run.manifest
@@ -161,11 +161,13 @@ class _LogWriter:
         stats = log.EvalStats(started_at=min(begun), completed_at=max(ended))
         return log.EvalLog(version=_VERSION, status="success", eval=spec, results=results, stats=stats)
 
-    def _make_mean_scores(self, log: Any) -> Iterator[Any]:
+    def _make_mean_scores(self, log_module: Any) -> Iterator[Any]:
         for analyst, sums in self._sums.items():
             means = {metric: total / self._numbers[analyst] for metric, total in sums.items()}
-            metrics = {metric: log.EvalMetric(name=metric, value=mean) for metric, mean in means.items()}
-            yield log.EvalScore(name=analyst, scorer=analyst, scored_samples=self._numbers[analyst], metrics=metrics)
+            metrics = {metric: log_module.EvalMetric(name=metric, value=mean) for metric, mean in means.items()}
+            yield log_module.EvalScore(
+                name=analyst, scorer=analyst, scored_samples=self._numbers[analyst], metrics=metrics
+            )
 
 
 def _values_with_m_all(event: Event, rubric: Rubric) -> dict[str, float]:
@@ -226,7 +228,7 @@ def _make_scores(events: Sequence[Event], reply: str, rubric: Rubric) -> dict[st
 # -- in --
 
 
-def read(path: Path, incoming: Incoming) -> ImportSummary:
+def read_inspect_logs(path: Path, incoming: Incoming) -> ImportSummary:
     """Take in a log, or all logs of a folder: each becomes a run, unless its answers are here; and its scores.
 
     A DataError names the first log that can't be taken in, and nothing is then.
@@ -248,10 +250,10 @@ def read(path: Path, incoming: Incoming) -> ImportSummary:
             )
         ours = (log.eval.metadata or {}).get(METADATA_KEY)
         if ours is None:
-            _read_foreign_log(log_path, log, incoming)
+            _import_foreign_log(log_path, log, incoming)
         else:
-            _read_own_log(log_path, log, ours, incoming)
-    return incoming.write_all()
+            _import_own_log(log_path, log, ours, incoming)
+    return incoming.write_runs_and_scores()
 
 
 def _check_log_size(path: Path) -> None:
@@ -259,18 +261,18 @@ def _check_log_size(path: Path) -> None:
     with limit_reading(INSPECT_LOG, path) as allowance:
         allowance.check_size(path.stat().st_size)
         if not zipfile.is_zipfile(path):
-            _count_json_values(path, allowance)
+            _check_json_value_count(path, allowance)
             return
-        with allowance.archive(path) as log:
+        with allowance.open_zip_archive(path) as log:
             for name in log.namelist():
                 with log.open(name) as member:
-                    _count_json_values(member, allowance)
+                    _check_json_value_count(member, allowance)
 
 
-def _count_json_values(file: Path | IO[bytes], allowance: Allowance) -> None:
+def _check_json_value_count(file: Path | IO[bytes], allowance: Allowance) -> None:
     with file.open("rb") if isinstance(file, Path) else contextlib.nullcontext(file) as content:
         while chunk := content.read(2**20):
-            allowance.count(sum(map(chunk.count, (b"{", b"[", b","))))
+            allowance.count_read_elements(sum(map(chunk.count, (b"{", b"[", b","))))
 
 
 def _list_logs(path: Path) -> list[Path]:
@@ -294,7 +296,7 @@ def _read_message_text(path: Path, entry: str, content: Any) -> str:
     return "\n".join(part.text for part in content if part.type == "text")
 
 
-def _read_foreign_log(path: Path, log: Any, incoming: Incoming) -> None:
+def _import_foreign_log(path: Path, log: Any, incoming: Incoming) -> None:
     """Take in a log that somebody else's evaluation has left."""
     texts = (log.eval.metadata or {}).get("documents")
     documents = (
@@ -309,7 +311,7 @@ def _read_foreign_log(path: Path, log: Any, incoming: Incoming) -> None:
     for sample in log.samples or ():
         recorded.add(_read_foreign_sample(path, sample, log.eval.created))
         incoming.ignored += len(sample.scores or {})
-    recorded.add_to_incoming()
+    recorded.add_run_to_incoming()
 
 
 def _read_foreign_sample(path: Path, sample: Any, created: str) -> ForeignSample:
@@ -349,7 +351,7 @@ _STATUS: dict[str, Status] = {"max_tokens": "truncated", "model_length": "trunca
 """Inspect's reason for the end of a reply → status of its record."""
 
 
-def _read_own_log(path: Path, log: Any, raw: Any, incoming: Incoming) -> None:
+def _import_own_log(path: Path, log: Any, raw: Any, incoming: Incoming) -> None:
     """Take in a log that `write` has made."""
     head, records = incoming.read_head(path, raw), []
     for sample in log.samples or ():
@@ -362,7 +364,7 @@ def _read_own_log(path: Path, log: Any, raw: Any, incoming: Incoming) -> None:
             if event := (score.metadata or {}).get("event"):
                 where = f"{entry}, score of {name}"
                 values = {metric: value for metric, value in score.value.items() if metric != M_ALL}
-                incoming.add_score(path, where, event, record.digest, values, score.explanation or "")
+                incoming.add_own_score(path, where, event, record.digest, values, score.explanation or "")
             else:
                 incoming.ignored += 1
-    incoming.restore_run(path, head, records)
+    incoming.add_own_run(path, head, records)

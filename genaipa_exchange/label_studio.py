@@ -13,11 +13,11 @@ from xml.sax.saxutils import quoteattr
 
 import msgspec
 
-from genaipa.errors import DataError, clip, command, nearest
+from genaipa.errors import DataError, clip, name_suggestion, shell_command
 from genaipa.files.limits import JSON, limit_reading
 from genaipa.files.stamps import format_timestamp, now
-from genaipa.files.text import DAMAGE, read_text, why
-from genaipa.scoring.events import Event, new_id
+from genaipa.files.text import DAMAGE, explain_error, read_text
+from genaipa.scoring.events import Event, new_event_id
 from genaipa.scoring.rubric import format_value
 from genaipa_exchange.outgoing import ExportSummary
 
@@ -37,7 +37,7 @@ _NOTE = "note"
 _OPEN = "Label Studio does not mask names in replies and shows everybody the scores written here: scoring is not blind."
 
 
-def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
+def write_label_studio_project(outgoing: Outgoing, folder: Path) -> ExportSummary:
     """Write the labels and the tasks: each answer once, without any excluded one."""
     (folder / CONFIG).write_text(make_labelling_config(outgoing.rubric), encoding="utf-8")
     answers = scores = 0
@@ -46,7 +46,7 @@ def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
             file.write((b",\n" if answers else b"[\n") + msgspec.json.encode(task))
             answers, scores = answers + 1, scores + len(task["annotations"]) + len(task["predictions"])
         file.write(b"\n]\n" if answers else b"[]\n")
-    return ExportSummary(2, answers, scores, _OPEN, command("genaipa", "import", "label-studio", "EXPORT.json"))
+    return ExportSummary(2, answers, scores, _OPEN, shell_command("genaipa", "import", "label-studio", "EXPORT.json"))
 
 
 # -- back --
@@ -75,7 +75,7 @@ class _Annotation(msgspec.Struct):
     updated_at: str = ""
 
     @property
-    def event(self) -> Any:
+    def original_event(self) -> Any:
         """The event that was written beside it; None for an annotation that was made there."""
         return next((result.meta["event"] for result in self.result if "event" in result.meta), None)
 
@@ -85,7 +85,7 @@ class _Annotation(msgspec.Struct):
         if isinstance(by, dict):
             by = by.get("email") or by.get("username") or by.get("id")
         name = "" if by is None else str(by).strip()
-        return name if name and not name.isdecimal() else incoming.name_numbered_annotator(name)
+        return name if name and not name.isdecimal() else incoming.count_and_name_annotator(name)
 
 
 class _Data(msgspec.Struct):
@@ -98,15 +98,17 @@ class _Task(msgspec.Struct):
     predictions: tuple[_Annotation, ...] | None = None
 
 
-def read(path: Path, incoming: Incoming) -> ImportSummary:
+def read_label_studio_export(path: Path, incoming: Incoming) -> ImportSummary:
     """Take in the scores of an export, Label Studio's "JSON"; a DataError names the first task that can't be used."""
     text = read_text(path, JSON)
     with limit_reading(JSON, path) as allowance:
-        allowance.count(sum(map(text.count, "[{,")))
+        allowance.count_read_elements(sum(map(text.count, "[{,")))
         try:
             tasks = msgspec.json.decode(text, type=list[_Task])
         except DAMAGE as error:
-            raise DataError(path, f"is not a JSON export of Label Studio, or is cut off ({why(error)}).") from None
+            raise DataError(
+                path, f"is not a JSON export of Label Studio, or is cut off ({explain_error(error)})."
+            ) from None
     meanings = {
         metric: {format_value_label(incoming.rubric, metric, value): value for value in incoming.rubric.values}
         for metric in incoming.rubric.metrics
@@ -120,21 +122,21 @@ def read(path: Path, incoming: Incoming) -> ImportSummary:
             wrong = 'has no annotations; export the project as "JSON", not "JSON-MIN".'
             raise DataError(path, wrong, f"task {number}")
         annotations = enumerate((*task.annotations, *(task.predictions or ())), 1)
-        ours = any(annotation.event for annotation in (*task.annotations, *(task.predictions or ())))
+        ours = any(annotation.original_event for annotation in (*task.annotations, *(task.predictions or ())))
         was_read = [
-            _read_annotation(
+            _import_annotation(
                 path, f"task {number}, annotation {n}", digest, annotation, meanings, incoming, independent=not ours
             )
             for n, annotation in annotations
         ]
         incoming.unscored += not any(was_read)
-    return incoming.write_all()
+    return incoming.write_runs_and_scores()
 
 
-def _read_annotation(
+def _import_annotation(
     path: Path,
     entry: str,
-    answer: str,
+    answer_digest: str,
     labelled: _Annotation,
     meanings: Mapping[str, Mapping[str, float]],
     incoming: Incoming,
@@ -153,28 +155,28 @@ def _read_annotation(
         elif result.from_name in meanings:
             label_values, (chosen, *_) = meanings[result.from_name], (*result.value.choices, "")
             if chosen not in label_values:
-                hint = nearest(chosen, label_values)
+                hint = name_suggestion(chosen, label_values)
                 raise DataError(path, f"'{clip(chosen)}' is not one of the labels of {result.from_name}{hint}", entry)
             values[result.from_name] = label_values[chosen]
         elif result.value.choices:
-            near = nearest(result.from_name, meanings)
+            near = name_suggestion(result.from_name, meanings)
             raise DataError(path, f"'{clip(result.from_name)}' is not a metric of this rubric{near}", entry)
     if labelled.was_cancelled or not values:
         return False
     if lacking := [metric for metric in meanings if metric not in values]:
         raise DataError(path, f"has no choice for {', '.join(lacking)}; a score needs all metrics.", entry)
-    if labelled.event is not None:
-        incoming.add_score(path, entry, labelled.event, answer, values, note)
+    if labelled.original_event is not None:
+        incoming.add_own_score(path, entry, labelled.original_event, answer_digest, values, note)
         return True
-    incoming.add_event(
+    incoming.add_foreign_score(
         path,
         entry,
         Event(
-            id=new_id(),
+            id=new_event_id(),
             time=_convert_time_to_stamp(labelled.updated_at),
             kind="score",
             analyst=labelled.analyst(incoming),
-            answer=answer,
+            answer=answer_digest,
             values=incoming.rubric.make_values(values),
             note=note,
             seconds=labelled.lead_time,
@@ -204,7 +206,7 @@ def make_labelling_config(rubric: Rubric) -> str:
         for name, heading in _SHOWN.items()
     ]
     for metric, about in rubric.metrics.items():
-        lines.append(f"  <Header value={quoteattr(about.question or rubric.names[metric])}/>")
+        lines.append(f"  <Header value={quoteattr(about.question or rubric.display_names[metric])}/>")
         lines.append(f'  <Choices name={quoteattr(metric)} toName="{_TO}" choice="single-radio" required="true">')
         lines += [
             f"    <Choice value={quoteattr(format_value_label(rubric, metric, value))}/>" for value in rubric.values
@@ -222,7 +224,7 @@ def format_value_label(rubric: Rubric, metric: str, value: float) -> str:
 def _list_tasks(outgoing: Outgoing) -> Iterator[dict[str, Any]]:
     digests: set[str] = set()
     for run in outgoing.runs:
-        for answer in run.list_answers():
+        for answer in run.iterate_permitted_answers():
             if answer.record.digest not in digests and not answer.excluded:
                 digests.add(answer.record.digest)
                 yield _make_task(outgoing.rubric, run, answer)
@@ -231,7 +233,7 @@ def _list_tasks(outgoing: Outgoing) -> Iterator[dict[str, Any]]:
 def _make_task(rubric: Rubric, run: OutgoingRun, answer: OutgoingAnswer) -> dict[str, Any]:
     record, document = answer.record, run.document(answer.record.document)
     annotated = answer.annotated
-    right = "\n".join(filter(None, (annotated.answer, annotated.remark))) if annotated else ""
+    right = "\n".join(filter(None, (annotated.answer, annotated.silence_and_sections))) if annotated else ""
     people = [event for event in answer.scores if event.scorer == "human"]
     machines = [event for event in answer.scores if event.scorer == "machine"]
     return {
@@ -245,18 +247,20 @@ def _make_task(rubric: Rubric, run: OutgoingRun, answer: OutgoingAnswer) -> dict
         },
         "annotations": [
             {
-                "result": _make_result(rubric, event),
+                "result": _make_event_labels(rubric, event),
                 "lead_time": event.seconds,
                 "was_cancelled": False,
                 "ground_truth": event.kind == "adjudication",
             }
             for event in people
         ],
-        "predictions": [{"model_version": event.analyst, "result": _make_result(rubric, event)} for event in machines],
+        "predictions": [
+            {"model_version": event.analyst, "result": _make_event_labels(rubric, event)} for event in machines
+        ],
     }
 
 
-def _make_result(rubric: Rubric, event: Event) -> list[dict[str, Any]]:
+def _make_event_labels(rubric: Rubric, event: Event) -> list[dict[str, Any]]:
     assert event.values is not None, "scores and adjudications have values"
     results: list[dict[str, Any]] = [
         {

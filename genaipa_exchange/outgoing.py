@@ -20,14 +20,14 @@ from genaipa.runs.exclusions import EXCLUSIONS, read_exclusions
 from genaipa.runs.experiments import classify_experiment
 from genaipa.runs.imported import PUBLISHED_SCORES, load_published_scores
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.permission import Permission, find_withheld
-from genaipa.runs.procedure import ask_about_other_documents, procedure_plan, read_coordinates
+from genaipa.runs.permission import Permission, find_withheld_documents_of_study
+from genaipa.runs.procedure import make_spec_for_other_documents, read_coordinates, require_procedure_plan
 from genaipa.runs.records import Manifest, Record
-from genaipa.scoring.current import select_effective_events
+from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.evidence.passages import OtherDocuments
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_existing_store
-from genaipa.tasks.prompts import label_prompts, list_labels
+from genaipa.tasks.prompts import find_prompt_set_label, list_prompt_set_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -89,7 +89,7 @@ class OutgoingRun:
         self._permission = Permission(source.folder, self.manifest, whole=outgoing.whole)
         self.licenses = self._permission.licenses
         self._excluded = read_exclusions(source.folder, "answer")
-        self._labels = list_labels(self.manifest)
+        self._labels = list_prompt_set_labels(self.manifest)
         # Caches of this run alone, which go when it goes.
         self.document = cache(self._find_permitted_document)
         self.annotations = cache(self._read_permitted_annotations)
@@ -103,7 +103,7 @@ class OutgoingRun:
 
     def label_prompts(self, record: Record) -> str:
         """Return the label in tables of the set of prompts that a record was asked with."""
-        return label_prompts(self.manifest, self._labels, record.system, read_coordinates(record).prompts)
+        return find_prompt_set_label(self.manifest, self._labels, record.system, read_coordinates(record).prompts)
 
     def _read_document(self, name: str) -> Document | None:
         try:
@@ -112,7 +112,7 @@ class OutgoingRun:
             return None
         return document
 
-    def questions(self, document: str) -> QuestionSet | None:
+    def permitted_question_set(self, document: str) -> QuestionSet | None:
         """Return the question set that was asked about a document; None if it may not be passed on."""
         return None if document in self._permission.restricted_questions else self._inputs.questions(document)
 
@@ -156,10 +156,10 @@ class OutgoingRun:
             files[relative_path] = read_text(path / relative_path)
         narrowed = msgspec.structs.replace(
             manifest,
-            spec=ask_about_other_documents(
+            spec=make_spec_for_other_documents(
                 manifest.spec,
                 about,
-                {document: procedure_plan(manifest.spec).questions[document] for document in about},
+                {document: require_procedure_plan(manifest.spec).questions[document] for document in about},
             ),
             documents={document: manifest.documents[document] for document in about},
             orders={key: order for key, order in manifest.orders.items() if key.rpartition("|")[0] in about},
@@ -173,14 +173,14 @@ class OutgoingRun:
     @cached_property
     def _withheld_documents(self) -> OtherDocuments:
         texts = {name: self._read_document(name) for name in self._permission.documents}
-        siblings = {} if self._outgoing.whole else find_withheld(self.source.folder)
+        siblings = {} if self._outgoing.whole else find_withheld_documents_of_study(self.source.folder)
         known_texts = {name: document.text for name, document in texts.items() if document}
         return OtherDocuments(known_texts | {name: documents[name].text for name, documents in siblings.items()})
 
-    def list_answers(self) -> Iterator[OutgoingAnswer]:
+    def iterate_permitted_answers(self) -> Iterator[OutgoingAnswer]:
         """Return the latest answer of each key to a question about a document, in the order of the run's file."""
         _, latest = self.source.folder.tally_records()
-        for offset, record in self.source.folder.read_summed_entries(Record):
+        for offset, record in self.source.folder.read_verified_answers_as(Record):
             answers = record.kind == "answer" and record.task == DEFAULT and self.source.includes(record)
             if not answers or latest[record.key] != offset:
                 continue
@@ -201,7 +201,7 @@ class OutgoingRun:
             record,
             classify_experiment(facts.kind, at.initialization, at.wording),
             annotations.answers.get(record.question) if annotations else None,
-            self._outgoing.get_scores(record.digest),
+            self._outgoing.take_scores_and_count_verdicts(record.digest),
             excluded.reason if excluded else "",
         )
 
@@ -234,14 +234,14 @@ class Outgoing:
         """Answer's digest → its scores and adjudications in effect; read when they are first needed."""
         scores: dict[str, list[Event]] = defaultdict(list)
         with open_existing_store(self.workspace) as store:
-            for event in select_effective_events(event for _, event in store.events()) if store else ():
+            for event in effective_scores_and_adjudications(event for _, event in store.events()) if store else ():
                 if event.scorer == "human" or self.judges:
                     scores[event.answer].append(event)
                 else:
                     self._unused[event.answer] += 1
         return scores
 
-    def get_scores(self, digest: str) -> Sequence[Event]:
+    def take_scores_and_count_verdicts(self, digest: str) -> Sequence[Event]:
         """Return the scores of an exported answer; verdicts on it that are left here are counted."""
         scores = self.scores.get(digest, ())
         self.verdicts += self._unused.pop(digest, 0)
@@ -264,7 +264,7 @@ class Outgoing:
             study = gather_study(self.workspace, [run.source for run in self.runs], store)
         all_events = study.log.counted
         events = all_events if self.judges else [event for event in all_events if event.scorer == "human"]
-        return (study if len(events) == len(all_events) else study.apply_events(events)).join_facts()
+        return (study if len(events) == len(all_events) else study.apply_events(events)).make_tidy_table()
 
     @cached_property
     def licenses(self) -> list[str]:

@@ -14,7 +14,7 @@ _NUMBER = rf"(?:\d{{1,4}}(?:\.\d{{1,3}}){{0,4}}|{_WORDS})"
 _NAMES = {"Article": "[条條]款?", "Chapter": "章", "Section": "章?[节節]|小[节節]", "Part": "部分"}
 
 
-def _convert_number(number: str) -> str:
+def _chinese_number_to_digits(number: str) -> str:
     """Return a number in digits: 二十三 is 23."""
     if number[0].isdigit():
         return number
@@ -25,16 +25,16 @@ def _convert_number(number: str) -> str:
     return str(value + _DIGITS.get(number[-1:], 0))
 
 
-def _convert_numbering(text: str) -> str:
+def _translate_chinese_numbering(text: str) -> str:
     """Return the numbering that a text begins with in English: 第二条 is Article 2, and 二、 is 2."""
     ordinal = re.match(rf"第\s*({_NUMBER})\s*({'|'.join(_NAMES.values())})\s*[：:、]?\s*", text)
     if ordinal:
         name = next(name for name, words in _NAMES.items() if re.fullmatch(words, ordinal[2]))
-        return f"{name} {_convert_number(ordinal[1])}: {text[ordinal.end() :]}".rstrip(": ")
+        return f"{name} {_chinese_number_to_digits(ordinal[1])}: {text[ordinal.end() :]}".rstrip(": ")
     if around := re.match(rf"\(({_NUMBER})\)\s*", text):
-        return f"({_convert_number(around[1])}) {text[around.end() :]}"
+        return f"({_chinese_number_to_digits(around[1])}) {text[around.end() :]}"
     counted = re.match(rf"({_NUMBER})、\s*|({_WORDS})\.\s*", text)
-    return f"{_convert_number(counted[1] or counted[2])}. {text[counted.end() :]}" if counted else text
+    return f"{_chinese_number_to_digits(counted[1] or counted[2])}. {text[counted.end() :]}" if counted else text
 
 
 _TEXT = r"(?:政策|声明|文件|文档|文本|条款|内容|材料|条例|说明|摘录)"
@@ -111,7 +111,7 @@ LANGUAGE = Language(
     no_answer="（没有回答）",
     not_said="该文件没有说明。",
     search=Search(stop_words="STOPWORDS_CHINESE", asking=re.compile(NEVER), ending=re.compile(NEVER)),
-    spelt=_convert_numbering,
+    spelt=_translate_chinese_numbering,
     citations=_CITATIONS,
     silence=_SILENCE,
     refusals=CHINESE,

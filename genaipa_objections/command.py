@@ -19,8 +19,8 @@ from genaipa.cli.terminal.options import (
     open_output,
     option,
 )
-from genaipa.errors import UsageError, command
-from genaipa.words import number
+from genaipa.errors import UsageError, shell_command
+from genaipa.words import format_count
 from genaipa.workspace import shipped_folder
 
 if TYPE_CHECKING:
@@ -73,9 +73,9 @@ def objections(
         for kind in kinds
         if (count := sum(objection.status == kind for objection in objections_shown))
     ]
-    show(f"{number(len(objections_shown), 'objection')}{': ' if counts else ''}{', '.join(counts)}.")
+    show(f"{format_count(len(objections_shown), 'objection')}{': ' if counts else ''}{', '.join(counts)}.")
     if any(objection.status == "open" for objection in objections_shown):
-        accept = command("genaipa", "scores", "objections", "accept", rows[0]["id"], "--by", "NAME")
+        accept = shell_command("genaipa", "scores", "objections", "accept", rows[0]["id"], "--by", "NAME")
         show(f"To settle one: {accept}, or reject.")
 
 
@@ -104,8 +104,12 @@ def accept(
 
     An earlier decision on it no longer counts.
     """
-    from genaipa.scoring.objections import check_correction_silence, make_correction
-    from genaipa_objections.settling import export_command, find_annotated_silence, find_objected_document
+    from genaipa.scoring.objections import check_correction_ends_silence, make_correction
+    from genaipa_objections.settling import (
+        find_annotated_silence,
+        find_objected_document,
+        make_corrections_export_command,
+    )
 
     workspace = current_workspace()
     objection = _find_objection(workspace, objection_id)
@@ -121,10 +125,10 @@ def accept(
             answer=correction.answer if answer is None else answer,
             why=correction.why if why is None else why,
         )
-    check_correction_silence(correction.silent, find_annotated_silence(workspace, objection.objection))
-    _settle_objection(workspace, objection, by, correction, reason)
+    check_correction_ends_silence(correction.silent, find_annotated_silence(workspace, objection.objection))
+    _store_ruling(workspace, objection, by, correction, reason)
     show(f"{objection.objection.document} {objection.objection.question}: accepted. To write a file of corrections:")
-    show(export_command(workspace, objection.objection.document), exact=True)
+    show(make_corrections_export_command(workspace, objection.objection.document), exact=True)
 
 
 @app.command()
@@ -139,7 +143,7 @@ def reject(
     """
     workspace = current_workspace()
     objection = _find_objection(workspace, objection_id)
-    _settle_objection(workspace, objection, by, None, reason)
+    _store_ruling(workspace, objection, by, None, reason)
     show(f"{objection.objection.document} {objection.objection.question}: rejected.")
 
 
@@ -178,7 +182,7 @@ def export(
         return
     with open_output(output, force=force) as file:
         file.write(format_yaml(corrections).encode())
-    show(f"{output}: {number(len(corrections.corrections), 'correction')}")
+    show(f"{output}: {format_count(len(corrections.corrections), 'correction')}")
     if output.resolve().parent != workspace.home / "corrections" or workspace.layers[0][0] != "workspace":
         say("'genaipa report --corrected' applies it from the folder corrections/ of a workspace (genaipa init).")
 
@@ -216,7 +220,7 @@ def _find_objection(workspace: Workspace, objection_id: str) -> FiledObjection:
     return matches[0]
 
 
-def _settle_objection(
+def _store_ruling(
     workspace: Workspace, objection: FiledObjection, by: str, correction: Correction | None, reason: str
 ) -> None:
     """Keep a ruling; a UsageError for somebody who may not give any."""

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 COMMAND = PackageCommand("genaipa_objections.command:app")
 
 
-def has_objections(desk: Desk, user: User) -> bool:
+def has_objections_to_settle(desk: Desk, user: User) -> bool:
     """Tell whether there are objections that this user may settle."""
     from genaipa_objections.page import list_objections
 
     if not user.adjudicates:
         return False
     with contextlib.suppress(GenaipaError):
-        desk.current.refresh()
+        desk.current.read_new_events()
     return bool(list_objections(desk))
 
 
-PAGE = DeskPage("Objections", "genaipa_objections.page", has_objections, after="adjudicate")
+PAGE = DeskPage("Objections", "genaipa_objections.page", has_objections_to_settle, after="adjudicate")

@@ -22,7 +22,7 @@ from genaipa.ui.widgets import (
     show_page_header,
     show_texts,
 )
-from genaipa_objections.settling import export_command, settle_objection
+from genaipa_objections.settling import make_corrections_export_command, settle_objection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,18 +52,18 @@ def list_objections(desk: Desk) -> list[FiledObjection]:
     """Return the objections that were made beside answers of this desk."""
     return [
         objection
-        for objection in collect_objections(desk.current.objections())
+        for objection in collect_objections(desk.current.objection_events())
         if objection.event.answer in desk.pool.answers
     ]
 
 
-def page(desk: Desk, user: User) -> None:
+def show_page(desk: Desk, user: User) -> None:
     """List the objections that this user may see, and settle one; the rest appear once their scores are in."""
     show_page_header("Objections", visible=False)
     if user.why_no_adjudication:
         st.text(user.why_no_adjudication)
         return
-    desk.current.refresh()
+    desk.current.read_new_events()
     all_objections = list_objections(desk)
     visible = _select_objections_user_may_see(desk, user, all_objections)
     counts = Counter(objection.status for objection in visible)
@@ -140,10 +140,10 @@ def _select_objections_user_may_see(desk: Desk, user: User, objections: list[Fil
 
 
 def _record_that_user_saw_objections(
-    desk: Desk, user: User, objection: FiledObjection, beside: Sequence[FiledObjection]
+    desk: Desk, user: User, objection: FiledObjection, shown_objections: Sequence[FiledObjection]
 ) -> None:
     """Record that this user saw what others think of these answers: a score changed later isn't independent."""
-    if any(neighbour.event.analyst != user.name for neighbour in beside):
+    if any(neighbour.event.analyst != user.name for neighbour in shown_objections):
         about = (objection.objection.digest, objection.objection.question)
         answers = [d for d, answer in desk.pool.answers.items() if (answer.document_digest, answer.question) == about]
         desk.queue.record_exposures(user.name, answers, scores=True)
@@ -161,7 +161,7 @@ def _objection_row(objection: FiledObjection) -> ListRow:
     )
 
 
-def _show_question_and_objections(case: Case, beside: Sequence[FiledObjection]) -> None:
+def _show_question_and_objections(case: Case, objections: Sequence[FiledObjection]) -> None:
     """Show the question, the annotated answer, and every objection to it."""
     about = case.document.about.title or case.document.company
     show_texts("objection question", [Text(case.original or case.asked, about, tone="strong")])
@@ -169,7 +169,7 @@ def _show_question_and_objections(case: Case, beside: Sequence[FiledObjection]) 
     if case.annotated is not None:
         aside = ", ".join(filter(None, (SAID[case.annotated.silent], *case.annotated.sections)))
         entries.append(Text(case.annotated.answer, "Annotated answer", aside=aside, tone="good", fold=FOLD))
-    for objection in beside:
+    for objection in objections:
         by = f"{objection.event.analyst}, {format_time(objection.event.time)}"
         entries.append(
             Text(
@@ -222,7 +222,7 @@ def _show_ruling_form(desk: Desk, user: User, case: Case, objection: FiledObject
     try:
         before = case.annotated.silent if case.annotated else None
         settled = (
-            make_correction(case.document, passage, silent=silent, answer=answer, why=why, annotated=before)
+            make_correction(case.document, passage, silent=silent, answer=answer, why=why, annotated_silent=before)
             if accepts
             else None
         )
@@ -230,7 +230,10 @@ def _show_ruling_form(desk: Desk, user: User, case: Case, objection: FiledObject
     except GenaipaError as error:
         st.text(f"Not settled: {error}")
     else:
-        export = f" To write a file of corrections: {export_command(desk.workspace, objection.objection.document)}"
+        export = (
+            " To write a file of corrections: "
+            f"{make_corrections_export_command(desk.workspace, objection.objection.document)}"
+        )
         st.session_state[_SETTLED] = f"{objection.objection.question} of {objection.objection.document} is " + (
             f"accepted.{export}" if accepts else "rejected."
         )

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.errors import GenaipaError, UsageError, command
+from genaipa.errors import GenaipaError, UsageError, shell_command
 from genaipa.files.stamps import now
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import Correction, Corrections, find_annotations, find_question_set, match_questions
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.permission import is_redistributable
 from genaipa.runs.selection import run_folders
-from genaipa.scoring.events import Event, Objection, Ruling, new_id
+from genaipa.scoring.events import Event, Objection, Ruling, new_event_id
 from genaipa.workspace import shipped_folder
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ def find_annotated_silence(workspace: Workspace, objection: Objection) -> Silent
     held = find_annotations(workspace, document) if document else None
     if document is None or held is None or not held.of_this_text:
         return None
-    answer = held.annotations.answers.get(_find_question(workspace, objection, held.annotations.questions, document))
+    answer = held.annotations.answers.get(
+        _find_question_in_set(workspace, objection, held.annotations.questions, document)
+    )
     return answer.silent if answer else None
 
 
@@ -43,7 +45,7 @@ def settle_objection(
     if correction is None and not reason.strip():
         raise UsageError("a rejection needs a reason for the readers of the log.")
     return Event(
-        id=new_id(),
+        id=new_event_id(),
         time=now(),
         kind="ruling",
         analyst=adjudicator,
@@ -54,14 +56,14 @@ def settle_objection(
     )
 
 
-def export_command(workspace: Workspace, document: str) -> str:
+def make_corrections_export_command(workspace: Workspace, document: str) -> str:
     """Return the command that writes a document's accepted objections where the workspace keeps corrections.
 
     In a checkout that is no workspace those are the shipped ones: there it writes beside them.
     """
     name = f"{document}.yaml"
     file = name if workspace.home == shipped_folder() else workspace.home / "corrections" / name
-    return command("genaipa", "scores", "objections", "export", document, "-o", file)
+    return shell_command("genaipa", "scores", "objections", "export", document, "-o", file)
 
 
 def find_objected_document(workspace: Workspace, objection: Objection) -> Document | None:
@@ -78,7 +80,7 @@ def find_objected_document(workspace: Workspace, objection: Objection) -> Docume
 
 
 def collect_corrections(
-    workspace: Workspace, name: str, objections: Iterable[FiledObjection]
+    workspace: Workspace, document_name: str, objections: Iterable[FiledObjection]
 ) -> tuple[Corrections, list[str]]:
     """Return the accepted corrections about the document of that name, and sentences on any left out.
 
@@ -89,25 +91,25 @@ def collect_corrections(
     accepted = [
         filed_objection
         for filed_objection in objections
-        if filed_objection.status == "accepted" and filed_objection.objection.document == name
+        if filed_objection.status == "accepted" and filed_objection.objection.document == document_name
     ]
     if not accepted:
-        raise UsageError(f"no objection to an annotated answer about '{name}' is accepted.")
+        raise UsageError(f"no objection to an annotated answer about '{document_name}' is accepted.")
     accepted.sort(key=lambda filed_objection: filed_objection.ruling_order)
-    text = _choose_digest_of_text(workspace, name, accepted)
+    text = _choose_text_digest_of_corrections(workspace, document_name, accepted)
     document = find_objected_document(
         workspace,
         next(filed_objection.objection for filed_objection in accepted if filed_objection.objection.digest == text),
     )
     if document is None:
-        raise UsageError(f"the text of '{name}' that the objections are about is neither here nor in a run.")
+        raise UsageError(f"the text of '{document_name}' that the objections are about is neither here nor in a run.")
     held = find_annotations(workspace, document)
     questions = held.annotations.questions if held and held.of_this_text else accepted[-1].objection.questions
     chosen: dict[str, FiledObjection] = {}
     left_out = []
     for filed_objection in accepted:
         objection = filed_objection.objection
-        question = _find_question(workspace, objection, questions, document) if objection.digest == text else ""
+        question = _find_question_in_set(workspace, objection, questions, document) if objection.digest == text else ""
         if question:
             chosen[question] = filed_objection
         else:
@@ -117,37 +119,45 @@ def collect_corrections(
             )
     lead = sorted({filed_objection.ruling.analyst for filed_objection in chosen.values() if filed_objection.ruling})
     return Corrections(
-        document=name,
+        document=document_name,
         questions=questions,
         annotators=tuple(sorted({filed_objection.event.analyst for filed_objection in chosen.values()})),
         digest=text,
-        corrections={question: _quote_proof(chosen[question].correction, document) for question in sorted(chosen)},
+        corrections={
+            question: _quote_proof_if_redistributable(chosen[question].correction, document)
+            for question in sorted(chosen)
+        },
         date=max(filed_objection.ruling.time[:10] for filed_objection in chosen.values() if filed_objection.ruling),
         source=f"Objections at the scoring desk, accepted by {', '.join(lead)}.",
     ), left_out
 
 
-def _choose_digest_of_text(workspace: Workspace, name: str, accepted: list[FiledObjection]) -> str:
+def _choose_text_digest_of_corrections(workspace: Workspace, document_name: str, accepted: list[FiledObjection]) -> str:
     """Return the digest of the text that the file is about."""
     texts = [objection.objection.digest for objection in accepted]
     try:
-        digest = load_document(name, workspace).digest
+        digest = load_document(document_name, workspace).digest
     except GenaipaError:
         digest = ""
     return digest if digest in texts else texts[-1]
 
 
-def _find_question(workspace: Workspace, objection: Objection, questions: str, document: Document) -> str:
+def _find_question_in_set(
+    workspace: Workspace, objection: Objection, question_set_name: str, document: Document
+) -> str:
     """Return the id of an objection's question in the set `questions`; empty if that does not ask it."""
-    if objection.questions == questions:
+    if objection.questions == question_set_name:
         return objection.question
-    source_set, target_set = find_question_set(workspace, objection.questions), find_question_set(workspace, questions)
+    source_set, target_set = (
+        find_question_set(workspace, objection.questions),
+        find_question_set(workspace, question_set_name),
+    )
     if source_set is None or target_set is None:
         return ""
     return next(iter(match_questions([objection.question], source_set, target_set, document.company)), "")
 
 
-def _quote_proof(correction: Correction, document: Document) -> Correction:
+def _quote_proof_if_redistributable(correction: Correction, document: Document) -> Correction:
     """Return the correction with its proof in words, where the document's words may be passed on."""
     if not is_redistributable(document.about.license):
         return correction

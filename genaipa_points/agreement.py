@@ -30,22 +30,22 @@ class PointRatings(Ratings):
     noun = "points"
     values = {"contradicted": -1.0, "not said": 0.0, "said": 1.0}  # noqa: RUF012 - stated once
 
-    def count(self, study: Study, events: Iterable[Event]) -> Counts:
+    def count_ratings(self, study: Study, events: Iterable[Event]) -> Counts:
         """Count the ticks of each point; those of points that were edited since count nowhere."""
         points = match_points_to_answers(study.sources, study.annotated.answers, study.answers)
         counts: defaultdict[Part, NDArray[np.int64]] = defaultdict(lambda: np.zeros(len(self.values), np.int64))
         for event in events:
             known_points, ticks = points.get(event.answer), event.ticks
-            if known_points is not None and known_points.match(ticks):
+            if known_points is not None and known_points.match_ticks(ticks):
                 for number, point in enumerate(known_points.points):
                     counts[event.answer, number][_number_of_tick_value(ticks, point.id)] += 1
         return dict(counts)
 
-    def tabulate_judges(self, study: Study, judges: Verdicts) -> Table:
+    def tabulate_judges_alone(self, study: Study, judges: Verdicts) -> Table:
         """Tabulate recall of vital points and the harm rate by judges' ticks alone."""
         return tabulate_recall_and_harm_by_judge(study, judges)
 
 
-def _number_of_tick_value(ticks: Ticks, point: str) -> int:
+def _number_of_tick_value(ticks: Ticks, point_id: str) -> int:
     """Return the number of the value that was ticked of a point."""
-    return 2 if point in ticks.said else 0 if point in ticks.contradicted else 1
+    return 2 if point_id in ticks.said else 0 if point_id in ticks.contradicted else 1

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, list_experiments, nonempty_tables
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, list_experiments_in_table, nonempty_tables
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.figures.heatmap import COLUMN, HATCH, hatch_cell, make_corner_legend_entry, mark_cell_corners
@@ -15,7 +15,7 @@ from genaipa.reports.table import Table
 from genaipa_points.tables import (
     compute_point_shares,
     describe_systems_doing_harm,
-    sort_worst_first,
+    sort_most_missed_first,
     tabulate_harmful_contradictions,
     tabulate_missed_points,
     tabulate_recall_and_harm,
@@ -55,8 +55,11 @@ class PointsChapter(ChapterMaker):
             "How much of a complete answer a system says, and how often it contradicts a point in a way that would "
             "hurt a reader.",
             nonempty_tables(table, tabulate_harmful_contradictions(points), of_points),
-            scope.draw_pages(
-                [partial(draw_most_missed_points, points, experiment) for experiment in list_experiments(of_points)]
+            scope.draw_paged_figures(
+                [
+                    partial(draw_most_missed_points, points, experiment)
+                    for experiment in list_experiments_in_table(of_points)
+                ]
             ),
             method=_METHOD,
             first=(table.name,),
@@ -82,19 +85,19 @@ def draw_most_missed_points(points: pd.DataFrame, experiment: str, scope: Scope 
     points_of_experiment = points[points["experiment"] == experiment]
     # The same points on each page, whatever systems it shows.
     means = {"said": ("said", "mean"), "contradicted": ("contradicted", "mean"), "weight": ("weight", "first")}
-    shares = sort_worst_first(points_of_experiment.groupby(_POINT, observed=True).agg(**means))["said"]
+    shares = sort_most_missed_first(points_of_experiment.groupby(_POINT, observed=True).agg(**means))["said"]
     worst = shares[shares < 1].head(MOST).index
-    data = scope.select_shown(
+    data = scope.select_rows_of_shown_systems(
         points_of_experiment.set_index(_POINT).loc[lambda rows: rows.index.isin(worst)].reset_index()
     )
     if data.empty:
         return None
-    systems = style.brief_labels(style.distinct_values(data["system"]), 26)
+    systems = style.last_part_labels(style.distinct_values(data["system"]), 26)
     rows = data.drop_duplicates(_POINT).set_index(_POINT)
     rows = rows.loc[[point for point in worst if point in rows.index]]
     several = len({document for document, _, _ in rows.index}) > 1
     names = {
-        point: _label_point(point[0], point[1], row, several=several)
+        point: _label_point(point[0], point[1], row, name_document=several)
         for point, row in zip(rows.index, rows.to_dict("records"), strict=True)
     }
     texts = {point: text for point, text in zip(rows.index, rows["text"], strict=True) if text}
@@ -127,10 +130,10 @@ def draw_most_missed_points(points: pd.DataFrame, experiment: str, scope: Scope 
     )
 
 
-def _label_point(document: str, question: str, row: Mapping[Any, Any], *, several: bool) -> str:
+def _label_point(document: str, question: str, row: Mapping[Any, Any], *, name_document: bool) -> str:
     """Name a point by its place, beside its words."""
-    parts = (*([document] if several else []), question, row["point"], *([HURTS] if row["harm"] else []))
-    return " ".join(style.shorten(part, 16) for part in parts)
+    parts = (*([document] if name_document else []), question, row["point"], *([HURTS] if row["harm"] else []))
+    return " ".join(style.shorten_drawn_name(part, 16) for part in parts)
 
 
 def _draw_point_shares(
@@ -138,11 +141,11 @@ def _draw_point_shares(
 ) -> Canvas:
     from matplotlib.colors import LinearSegmentedColormap
 
-    from genaipa.reports.figures.words import Words
+    from genaipa.reports.figures.words import DrawnTexts
 
     tall = 0.06 * max(map(len, systems.values()))
     canvas = style.make_canvas(style.WIDTH, len(names) * (style.TALL if texts else _ROW) + tall + 1.0)
-    style.write_heading(canvas, experiment)
+    style.write_figure_heading(canvas, experiment)
     axes = canvas.subplots()
     shares_said, shares_denied = (
         data.pivot_table(index=_POINT, columns="system", values=column, observed=True)
@@ -157,7 +160,7 @@ def _draw_point_shares(
         for (row, column), share in np.ndenumerate(shares_said)
         if share >= 0
     }
-    Words(axes, list(cells.values()), list(cells), style.INK, size=7.5).set_in_layout(False)
+    DrawnTexts(axes, list(cells.values()), list(cells), style.INK, size=7.5).set_in_layout(False)
     for row, column in np.argwhere(np.isnan(shares_said)).tolist():
         hatch_cell(axes, row, column)
     mark_cell_corners(axes, np.argwhere(shares_denied > 0).tolist(), style.INK)
@@ -170,7 +173,7 @@ def _draw_point_shares(
     axes.set_ylim(len(names), 0)
     axes.spines[:].set_visible(False)
     room = style.WIDTH - COLUMN * len(systems) - style.row_names_width(names) - 0.1 - 0.3 * tall
-    style.label_question_rows(axes, names, {}, at=0.5, texts=texts, max_letters=min(int(room / style.LETTER), _LETTERS))
+    style.write_row_labels(axes, names, {}, at=0.5, texts=texts, max_letters=min(int(room / style.LETTER), _LETTERS))
     entries = [make_corner_legend_entry("contradicted by an answer", style.INK)] if (shares_denied > 0).any() else []
     style.draw_legend(
         canvas, entries + [style.make_patch_legend_entry("nothing ticked", **HATCH)] * bool(np.isnan(shares_said).any())

@@ -29,11 +29,11 @@ class KnownPoints:
     digest: str
     points: tuple[Point, ...]
 
-    def match(self, ticks: Ticks | None) -> TypeGuard[Ticks]:
+    def match_ticks(self, ticks: Ticks | None) -> TypeGuard[Ticks]:
         """Tell whether ticks are of these very points: they may have been edited since."""
         return ticks is not None and ticks.digest == self.digest
 
-    def count(self, ticks: Ticks) -> dict[str, Any]:
+    def count_ticks(self, ticks: Ticks) -> dict[str, Any]:
         """Return the columns of a score with these ticks (`PointCounts`)."""
         vital = {point.id for point in self.points if point.weight == "vital"}
         harm = {point.id for point in self.points if point.if_wrong}
@@ -71,11 +71,11 @@ class PointCounts(ScoreFact):
         """Return what counts a score's ticks; None where no annotated answer has points."""
         pointed = match_points_to_answers(study.sources, study.annotated, answers)
 
-        def count(event: Event) -> Row:
+        def count_ticked_points(event: Event) -> Row:
             points = pointed.get(event.answer)
-            return points.count(event.ticks) if points is not None and points.match(event.ticks) else {}
+            return points.count_ticks(event.ticks) if points is not None and points.match_ticks(event.ticks) else {}
 
-        return count if pointed else None
+        return count_ticked_points if pointed else None
 
 
 def match_points_to_answers(

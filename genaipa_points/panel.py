@@ -10,7 +10,7 @@ import msgspec
 import streamlit as st
 
 from genaipa.questions.points import Ticks, make_ticks, points_digest
-from genaipa.ui.answer_view import load_case, name_scorer
+from genaipa.ui.answer_view import load_case_or_rerun_page, name_scorer
 from genaipa.ui.pages.agreement import FEW
 from genaipa.ui.panel import Panel
 from genaipa.ui.widgets import (
@@ -22,7 +22,7 @@ from genaipa.ui.widgets import (
     show_long_table,
     show_table,
 )
-from genaipa.words import number
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -55,7 +55,7 @@ class PointsPanel(Panel):
         data: dict[str, Any] = {
             "metric": rubric.points_metric,
             "digest": points_digest(points),
-            "values": tabulate_value_keys(points, rubric),
+            "values": tabulate_value_keys_by_points_said(points, rubric),
             "list": [
                 {
                     "id": point.id,
@@ -74,7 +74,7 @@ class PointsPanel(Panel):
             data |= {"agreed": msgspec.to_builtins(agreed), "partly": not settled}
         return data
 
-    def list_sections(self, case: Case) -> Sequence[str]:
+    def list_linked_sections(self, case: Case) -> Sequence[str]:
         """Name the sections that the points rest on."""
         return tuple(dict.fromkeys(label for point in _list_points(case) for label in point.sections))
 
@@ -90,7 +90,7 @@ class PointsPanel(Panel):
             return {}
         return {rubric.points_metric: rubric.value_from_points(_list_points(case), ticks)}
 
-    def compare_scores(self, case: Case, scores: Sequence[Event], key: str) -> None:
+    def show_score_comparison(self, case: Case, scores: Sequence[Event], key: str) -> None:
         """Show everyone's ticks side by side, and the number of points that they tick differently."""
         points = _list_points(case)
         events = [event for event in scores if event.ticks and event.ticks.digest == points_digest(points)]
@@ -98,27 +98,29 @@ class PointsPanel(Panel):
             return
         rows = tabulate_ticks(points, events)
         heads = ["point", "", *map(name_scorer, events)]
-        lines = [ListRow((point.text, point.remark, *row)) for point, row in zip(points, rows, strict=True)]
+        lines = [
+            ListRow((point.text, point.weight_and_sections, *row)) for point, row in zip(points, rows, strict=True)
+        ]
         show_table(f"{key} points", "Points of this answer", heads, lines)
         if len(events) > 1:
             disputed = sum(len(set(row)) > 1 for row in rows)
             are = "is" if disputed == 1 else "are"
-            st.caption(f"{disputed} of {number(len(points), 'point')} {are} ticked differently.")
+            st.caption(f"{disputed} of {format_count(len(points), 'point')} {are} ticked differently.")
 
     def show_agreement(self, desk: Desk, user: User) -> None:
         """Show the points ticked differently most often; of no answer that the user could be asked to score."""
 
-        def find_disputed() -> list[DisputedPoint]:
+        def find_disputed_points_for_user() -> list[DisputedPoint]:
             ahead = desk.queue.answers_still_askable(user.name) if user.scores else set()
-            scores = (score for score in desk.current.independent_scores() if score.answer not in ahead)
+            scores = (score for score in desk.current.independent_human_scores() if score.answer not in ahead)
             return find_disputed_points(scores, desk.pool)
 
         stamp = (user.name, desk.current.event_count, desk.pool.generation)
-        disputed = cache_in_session("agreement points", stamp, find_disputed)
+        disputed = cache_in_session("agreement points", stamp, find_disputed_points_for_user)
         if not disputed:
             return
 
-        def expose(page: Sequence[DisputedPoint]) -> None:
+        def record_shown_points(page: Sequence[DisputedPoint]) -> None:
             desk.queue.record_exposures(user.name, [digest for point in page for digest in point.answers], scores=True)
 
         show_heading(_TITLE)
@@ -129,7 +131,7 @@ class PointsPanel(Panel):
             columns,
             disputed,
             lambda point: _make_disputed_point_row(desk, point),
-            before=expose,
+            before_page=record_shown_points,
         )
         st.caption("Of the answers on which two people ticked the point: how many got different ticks.")
 
@@ -141,7 +143,7 @@ def _list_points(case: Case) -> tuple[Point, ...]:
     return case.annotated.points if case.annotated else ()
 
 
-def tabulate_value_keys(points: Sequence[Point], rubric: Rubric) -> list[list[str]]:
+def tabulate_value_keys_by_points_said(points: Sequence[Point], rubric: Rubric) -> list[list[str]]:
     """Return the keys of the values that follow by the rubric.
 
     A row for each number of vital points that are said, from 0, and in it a key for each number of the others.
@@ -149,7 +151,7 @@ def tabulate_value_keys(points: Sequence[Point], rubric: Rubric) -> list[list[st
     vital, okay = ([point.id for point in points if point.weight == weight] for weight in ("vital", "okay"))
     return [
         [
-            rubric.key(rubric.value_from_points(points, make_ticks(points, [*vital[:n], *okay[:m]])))
+            rubric.key_for_value(rubric.value_from_points(points, make_ticks(points, [*vital[:n], *okay[:m]])))
             for m in range(len(okay) + 1)
         ]
         for n in range(len(vital) + 1)
@@ -170,8 +172,8 @@ def _name_tick_unless_edited(point: Point, ticks: Ticks | None, digest: str) -> 
     return _name_tick(point.id, ticks) if ticks and ticks.digest == digest else ""
 
 
-def _name_tick(point: str, ticks: Ticks) -> str:
-    return "contradicted" if point in ticks.contradicted else "said" if point in ticks.said else "not said"
+def _name_tick(point_id: str, ticks: Ticks) -> str:
+    return "contradicted" if point_id in ticks.contradicted else "said" if point_id in ticks.said else "not said"
 
 
 def find_agreed_ticks(points: Sequence[Point], scores: Collection[Event]) -> tuple[Ticks, bool]:
@@ -220,7 +222,7 @@ def find_disputed_points(scores: Iterable[Event], pool: Pool) -> list[DisputedPo
 def _make_disputed_point_row(desk: Desk, disputed: DisputedPoint) -> ListRow:
     digest = disputed.answers[0]
     answer = desk.pool.answers[digest]
-    points = _list_points(load_case(desk, digest))
+    points = _list_points(load_case_or_rerun_page(desk, digest))
     # Of points that were edited since, the id is all that is left.
     texts = {point.id: point.text for point in points} if points_digest(points) == disputed.points else {}
     count = ListCell(f"{len(disputed.answers):,}", tone="quiet" if len(disputed.answers) < FEW else "")

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.answers.tidy import add_fact_columns
+from genaipa.answers.tidy import add_missing_fact_columns
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.crossed import SHARES
 from genaipa.reports.table import Table, make_table
 from genaipa.runs.manifest import LEFT_OUT
 from genaipa.runs.permission import Permission
-from genaipa.scoring.current import select_effective_events
+from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa_points.counts import find_points_by_place
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _ANSWER = ["run", "key"]
 def tabulate_recall_and_harm(frame: pd.DataFrame) -> Table:
     """Tabulate recall of vital points and the harm rate of each system in each experiment, by people's ticks."""
     columns = [*_BY, "measure", "answers", *_RATE]
-    data = _compute_rates_by_people(frame)
+    data = _compute_recall_and_harm_by_people(frame)
     return make_table(
         "points",
         "Vital points, and harm",
@@ -55,18 +55,18 @@ def tabulate_recall_and_harm(frame: pd.DataFrame) -> Table:
 
 
 @averages.cache_per_frame
-def _compute_rates_by_people(frame: pd.DataFrame) -> pd.DataFrame:
-    return _compute_rates_of_systems(frame[frame["counted"]])
+def _compute_recall_and_harm_by_people(frame: pd.DataFrame) -> pd.DataFrame:
+    return _compute_recall_and_harm_of_systems(frame[frame["counted"]])
 
 
 def tabulate_recall_and_harm_by_judge(study: Study, verdicts: Verdicts) -> Table:
     """Tabulate the same by each judge's ticks alone, in the order of systems' names: no estimate of what people say."""
     columns = ["judge", *_BY, "measure", "answers", "rate"]
-    frame = add_fact_columns(study.table, ["points"])
+    frame = add_missing_fact_columns(study.table, ["points"])
     rows = frame[(frame["scorer"] == "machine") & frame["points"].notna() & (frame["excluded"] == "")]
-    judges = rows["analyst"].astype("str").map(verdicts.name_scorer)
+    judges = rows["analyst"].astype("str").map(verdicts.find_judge_name)
     rates = [
-        _compute_rates_of_systems(ticked).assign(judge=judge)
+        _compute_recall_and_harm_of_systems(ticked).assign(judge=judge)
         for judge, ticked in rows.groupby(judges, sort=True)
         if judge
     ]
@@ -82,9 +82,9 @@ def tabulate_recall_and_harm_by_judge(study: Study, verdicts: Verdicts) -> Table
     )
 
 
-def _compute_rates_of_systems(rows: pd.DataFrame) -> pd.DataFrame:
+def _compute_recall_and_harm_of_systems(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each system, experiment and measure of these rows of a tidy table."""
-    rows = add_fact_columns(rows, ["points"])
+    rows = add_missing_fact_columns(rows, ["points"])
     ticked = averages.select_policy_rows(rows[rows["points"].notna()])
     values = ticked.assign(
         recall=ticked["points_vital_said"] / ticked["points_vital"],
@@ -93,12 +93,15 @@ def _compute_rates_of_systems(rows: pd.DataFrame) -> pd.DataFrame:
     answers = values.groupby([*_BY, *_PLACE, *_ANSWER], observed=True)[[*_MEASURES.values()]].mean().reset_index()
     if answers.empty:
         return pd.DataFrame(columns=_BY)
-    parts = [averages.summarize_groups(answers, _BY, partial(_compute_rate, measure=measure)) for measure in _MEASURES]
+    parts = [
+        averages.summarize_each_group(answers, _BY, partial(_compute_recall_or_harm_rate, measure=measure))
+        for measure in _MEASURES
+    ]
     rates = pd.concat([rates for rates in parts if not rates.empty])
     return rates[rates["answers"] > 0].sort_values(_BY, kind="stable")
 
 
-def _compute_rate(rows: pd.DataFrame, measure: str) -> dict[str, object]:
+def _compute_recall_or_harm_rate(rows: pd.DataFrame, measure: str) -> dict[str, object]:
     column = _MEASURES[measure]
     mean = averages.estimate_column_mean(rows, column, SHARES[0])
     ends = {name: mean[name] for name in BOTH}
@@ -115,11 +118,11 @@ def compute_point_shares(study: Study) -> pd.DataFrame:
     Columns: `system`, `experiment`, `document`, `question`, `point` (its id), `weight`, `harm`, `said`, `contradicted`,
     `answers`, `text` and `why` (empty where these may not be shown).
     """
-    frame = add_fact_columns(study.table, ["points"])
+    frame = add_missing_fact_columns(study.table, ["points"])
     rows = averages.select_policy_rows(frame[frame["counted"] & frame["points"].notna()])
     ticks = {
         (score.answer, score.analyst, score.kind): score.ticks
-        for score in select_effective_events(study.log.counted)
+        for score in effective_scores_and_adjudications(study.log.counted)
         if score.ticks
     }
     points_by_answer, quotable = (
@@ -171,13 +174,13 @@ def tabulate_missed_points(points: pd.DataFrame) -> Table:
         "Points missed most",
         "How often the answers of a system say each point of an annotated answer, and how often they contradict it, "
         f"averaged over systems. By system: the CSV beside the heat map.{_note_withheld_words(points)}",
-        sort_worst_first(data.reset_index()).sort_values("experiment", kind="stable"),
+        sort_most_missed_first(data.reset_index()).sort_values("experiment", kind="stable"),
         columns,
         formats=dict.fromkeys(("said", "contradicted"), ".0%"),
     )
 
 
-def sort_worst_first(points: pd.DataFrame) -> pd.DataFrame:
+def sort_most_missed_first(points: pd.DataFrame) -> pd.DataFrame:
     """Sort points by how often they are missed; of those alike, vital and contradicted ones come first."""
     vital = points["weight"] == "vital"
     order = ["said", "_vital", "contradicted"]
@@ -212,22 +215,22 @@ _NAMED = 3
 
 def describe_systems_doing_harm(frame: pd.DataFrame) -> list[str]:
     """Name the systems that contradict a point whose contradiction would hurt, in a sentence; none without one."""
-    rates = _compute_rates_by_people(frame)
+    rates = _compute_recall_and_harm_by_people(frame)
     rows = rates[rates["measure"] == HARM] if len(rates) else rates
     if not len(rows) or not rows["rate"].gt(0).any():
         return []
     wide = bool(rows["policies_low"].notna().all())
     several = len(rows["experiment"].unique()) > 1
     ordered = rows.sort_values("rate", ascending=False, kind="stable").to_dict("records")
-    named = [_describe_rate_of_system(row, wide=wide, several=several) for row in ordered]
+    named = [_describe_harm_rate_of_system(row, over_policies=wide, name_experiment=several) for row in ordered]
     more_note = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
     target = "policies like these" if wide else "these documents"
     head = f"Harmful answers, by the points that they contradict (95 % for {target})"
     return [f"{head}: {', '.join(named[:_NAMED])}{more_note}."]
 
 
-def _describe_rate_of_system(row: Mapping[Any, Any], *, wide: bool, several: bool) -> str:
-    low, high = (row["policies_low"], row["policies_high"]) if wide else (row["low"], row["high"])
-    where = f" in {row['experiment']}" if several else ""
+def _describe_harm_rate_of_system(row: Mapping[Any, Any], *, over_policies: bool, name_experiment: bool) -> str:
+    low, high = (row["policies_low"], row["policies_high"]) if over_policies else (row["low"], row["high"])
+    where = f" in {row['experiment']}" if name_experiment else ""
     interval = f" ({low * 100:.0f} to {high * 100:.0f})" if pd.notna(low) else ""
     return f"{row['system']} {row['rate'] * 100:.0f} %{interval} of {row['answers']}{where}"

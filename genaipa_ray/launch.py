@@ -51,7 +51,7 @@ class RayLauncher(Launcher):
 
     def default_slices_at_once(self, launch: Launch) -> int:
         """Return the number of slices that the cluster has processors and accelerators for, at least one."""
-        resources = connect().cluster_resources()
+        resources = join_or_start_ray_cluster().cluster_resources()
         room = resources.get("CPU", 0.0)
         if launch.gpus:
             room = min(room, resources.get("GPU", 0.0) / launch.gpus)
@@ -61,11 +61,11 @@ class RayLauncher(Launcher):
 
     def carry_out(self, launch: Launch, slices: Sequence[int], at_once: int) -> None:
         """Carry out these slices as tasks, so many submitted at a time: later ones have what the earlier ones left."""
-        ray = connect()
+        ray = join_or_start_ray_cluster()
         task = ray.remote(num_cpus=1, num_gpus=launch.gpus, max_retries=RETRIES, retry_exceptions=[ChildProcessError])(
             run_slice
         )
-        environment = filter_environment(slice_environment(launch))
+        environment = select_slice_variables(slice_environment(launch))
         todo, running = list(slices), dict[Any, int]()
         try:
             while todo or running:
@@ -77,7 +77,9 @@ class RayLauncher(Launcher):
                 launch.watch()
                 for reference in ended:
                     index = running.pop(reference)
-                    if not launch.record_slice_exit(index, _read_end(ray, launch, index, reference)):
+                    if not launch.record_exit_and_check_continue(
+                        index, _read_exit_code_and_relay_lines(ray, launch, index, reference)
+                    ):
                         todo.clear()
                         _cancel_tasks(ray, running)
         except BaseException:
@@ -86,13 +88,13 @@ class RayLauncher(Launcher):
         finally:
             ray.shutdown()
 
-    def check(self) -> Iterator[tuple[str, Any, str, str]]:
+    def doctor_rows(self) -> Iterator[tuple[str, Any, str, str]]:
         """Report whether the cluster that RAY_ADDRESS names can be joined, and what it has."""
         address = read_variable("RAY_ADDRESS")
         if address is None or importlib.util.find_spec("ray") is None:
             return
         try:
-            ray = connect()
+            ray = join_or_start_ray_cluster()
         except GenaipaError as error:
             yield "RAY_ADDRESS", "missing", f"{address} can't be joined", str(error).removesuffix(".")
             return
@@ -133,16 +135,16 @@ def run_slice(command: Sequence[str], folder: str, environment: Mapping[str, str
         return code, errors.read().decode(errors="replace")
 
 
-def filter_environment(environment: Mapping[str, str]) -> dict[str, str]:
+def select_slice_variables(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that slices are sent."""
     starts, ends = _PASSED_ON
     return {name: value for name, value in environment.items() if name.startswith(starts) or name.endswith(ends)}
 
 
-def _read_end(ray: ModuleType, launch: Launch, index: int, reference: Any) -> int:
+def _read_exit_code_and_relay_lines(ray: ModuleType, launch: Launch, index: int, task_reference: Any) -> int:
     """Return the exit code of a task that has ended, and pass on what its slice said."""
     try:
-        code, errors = ray.get(reference)
+        code, errors = ray.get(task_reference)
     except ray.exceptions.TaskCancelledError:
         return INTERRUPTED
     except ray.exceptions.RayError as error:  # after its retries
@@ -162,7 +164,7 @@ def _cancel_tasks(ray: ModuleType, running: Mapping[Any, int]) -> None:
             ray.wait(list(running), num_returns=len(running), timeout=_STOPPING)
 
 
-def connect() -> ModuleType:
+def join_or_start_ray_cluster() -> ModuleType:
     """Join the cluster at RAY_ADDRESS, else the one of this machine, else begin one; NotReadyError if it refuses.
 
     Within `ray job submit` that is the job's own cluster. A cluster that was joined before stays joined.
@@ -175,8 +177,8 @@ def connect() -> ModuleType:
     if ray.is_initialized():
         return ray
     address = os.environ.get("RAY_ADDRESS", "")
-    _check_reached(address)
-    _silence_deaths()
+    _check_cluster_answers(address)
+    _silence_ray_death_messages()
     try:
         ray.init(log_to_driver=False, logging_level="ERROR", include_dashboard=None if address else False)
     except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
@@ -201,14 +203,14 @@ def _token_hint(address: str) -> str:
     return "; if it asks for a token, set RAY_AUTH_MODE=token and put the cluster's token into ~/.ray/auth_token"
 
 
-def _silence_deaths() -> None:
+def _silence_ray_death_messages() -> None:
     """Keep Ray from printing deaths between our lines, on standard output."""
     worker = importlib.import_module("ray._private.worker")
     if hasattr(worker, "print_to_stdstream"):  # no option turns it off
         worker.print_to_stdstream = lambda *_what, **_how: None  # type: ignore[attr-defined]
 
 
-def _check_reached(address: str) -> None:
+def _check_cluster_answers(address: str) -> None:
     """Raise a NotReadyError if nothing answers at the address; Ray itself would try for a minute."""
     try:
         parts = urllib.parse.urlsplit(address if "://" in address else f"ray://{address}")

@@ -14,7 +14,7 @@ from genaipa.reports.crossed import SHARES, estimate_crossed_mean
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, make_table
-from genaipa.words import number
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -64,8 +64,8 @@ class RetrievalChapter(ChapterMaker):
             NAME,
             "Retrieval",
             "Whether the passages that a system retrieved show the section that the right answer rests on.",
-            nonempty_tables(table, tabulate_shown_by_passage_number(study), tabulate_passages(study)),
-            scope.draw_pages([partial(draw_shown_right_sections, table)]),
+            nonempty_tables(table, tabulate_shown_among_first_passages(study), tabulate_passages(study)),
+            scope.draw_paged_figures([partial(draw_shown_right_sections, table)]),
             []
             if table
             else ["No question with passages has an annotated answer that rests on a section of the document."],
@@ -73,7 +73,7 @@ class RetrievalChapter(ChapterMaker):
 
     def notable(self, study: Study) -> Iterable[str]:
         """Return a sentence on each system some of whose passages are not in the document."""
-        return describe_passages_elsewhere(study)
+        return describe_passages_not_in_document(study)
 
 
 def select_answers_with_passages(study: Study) -> pd.DataFrame:
@@ -97,8 +97,8 @@ def select_answers_with_passages(study: Study) -> pd.DataFrame:
 
 def tabulate_shown_right_sections(study: Study) -> Table:
     """Tabulate how often a right section was shown, and how often each went with a right answer, where scored."""
-    data = averages.summarize_groups(
-        _select_answers_with_right_sections(select_answers_with_passages(study)), _BY, _compute_shown_shares
+    data = averages.summarize_each_group(
+        _select_answers_with_right_sections(select_answers_with_passages(study)), _BY, _compute_shown_and_right_shares
     )
     columns = [*_BY, "n", "mean", *BOTH, *_PARTS, "scored"]
     data = data.reindex(columns=columns)
@@ -111,7 +111,7 @@ def tabulate_shown_right_sections(study: Study) -> Table:
         f"answers that people scored: an answer is right with an accuracy above 0. {_HOW} An answer that is made of "
         "its passages (at least half of its words) and right without a right section is right by what it quotes: by "
         "other words of the document. Each question weighs the same, however many documents and answers it has. "
-        f"{averages.note_intervals(data)}{averages.note_corrections(study.table)}",
+        f"{averages.explain_intervals_and_small_n(data)}{averages.note_corrected_annotations(study.table)}",
         data,
         columns,
         headings={
@@ -130,7 +130,7 @@ def _select_answers_with_right_sections(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[retrieved & (rows["sections"] > 0)]
 
 
-def _compute_shown_shares(rows: pd.DataFrame) -> dict[str, object]:
+def _compute_shown_and_right_shares(rows: pd.DataFrame) -> dict[str, object]:
     is_shown, right, quotes = rows["shown_at"] > 0, rows["right"] > 0, rows["quotes"] > 0
     mean = estimate_crossed_mean(is_shown.astype("float64"), rows["question"], rows["document"], limits=SHARES[0])
     scored = rows["right"].notna()
@@ -138,7 +138,7 @@ def _compute_shown_shares(rows: pd.DataFrame) -> dict[str, object]:
     part_masks = (is_shown & right, is_shown & ~right, hidden & quotes, hidden & ~quotes, ~is_shown & ~right)
     parts = dict(zip(_PARTS, part_masks, strict=True))
     return {
-        **averages.interval_columns(mean),
+        **averages.mean_and_interval_columns(mean),
         **{
             name: estimate_crossed_mean(
                 part[scored].astype("float64"), rows["question"][scored], rows["document"][scored]
@@ -149,13 +149,15 @@ def _compute_shown_shares(rows: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def tabulate_shown_by_passage_number(study: Study) -> Table:
+def tabulate_shown_among_first_passages(study: Study) -> Table:
     """Tabulate how often a right section was shown by the first passages, for several numbers of them."""
     rows = _select_answers_with_right_sections(select_answers_with_passages(study))
     passage_counts = rows.groupby(_BY, observed=True)["passages"].transform("max")
     parts = [
-        averages.summarize_groups(
-            rows[(passage_counts >= first) | (first == 1)], _BY, partial(_compute_shown_by_first_passages, first=first)
+        averages.summarize_each_group(
+            rows[(passage_counts >= first) | (first == 1)],
+            _BY,
+            partial(_compute_shown_share_in_first_passages, passage_limit=first),
         )
         for first in _FIRST
     ]
@@ -165,7 +167,7 @@ def tabulate_shown_by_passage_number(study: Study) -> Table:
         "retrieval-by-number",
         "The right section among the first passages",
         "Share of the questions for which the first passages, in the system's own order, show a right "
-        f"section. {_HOW} {averages.note_intervals(data.reindex(columns=columns))}",
+        f"section. {_HOW} {averages.explain_intervals_and_small_n(data.reindex(columns=columns))}",
         data.reindex(columns=columns).sort_values([*_BY, "first"], kind="stable"),
         columns,
         headings={"first": "first passages", "n": "questions", "mean": "right section shown"},
@@ -173,15 +175,15 @@ def tabulate_shown_by_passage_number(study: Study) -> Table:
     )
 
 
-def _compute_shown_by_first_passages(rows: pd.DataFrame, first: int) -> dict[str, object]:
-    is_shown = ((rows["shown_at"] > 0) & (rows["shown_at"] <= first)).astype("float64")
+def _compute_shown_share_in_first_passages(rows: pd.DataFrame, passage_limit: int) -> dict[str, object]:
+    is_shown = ((rows["shown_at"] > 0) & (rows["shown_at"] <= passage_limit)).astype("float64")
     mean = estimate_crossed_mean(is_shown, rows["question"], rows["document"], limits=SHARES[0])
-    return {"first": first, **averages.interval_columns(mean)}
+    return {"first": passage_limit, **averages.mean_and_interval_columns(mean)}
 
 
 def tabulate_passages(study: Study) -> Table:
     """Count the passages: how many are annotated, how many of another text, and how many silent questions got."""
-    data = averages.summarize_groups(select_answers_with_passages(study), _BY, _compute_passage_shares)
+    data = averages.summarize_each_group(select_answers_with_passages(study), _BY, _compute_passage_shares)
     shares = ("sections_shown", "annotated", "elsewhere", "other")
     columns = [*_BY, "answers", "each", *shares, "on_silent", "silent_each"]
     return make_table(
@@ -221,13 +223,13 @@ def _compute_passage_shares(rows: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def describe_passages_elsewhere(study: Study) -> list[str]:
+def describe_passages_not_in_document(study: Study) -> list[str]:
     """Say of each system how many of its passages are not in the document that was asked about, if any."""
     counts = select_answers_with_passages(study).groupby("system", observed=True, sort=True)[
         ["passages", "passages_elsewhere", "passages_other"]
     ]
     return [
-        f"{system}: {row.passages_elsewhere:,.0f} of its {number(int(row.passages), 'passage')} "
+        f"{system}: {row.passages_elsewhere:,.0f} of its {format_count(int(row.passages), 'passage')} "
         f"{'is' if row.passages_elsewhere == 1 else 'are'} not in the document that was asked about, "
         f"{row.passages_other:,.0f} of these in another document of the run."
         for system, row in counts.sum().iterrows()
@@ -237,7 +239,7 @@ def describe_passages_elsewhere(study: Study) -> list[str]:
 
 def draw_shown_right_sections(table: Table, scope: Scope = ALONE) -> Figure | None:
     """Draw systems and experiments down: the share with its intervals, and the parts of the scored answers."""
-    data = scope.select_shown(table.data.dropna(subset=["mean"]))
+    data = scope.select_rows_of_shown_systems(table.data.dropna(subset=["mean"]))
     if data.empty:
         return None
     systems = style.unique_labels(style.distinct_values(data["system"]), 30)
@@ -247,7 +249,7 @@ def draw_shown_right_sections(table: Table, scope: Scope = ALONE) -> Figure | No
         f"{table.note}"
     )
     numbers = Table(NAME, table.title, note, data.reset_index(drop=True), table.headings, table.formats)
-    fits = forest.systems_per_page(int(data.groupby("system").size().max()))
+    fits = forest.count_systems_per_page(int(data.groupby("system").size().max()))
     also = ", and how often its scored answers were right with it and without" if "scored" in data else ""
     caption = f"How often a system's passages show a right section{also}."
     return Figure(
@@ -255,13 +257,13 @@ def draw_shown_right_sections(table: Table, scope: Scope = ALONE) -> Figure | No
         table.title,
         note,
         numbers,
-        lambda: _draw_shares_and_parts(data, systems, scope),
+        lambda: _draw_shown_and_right_shares(data, systems, scope),
         fits=fits,
         caption=caption,
     )
 
 
-def _draw_shares_and_parts(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
+def _draw_shown_and_right_shares(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
     named = (
         (system, of, style.shorten_experiment_name(of)) for system, of in data[_BY].itertuples(index=False, name=None)
     )
@@ -270,10 +272,10 @@ def _draw_shares_and_parts(data: pd.DataFrame, systems: Mapping[Any, str], scope
     canvas, panels = rows.make_canvas((1, 1.1) if parts else (1,), foot=_FOOT)
     for row in data.to_dict("records"):
         position = rows.places[row["system"], row["experiment"]]
-        forest.draw_interval(panels[0], row, position, marks[row["system"]])
+        forest.draw_mean_with_intervals(panels[0], row, position, marks[row["system"]])
         panels[0].text(1.03, position, f"{row['mean']:.0%}", va="center", fontsize=style.SMALL)
         if parts:
-            _draw_right_answer_parts(panels[1], row, position)
+            _draw_scored_answer_parts(panels[1], row, position)
     panels[0].set_xlim(0, 1.16)
     panels[0].set_xlabel("Right section shown,\nwith its 95 % intervals")
     for axes in panels:
@@ -287,7 +289,7 @@ def _draw_shares_and_parts(data: pd.DataFrame, systems: Mapping[Any, str], scope
     return canvas
 
 
-def _draw_right_answer_parts(axes: Axes, row: Mapping[Any, Any], position: float) -> None:
+def _draw_scored_answer_parts(axes: Axes, row: Mapping[Any, Any], position: float) -> None:
     """Draw the four parts of the scored answers in one bar."""
     if not row["scored"]:
         axes.text(0.02, position, "none scored", va="center", **style.ABSENT)

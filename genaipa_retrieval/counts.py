@@ -11,9 +11,9 @@ import msgspec
 from genaipa.errors import GenaipaError
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.selection import find_siblings
-from genaipa.scoring.evidence.examine import find_annotated_targets
-from genaipa.scoring.evidence.passages import RUN, SAME, OtherDocuments, PassageFinder, fold_words, list_word_runs
+from genaipa.runs.selection import find_slices_of_same_study
+from genaipa.scoring.evidence.examine import locate_annotated_sections
+from genaipa.scoring.evidence.passages import RUN, SAME, OtherDocuments, PassageFinder, fold_words, list_four_word_runs
 from genaipa.scoring.evidence.section_finder import overlap_by_half
 from genaipa.scoring.evidence.support import find_supporting_sentences, sentence_spans
 
@@ -43,7 +43,7 @@ class RightSections:
             for target in dict.fromkeys(targets)
         ]
 
-    def has(self, passage: Span) -> bool:
+    def overlaps_passage(self, passage: Span) -> bool:
         """Tell whether a passage has a sentence of these sections, or is of one."""
         return any(overlap_by_half(sentence, passage) for sentences in self.sections for sentence in sentences)
 
@@ -86,7 +86,7 @@ class Retrieval(msgspec.Struct, frozen=True, omit_defaults=True):
     quotes: int = 0
 
 
-def count_passages(
+def count_passages_and_right_sections(
     passages: Sequence[Passage],
     finder: PassageFinder,
     right: RightSections,
@@ -103,11 +103,11 @@ def count_passages(
     shown_at, shown_spans = 0, list[tuple[int, int]]()
     for number, span in enumerate(placed, 1):
         shown_spans += [span] if span else []
-        if span and not shown_at and right.has(span) and right.count_shown_sections(shown_spans):
+        if span and not shown_at and right.overlaps_passage(span) and right.count_shown_sections(shown_spans):
             shown_at = number
     return Retrieval(
         passages=len(passages),
-        passages_annotated=sum(right.has(span) for span in shown_spans),
+        passages_annotated=sum(right.overlaps_passage(span) for span in shown_spans),
         passages_elsewhere=len(elsewhere),
         passages_other=sum(other_documents.has_passage(passage.text, document) for passage in elsewhere),
         sections=len(right.sections),
@@ -120,8 +120,8 @@ def count_passages(
 def _repeats_passages(reply: str, passages: Sequence[Passage]) -> bool:
     """Tell whether at least half of a reply's words are in runs that its passages have."""
     words = fold_words(reply) if passages else []
-    having = {run for passage in passages for run in list_word_runs(fold_words(passage.text))}
-    repeated = {at + step for at, run in enumerate(list_word_runs(words)) if run in having for step in range(RUN)}
+    having = {run for passage in passages for run in list_four_word_runs(fold_words(passage.text))}
+    repeated = {at + step for at, run in enumerate(list_four_word_runs(words)) if run in having for step in range(RUN)}
     return bool(words) and len(repeated) >= SAME * len(words)
 
 
@@ -136,7 +136,7 @@ def _collect_other_documents(inputs: Sequence[Inputs]) -> OtherDocuments:
 
 
 @lru_cache(maxsize=2)
-def _collect_documents_of_slices(workspace: Workspace, paths: tuple[Path, ...]) -> OtherDocuments:
+def _collect_other_documents_of_slices(workspace: Workspace, paths: tuple[Path, ...]) -> OtherDocuments:
     """Return the same of the slices in these folders: once for all of them."""
     return _collect_other_documents([Inputs(workspace, RunFolder(path)) for path in paths])
 
@@ -150,7 +150,7 @@ class RunPassages:
         self._finder = lru_cache(maxsize=_DOCUMENTS)(self._make_finder)
         self._right = lru_cache(maxsize=_DOCUMENTS * 100)(self._find_right_sections)
 
-    def count(
+    def count_answer_passages(
         self, document: str, question: str, passages: Sequence[Passage] = (), reply: str = ""
     ) -> Retrieval | None:
         """Count the passages of an answer, which may have none; None if the document can't be read."""
@@ -158,17 +158,17 @@ class RunPassages:
             finder, right = self._finder(document), self._right(document, question)
         except GenaipaError:
             return None  # which is said elsewhere
-        return count_passages(passages, finder, right, self._other_documents, document, reply)
+        return count_passages_and_right_sections(passages, finder, right, self._other_documents, document, reply)
 
     def _make_finder(self, document: str) -> PassageFinder:
         return PassageFinder(self._inputs.document(document).text)
 
     def _find_right_sections(self, document: str, question: str) -> RightSections:
         about = self._inputs.document(document)
-        annotated, part_set = self._inputs.annotated_answer(document, question, corrected=self._corrected)
+        annotated, part_set = self._inputs.annotated_answer_and_part_set(document, question, corrected=self._corrected)
         if annotated is None:
             return RightSections(about, ())
-        targets = find_annotated_targets(annotated, about, part_set)
+        targets = locate_annotated_sections(annotated, about, part_set)
         support = find_supporting_sentences(about, annotated, part_set)
         return RightSections(about, [span for _, span in targets if span], support)
 
@@ -176,5 +176,5 @@ class RunPassages:
     def _other_documents(self) -> OtherDocuments:
         if self._inputs.manifest.slice is None:
             return _collect_other_documents([self._inputs])
-        siblings = find_siblings(self._inputs.folder)
-        return _collect_documents_of_slices(self._inputs.workspace, tuple(sibling.path for sibling in siblings))
+        siblings = find_slices_of_same_study(self._inputs.folder)
+        return _collect_other_documents_of_slices(self._inputs.workspace, tuple(sibling.path for sibling in siblings))

@@ -45,7 +45,7 @@ class Passages(Fact):
             return {}
         return self._count_passages(run, record.document, record.question, record.passages, record.reply or "")
 
-    def complete(self, run: RunInputs, answers: pd.DataFrame) -> pd.DataFrame | None:
+    def compute_across_answers(self, run: RunInputs, answers: pd.DataFrame) -> pd.DataFrame | None:
         """Count the answers without passages of systems that gave some with others: they retrieved nothing."""
         retrieving_systems = answers.loc[answers["passages"] > 0, "system"].unique()
         in_this_run = answers["run"] == run.inputs.folder.name
@@ -58,7 +58,7 @@ class Passages(Fact):
     def _count_passages(
         self, run: RunInputs, document: str, question: str, passages: Sequence[Passage] = (), reply: str = ""
     ) -> Row:
-        counts = run.make_once(_make_passage_counter).count(document, question, passages, reply)
+        counts = run.compute_once(_make_passage_counter).count_answer_passages(document, question, passages, reply)
         return msgspec.structs.asdict(counts) if counts else {}
 
 

@@ -27,14 +27,14 @@ from msgspec.structs import replace
 from genaipa.runs.exclusions import Exclusion
 from genaipa.scoring.evidence.doubts import FUNCTION_WORDS, describe_wrong_citation
 from genaipa.scoring.rubric import shipped_rubric
-from genaipa.words import some
+from genaipa.words import join_some
 from genaipa_study.copies import (
     M_ALL_ROUNDING,
     ROUNDING,
     PublishedTable,
     contradicting_means,
-    counterpart_table,
-    find_copies,
+    counterpart_of_other_kind,
+    find_table_copies,
 )
 from genaipa_study.findings import Finding, answer_finding
 from genaipa_study.layout import DOCUMENTS, parse_question_label, question_origin, read_csv_rows
@@ -65,7 +65,7 @@ def audit_answers(answers: list[Answer], questions: QuestionSet) -> list[Finding
     """Find answers about another company or to another question, repeats, and texts without their first letter."""
     return [
         *_find_answers_about_other_company(answers),
-        *audit_repeats(answers, questions),
+        *audit_repeated_answers(answers, questions),
         *(
             answer_finding(
                 answer, "lost-first-letter", "The text begins in the middle of a word; the rest is as published."
@@ -76,7 +76,7 @@ def audit_answers(answers: list[Answer], questions: QuestionSet) -> list[Finding
     ]
 
 
-def _group_by_run(answers: Iterable[Answer]) -> dict[tuple[object, ...], list[Answer]]:
+def _group_answers_by_run(answers: Iterable[Answer]) -> dict[tuple[object, ...], list[Answer]]:
     """Group the answers by block: one sheet, one experiment, one run."""
     blocks: dict[tuple[object, ...], list[Answer]] = defaultdict(list)
     for answer in answers:
@@ -89,7 +89,7 @@ def _find_answers_about_other_company(answers: list[Answer]) -> Iterator[Finding
     """Yield every answer of a block that is about another company, whether it names one or not."""
     companies = [name for name, document in DOCUMENTS.items() if document.kind == "policy"]
     patterns = {name: re.compile(rf"\b(?:{_NAMES.get(name, DOCUMENTS[name].company)})\b") for name in companies}
-    for block in _group_by_run(answers).values():
+    for block in _group_answers_by_run(answers).values():
         mentions = Counter(
             name for answer in block for name, pattern in patterns.items() if pattern.search(answer.text or "")
         )
@@ -142,7 +142,7 @@ _STEM = 5
 _Text = tuple[str, ...]
 
 
-def audit_repeats(answers: Iterable[Answer], questions: QuestionSet) -> Iterator[Finding]:
+def audit_repeated_answers(answers: Iterable[Answer], questions: QuestionSet) -> Iterator[Finding]:
     """Yield equal and nearly equal answers of a system about a document, in all experiments and runs.
 
     Left out is only an answer whose text was also given to one other question, which it fits better.
@@ -157,7 +157,7 @@ def audit_repeats(answers: Iterable[Answer], questions: QuestionSet) -> Iterator
     for answers_by_text in answers_by_subject.values():
         for text, sharing in answers_by_text.items():
             if len({answer.question for answer in sharing}) > 1:
-                yield from _exclude_worse_fitting_question(text, sharing, questions)
+                yield from _find_worse_fitting_questions(text, sharing, questions)
             elif len(sharing) > 1:
                 yield _repeat_finding("repeated-answer", sharing, "The same text, word for word, is")
         for text_one, text_two, similarity in _find_nearly_equal_texts(answers_by_text):
@@ -166,31 +166,35 @@ def audit_repeats(answers: Iterable[Answer], questions: QuestionSet) -> Iterator
             yield _repeat_finding(kind, alike_answers, f"Nearly the same text ({similarity:.1%} of the words) is")
 
 
-def _exclude_worse_fitting_question(text: _Text, sharing: list[Answer], questions: QuestionSet) -> Iterator[Finding]:
+def _find_worse_fitting_questions(
+    text: _Text, answers_with_text: list[Answer], questions: QuestionSet
+) -> Iterator[Finding]:
     """Exclude a text under the one of two questions that it fits less; under more questions, mention it."""
     text_stems = _word_stems(" ".join(text))
     fits: Counter[str] = Counter()
-    for answer in sharing:
-        shared = len(_word_stems(questions[answer.question].wording(answer.wording)) & text_stems)
+    for answer in answers_with_text:
+        shared = len(_word_stems(questions[answer.question].text_in_wording(answer.wording)) & text_stems)
         fits[answer.question] = max(fits[answer.question], shared)
     (rightful, best_fit), (_, worst_fit) = fits.most_common()[0], fits.most_common()[-1]
     if len(fits) > _PAIR or best_fit == worst_fit:
-        yield _repeat_finding("same-answer", sharing, "Which question it answers is unknown; the same text is")
+        yield _repeat_finding(
+            "same-answer", answers_with_text, "Which question it answers is unknown; the same text is"
+        )
         return
-    for answer in sharing:
+    for answer in answers_with_text:
         if answer.question != rightful:
             reason = f"The text is the answer to {rightful}, word for word."
             yield answer_finding(answer, "other-question", reason, excludes=True)
 
 
-def _repeat_finding(kind: str, alike: list[Answer], sentence: str) -> Finding:
+def _repeat_finding(kind: str, equal_answers: list[Answer], sentence: str) -> Finding:
     """Return a finding on the first of these answers that names the places of the others."""
-    first, *repeats = alike
+    first, *repeats = equal_answers
     places = [
         f"{answer.cell} ({answer.question}, {answer.experiment}, {answer.wording}, run {answer.repetition})"
         for answer in repeats
     ]
-    return answer_finding(first, kind, f"{sentence} in {some(places, _MAX_NAMED)}.")
+    return answer_finding(first, kind, f"{sentence} in {join_some(places, _MAX_NAMED)}.")
 
 
 def _find_nearly_equal_texts(texts: Iterable[_Text]) -> Iterator[tuple[_Text, _Text, float]]:
@@ -234,7 +238,7 @@ def audit_scores(scores: list[PublishedScore]) -> list[Finding]:
     """
     findings: list[Finding] = []
     for tables in _group_tables_by_system(scores):
-        copies = find_copies(tables)
+        copies = find_table_copies(tables)
         for copy in copies:
             findings += _copy_findings(copy)
         findings += _find_unreachable_scores(tables)
@@ -274,13 +278,17 @@ def _find_unreachable_scores(tables: Tables) -> Iterator[Finding]:
     ):
         if score.document:
             possible_values = (
-                _list_means_of_three() if question_origin(score.question) == "user" else _list_m_all_values()
+                _list_possible_means_of_three()
+                if question_origin(score.question) == "user"
+                else _list_possible_m_all_values()
             )
             value = score.m_all or 0.0
             nearest = min(possible_values, key=lambda possible, value=value: abs(possible - value))  # type: ignore[misc]
             if abs(nearest - value) > M_ALL_ROUNDING:
                 noun = (
-                    "a score" if possible_values is _list_m_all_values() else f"one score or the mean of {PARAPHRASES}"
+                    "a score"
+                    if possible_values is _list_possible_m_all_values()
+                    else f"one score or the mean of {PARAPHRASES}"
                 )
                 reason = f"{value:g} can't be {noun}; the nearest that can is {nearest:.4g}."
                 yield _score_finding("unreachable-score", [score], reason, excludes="score")
@@ -305,17 +313,19 @@ def _find_impossible_means(tables: Tables) -> Iterator[Finding]:
 
 
 @cache
-def _list_m_all_values() -> tuple[float, ...]:
+def _list_possible_m_all_values() -> tuple[float, ...]:
     """Return every value of M_all that five metrics can come to."""
     paper = shipped_rubric()
-    scores = map(paper.parse_keys, map("".join, product(paper.keys, repeat=len(paper.metrics))))
+    scores = map(paper.parse_keys, map("".join, product(paper.value_by_key, repeat=len(paper.metrics))))
     return tuple(sorted({round(paper.m_all(score), 6) for score in scores}))
 
 
 @cache
-def _list_means_of_three() -> tuple[float, ...]:
+def _list_possible_means_of_three() -> tuple[float, ...]:
     """Return every mean of three values of M_all."""
-    means = (sum(three) / PARAPHRASES for three in combinations_with_replacement(_list_m_all_values(), PARAPHRASES))
+    means = (
+        sum(three) / PARAPHRASES for three in combinations_with_replacement(_list_possible_m_all_values(), PARAPHRASES)
+    )
     return tuple(sorted(set(means)))
 
 
@@ -323,7 +333,7 @@ def _find_contradicted_means(tables: Tables, copies: Iterable[Copy]) -> Iterator
     """Yield rows whose mean isn't what the metrics imply: a rule chooses, unless one of them holds a copy."""
     copied = {(copy.copy, question) for copy in copies for question, _ in copy.cells}
     for table in tables.values():
-        metrics = counterpart_table(tables, table)
+        metrics = counterpart_of_other_kind(tables, table)
         if table.kind == "metrics" or metrics is None:
             continue
         loses = _count_complete_questions(table) < _count_complete_questions(metrics)
@@ -363,7 +373,7 @@ def _score_finding(kind: str, cells: list[PublishedScore], reason: str, excludes
         kind=kind,
         file=first.file,
         sheet=first.sheet,
-        cell=_cell_ranges(cells),
+        cell=_format_cell_ranges(cells),
         reason=reason,
         system=first.system,
         experiment=first.experiment,
@@ -373,7 +383,7 @@ def _score_finding(kind: str, cells: list[PublishedScore], reason: str, excludes
     )
 
 
-def _cell_ranges(cells: list[PublishedScore]) -> str:
+def _format_cell_ranges(cells: list[PublishedScore]) -> str:
     """Name the cells as a spreadsheet does: "B2:F33", or "B2:B4, B6:B8" where there are others in between."""
     lines: defaultdict[int, list[str]] = defaultdict(list)
     for score in cells:
@@ -391,7 +401,7 @@ def _row_number(cell: str) -> int:
     return int(re.sub(r"\D", "", cell))
 
 
-def exclude_answers(findings: Iterable[Finding]) -> dict[str, Exclusion]:
+def make_answer_exclusions(findings: Iterable[Finding]) -> dict[str, Exclusion]:
     """Return the answers that analyses leave out by default, by their keys, each by the first finding that says so."""
     excluded: dict[str, Exclusion] = {}
     for finding in findings:
@@ -400,7 +410,7 @@ def exclude_answers(findings: Iterable[Finding]) -> dict[str, Exclusion]:
     return excluded
 
 
-def exclude_annotations(findings: Iterable[Finding]) -> list[Exclusion]:
+def make_annotation_exclusions(findings: Iterable[Finding]) -> list[Exclusion]:
     """Return the annotated answers that are wrong."""
     return [
         Exclusion("annotation", f"{finding.document}|{finding.question}", finding.kind, finding.reason)
@@ -409,7 +419,7 @@ def exclude_annotations(findings: Iterable[Finding]) -> list[Exclusion]:
     ]
 
 
-def exclude_scores(
+def make_score_exclusions(
     scores: list[PublishedScore], findings: list[Finding], answers: list[Answer]
 ) -> dict[PublishedScore, Exclusion]:
     """Return the scores that analyses leave out by default.
@@ -453,7 +463,7 @@ def exclude_scores(
         if reasons:
             # That a whole table is a copy says more of a score than what else is wrong with it.
             first = min(reasons, key=lambda finding: finding.kind != COPIED_TABLE)
-            excluded[score] = Exclusion("score", score.key, first.kind, first.reason)
+            excluded[score] = Exclusion("score", score.exclusion_key, first.kind, first.reason)
     return excluded
 
 

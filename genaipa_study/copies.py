@@ -130,27 +130,27 @@ def implied_m_all(means: PublishedScore) -> float:
     return overall
 
 
-def counterpart_table(tables: Tables, source: PublishedTable) -> PublishedTable | None:
+def counterpart_of_other_kind(tables: Tables, table: PublishedTable) -> PublishedTable | None:
     """Return the table of the other kind about the same experiment."""
-    return tables.get(("metrics" if source.kind == "m_all" else "m_all", source.experiment))
+    return tables.get(("metrics" if table.kind == "m_all" else "m_all", table.experiment))
 
 
-def both_tables_have_mean(tables: Tables, source: PublishedTable, question: str) -> bool:
+def has_mean_in_both_kinds(tables: Tables, table: PublishedTable, question: str) -> bool:
     """Tell whether this table and its counterpart both have the question's mean over all documents."""
-    other_table = counterpart_table(tables, source)
-    return other_table is not None and (question, _MEAN) in source.values and (question, _MEAN) in other_table.values
+    other_table = counterpart_of_other_kind(tables, table)
+    return other_table is not None and (question, _MEAN) in table.values and (question, _MEAN) in other_table.values
 
 
-def contradicting_means(tables: Tables, source: PublishedTable, question: str) -> tuple[float, float] | None:
+def contradicting_means(tables: Tables, table: PublishedTable, question: str) -> tuple[float, float] | None:
     """Return the mean M_all of the question in this table and in its counterpart, where they differ; else None."""
-    other_table = counterpart_table(tables, source)
-    if other_table is None or not both_tables_have_mean(tables, source, question):
+    other_table = counterpart_of_other_kind(tables, table)
+    if other_table is None or not has_mean_in_both_kinds(tables, table, question):
         return None
-    means = source.values[question, _MEAN], other_table.values[question, _MEAN]
+    means = table.values[question, _MEAN], other_table.values[question, _MEAN]
     return means if abs(means[0] - means[1]) > M_ALL_ROUNDING else None
 
 
-def find_copies(tables: Tables) -> list[Copy]:
+def find_table_copies(tables: Tables) -> list[Copy]:
     """Find the copies among the tables of one system.
 
     Of two equal parts the copy is the one the other kind of table of its experiment contradicts on more questions,
@@ -160,7 +160,7 @@ def find_copies(tables: Tables) -> list[Copy]:
     """
     copies: list[Copy] = []
     lost: set[tuple[PublishedTable, Cell]] = set()
-    for level in (_pair_tables, _pair_means, _pair_columns, _pair_rows):
+    for level in (_pair_whole_tables, _pair_means, _pair_columns, _pair_rows):
         pairs = combinations_with_replacement(tables.values(), 2)
         equal = [
             pair
@@ -170,10 +170,10 @@ def find_copies(tables: Tables) -> list[Copy]:
         suspects = {(source, q) for pair in equal for source in (pair.table, pair.other_table) for q in pair.questions}
         for ignored in (suspects, set[tuple[PublishedTable, str]](), None):
             for pair in equal:
-                if lost.isdisjoint(pair.parts):
+                if lost.isdisjoint(pair.cells_of_both_tables):
                     lost_questions = {(source, question) for source, (question, _) in lost}
                     copy = (
-                        _choose_copy_by_rule(pair)
+                        _choose_copy_by_completeness(pair)
                         if ignored is None
                         else _choose_copy_by_votes(tables, ignored | lost_questions, pair)
                     )
@@ -199,14 +199,14 @@ class _EqualParts:
         return list(dict.fromkeys(question for question, _ in self.cells))
 
     @property
-    def parts(self) -> Iterator[tuple[PublishedTable, Cell]]:
+    def cells_of_both_tables(self) -> Iterator[tuple[PublishedTable, Cell]]:
         """The cells of both tables."""
         yield from ((self.table, cell) for cell in self.cells)
         yield from ((self.other_table, cell) for cell in self.other_cells)
 
-    def make_copy(self, *, first: bool, why: str, sure: bool) -> Copy:
+    def make_copy(self, *, first_is_copy: bool, why: str, sure: bool) -> Copy:
         """Make the finding that one of them is the copy: the first, or the other."""
-        if first:
+        if first_is_copy:
             return Copy(self.table, self.other_table, self.cells, self.other_cells, self.part, why, sure)
         return Copy(self.other_table, self.table, self.other_cells, self.cells, self.part, why, sure)
 
@@ -215,7 +215,7 @@ _Part = tuple[str, list[Cell], list[Cell]]
 """Words for the part, and its cells in both tables."""
 
 
-def _question_blocks(table: PublishedTable, other_table: PublishedTable) -> Iterator[tuple[str, list[str]]]:
+def _common_question_groups(table: PublishedTable, other_table: PublishedTable) -> Iterator[tuple[str, list[str]]]:
     """Yield all questions, FAQs' and users' that both tables have."""
     common = [question for question in table.rows if question in other_table.rows]
     yield "scores", common
@@ -223,11 +223,11 @@ def _question_blocks(table: PublishedTable, other_table: PublishedTable) -> Iter
     yield "scores of users' questions", [question for question in common if question_origin(question) == "user"]
 
 
-def _pair_tables(table: PublishedTable, other_table: PublishedTable) -> Iterator[_Part]:
+def _pair_whole_tables(table: PublishedTable, other_table: PublishedTable) -> Iterator[_Part]:
     """Yield whole tables of one kind in two experiments, and their two halves."""
     if table.kind == other_table.kind and table is not other_table:
         columns = [name for name in table.columns if name in other_table.columns]
-        for words, questions in _question_blocks(table, other_table):
+        for words, questions in _common_question_groups(table, other_table):
             cells = list(product(questions, columns))
             yield words, cells, cells
 
@@ -235,7 +235,7 @@ def _pair_tables(table: PublishedTable, other_table: PublishedTable) -> Iterator
 def _pair_means(table: PublishedTable, other_table: PublishedTable) -> Iterator[_Part]:
     """Yield the means in tables of two kinds and two experiments."""
     if table.kind != other_table.kind and table.experiment != other_table.experiment:
-        for words, questions in _question_blocks(table, other_table):
+        for words, questions in _common_question_groups(table, other_table):
             cells = [(question, _MEAN) for question in questions]
             yield f"means of the {words}", cells, cells
 
@@ -248,7 +248,7 @@ def _pair_columns(table: PublishedTable, other_table: PublishedTable) -> Iterato
     for column, other_column in pairs:
         if table.kind == "m_all" or column == other_column:
             name = column if column == other_column else f"{column} and {other_column}"
-            for words, questions in _question_blocks(table, other_table):
+            for words, questions in _common_question_groups(table, other_table):
                 yield f"{words} about {name}", [(q, column) for q in questions], [(q, other_column) for q in questions]
 
 
@@ -264,7 +264,10 @@ def _pair_rows(table: PublishedTable, other_table: PublishedTable) -> Iterator[_
 
 
 def _find_equal_parts(
-    parts: Iterable[_Part], table: PublishedTable, other_table: PublishedTable, lost: set[tuple[PublishedTable, Cell]]
+    parts: Iterable[_Part],
+    table: PublishedTable,
+    other_table: PublishedTable,
+    copied_cells: set[tuple[PublishedTable, Cell]],
 ) -> Iterator[_EqualParts]:
     """Find the equal parts among these, without what is known to be a copy and what is within a larger one."""
     covered: set[tuple[Cell, Cell]] = set()
@@ -274,16 +277,20 @@ def _find_equal_parts(
             for cell, another in zip(cells, other_cells, strict=True)
             if cell in table.values and another in other_table.values
         ]
-        if covered.issuperset(pairs) or any((table, c) in lost or (other_table, d) in lost for c, d in pairs):
+        if covered.issuperset(pairs) or any(
+            (table, c) in copied_cells or (other_table, d) in copied_cells for c, d in pairs
+        ):
             continue
-        equal_telling, telling = _count_telling_cells(table, other_table, pairs)
+        equal_telling, telling = _count_equal_and_telling_cells(table, other_table, pairs)
         if equal_telling < _SHARE * telling or equal_telling < (_ENOUGH if telling >= _ENOUGH else max(_FEW, telling)):
             continue
         # A copied half is not to take the other one with it.
         halves = ([pair for pair in pairs if question_origin(pair[0][0]) == origin] for origin in ("faq", "user"))
         if any(
             equal_telling < _HALF * telling
-            for equal_telling, telling in (_count_telling_cells(table, other_table, half, 0) for half in halves)
+            for equal_telling, telling in (
+                _count_equal_and_telling_cells(table, other_table, half, 0) for half in halves
+            )
         ):
             continue
         covered.update(pairs)
@@ -293,7 +300,7 @@ def _find_equal_parts(
         yield _EqualParts(table, other_table, [c for c, _ in pairs], [d for _, d in pairs], part, equal_telling)
 
 
-def _count_telling_cells(
+def _count_equal_and_telling_cells(
     table: PublishedTable, other_table: PublishedTable, pairs: list[tuple[Cell, Cell]], min_values: int = _VALUES
 ) -> tuple[int, int]:
     """Count the telling cells that are equal, and all of them; equal ones with too few values count as none."""
@@ -325,8 +332,8 @@ def _choose_copy_by_votes(tables: Tables, ignored: set[tuple[PublishedTable, str
     """Choose the part that its counterpart contradicts more, or else confirms less; None if neither differs."""
     votes, reasons = [], []
     for source in (pair.table, pair.other_table):
-        voter = counterpart_table(tables, source)
-        voting = [q for q in pair.questions if both_tables_have_mean(tables, source, q) and (voter, q) not in ignored]
+        voter = counterpart_of_other_kind(tables, source)
+        voting = [q for q in pair.questions if has_mean_in_both_kinds(tables, source, q) and (voter, q) not in ignored]
         against = sum(contradicting_means(tables, source, question) is not None for question in voting)
         votes.append((against, against - len(voting)))
         number = f"{against} of {len(voting)} questions"
@@ -336,11 +343,11 @@ def _choose_copy_by_votes(tables: Tables, ignored: set[tuple[PublishedTable, str
     first = votes[0] > votes[1]
     copy_reason, original_reason = reasons if first else reasons[::-1]
     return pair.make_copy(
-        first=first, why=f"{copy_reason.format('this one')}, {original_reason.format('the other')}", sure=True
+        first_is_copy=first, why=f"{copy_reason.format('this one')}, {original_reason.format('the other')}", sure=True
     )
 
 
-def _choose_copy_by_rule(pair: _EqualParts) -> Copy | None:
+def _choose_copy_by_completeness(pair: _EqualParts) -> Copy | None:
     """Choose the less complete table as the copy, then the one of the later experiment, then the later column."""
     if pair.telling < _ENOUGH:
         return None
@@ -348,4 +355,6 @@ def _choose_copy_by_rule(pair: _EqualParts) -> Copy | None:
     order = tuple(STUDY_EXPERIMENTS.index(source.experiment) for source in (pair.table, pair.other_table))
     first = sizes[0] < sizes[1] if sizes[0] != sizes[1] else order[0] > order[1]
     reason = "less complete table" if sizes[0] != sizes[1] else "later one"
-    return pair.make_copy(first=first, why=f"nothing shows which is the copy, and by rule the {reason} is", sure=False)
+    return pair.make_copy(
+        first_is_copy=first, why=f"nothing shows which is the copy, and by rule the {reason} is", sure=False
+    )

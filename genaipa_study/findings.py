@@ -46,6 +46,6 @@ def answer_finding(answer: Answer, kind: str, reason: str, *, excludes: bool = F
     return Finding(kind=kind, reason=reason, excludes="answer" if excludes else "", **about)
 
 
-def write_audit(findings: Iterable[Finding]) -> bytes:
+def format_audit_csv(findings: Iterable[Finding]) -> bytes:
     """Return the findings as the content of a CSV file, one row each."""
     return format_csv(Finding, findings)

@@ -60,7 +60,9 @@ def read_csv_rows(path: Path, *, strict: bool = False) -> list[list[str]]:
         raise DataError(path, f"is not a CSV file ({error}).", f"line {rows.line_num}") from None
 
 
-def read_table(path: Path, columns: Mapping[str, tuple[str, ...]], ids: Mapping[str, str]) -> dict[str, dict[str, str]]:
+def read_rows_by_question(
+    path: Path, columns: Mapping[str, tuple[str, ...]], ids: Mapping[str, str]
+) -> dict[str, dict[str, str]]:
     r"""Read the rows of a published CSV by genaipa's question id; skip blank rows and other columns.
 
     `columns` maps each wanted cell, "id" among them, to the headers under which it is published; `ids` a published id
@@ -172,7 +174,7 @@ def list_wordings(experiment: StudyExperiment, origin: str) -> tuple[Wording, ..
     return EXPERIMENTS[experiment].wordings[: 1 if origin == "faq" else None]
 
 
-def find_document(text: str, names: tuple[str, ...] = POLICIES) -> str | None:
+def find_document_name(text: str, names: tuple[str, ...] = POLICIES) -> str | None:
     """Return the document that a sheet or a column is called after, small slips of the pen included."""
     close = difflib.get_close_matches(text.strip().lower(), names, n=1, cutoff=_CLOSE)
     return close[0] if close else None
@@ -200,7 +202,7 @@ def system_of_file(path: str) -> str:
     return "published/" + folder.removeprefix("Results_").lower()
 
 
-def list_files(tree: Tree, folder: str, suffix: str) -> list[str]:
+def list_available_files(tree: Tree, folder: str, suffix: str) -> list[str]:
     """List the published files below a folder that are here, in order; files directly in it belong to no system."""
     return sorted(
         path

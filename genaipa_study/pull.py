@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 import msgspec
 import yaml
 
-from genaipa.datasets.snapshot import digest_inputs, write
+from genaipa.datasets.snapshot import digest_inputs, write_cache_file
 from genaipa.errors import DataError
-from genaipa.files.text import digest, read_text
+from genaipa.files.text import read_text, sha256_of
 from genaipa.policies.document import About
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations, Silent
 from genaipa.questions.sets import Question, QuestionSet
-from genaipa.scoring.evidence.abstention import leaves_question_open
+from genaipa.scoring.evidence.abstention import mentions_document_silence
 from genaipa.workspace import pulled_folder
 from genaipa_study.layout import (
     DOCUMENTS,
@@ -33,7 +33,7 @@ from genaipa_study.layout import (
     REGULATION_SET,
     Tree,
     published_tree,
-    read_table,
+    read_rows_by_question,
     source_url,
 )
 
@@ -49,14 +49,14 @@ _WINDOW = 40
 """Characters (white space aside) that place a segment which differs from the document."""
 
 
-def document_text(tree: Tree, name: str) -> str:
+def read_document_text(tree: Tree, name: str) -> str:
     """Return the text as published, with the line ends that genaipa uses."""
     return read_text(tree.folder / DOCUMENTS[name].path).replace("\r\n", "\n")
 
 
 def convert_document(tree: Tree, name: str) -> tuple[str, About, list[str]]:
     """Return the text, its metadata, and sentences about segments that differ from it."""
-    published, text = DOCUMENTS[name], document_text(tree, name)
+    published, text = DOCUMENTS[name], read_document_text(tree, name)
     part_sets, notes = {}, []
     for part_set in PART_SETS:
         segments = _read_segments(tree, name, part_set)
@@ -77,7 +77,7 @@ def convert_document(tree: Tree, name: str) -> tuple[str, About, list[str]]:
     return text, about, notes
 
 
-def locate_segments(text: str, segments: list[str], segmentation: str) -> tuple[tuple[int, ...], list[str]]:
+def locate_segments(text: str, segments: list[str], segmentation_name: str) -> tuple[tuple[int, ...], list[str]]:
     """Return the offsets at which the segments begin in the text, found in order and up to white space.
 
     A segment that the text doesn't hold word for word is placed by its first words that it does hold, and a sentence
@@ -93,10 +93,10 @@ def locate_segments(text: str, segments: list[str], segmentation: str) -> tuple[
             search_start = start + len(squeezed_segment)
         else:
             start, search_start = _locate_by_first_characters(
-                squeezed, squeezed_segment, search_start, f"{segmentation}, Part {number}"
+                squeezed, squeezed_segment, search_start, f"{segmentation_name}, Part {number}"
             )
             notes.append(
-                f"{segmentation}, Part {number}: differs from the document; placed by the first words that agree."
+                f"{segmentation_name}, Part {number}: differs from the document; placed by the first words that agree."
             )
         offsets.append(indices[start])
     return tuple(offsets), notes
@@ -134,14 +134,14 @@ _POLICY_FOLDER = "Questions/Privacy Policy Questions/"
 _REGULATION_QUESTIONS = "Annotated Answers/Regulation Answers/annotated_answers_GDPR.csv"
 
 
-def convert_questions(tree: Tree) -> QuestionSet:
+def convert_policy_questions(tree: Tree) -> QuestionSet:
     """Return the 32 questions about a policy with three paraphrases each; a DataError names file, row and column."""
     path = _POLICY_FOLDER + "Questions.csv"
     question_columns = {"id": ("id_question",), "category": ("category",), "text": ("question",)}
-    rows = read_table(tree.folder / path, question_columns, POLICY_IDS)
+    rows = read_rows_by_question(tree.folder / path, question_columns, POLICY_IDS)
     columns = {f"question_set_{n}": (f"question_set_{n}",) for n in (1, 2, 3)}
     paraphrased = tree.folder / _POLICY_FOLDER / "Questions (Paraphrased).csv"
-    paraphrases = read_table(paraphrased, {"id": ("id_paraphrased",), **columns}, POLICY_IDS)
+    paraphrases = read_rows_by_question(paraphrased, {"id": ("id_paraphrased",), **columns}, POLICY_IDS)
     questions = tuple(
         Question(
             id=question,
@@ -170,7 +170,7 @@ def convert_regulation_questions(tree: Tree) -> QuestionSet:
     They are published for the GDPR and, word for word but for its name, for the CCPA: the name is the placeholder.
     """
     columns = {"id": ("question id",), "text": ("questions",)}
-    rows = read_table(tree.folder / _REGULATION_QUESTIONS, columns, REGULATION_IDS)
+    rows = read_rows_by_question(tree.folder / _REGULATION_QUESTIONS, columns, REGULATION_IDS)
     return QuestionSet(
         name=REGULATION_SET,
         title="Questions about a regulation, as published with GenAIPABench",
@@ -209,11 +209,11 @@ def convert_annotations(tree: Tree, name: str) -> Annotations:
     folder = "Privacy Policy Answers" if policy else "Regulation Answers"
     path = f"Annotated Answers/{folder}/annotated_answers_{document.company}.csv"
     ids, question_set = (POLICY_IDS, POLICY_SET) if policy else (REGULATION_IDS, REGULATION_SET)
-    text = document_text(tree, name)
+    text = read_document_text(tree, name)
     # The numbers of a regulation's articles or sections, in order.
     numbers = set() if policy else {article or section for article, section in _NUMBERED.findall(text)}
     law = tuple(sorted(numbers, key=lambda number: [int(step) for step in number.split(".")]))
-    rows = read_table(tree.folder / path, _COLUMNS, ids)
+    rows = read_rows_by_question(tree.folder / path, _COLUMNS, ids)
     answers = {question: _make_annotated_answer(cells["answer"], law) for question, cells in rows.items()}
     _note_copied_answers(answers, {question: cells["question"] for question, cells in rows.items()})
     return Annotations(
@@ -223,19 +223,19 @@ def convert_annotations(tree: Tree, name: str) -> Annotations:
         answers=answers,
         source=source_url(path),
         license=LICENSE,
-        digest=digest(text),
+        digest=sha256_of(text),
         part_set="GPT-4" if policy else "",
     )
 
 
-def _make_annotated_answer(text: str, law: tuple[str, ...]) -> AnnotatedAnswer:
+def _make_annotated_answer(text: str, law_numbers: tuple[str, ...]) -> AnnotatedAnswer:
     """Return one answer with what its text says about sections, silence and its own defects."""
     notes = []
     # The study has two values; what an answer says in its words about gaps in the document makes the third.
-    silent: Silent = "yes" if _SILENT.search(text) else "partly" if leaves_question_open(text) else "no"
+    silent: Silent = "yes" if _SILENT.search(text) else "partly" if mentions_document_silence(text) else "no"
     if text[0].islower():
         notes.append("The published text has lost its beginning.")
-    sections = find_cited_articles(text, law) if law else find_cited_parts(text)
+    sections = find_cited_articles(text, law_numbers) if law_numbers else find_cited_parts(text)
     return AnnotatedAnswer(
         silent=silent, answer=text, sections=() if silent == "yes" else sections, note=" ".join(notes)
     )
@@ -246,7 +246,7 @@ def find_cited_parts(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"Part {number}" for number in _PART.findall(text)))
 
 
-def find_cited_articles(text: str, law: tuple[str, ...]) -> tuple[str, ...]:
+def find_cited_articles(text: str, law_numbers: tuple[str, ...]) -> tuple[str, ...]:
     """Return the articles or sections of a regulation that an answer refers to, as "Article 32" or "Section 1798.155".
 
     `law` holds the numbers in the order of the regulation: "12-23" means all of them in between. A subdivision,
@@ -256,7 +256,11 @@ def find_cited_articles(text: str, law: tuple[str, ...]) -> tuple[str, ...]:
     for sign, numbers in _CITED.findall(text):
         word = "Section" if sign.startswith("§") else "Article"
         for first, last in _NUMBERS.findall(numbers):
-            between = law[law.index(first) : law.index(last) + 1] if first in law and last in law else (first,)
+            between = (
+                law_numbers[law_numbers.index(first) : law_numbers.index(last) + 1]
+                if first in law_numbers and last in law_numbers
+                else (first,)
+            )
             labels += [f"{word} {number}" for number in between]
     return tuple(dict.fromkeys(labels))
 
@@ -305,7 +309,7 @@ def pull(
     """Fetch missing files (`Snapshot.fetch`) and convert them; the notes are about defects of the data."""
     tree = tree or published_tree()
     pulled_files = tree.fetch(origin=origin, offline=offline, progress=progress)
-    return replace(pulled_files, notes=(*_convert_files(tree), *pulled_files.notes))
+    return replace(pulled_files, notes=(*_convert_and_write_files(tree), *pulled_files.notes))
 
 
 def _load_conversion_notes(tree: Tree) -> list[str] | None:
@@ -318,7 +322,7 @@ def _conversion_key(tree: Tree) -> str:
     return digest_inputs(VERSION, tree.commit, sorted((path, tree.blobs[path]) for path in tree.required_files))
 
 
-def _convert_files(tree: Tree) -> list[str]:
+def _convert_and_write_files(tree: Tree) -> list[str]:
     """Write documents, annotated answers and question sets, unless they are there; notes on defects of the data.
 
     A DataError names what can't be read; nothing is written then.
@@ -340,10 +344,10 @@ def _convert_files(tree: Tree) -> list[str]:
             for question, annotation in annotations.answers.items()
             if annotation.note
         ]
-    outputs[f"questions/{POLICY_SET}.yaml"] = DEFECTS + _format_yaml(convert_questions(tree))
+    outputs[f"questions/{POLICY_SET}.yaml"] = DEFECTS + _format_yaml(convert_policy_questions(tree))
     outputs[f"questions/{REGULATION_SET}.yaml"] = _format_yaml(convert_regulation_questions(tree))
     for output, content in outputs.items():
-        write(pulled_folder() / output, content.encode())
+        write_cache_file(pulled_folder() / output, content.encode())
     tree.record_conversion_step("converted", _conversion_key(tree), notes=notes)
     return notes
 

@@ -24,9 +24,9 @@ from genaipa_study.layout import (
     POLICIES,
     POLICY_IDS,
     REPETITIONS,
-    find_document,
+    find_document_name,
     find_experiment,
-    list_files,
+    list_available_files,
     list_wordings,
     parse_question_label,
     question_origin,
@@ -103,7 +103,7 @@ class Sheet:
     unplaced: list[tuple[str, str]] = field(default_factory=list)
 
 
-def read_sheet(grid: Grid, texts: Mapping[str, tuple[str, Wording]]) -> Sheet:
+def read_answer_sheet(grid: Grid, texts: Mapping[str, tuple[str, Wording]]) -> Sheet:
     """Read the questions and answers of a sheet, from its cells row by row.
 
     `texts` gives question and wording for the simplified text of every published question, where a label is missing.
@@ -112,7 +112,7 @@ def read_sheet(grid: Grid, texts: Mapping[str, tuple[str, Wording]]) -> Sheet:
     label, question = _find_label_and_question_columns(grid)
     rows = _RowReader(sheet, texts)
     for number, row in enumerate(grid, start=1):
-        rows.read(number, *(SheetCell(number, column, _cell_text(row, column)) for column in (label, question)))
+        rows.read_row(number, *(SheetCell(number, column, _cell_text(row, column)) for column in (label, question)))
     if not sheet.slots:
         sheet.unplaced.append(("", "no row is labelled with a question of the study"))
         return sheet
@@ -182,7 +182,7 @@ class _RowReader:
         self._last = (0, "")
         self._blank = 0
 
-    def read(self, number: int, label: SheetCell, question: SheetCell) -> None:
+    def read_row(self, number: int, label: SheetCell, question: SheetCell) -> None:
         """Take a row in: the cells of its label and its question."""
         label_text, question_text = label.text.strip(), question.text.strip()
         self._blank = 0 if label_text or question_text else self._blank + 1
@@ -344,13 +344,13 @@ def read_workbook(path: Path) -> Iterator[tuple[str, Grid]]:
             yield sheet.title, grid
 
 
-def read_answers(tree: Tree, questions: QuestionSet) -> tuple[list[Answer], list[Finding]]:
+def read_published_answers(tree: Tree, questions: QuestionSet) -> tuple[list[Answer], list[Finding]]:
     """Read all published answers that are here, and list findings on how they were read.
 
     Of files with the same answers the one named after its folder is taken.
     """
     texts = {
-        letters_of_question(question.wording(wording)): (question.id, wording)
+        letters_of_question(question.text_in_wording(wording)): (question.id, wording)
         for question in questions.questions
         for wording in WORDINGS[: len(question.paraphrases) + 1]
     }
@@ -361,11 +361,11 @@ def read_answers(tree: Tree, questions: QuestionSet) -> tuple[list[Answer], list
         name, folder = PurePosixPath(path.lower()).name, PurePosixPath(path.lower()).parent.name
         return system_of_file(path), not name.startswith(folder), path
 
-    for path in sorted(list_files(tree, ANSWERS, ".xlsx"), key=file_order):
+    for path in sorted(list_available_files(tree, ANSWERS, ".xlsx"), key=file_order):
         file_answers, file_findings = _read_answer_file(tree, path, texts)
         duplicates = [answer for answer in file_answers if answer.key in answers]
         if duplicates:
-            findings.append(_duplicate_finding(path, file_answers, answers))
+            findings.append(_duplicate_file_finding(path, file_answers, answers))
             file_answers = [answer for answer in file_answers if answer.key not in answers]
             new_cells = {answer.cell + answer.sheet for answer in file_answers}
             file_findings = [
@@ -376,7 +376,7 @@ def read_answers(tree: Tree, questions: QuestionSet) -> tuple[list[Answer], list
     return list(answers.values()), findings
 
 
-def _duplicate_finding(path: str, file_answers: list[Answer], answers: dict[str, Answer]) -> Finding:
+def _duplicate_file_finding(path: str, file_answers: list[Answer], answers: dict[str, Answer]) -> Finding:
     """Return the finding about a file whose answers another file has given already."""
     duplicates = [answers[answer.key] for answer in file_answers if answer.key in answers]
     differ = sum(answers[a.key].text != a.text for a in file_answers if a.key in answers)
@@ -400,7 +400,7 @@ def _read_answer_file(
         return [], [Finding("unplaced", path, "", "", f"The file {error.problem}", system_of_file(path))]
     exact = {title.strip().lower() for title, _ in grids}
     for title, grid in grids:
-        document = find_document(title)
+        document = find_document_name(title)
         # A sheet that is called nearly like a policy is that policy's only if no other is.
         if document is None or document in sheets or (document != title.strip().lower() and document in exact):
             findings.append(
@@ -408,7 +408,7 @@ def _read_answer_file(
             )
             continue
         sheets[document] = title
-        sheet = read_sheet(grid, texts)
+        sheet = read_answer_sheet(grid, texts)
         sheet_answers = list(_make_answers(path, title, document, sheet))
         answers += sheet_answers
         findings += [
@@ -432,7 +432,7 @@ def _read_answer_file(
     return answers, findings
 
 
-def _make_answers(path: str, title: str, document: str, sheet: Sheet) -> Iterator[Answer]:
+def _make_answers(path: str, sheet_title: str, document: str, sheet: Sheet) -> Iterator[Answer]:
     """Yield an answer, or the lack of one, for each run of each question."""
     columns = [max((cell.column for cell in cells_by_slot.values()), default=0) for cells_by_slot in sheet.runs]
     for slot in sheet.slots:
@@ -450,6 +450,6 @@ def _make_answers(path: str, title: str, document: str, sheet: Sheet) -> Iterato
                 asked=slot.question_text,
                 text=cell.text if cell else None,
                 file=path,
-                sheet=title,
+                sheet=sheet_title,
                 cell=cell.name if cell else empty,
             )

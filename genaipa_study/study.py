@@ -16,16 +16,16 @@ from genaipa.policies.document import Document, load_document
 from genaipa.questions.annotations import load_annotations
 from genaipa.questions.sets import load_question_set
 from genaipa.runs.imported import file_has_content
-from genaipa.systems.published import is_recorded
+from genaipa.systems.published import is_recording_pulled
 from genaipa_study.audit import (
     audit_annotations,
     audit_answers,
     audit_scores,
-    exclude_annotations,
-    exclude_answers,
-    exclude_scores,
+    make_annotation_exclusions,
+    make_answer_exclusions,
+    make_score_exclusions,
 )
-from genaipa_study.findings import AUDIT, write_audit
+from genaipa_study.findings import AUDIT, format_audit_csv
 from genaipa_study.layout import (
     ANSWERS,
     POLICIES,
@@ -35,12 +35,12 @@ from genaipa_study.layout import (
     REPETITIONS,
     RESULTS,
     STUDY_EXPERIMENTS,
-    list_files,
+    list_available_files,
     list_wordings,
     question_origin,
 )
-from genaipa_study.results import read_scores
-from genaipa_study.sheets import read_answers
+from genaipa_study.results import read_published_scores
+from genaipa_study.sheets import read_published_answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,31 +75,33 @@ class PublishedStudy:
     excluded_scores: dict[PublishedScore, Exclusion]
 
 
-def read_study(tree: Tree) -> PublishedStudy:
+def read_published_study(tree: Tree) -> PublishedStudy:
     """Read the published study; a UsageError with the command that fetches it if it is not here."""
     pulled_data = find_pulled_workspace()
-    if POLICY_SET not in pulled_data.names("questions") or not any(map(tree.has_published_file, tree.optional_files)):
+    if POLICY_SET not in pulled_data.nearest_files("questions") or not any(
+        map(tree.has_published_file, tree.optional_files)
+    ):
         raise UsageError(
             f"the published study has not been fetched; fetch it with: {tree.pull_command} "
             f"(or {tree.pull_command} --from FOLDER)"
         )
     questions = load_question_set(POLICY_SET, pulled_data)
     documents = {name: load_document(name, pulled_data) for name in (*POLICIES, *REGULATIONS)}
-    answers, answer_findings = read_answers(tree, questions)
-    scores, score_findings = read_scores(tree)
+    answers, answer_findings = read_published_answers(tree, questions)
+    scores, score_findings = read_published_scores(tree)
     findings = [*answer_findings, *score_findings, *audit_answers(answers, questions), *audit_scores(scores)]
     for name in POLICIES:
         findings += audit_annotations(tree, documents[name], load_annotations(pulled_data, name))
-    excluded = exclude_answers(findings), exclude_scores(scores, findings, answers)
+    excluded = make_answer_exclusions(findings), make_score_exclusions(scores, findings, answers)
     return PublishedStudy(answers, scores, findings, documents, *excluded)
 
 
 def import_study(tree: Tree, workspace: Workspace) -> Imported:
     """Write the study's runs and its audit into the workspace."""
-    study = read_study(tree)
-    imported = write_study(workspace, _make_runs(study, f"{tree.repository}, commit {tree.commit}"))
+    study = read_published_study(tree)
+    imported = write_study(workspace, _make_study_runs(study, f"{tree.repository}, commit {tree.commit}"))
     path = workspace.home / "published" / f"{tree.dataset}-{AUDIT}"
-    audit = write_audit(study.findings)
+    audit = format_audit_csv(study.findings)
     if not file_has_content(path, audit):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -127,7 +129,7 @@ def _describe_audit(findings: list[Finding], kinds: list[tuple[str, int]], path:
     yield f"Each with its file, cell and reason: {path}"
 
 
-def _make_runs(study: PublishedStudy, source: str) -> Iterator[StudyRun]:
+def _make_study_runs(study: PublishedStudy, source: str) -> Iterator[StudyRun]:
     """Yield for each system one run for each experiment and origin, and one for scores about regulations."""
     for system in sorted({record.system for record in study.answers} | {record.system for record in study.scores}):
         for experiment, origin in (*product(STUDY_EXPERIMENTS, REPETITIONS), ("regulation", "")):
@@ -157,8 +159,8 @@ def _make_runs(study: PublishedStudy, source: str) -> Iterator[StudyRun]:
             excluded_answers, excluded_scores = study.excluded_answers, study.excluded_scores
             excluded = [excluded_answers[answer.key] for answer in answers if answer.key in excluded_answers]
             excluded += [excluded_scores[score] for score in scores if score in excluded_scores]
-            excluded += exclude_annotations(concerned)
-            yield replace(run, exclusions=excluded, more={AUDIT: write_audit(concerned)})
+            excluded += make_annotation_exclusions(concerned)
+            yield replace(run, exclusions=excluded, more={AUDIT: format_audit_csv(concerned)})
 
 
 def _concerns_run(finding: Finding, run: StudyRun, origin: str) -> bool:
@@ -175,10 +177,10 @@ def _concerns_run(finding: Finding, run: StudyRun, origin: str) -> bool:
 
 def write_study_recordings(tree: Tree) -> list[str]:
     """Write the recordings of the systems whose answers are here, unless they are; a note if that can't be done."""
-    sheets = list_files(tree, ANSWERS, ".xlsx")
+    sheets = list_available_files(tree, ANSWERS, ".xlsx")
     key = digest_inputs(RECORDING_VERSION, tree.commit, [(path, tree.blobs[path]) for path in sheets])
     mark = tree.load_conversion_step("recorded", key)
-    if not sheets or (mark and all(map(is_recorded, mark["systems"]))):
+    if not sheets or (mark and all(map(is_recording_pulled, mark["systems"]))):
         return []
     if importlib.util.find_spec("openpyxl") is None:
         problem = "the study's answers are spreadsheets and were not converted"
@@ -186,6 +188,6 @@ def write_study_recordings(tree: Tree) -> list[str]:
     questions = load_question_set(POLICY_SET, find_pulled_workspace())
     documents = {name: load_document(name, find_pulled_workspace()) for name in POLICIES}
     source = f"{tree.repository} (commit {tree.commit[:10]})"
-    systems = write_recordings(read_answers(tree, questions)[0], questions, documents, source)
+    systems = write_recordings(read_published_answers(tree, questions)[0], questions, documents, source)
     tree.record_conversion_step("recorded", key, systems=systems)
     return []

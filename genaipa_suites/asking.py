@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from genaipa.errors import DataError, OptionError, UsageError, clip
-from genaipa.files.text import digest, read_text
+from genaipa.files.text import read_text, sha256_of
 from genaipa.runs.inputs import NO_WORDS
 from genaipa.systems.base import Message
 from genaipa.systems.catalog import resolve_system
@@ -29,7 +29,7 @@ from genaipa_suites.baseline import PREFIX
 from genaipa_suites.data import SHIPPED
 from genaipa_suites.encoders import encoder as encoders
 from genaipa_suites.material import Item, Material, draw_examples, normalized_item_text
-from genaipa_suites.plan import SAMPLE, suite_targets
+from genaipa_suites.plan import SAMPLE, suite_class_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -83,12 +83,16 @@ def suite_templates(suite: type[Suite]) -> dict[str, Path]:
 
 def workspace_templates(workspace: Workspace) -> dict[str, Path]:
     """Return name → file of the workspace's templates, of all suites and probes."""
-    return {name: path for name, (_, path) in workspace.names("prompts", FOLDER).items()}
+    return {name: path for name, (_, path) in workspace.nearest_files("prompts", FOLDER).items()}
 
 
 def load_templates(suite: Suite) -> dict[str, Template]:
     """Load the templates of the plan's wording by part ("" for the question), and that of its probe."""
-    name, other_suites, ending = suite.stem, suite_targets().keys() - {suite.stem}, f"-{suite.plan.wording}"
+    name, other_suites, ending = (
+        suite.name_in_files,
+        suite_class_paths().keys() - {suite.name_in_files},
+        f"-{suite.plan.wording}",
+    )
     own_paths = workspace_templates(suite.workspace)
     templates = {}
     for stem, path in (suite_templates(type(suite)) | own_paths).items():
@@ -121,7 +125,7 @@ class DrawnItems(NamedTuple):
 def draw_items(suite: Suite) -> DrawnItems:
     """Draw the items of the plan's split, sampled by its limit and changed by its probe, and their examples."""
     plan, seed = suite.plan, suite.spec.seed
-    loaded, changed_files = _load_split_and_own_files(suite)
+    loaded, changed_files = _load_split_and_unpublished_files(suite)
     items = suite.draw_sample(loaded.items, plan.limit or len(loaded.items))
     probed = suite.apply_probe(Material(tuple(items), _select_documents(loaded, items)))
     left_out = probes.describe_omissions(plan.probe, len(probed.items), len(items))
@@ -139,7 +143,7 @@ def draw_items(suite: Suite) -> DrawnItems:
     return DrawnItems(Material(probed.items, documents, tuple(shots), changed_files), left_out)
 
 
-def _load_split_and_own_files(suite: Suite) -> tuple[Material, tuple[str, ...] | msgspec.UnsetType]:
+def _load_split_and_unpublished_files(suite: Suite) -> tuple[Material, tuple[str, ...] | msgspec.UnsetType]:
     """Load the split that is asked, and list which of its files are not the published ones."""
     # What was read to learn from makes no other split of this one.
     changed_before, suite.files.changed = suite.files.changed, []
@@ -225,7 +229,7 @@ def _provider_name(suite: Suite, system: str) -> str:
 
 def dialogues(suite: Suite, target: Target) -> Iterator[Dialogue]:
     """Yield a dialogue for each repetition of an item and its follow-ups, with the items that share a text in a row."""
-    answer, encoder = suite.baseline_reply(target.name), encoders.find_encoder(suite, target.name)
+    answer, encoder = suite.baseline_reply_function(target.name), encoders.find_encoder(suite, target.name)
     shots = [] if answer or encoder else _example_messages(suite)
     for repetition in range(1, suite.spec.repetitions + 1):
         for item in _opening_items_by_document(suite):
@@ -244,7 +248,7 @@ def dialogues(suite: Suite, target: Target) -> Iterator[Dialogue]:
                 yield _make_prompt_dialogue(suite, item, repetition, target.name, shots)
 
 
-def dialogues_by_shared_text(suite: Suite, target: Target) -> tuple[Iterator[Dialogue], int] | None:
+def group_dialogues_by_text_with_factor(suite: Suite, target: Target) -> tuple[Iterator[Dialogue], int] | None:
     """Return dialogues that each ask the items about one text, or after the same examples; None without either."""
     if not _has_items_with_long_texts(suite) and not suite.plan.shots:
         return None
@@ -267,19 +271,21 @@ def _has_items_with_long_texts(suite: Suite) -> bool:
     return any(item.document for item in suite.material.items)
 
 
-def _make_prompt_dialogue(suite: Suite, item: Item, repetition: int, system: str, shots: Sequence[Message]) -> Dialogue:
+def _make_prompt_dialogue(
+    suite: Suite, item: Item, repetition: int, system: str, example_messages: Sequence[Message]
+) -> Dialogue:
     continued = suite.plan.probe == probes.CONTINUATION
     settings: dict[str, Any] = {}
     if not continued:
         settings = {"json_schema": dict(suite.schema)} if suite.schema else {}
         if suite.max_tokens and suite.spec.max_tokens is None:
             settings["max_tokens"] = suite.max_tokens
-    messages = [*([] if continued else shots), *_item_messages(suite, item)]
+    messages = [*([] if continued else example_messages), *_item_messages(suite, item)]
     conversation = ""
     if len(messages) > 1:
         # All before the question is the same for all items about this text: kept once, and cached by providers.
         conversation = f"{system}|{suite.name}|{suite.plan.split}|{item.document}"
-        settings["cache_key"] = f"genaipa-{digest(conversation)[:16]}"
+        settings["cache_key"] = f"genaipa-{sha256_of(conversation)[:16]}"
     # For the estimate alone: a right reply is about as long as any.
     likely = str(item.gold) if continued else suite.gold_reply(item)
     call = Call(
@@ -314,7 +320,7 @@ def _item_messages(suite: Suite, item: Item) -> list[Message]:
         words = len(str(item.gold).split())
         return [Message("user", suite.render(PROBE, text=item.shown["text"], policy=item.cluster, words=words))]
     if suite.plan.probe == probes.NO_CONTEXT:
-        item = probes.withhold_text(item, suite.render(PROBE, policy=item.cluster))
+        item = probes.replace_text_by_sentence(item, suite.render(PROBE, policy=item.cluster))
     return suite.messages(item)
 
 

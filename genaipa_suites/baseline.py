@@ -57,7 +57,7 @@ class Replay(BuiltinSystem):
         super().__init__(name=name)
         self.model = name
 
-    async def answer(self, messages: Sequence[Message], settings: Settings) -> Reply:  # noqa: ARG002 - it has none
+    async def reply_to_last_message(self, messages: Sequence[Message], settings: Settings) -> Reply:  # noqa: ARG002 - it has none
         """Repeat the reply; a PermanentError where no suite has put one into the message."""
         if messages[-1].purpose != "answer":
             problem = f"{self.name} is for the items of a suite; ask it with: genaipa run --suite"
@@ -90,7 +90,7 @@ def word_and_character_tfidf_vectorizer() -> Any:
 def learn_label_sets(
     texts: Sequence[str],
     gold: Sequence[Collection[str]],
-    features: Callable[[], Any] = word_tfidf_vectorizer,
+    make_vectorizer: Callable[[], Any] = word_tfidf_vectorizer,
     *,
     balanced: bool = False,
 ) -> Callable[[str], list[str]]:
@@ -103,7 +103,7 @@ def learn_label_sets(
     import numpy as np
     from sklearn.svm import LinearSVC
 
-    vectorizer = features()
+    vectorizer = make_vectorizer()
     matrix = vectorizer.fit_transform(texts)
     labels = sorted({label for text_labels in gold for label in text_labels})
     weights, biases = np.zeros((matrix.shape[1], len(labels))), np.ones(len(labels))
@@ -123,7 +123,7 @@ def learn_label_sets(
 def learn_single_label(
     texts: Sequence[str],
     gold: Sequence[Collection[str]],
-    features: Callable[[], Any] = word_tfidf_vectorizer,
+    make_vectorizer: Callable[[], Any] = word_tfidf_vectorizer,
     *,
     balanced: bool = False,
 ) -> Callable[[str], list[str]]:
@@ -136,7 +136,7 @@ def learn_single_label(
     if len(set(labels)) == 1:
         return lambda _text: labels[:1]
     machine = LinearSVC(C=1, class_weight="balanced" if balanced else None, random_state=0)
-    model = make_pipeline(features(), machine).fit(texts, labels)
+    model = make_pipeline(make_vectorizer(), machine).fit(texts, labels)
     return lambda text: [str(model.predict([text])[0])]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from genaipa.systems.provider import Meanings, Provider
 from genaipa_suites.baseline import PREFIX, Replay
-from genaipa_suites.catalog import baseline_names, suites
+from genaipa_suites.catalog import baseline_names, load_suite_classes
 
 if TYPE_CHECKING:
     from genaipa.systems.base import Words
@@ -17,7 +17,7 @@ def _describe_baselines() -> Meanings:
     return Meanings(
         {
             name: [(PREFIX + baseline.name, baseline.kind, baseline.about) for baseline in suite.baselines]
-            for name, suite in suites().items()
+            for name, suite in load_suite_classes().items()
         },
         "Baselines of the suites (run --suite SUITE --system baseline/NAME); none needs a key. Those with * "
         f"{trained}:",

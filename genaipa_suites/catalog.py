@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import OptionError, UnknownNameError, UsageError
-from genaipa.plugins import load
-from genaipa.systems.plugins import load_class
-from genaipa.tasks.catalog import make_own_task
-from genaipa.tasks.request import parse_limit
+from genaipa.plugins import load_object
+from genaipa.systems.plugins import load_user_class
+from genaipa.tasks.catalog import make_task_of_class
+from genaipa.tasks.request import parse_question_limit
 from genaipa_suites.baseline import PREFIX
-from genaipa_suites.plan import SUITES, WORDINGS, SuitePlan, suite_targets
+from genaipa_suites.plan import SUITES, WORDINGS, SuitePlan, suite_class_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,32 +29,32 @@ SHIPS = "ships"
 
 def make_suite(spec: RunSpec, workspace: Workspace) -> Task:
     """Make the suite of a spec; an UnknownNameError or UsageError where there is none."""
-    target = _resolve_target(spec.task)
+    target = _resolve_class_path(spec.task)
     if target in SUITES.values():
-        suite: Task = load(target)(spec, workspace)
+        suite: Task = load_object(target)(spec, workspace)
         return suite
-    return make_own_task(target, spec, workspace)
+    return make_task_of_class(target, spec, workspace)
 
 
-def _resolve_target(name: str) -> str:
+def _resolve_class_path(name: str) -> str:
     """Return the module:Class of a suite by its name, or as it is given."""
-    target = suite_targets().get(name, name)
+    target = suite_class_paths().get(name, name)
     if ":" not in target:
-        raise UnknownNameError("suite", name, suite_targets())
+        raise UnknownNameError("suite", name, suite_class_paths())
     return target
 
 
-def _load_class(name: str) -> Any:
-    return load(SUITES[name]) if name in SUITES else load_class(_resolve_target(name))
+def _load_suite_class(name: str) -> Any:
+    return load_object(SUITES[name]) if name in SUITES else load_user_class(_resolve_class_path(name))
 
 
-def make_plan(request: RunRequest) -> SuitePlan:
+def make_suite_plan(request: RunRequest) -> SuitePlan:
     """Make the plan of the options given; an OptionError for one that can't be, a UsageError for no suite."""
     options = request.plan
     wording, limit = options.get("wording") or ("1",), options.get("limit")
     if len(wording) > 1 or wording[0] not in map(str, WORDINGS):
         raise OptionError("wording", f" {', '.join(wording)}: a suite takes one wording: 1, 2 or 3.")
-    first, last = parse_limit(limit) or (1, 0)
+    first, last = parse_question_limit(limit) or (1, 0)
     if first != 1:
         raise OptionError("limit", f" '{limit}': a suite takes the number of items to draw.")
     split = options.get("split") or suite_splits(request.task)[0]
@@ -62,17 +62,20 @@ def make_plan(request: RunRequest) -> SuitePlan:
     return SuitePlan(split, last or None, shots, int(wording[0]), probe)
 
 
-def suites() -> dict[str, type[Suite]]:
+def load_suite_classes() -> dict[str, type[Suite]]:
     """Return name → class of every suite; a task that joins several is not one."""
     from genaipa_suites.suite import Suite
 
-    classes = {name: _load_class(name) for name in suite_targets()}
+    classes = {name: _load_suite_class(name) for name in suite_class_paths()}
     return {name: suite for name, suite in classes.items() if issubclass(suite, Suite)}
 
 
 def list_suites() -> Iterator[dict[str, str]]:
     """Yield a row for each suite: its name and title, splits, measures, the data to pull for it, and its question."""
-    kinds: dict[str, Any] = {**suites(), **{name: _load_class(name) for name in tasks_joining_suites()}}
+    kinds: dict[str, Any] = {
+        **load_suite_classes(),
+        **{name: _load_suite_class(name) for name in tasks_joining_suites()},
+    }
     for name, kind in kinds.items():
         yield {
             "suite": name,
@@ -85,30 +88,32 @@ def list_suites() -> Iterator[dict[str, str]]:
         }
 
 
-def suite_splits(name: str) -> tuple[str, ...]:
+def suite_splits(suite_name: str) -> tuple[str, ...]:
     """Return the splits of a suite, the default first; a UsageError for a name or module:Class that is no suite."""
     from genaipa_suites.suite import Suite
 
-    suite = _load_class(name)
-    if name not in SUITES and not (isinstance(suite, type) and issubclass(suite, Suite)):
-        raise UsageError(f"{name} is not a subclass of genaipa_suites.suite.Suite.")
+    suite = _load_suite_class(suite_name)
+    if suite_name not in SUITES and not (isinstance(suite, type) and issubclass(suite, Suite)):
+        raise UsageError(f"{suite_name} is not a subclass of genaipa_suites.suite.Suite.")
     return tuple(suite.splits)
 
 
 def data_sources_of_suites() -> dict[str, SuiteSource]:
     """Return name → data set of every suite: what `genaipa get` can fetch for them."""
-    return {source.name: source for suite in suites().values() for source in suite.data}
+    return {source.name: source for suite in load_suite_classes().values() for source in suite.data}
 
 
 def tasks_joining_suites() -> dict[str, tuple[str, tuple[str, ...]]]:
     """Return name → title and suites of every task that joins several."""
-    classes = {name: _load_class(name) for name in SUITES}
+    classes = {name: _load_suite_class(name) for name in SUITES}
     return {name: (task.title, task.joins) for name, task in classes.items() if hasattr(task, "joins")}
 
 
 def baseline_names() -> tuple[str, ...]:
     """Return the full names of all baselines, each once."""
-    return tuple(dict.fromkeys(PREFIX + baseline.name for suite in suites().values() for baseline in suite.baselines))
+    return tuple(
+        dict.fromkeys(PREFIX + baseline.name for suite in load_suite_classes().values() for baseline in suite.baselines)
+    )
 
 
 def suites_of_task(task: Task) -> dict[str, Suite]:

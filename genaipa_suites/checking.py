@@ -6,15 +6,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from genaipa.errors import DataError, GenaipaError, nearest
-from genaipa.files.strict_yaml import read_valid_part
+from genaipa.errors import DataError, GenaipaError, name_suggestion
+from genaipa.files.strict_yaml import read_valid_yaml_part
 from genaipa.questions.sets import load_question_set
 from genaipa.validation import NO_WORKSPACE, Checked, FileProblem, convert_to_findings
 from genaipa_suites.asking import PROBES, check_template, suite_templates, workspace_templates
-from genaipa_suites.catalog import suites
+from genaipa_suites.catalog import load_suite_classes
 from genaipa_suites.data import CROSSWALK, FOLDER, QUESTIONS, Crosswalk, FaultsError, unknown_category_errors
 from genaipa_suites.encoders.encoder import SETTINGS, TrainingSettings
-from genaipa_suites.plan import SAMPLE, SuitePlan, make_spec
+from genaipa_suites.plan import SAMPLE, SuitePlan, make_suite_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ def _list_suite_files(workspace: Workspace) -> list[Path]:
     return [path for path in files if not any(part.startswith(".") for part in path.relative_to(home).parts)]
 
 
-def check(workspace: Workspace) -> Checked:
+def check_suite_files(workspace: Workspace) -> Checked:
     """Read every file there as its suite would, with the published splits in which it takes a file's place."""
     home, files = workspace.home / FOLDER, _list_suite_files(workspace)
     if workspace.layers[0][0] != "workspace":
@@ -39,18 +39,24 @@ def check(workspace: Workspace) -> Checked:
     findings = [*_check_crosswalk(workspace)] if workspace.home / CROSSWALK in files else []
     read = {workspace.home / CROSSWALK, workspace.home / SETTINGS}
     if workspace.home / SETTINGS in files:
-        findings += convert_to_findings(read_valid_part(workspace.home / SETTINGS, TrainingSettings, lambda _: ())[1])
+        findings += convert_to_findings(
+            read_valid_yaml_part(workspace.home / SETTINGS, TrainingSettings, lambda _: ())[1]
+        )
     folders: dict[str, list[Path]] = {}
     for path in files:
         folders.setdefault(path.relative_to(home).parts[0], []).append(path)
     splits: dict[str, dict[str, int]] = {}
-    for name, suite in suites().items():
+    for name, suite in load_suite_classes().items():
         if name in folders:
             reading = _SuiteFiles(name, suite, workspace, folders[name])
-            splits[name] = {split: size for split in reading.split_names() if (size := reading.count_items(split))}
+            splits[name] = {
+                split: size
+                for split in reading.possible_split_names()
+                if (size := reading.count_items_and_note_findings(split))
+            }
             findings += reading.findings
             read |= reading.read
-    folder_names = [*suites(), Path(SETTINGS).parent.name]
+    folder_names = [*load_suite_classes(), Path(SETTINGS).parent.name]
     findings += [_warn_of_unread_file(path, home, folder_names) for path in files if path not in read]
     findings += _check_prompts(workspace)
     return Checked(FOLDER, files, findings, {name: sizes for name, sizes in splits.items() if sizes})
@@ -64,15 +70,15 @@ class _SuiteFiles:
         self.findings: list[FileProblem] = []
         self.read: set[Path] = set()
 
-    def split_names(self) -> list[str]:
+    def possible_split_names(self) -> list[str]:
         """Return the names that a split may have, shorter first: the published ones, and words of the files' names."""
         published = dict.fromkeys((*self._suite.splits, self._suite.train, SAMPLE))
         other_names = {name for path in self._files for name in _possible_splits_of_file(path)} - published.keys()
         return [*published, *sorted(other_names, key=lambda name: (len(name), name))]
 
-    def count_items(self, split: str) -> int:
+    def count_items_and_note_findings(self, split: str) -> int:
         """Count the items of a split that has files here; 0 for a name that is no split, or a faulty file."""
-        suite = self._suite(make_spec(self._name, SuitePlan(split)), self._workspace)
+        suite = self._suite(make_suite_spec(self._name, SuitePlan(split)), self._workspace)
         items, error = 0, None
         try:
             items = len(suite.load(split).items)
@@ -122,18 +128,18 @@ def _warn_of_unread_file(path: Path, home: Path, folder_names: Iterable[str]) ->
         return FileProblem(
             str(path), "", f"is not read: move it into the folder of its suite, {FOLDER}/NAME/.", "warning"
         )
-    problem = f"is not read: there is no suite '{inside[0]}'{nearest(inside[0], folder_names)}"
+    problem = f"is not read: there is no suite '{inside[0]}'{name_suggestion(inside[0], folder_names)}"
     return FileProblem(str(path), "", problem, "warning")
 
 
 def _check_prompts(workspace: Workspace) -> Iterator[FileProblem]:
     """Yield problems of templates that can't be rendered, and of templates that no suite has."""
-    template_names = {*PROBES, *(name for suite in suites().values() for name in suite_templates(suite))}
+    template_names = {*PROBES, *(name for suite in load_suite_classes().values() for name in suite_templates(suite))}
     for name, path in workspace_templates(workspace).items():
         yield from convert_to_findings(check_template(path))
         if name not in template_names:
             yield FileProblem(
-                str(path), "", f"matches no template of a suite{nearest(name, template_names)}", "warning"
+                str(path), "", f"matches no template of a suite{name_suggestion(name, template_names)}", "warning"
             )
 
 
@@ -144,4 +150,4 @@ def _check_crosswalk(workspace: Workspace) -> Iterator[FileProblem]:
         return
     path = workspace.home / CROSSWALK
     rules = partial(unknown_category_errors, path, question_categories=categories)
-    yield from convert_to_findings(read_valid_part(path, Crosswalk, rules)[1])
+    yield from convert_to_findings(read_valid_yaml_part(path, Crosswalk, rules)[1])

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 
 from genaipa import workspace
-from genaipa.errors import DataError, UsageError, nearest
+from genaipa.errors import DataError, UsageError, name_suggestion
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.files.text import hash_as_pinned
+from genaipa.files.text import hash_like_pinned_hash
 from genaipa.questions.sets import load_question_set
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class SuiteSource:
     remedy: str = ""
 
     @property
-    def folder(self) -> Path:
+    def pulled_folder(self) -> Path:
         """The folder of the pulled files, laid out as in the repository."""
         return workspace.cache_folder() / self.name / self.commit
 
@@ -95,11 +95,11 @@ class DataFiles:
 
     def find(self, path: str) -> Path | None:
         """Return the path of a file, or None if it is not here."""
-        return self._find_users_file(path) or self._find_pulled_file(path)
+        return self._find_own_or_shipped_file(path) or self._find_pulled_file(path)
 
-    def read(self, path: str) -> bytes:
+    def read_and_digest(self, path: str) -> bytes:
         """Read a file; a UsageError with the remedy where it is not here, a DataError for a Git-LFS pointer."""
-        own_path = self._find_users_file(path)
+        own_path = self._find_own_or_shipped_file(path)
         file = own_path or self._find_pulled_file(path)
         if file is None:
             raise UsageError(self._describe_missing(path))
@@ -110,13 +110,13 @@ class DataFiles:
         if own_path:
             self.own_files[path] = own_path
             pinned = next((source.blobs[path] for source in self.sources if source.blobs.get(path)), "")
-            if path not in self.changed and (not pinned or hash_as_pinned(pinned, content) != pinned):
+            if path not in self.changed and (not pinned or hash_like_pinned_hash(pinned, content) != pinned):
                 self.changed.append(path)
         return content
 
     def text(self, path: str) -> str:
         """Return the content of a UTF-8 file, unpacked if it is an `.xz`; a DataError for any other encoding."""
-        content = self.read(path)
+        content = self.read_and_digest(path)
         try:
             return (lzma.decompress(content) if path.endswith(".xz") else content).decode("utf-8-sig")
         except lzma.LZMAError:
@@ -157,7 +157,7 @@ class DataFiles:
         remedy = "correct it" if path in self.own_files else f"pull it again with: genaipa get {source}"
         return DataError(self.find(path) or path, f"{problem}; {remedy}", entry)
 
-    def check(self, path: str, counts: Mapping[str, int], published: Mapping[str, int]) -> None:
+    def check_published_counts(self, path: str, counts: Mapping[str, int], published: Mapping[str, int]) -> None:
         """Raise a DataError if a published file that was pulled has other counts of things than the published ones."""
         if path not in self.own_files and counts != published:
             summaries = [
@@ -165,7 +165,7 @@ class DataFiles:
             ]
             raise self.fault(path, f"has {summaries[0]}, but the published file has {summaries[1]}")
 
-    def _find_users_file(self, path: str) -> Path | None:
+    def _find_own_or_shipped_file(self, path: str) -> Path | None:
         parts = PurePosixPath(path).parts
         for folder in data_folders(self.workspace):
             for begin in range(len(parts)):
@@ -175,7 +175,7 @@ class DataFiles:
         return None
 
     def _find_pulled_file(self, path: str) -> Path | None:
-        candidates = (source.folder / path for source in self.sources if path in source.blobs)
+        candidates = (source.pulled_folder / path for source in self.sources if path in source.blobs)
         return next((candidate for candidate in candidates if candidate.is_file()), None)
 
     def _describe_missing(self, path: str) -> str:
@@ -232,15 +232,17 @@ def read_published_rows(suite: type[Suite] | Suite) -> list[PublishedRow]:
         entry = f"row {number} ({row.system})"
         if row.split not in kind.splits:
             raise DataError(
-                path, f"'{row.split}' is not a split of {kind.title}{nearest(row.split, kind.splits)}", entry
+                path, f"'{row.split}' is not a split of {kind.title}{name_suggestion(row.split, kind.splits)}", entry
             )
         groups = kind.parts.get(row.breakdown, {row.group: kind.measures})
         if row.group not in groups:
-            raise DataError(path, f"'{row.group}' is not a group of {row.breakdown}{nearest(row.group, groups)}", entry)
+            raise DataError(
+                path, f"'{row.group}' is not a group of {row.breakdown}{name_suggestion(row.group, groups)}", entry
+            )
         names = [measure.name for measure in groups[row.group]]
         for name in row.values:
             if name not in names:
-                raise DataError(path, f"'{name}' is not a measure of {kind.title}{nearest(name, names)}", entry)
+                raise DataError(path, f"'{name}' is not a measure of {kind.title}{name_suggestion(name, names)}", entry)
     return rows
 
 
@@ -265,7 +267,7 @@ class Crosswalk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     categories: dict[str, Category]
 
     @property
-    def question_categories(self) -> dict[str, tuple[str, ...]]:
+    def question_categories_by_practice(self) -> dict[str, tuple[str, ...]]:
         """Every name of a category of practices → the categories of questions."""
         return {
             name: category.genaipabench
@@ -274,7 +276,7 @@ class Crosswalk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         }
 
 
-def load_crosswalk(workspace: Workspace) -> tuple[Crosswalk, dict[str, str]]:
+def load_crosswalk_and_category_names(workspace: Workspace) -> tuple[Crosswalk, dict[str, str]]:
     """Load the nearest cross-walk, and the names of the categories of questions that it leads to.
 
     A DataError for a category that the question set `policy` does not have.
@@ -296,6 +298,7 @@ def unknown_category_errors(
         for code in category.genaipabench:
             if code not in question_categories:
                 problem = (
-                    f"'{code}' is not a category of the question set '{QUESTIONS}'{nearest(code, question_categories)}"
+                    f"'{code}' is not a category of the question set "
+                    f"'{QUESTIONS}'{name_suggestion(code, question_categories)}"
                 )
                 yield DataError(path, problem, f"categories.{name}")

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from genaipa.datasets.base import Pulled
 from genaipa.datasets.snapshot import Snapshot
-from genaipa.errors import DataError, GenaipaError, UsageError, command
+from genaipa.errors import DataError, GenaipaError, UsageError, shell_command
 from genaipa.workspace import cache_folder
 from genaipa_suites.baseline import PREFIX
-from genaipa_suites.catalog import data_sources_of_suites, suites, tasks_joining_suites
+from genaipa_suites.catalog import data_sources_of_suites, load_suite_classes, tasks_joining_suites
 from genaipa_suites.data import FOLDER
-from genaipa_suites.plan import SuitePlan, make_spec
+from genaipa_suites.plan import SuitePlan, make_suite_spec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +48,7 @@ class SuiteData:
     @property
     def pulled_files(self) -> list[str]:
         """Its pulled files, by their paths in the repository."""
-        return [path for path in self.source.blobs if (self.source.folder / path).is_file()]
+        return [path for path in self.source.blobs if (self.source.pulled_folder / path).is_file()]
 
     def available(self) -> bool:
         """Tell whether any of its files was pulled."""
@@ -67,23 +67,23 @@ class SuiteData:
         """Raise a UsageError that says what to do instead: a suite's published figures are in its report."""
         raise UsageError(
             f"{self.title} has no runs to import: a run's report shows its published figures beside the systems "
-            f"asked. See: {command('genaipa', 'get', self.name)}"
+            f"asked. See: {shell_command('genaipa', 'get', self.name)}"
         )
 
     def next_step(self, workspace: Workspace) -> str:
         """Return the command that asks a baseline about the first readable split; else why none can be asked."""
         name, suite = _find_suite_of_source(self.source)
         if suite is None:
-            return _format_ask_command(name, suite, "SPLIT")
+            return _format_baseline_run_command(name, suite, "SPLIT")
         reasons = []
         for split in suite.splits:
-            spec = make_spec(name, SuitePlan(split))
+            spec = make_suite_spec(name, SuitePlan(split))
             try:
                 suite(spec, workspace).load(split)
             except GenaipaError as error:
                 reasons.append(str(error))
             else:
-                return _format_ask_command(name, suite, split)
+                return _format_baseline_run_command(name, suite, split)
         reason = next((error for error in reasons if f"get {self.name}'" in error), reasons[0])
         return f"no split of {name} can be asked yet: {reason}"
 
@@ -124,10 +124,10 @@ class JoinedData(SuiteData):
 
     def next_step(self, workspace: Workspace) -> str:  # noqa: ARG002 - asked are those suites whose data are here
         """Return the command that asks them all."""
-        return command("genaipa", "run", "--suite", self.name, "--system", "SYSTEM")
+        return shell_command("genaipa", "run", "--suite", self.name, "--system", "SYSTEM")
 
 
-def all_datasets() -> dict[str, Dataset]:
+def make_datasets_of_suites() -> dict[str, Dataset]:
     """Return name → data set of every suite, or of a task that joins several."""
     joined = {name: JoinedData(name, *joined_task) for name, joined_task in tasks_joining_suites().items()}
     return {**{name: SuiteData(source) for name, source in data_sources_of_suites().items()}, **joined}
@@ -143,7 +143,7 @@ def make_snapshot(source: SuiteSource) -> Snapshot:
         repository = source.repository
         optional = ("",)
         scattered = True
-        shipped = _format_ask_command(name, suite, "sample")
+        shipped = _format_baseline_run_command(name, suite, "sample")
         further_remedy = f"; your own data, in the same layout, goes into {FOLDER}/{name}/ of a workspace"
 
         def describe_absence(self, absent: list[str]) -> str:
@@ -155,18 +155,18 @@ def make_snapshot(source: SuiteSource) -> Snapshot:
 
 def _find_suite_of_source(source: SuiteSource) -> tuple[str, type[Suite] | None]:
     """Return the suite that reads a source, with its name: the one of the same name, else the first."""
-    reading = {name: suite for name, suite in suites().items() if source in suite.data}
+    reading = {name: suite for name, suite in load_suite_classes().items() if source in suite.data}
     if source.name in reading:
         return source.name, reading[source.name]
     return next(iter(reading.items()), (source.name, None))
 
 
-def _format_ask_command(name: str, suite: type[Suite] | None, split: str) -> str:
+def _format_baseline_run_command(name: str, suite: type[Suite] | None, split: str) -> str:
     """Return the command that asks a baseline of a suite, preferring one that reads the text."""
     baselines = suite.baselines if suite else ()
     baseline = next((candidate for candidate in baselines if candidate.kind == "rule"), next(iter(baselines), None))
     system = PREFIX + baseline.name if baseline else "SYSTEM"
-    return command("genaipa", "run", "--suite", name, "--split", split, "--system", system)
+    return shell_command("genaipa", "run", "--suite", name, "--split", split, "--system", system)
 
 
 def _summarize_files(paths: list[str]) -> str:

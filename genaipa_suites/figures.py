@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.kinds import Closing
 from genaipa.tasks.catalog import make_task
-from genaipa.words import format_percent, number
+from genaipa.words import format_count, format_percent
 from genaipa_suites.catalog import suites_of_task
 from genaipa_suites.material import FAULTS, PART
 
@@ -52,7 +52,7 @@ class Figures:
             before = sums.get(measure.name)
             sums[measure.name] = [a + b for a, b in zip(before, counts, strict=True)] if before else list(counts)
 
-    def mean(self, measure: Measure) -> float:
+    def mean_over_repetitions(self, measure: Measure) -> float:
         """Return the mean over repetitions of a measure's figure (0 to 1); NaN over none."""
         values = [measure.value(sums[measure.name]) for sums in self._sums.values()]
         return sum(values) / len(values) if values else math.nan
@@ -68,7 +68,7 @@ def closing_figures(workspace: Workspace, folder: RunFolder) -> Closing:
     """Return the first figures of a suite as lines, and all of them as percentages by measure for JSON."""
     lines, rows = [], []
     for result in collect_figures(workspace, folder):
-        pairs = ((measure, result.mean(measure)) for measure in result.suite.measures[:_FIRST])
+        pairs = ((measure, result.mean_over_repetitions(measure)) for measure in result.suite.measures[:_FIRST])
         headings = [
             f"{measure.heading} {format_percent(100 * value, len(result.suite.items))}"
             for measure, value in pairs
@@ -77,11 +77,11 @@ def closing_figures(workspace: Workspace, folder: RunFolder) -> Closing:
         counts = {**result.faults, "read in prose": result.in_prose}
         faults = [f"{count:,} {name}" for name, count in counts.items() if count]
         of = "" if result.suite.name == folder.manifest().spec.task else f" of {result.suite.name}"
-        answers = f"{number(result.answers, 'answer')}{of}"
+        answers = f"{format_count(result.answers, 'answer')}{of}"
         lines.append(
             f"{result.system}: {'; '.join(headings)} ({'; '.join(filter(None, (answers, ', '.join(faults))))})"
         )
-        values = {measure.name: 100 * result.mean(measure) for measure in result.suite.measures}
+        values = {measure.name: 100 * result.mean_over_repetitions(measure) for measure in result.suite.measures}
         percentages = {name: None if math.isnan(value) else value for name, value in values.items()}
         row = {"system": result.system, "suite": result.suite.name, "figures": percentages, "faults": result.faults}
         rows.append({**row, "in_prose": result.in_prose})
@@ -97,7 +97,7 @@ def collect_figures(workspace: Workspace, folder: RunFolder) -> list[Figures]:
     positions = sorted(folder.tally_records()[1].values())
     joint: defaultdict[tuple[str, str], list[Record]] = defaultdict(list)
     for begin in range(0, len(positions), _AT_ONCE):
-        for record in folder.read_records(positions[begin : begin + _AT_ONCE]):
+        for record in folder.read_records_at(positions[begin : begin + _AT_ONCE]):
             name = record.coordinates.get(PART, spec.task)
             if name in parts and record.coordinates["item"] in parts[name].items:
                 if parts[name].is_joint:

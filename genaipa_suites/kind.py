@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genaipa.kinds import Kind
-from genaipa_suites.plan import KIND, SAMPLE, SuitePlan, suite_targets
+from genaipa_suites.plan import KIND, SAMPLE, SuitePlan, suite_class_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,15 +40,15 @@ class _SuiteKind(Kind[SuitePlan]):
 
     def make_plan(self, request: RunRequest, workspace: Workspace, resources: Resources) -> SuitePlan:  # noqa: ARG002 - it needs none
         """Make the plan of the options given; an OptionError for one that can't be, a UsageError for no suite."""
-        from genaipa_suites.catalog import make_plan
+        from genaipa_suites.catalog import make_suite_plan
 
-        return make_plan(request)
+        return make_suite_plan(request)
 
     def task_names(self) -> list[str]:
         """Return the suites by name."""
-        return [*suite_targets()]
+        return [*suite_class_paths()]
 
-    def rows(self) -> Iterator[dict[str, str]]:
+    def list_task_rows(self) -> Iterator[dict[str, str]]:
         """Return a row for each suite."""
         from genaipa_suites.catalog import list_suites
 
@@ -58,13 +58,13 @@ class _SuiteKind(Kind[SuitePlan]):
         """Tell whether the items are made up."""
         return plan.split == SAMPLE
 
-    def results(self) -> type[Results]:
+    def load_results_class(self) -> type[Results]:
         """Return the suites' part of a report."""
         from genaipa_suites.report.chapters import SuiteResults
 
         return SuiteResults
 
-    def closing(self, workspace: Workspace, folder: RunFolder) -> Closing:
+    def closing_lines_and_facts(self, workspace: Workspace, folder: RunFolder) -> Closing:
         """Return the first figures of a suite as lines, all of them for JSON."""
         from genaipa_suites.figures import closing_figures
 
@@ -72,21 +72,21 @@ class _SuiteKind(Kind[SuitePlan]):
 
     def show_page(self, desk: Desk, user: User) -> None:
         """Show the scores of the suites, and the items behind them."""
-        from genaipa_suites.page import page
+        from genaipa_suites.page import show_page
 
-        page(desk, user)
+        show_page(desk, user)
 
-    def check(self, workspace: Workspace) -> Checked:
+    def check_workspace_files(self, workspace: Workspace) -> Checked:
         """Read every file of a suite in the workspace as the suite would."""
-        from genaipa_suites.checking import check
+        from genaipa_suites.checking import check_suite_files
 
-        return check(workspace)
+        return check_suite_files(workspace)
 
     def data_sets(self) -> dict[str, Dataset]:
         """Return the data set of every suite."""
-        from genaipa_suites.datasets import all_datasets
+        from genaipa_suites.datasets import make_datasets_of_suites
 
-        return all_datasets()
+        return make_datasets_of_suites()
 
 
 SUITE = _SuiteKind()

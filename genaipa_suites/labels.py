@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from genaipa_suites.baseline import Baseline, learn_label_sets, learn_single_label, word_tfidf_vectorizer
 from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
 from genaipa_suites.material import ParsedReply
-from genaipa_suites.measure import Measure, f1, f1_precision_recall_of_part, macro_f1, mean_recall, micro_f1
+from genaipa_suites.measure import Measure, f1, macro_f1, make_f1_precision_recall_measures, mean_recall, micro_f1
 from genaipa_suites.spans import count_matches
 from genaipa_suites.suite import Suite
 
@@ -43,18 +43,20 @@ def majority_baseline(suite: Any) -> Callable[[Item], str]:
 
 
 def make_trained_baseline(
-    name: str, about: str, features: Callable[[], Any] = word_tfidf_vectorizer, *, balanced: bool = False
+    name: str, about: str, make_vectorizer: Callable[[], Any] = word_tfidf_vectorizer, *, balanced: bool = False
 ) -> Baseline:
     """Make a baseline that learns the train split by linear support vector machines on features of the text."""
 
-    def make(suite: Any) -> Callable[[Item], str]:
+    def learn_baseline_replies(suite: Any) -> Callable[[Item], str]:
         values = {label: value for value, label in suite.labels.items()}
         texts = [item.shown["text"] for item in suite.training.items]
         gold = [[suite.labels[value] for value in suite.gold_labels(item)] for item in suite.training.items]
-        labels_of = (learn_label_sets if suite.many else learn_single_label)(texts, gold, features, balanced=balanced)
+        labels_of = (learn_label_sets if suite.many else learn_single_label)(
+            texts, gold, make_vectorizer, balanced=balanced
+        )
         return lambda item: str(suite.reply([values[label] for label in labels_of(item.shown["text"])]))
 
-    return Baseline(name, "trained", about, make)
+    return Baseline(name, "trained", about, learn_baseline_replies)
 
 
 MAJORITY = Baseline("majority", "floor", "the most frequent label of the train split, everywhere", majority_baseline)
@@ -111,7 +113,9 @@ class LabelSuite(Suite):
         if "parts" not in attributes and texts:
             cls.parts = {
                 "label": {
-                    label_schema: f1_precision_recall_of_part(partial(cls.counts, values=(label_schema,)), "labels")
+                    label_schema: make_f1_precision_recall_measures(
+                        partial(cls.count_label_matches, labels=(label_schema,)), "labels"
+                    )
                     for label_schema in values
                 }
             }
@@ -140,13 +144,13 @@ class LabelSuite(Suite):
     # All that follows from the labels.
 
     @classmethod
-    def reply(cls, values: Sequence[Any]) -> str:
+    def format_labels_reply(cls, labels: Sequence[Any]) -> str:
         """Return the reply with these values, or with the first if the suite has one label an item."""
-        return json.dumps({cls.field: list(values) if cls.many else values[0]}, ensure_ascii=False)
+        return json.dumps({cls.field: list(labels) if cls.many else labels[0]}, ensure_ascii=False)
 
     def gold_reply(self, item: Item) -> str:
         """Return the reply with the right label, or all of them."""
-        return self.reply(self.gold_labels(item))
+        return self.format_labels_reply(self.gold_labels(item))
 
     def parse(self, item: Item, answer: Any) -> ParsedReply:  # noqa: ARG002 - of the seam
         """Read the label, or the labels, each once and sorted."""
@@ -170,16 +174,16 @@ class LabelSuite(Suite):
         return tuple(measure for measure in self.measures if measure.name not in ("macro_f1", "f1_samples"))[:2]
 
     @classmethod
-    def counts(cls, outcome: Outcome, values: Sequence[Any] = ()) -> list[float]:
+    def count_label_matches(cls, outcome: Outcome, labels: Sequence[Any] = ()) -> list[float]:
         """Count (true positives, predicted, gold) of one value after another."""
         predicted, gold = cls.prediction_labels(outcome), cls.gold_labels(outcome.item)
         counts_by_label = (
-            (value in predicted and value in gold, value in predicted, value in gold) for value in values or cls.labels
+            (value in predicted and value in gold, value in predicted, value in gold) for value in labels or cls.labels
         )
         return [float(count) for counts in counts_by_label for count in counts]
 
     @classmethod
-    def _item_f1(cls, outcome: Outcome) -> tuple[float, float]:
+    def _sum_item_f1(cls, outcome: Outcome) -> tuple[float, float]:
         """Return (F1 of an item's labels, 1)."""
         return f1(count_matches(cls.prediction_labels(outcome), cls.gold_labels(outcome.item))), 1.0
 
@@ -189,21 +193,29 @@ class LabelSuite(Suite):
         return float(prediction is not None and cls.prediction_labels(outcome) == cls.gold_labels(outcome.item)), 1.0
 
     @classmethod
-    def _make_measures(cls, noun: str) -> tuple[Measure, ...]:
-        macro = f"Mean F1 of the labels that occur, each over all {noun}."
-        balanced = f"Mean over the labels of their recall: the share of their {noun} that receive them."
+    def _make_measures(cls, item_noun: str) -> tuple[Measure, ...]:
+        macro = f"Mean F1 of the labels that occur, each over all {item_noun}."
+        balanced = f"Mean over the labels of their recall: the share of their {item_noun} that receive them."
         return (
-            Measure("micro_f1", "micro F1", f"F1 over all labels of all {noun} together.", cls.counts, micro_f1),
-            Measure("macro_f1", "macro F1", macro, cls.counts, macro_f1),
-            Measure("f1_samples", "F1 by item", f"Mean over {noun} of the F1 of the labels of each.", cls._item_f1),
+            Measure(
+                "micro_f1",
+                "micro F1",
+                f"F1 over all labels of all {item_noun} together.",
+                cls.count_label_matches,
+                micro_f1,
+            ),
+            Measure("macro_f1", "macro F1", macro, cls.count_label_matches, macro_f1),
+            Measure(
+                "f1_samples", "F1 by item", f"Mean over {item_noun} of the F1 of the labels of each.", cls._sum_item_f1
+            ),
             Measure(
                 "exact",
                 "exact",
-                f"Share of {noun} with all labels right, and no other label.",
+                f"Share of {item_noun} with all labels right, and no other label.",
                 cls._count_exactly_right,
             ),
-            Measure("accuracy", "accuracy", f"Share of {noun} with the right label.", cls._count_exactly_right),
-            Measure("balanced_accuracy", "balanced accuracy", balanced, cls.counts, mean_recall),
+            Measure("accuracy", "accuracy", f"Share of {item_noun} with the right label.", cls._count_exactly_right),
+            Measure("balanced_accuracy", "balanced accuracy", balanced, cls.count_label_matches, mean_recall),
         )
 
     @classmethod
@@ -216,4 +228,4 @@ class LabelSuite(Suite):
     def _encoder_reply(cls, _item: Item, predictions: Predicted) -> str:
         (prediction,) = predictions[""]
         values = {name: value for value, name in cls.labels.items()}
-        return cls.reply([values[name] for name in (prediction if cls.many else [prediction])])
+        return cls.format_labels_reply([values[name] for name in (prediction if cls.many else [prediction])])

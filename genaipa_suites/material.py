@@ -105,9 +105,9 @@ def sample_by_stratum(items: Sequence[Item], size: int, seed: int) -> list[Item]
     return [item for index, item in enumerate(items) if index in chosen]
 
 
-def draw_examples(candidates: Sequence[Item], number: int, seed: int, forbidden: Collection[str]) -> list[Item]:
+def draw_examples(candidates: Sequence[Item], number: int, seed: int, forbidden_texts: Collection[str]) -> list[Item]:
     """Draw examples for a prompt, as many of each stratum as can be, none whose text is `forbidden`."""
-    allowed = [item for item in candidates if normalized_item_text(item) not in forbidden]
+    allowed = [item for item in candidates if normalized_item_text(item) not in forbidden_texts]
     draw = random.Random(f"{seed}|shots")  # noqa: S311 - a sample, not a secret
     draw.shuffle(allowed)
     strata: defaultdict[str, list[Item]] = defaultdict(list)

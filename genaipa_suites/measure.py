@@ -37,7 +37,7 @@ def recall(counts: Sequence[float]) -> float:
     return ratio((counts[0], counts[2]))
 
 
-def f1_precision_recall_of_part(counts: Callable[[Outcome], Sequence[float]], noun: str) -> tuple[Measure, ...]:
+def make_f1_precision_recall_measures(counts: Callable[[Outcome], Sequence[float]], noun: str) -> tuple[Measure, ...]:
     """Return F1, precision and recall of one part, such as a label, from its (true positives, predicted, gold)."""
     return (
         Measure("f1", "F1", f"F1 of the {noun} of one part over all items.", counts, f1),

@@ -46,7 +46,7 @@ _WRONG, _RIGHT = "not all right", "all right"
 _CHOSEN = "suites item"
 
 
-def page(desk: Desk, _user: User) -> None:
+def show_page(desk: Desk, _user: User) -> None:
     """Show the systems of one suite, their scores by group, and the items behind a number."""
     show_page_header("Suites")
     files = [(folder.name, folder.answers) for folder in run_folders(desk.workspace)]
@@ -85,7 +85,14 @@ def _show_systems_and_choose(board: Board) -> Result:
         (candidate for candidate in board.results if _system_label(board, candidate) == selected), board.results[0]
     )
     rows = [
-        ListRow((label, *(_format_percent(candidate.figure(measure)) for measure in measures), faults or "-"), id=label)
+        ListRow(
+            (
+                label,
+                *(_format_percent(candidate.mean_figure_over_repetitions(measure)) for measure in measures),
+                faults or "-",
+            ),
+            id=label,
+        )
         for candidate in board.results
         for label in [_system_label(board, candidate)]
         for faults in [", ".join(f"{number:,} {fault}" for fault, number in candidate.faults.items() if number)]
@@ -123,7 +130,14 @@ def _show_groups(board: Board, result: Result) -> None:
         for group in outcome.item.groups.get(name, ()):
             groups.setdefault(group, []).append(outcome)
     rows = [
-        ListRow((group, f"{len(group_outcomes):,}", _format_percent(result.figure(measure, group_outcomes))), id=group)
+        ListRow(
+            (
+                group,
+                f"{len(group_outcomes):,}",
+                _format_percent(result.mean_figure_over_repetitions(measure, group_outcomes)),
+            ),
+            id=group,
+        )
         for group, group_outcomes in sorted(groups.items())
     ]
     selected = st.session_state.get("suites group", "")
@@ -137,7 +151,7 @@ def _show_groups(board: Board, result: Result) -> None:
 def _show_items(board: Board, result: Result) -> None:
     """Show the items of the chosen system, group and kind of error, and one of them to read."""
     show_heading("Items")
-    outcomes = _filter_outcomes(board, result)
+    outcomes = _show_filters_and_select_outcomes(board, result)
     if not outcomes:
         show_notice("suites no items", "No item matches.")
         return
@@ -155,7 +169,7 @@ def _show_items(board: Board, result: Result) -> None:
         _show_item(board, selected, measure)
 
 
-def _filter_outcomes(board: Board, result: Result) -> list[Outcome]:
+def _show_filters_and_select_outcomes(board: Board, result: Result) -> list[Outcome]:
     """Return the outcomes that the boxes leave, and the row chosen above them."""
     present_faults = {outcome.parsed.fault for outcome in result.outcomes}
     kinds = [ANY, _WRONG, _RIGHT, *(fault for fault in FAULTS if fault in present_faults), *board.suite.error_kinds]
@@ -211,7 +225,7 @@ def _item_row(board: Board, outcome: Outcome, measure: Measure) -> ListRow:
 def _show_item(board: Board, outcome: Outcome, measure: Measure) -> None:
     """Show one item: all that was shown of it, its gold label, the reply, the prediction, the score and the reason."""
     item = outcome.item
-    variables = board.suite.prompt_variables(item)
+    variables = board.suite.readable_item_fields(item)
     entries = [
         Text(_format_value(value), name, tone="asked" if name == "question" else "", fold=FOLD)
         for name, value in variables.items()
@@ -258,7 +272,7 @@ def _format_percent(value: float) -> str:
 
 
 def _make_session_setter(name: str) -> Any:
-    def choose(value: str) -> None:
+    def set_session_value(value: str) -> None:
         st.session_state[name] = value
 
-    return choose
+    return set_session_value

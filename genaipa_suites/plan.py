@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from genaipa.kinds import Plan, option
-from genaipa.plugins import plugins
+from genaipa.kinds import Plan, make_plan_option
+from genaipa.plugins import entry_point_targets
 from genaipa.runs.records import RunSpec
-from genaipa.words import number
+from genaipa.words import format_count
 
 ENTRY_POINTS = "genaipa.suites"
 
@@ -25,9 +25,12 @@ SUITES: dict[str, str] = {
 }
 
 
-def suite_targets() -> dict[str, str]:
+def suite_class_paths() -> dict[str, str]:
     """Name → module:Class of every suite, shipped or brought by packages."""
-    return {**SUITES, **{name: target for name, target in plugins(ENTRY_POINTS).items() if name not in SUITES}}
+    return {
+        **SUITES,
+        **{name: target for name, target in entry_point_targets(ENTRY_POINTS).items() if name not in SUITES},
+    }
 
 
 SAMPLE = "sample"
@@ -43,13 +46,15 @@ class SuitePlan(Plan, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     probe for contamination, empty for none.
     """
 
-    split: Annotated[str, option("Of a suite: dev, test, … or sample, which ships.")]
+    split: Annotated[str, make_plan_option("Of a suite: dev, test, … or sample, which ships.")]
     limit: int | None = None
-    shots: Annotated[int, option("Of a suite: examples in each prompt, from its train split.", min=0, max=64)] = 0
+    shots: Annotated[
+        int, make_plan_option("Of a suite: examples in each prompt, from its train split.", min=0, max=64)
+    ] = 0
     wording: int = 1
     probe: Annotated[
         str,
-        option(
+        make_plan_option(
             "Of a suite: no-context, company-swap or continuation, to detect memorized items; of counterfactual: "
             "push-back, to detect abandoned answers."
         ),
@@ -60,17 +65,17 @@ class SuitePlan(Plan, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
         """The split, and whatever else is unusual, in a few words."""
         phrases = [self.split]
         phrases += [f"{self.limit:,} items"] if self.limit else []
-        phrases += [number(self.shots, "shot")] if self.shots else []
+        phrases += [format_count(self.shots, "shot")] if self.shots else []
         phrases += [f"wording {self.wording}"] if self.wording > 1 else []
         return ", ".join([*phrases, *([f"probe {self.probe}"] if self.probe else [])])
 
-    def facts(self, task: str) -> dict[str, str]:
+    def run_table_facts(self, task: str) -> dict[str, str]:
         """Return facts for a table of runs, by column."""
         items = f"{self.limit:,}" if self.limit else "all"
         columns = {"suite": f"{task}, {self.split}", "items": items, "shots": str(self.shots), "probe": self.probe}
         return {**columns, "wordings": str(self.wording)}
 
 
-def make_spec(name: str, plan: SuitePlan, systems: tuple[str, ...] = (), **others: Any) -> RunSpec:
+def make_suite_spec(name: str, plan: SuitePlan, systems: tuple[str, ...] = (), **others: Any) -> RunSpec:
     """Return the spec of a suite's run; `others` are its `seed`, `repetitions` and sampling."""
     return RunSpec(systems, KIND, name, plan, **others)

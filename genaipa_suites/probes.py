@@ -67,7 +67,7 @@ def describe_omissions(probe: str, asked_count: int, item_count: int) -> str:
     )
 
 
-def withhold_text(item: Item, sentence: str) -> Item:
+def replace_text_by_sentence(item: Item, sentence: str) -> Item:
     """Return an item with a sentence in place of its text."""
     return replace(item, shown={**item.shown, "text": sentence})
 
@@ -90,7 +90,7 @@ def _make_continuation_items(material: Material) -> Material:
     return Material(tuple(texts.values()))
 
 
-def _longest_run_of_continuation(outcome: Outcome) -> tuple[float, float]:
+def _count_longest_continued_run(outcome: Outcome) -> tuple[float, float]:
     """Return (words of the longest run of the true continuation that the reply has, words of that continuation)."""
     continuation, reply = _split_words(str(outcome.item.gold)), _split_words(str(outcome.parsed.prediction or ""))
     match = difflib.SequenceMatcher(None, continuation, reply, autojunk=False).find_longest_match()
@@ -106,7 +106,7 @@ CONTINUED = Measure(
     "continued verbatim",
     "longest run of words of the true continuation in the reply, as a share of all its words; case and punctuation do "
     "not count (a few words in a row may match by chance)",
-    _longest_run_of_continuation,
+    _count_longest_continued_run,
 )
 """The one measure of a run with `continuation`: the suite's own are of other replies."""
 

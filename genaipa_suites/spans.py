@@ -36,13 +36,13 @@ class Span(NamedTuple):
     label: str
 
 
-def fold_text(text: str) -> str:
+def fold_blanks_quotes_and_dashes(text: str) -> str:
     """Return a text without blanks, its quotation marks and dashes unified: the ways in which copies by hand differ."""
     return "".join(text.split()).translate(_SAME)
 
 
 def locate_texts_in_tokens(
-    tokens: Sequence[str], texts: Sequence[str], firsts: Sequence[int | None] = ()
+    tokens: Sequence[str], texts: Sequence[str], first_tokens: Sequence[int | None] = ()
 ) -> list[tuple[int, int] | None]:
     """Return for each text the tokens that it stands on (first, last + 1), or None if it stands nowhere (any more).
 
@@ -51,7 +51,7 @@ def locate_texts_in_tokens(
     twice has two places. A text begins and ends with a token; letters have to be the same, case included (`fold_text`
     says what may differ). `firsts` are the first tokens of those texts for which they are known.
     """
-    folded_tokens = [fold_text(token) for token in tokens]
+    folded_tokens = [fold_blanks_quotes_and_dashes(token) for token in tokens]
     whole = "".join(folded_tokens)
     begins: dict[int, int] = {}
     ends: dict[int, int] = {}
@@ -63,10 +63,10 @@ def locate_texts_in_tokens(
     used: set[int] = set()
     last_end = 0
     placements: list[tuple[int, int] | None] = []
-    for text, first in zip(texts, firsts or [None] * len(texts), strict=True):
+    for text, first in zip(texts, first_tokens or [None] * len(texts), strict=True):
         candidates = [
             position
-            for position in _find_text_at_token_borders(whole, fold_text(text), begins, ends)
+            for position in _find_text_at_token_borders(whole, fold_blanks_quotes_and_dashes(text), begins, ends)
             if used.isdisjoint(range(*position))
         ]
         later_candidates = (position for position in candidates if position[0] >= last_end)

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from genaipa.errors import UnknownNameError, UsageError
-from genaipa.files.text import DAMAGE, digest
+from genaipa.files.text import DAMAGE, sha256_of
 from genaipa.runs.records import Digests
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Task, TaskReading
-from genaipa.tasks.json_reply import find_last_json, read_json
+from genaipa.tasks.json_reply import extract_json_or_flaw, find_last_json_that_fits
 from genaipa_suites import asking, probes
 from genaipa_suites.asking import load_templates
 from genaipa_suites.baseline import PREFIX, Baseline
@@ -136,7 +136,7 @@ class Suite(Task):
             self.measures, self.parts, self.error_kinds, self.baselines = (probes.CONTINUED,), {}, (), ()
 
     @property
-    def stem(self) -> str:
+    def name_in_files(self) -> str:
         """The suite's name in names of files and tables; `module:Class` has a dot in place of the colon."""
         return self.name.replace(":", ".")
 
@@ -173,13 +173,13 @@ class Suite(Task):
         """Return the items as the plan's probe asks about them; a UsageError for a probe that can tell nothing here."""
         return probes.apply_probe(self.plan.probe, material)
 
-    def link_outcomes(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
+    def add_facts_of_related_outcomes(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
         """Return the outcomes of one system, each completed with what its related outcomes say about it."""
         return list(outcomes)
 
     def messages(self, item: Item) -> list[Message]:
         """Return the messages that ask about an item."""
-        return [Message("user", self.render("", **self.prompt_variables(item)))]
+        return [Message("user", self.render("", **self.readable_item_fields(item)))]
 
     def follow_up(self, item: Item, reply: str) -> Message:
         """Return the message that asks `item` after the `reply` to the item before it (`Item.after`)."""
@@ -231,7 +231,7 @@ class Suite(Task):
     def material(self) -> Material:
         """The items to ask: from the run's folder, else from the files, sampled by `--limit` and changed by a probe."""
         if self.folder is not None:
-            path = self.folder.path / self._run_path(MATERIAL)
+            path = self.folder.path / self._path_in_run_folder(MATERIAL)
             return msgspec.json.decode(path.read_bytes(), type=Material)
         draw = asking.draw_items(self)
         self.omission_note = draw.omission_note
@@ -257,7 +257,7 @@ class Suite(Task):
         """The items of the training split; a UsageError with the remedy if they are not here."""
         return self.load(self.training_split)
 
-    def prompt_variables(self, item: Item) -> dict[str, Any]:
+    def readable_item_fields(self, item: Item) -> dict[str, Any]:
         """Return the variables of the template: what is shown of an item, and its long text as `document`."""
         document = {"document": self.material.documents[item.document]} if item.document else {}
         return {**item.shown, **document}
@@ -279,41 +279,46 @@ class Suite(Task):
     @property
     def digests(self) -> Digests:
         """SHA-256 of the material and of the templates."""
-        return Digests({}, {}, {}, {}, task={name: digest(text) for name, text in self.sources.items()})
+        return Digests({}, {}, {}, {}, task={name: sha256_of(text) for name, text in self.texts_for_run_folder.items()})
 
     @property
-    def sources(self) -> dict[str, str]:
+    def texts_for_run_folder(self) -> dict[str, str]:
         """The material, the templates, and the settings of training if an encoder is asked."""
         material = msgspec.json.format(msgspec.json.encode(self.material), indent=1).decode()
         templates = {
-            self._run_path(f"{name or 'prompt'}.jinja"): template.source for name, template in self.templates.items()
+            self._path_in_run_folder(f"{name or 'prompt'}.jinja"): template.source
+            for name, template in self.templates.items()
         }
-        return {self._run_path(MATERIAL): material, **templates, **encoders.training_settings_files(self)}
+        return {
+            self._path_in_run_folder(MATERIAL): material,
+            **templates,
+            **encoders.training_settings_for_run_folder(self),
+        }
 
-    def _run_path(self, name: str) -> str:
-        return f"suites/{self.stem}/{name}"
+    def _path_in_run_folder(self, name: str) -> str:
+        return f"suites/{self.name_in_files}/{name}"
 
-    def count_planned(self) -> int:
+    def count_planned_answers(self) -> int:
         """Return the number of items, over all repetitions."""
         # A baseline that can't learn, for want of a package or a train split, is told before a run is begun.
         for system in self.spec.systems:
-            self.baseline_reply(system)
+            self.baseline_reply_function(system)
         return len(self.material.items) * self.spec.repetitions
 
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
         """Yield a dialogue for each item and repetition, with the items that share a text in a row."""
         return asking.dialogues(self, target)
 
-    def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
+    def sample_dialogues_and_factor(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Return dialogues that each ask all items about one text, or after the same examples."""
-        return asking.dialogues_by_shared_text(self, target) or super().sample(target)
+        return asking.group_dialogues_by_text_with_factor(self, target) or super().sample_dialogues_and_factor(target)
 
     def coordinates(self, item: Item, repetition: int) -> dict[str, str]:
         """Return the coordinates of an item's record."""
         return {"split": self.plan.split, "item": item.id, "repetition": str(repetition)}
 
     @contextmanager
-    def keeping(self, folder: RunFolder) -> Iterator[Callable[[Record], None]]:
+    def open_record_listener(self, folder: RunFolder) -> Iterator[Callable[[Record], None]]:
         """Let encoders keep predictions in the folder while a run is asked, and stop their training at its end."""
         self.encoder_run = encoders.EncoderRun(folder.path)
         try:
@@ -321,7 +326,7 @@ class Suite(Task):
         finally:
             self.encoder_run.ended.set()
 
-    def baseline_reply(self, system: str) -> Callable[[Item], str] | None:
+    def baseline_reply_function(self, system: str) -> Callable[[Item], str] | None:
         """Return the function that replies for a baseline, made once; None for any other system."""
         baseline = next((candidate for candidate in self.baselines if PREFIX + candidate.name == system), None)
         if baseline and system not in self._baseline_replies:
@@ -334,9 +339,9 @@ class Suite(Task):
 
     def read(self, call: Call, reply: str) -> TaskReading:
         """Read a whole reply."""
-        return self.read_status(call, reply, "answered")
+        return self.read_reply_by_status(call, reply, "answered")
 
-    def read_status(self, call: Call, reply: str, status: Status) -> TaskReading:
+    def read_reply_by_status(self, call: Call, reply: str, status: Status) -> TaskReading:
         """Read the prediction of a reply as JSON, or its fault, and score it."""
         item = self.items[call.coordinates["item"]]
         parsed = self.parse_reply(item, reply, status)
@@ -353,8 +358,8 @@ class Suite(Task):
             return ParsedReply(reply)
         if status in _STATUS:
             return ParsedReply(fault=_STATUS[status])
-        text, problem = read_json(reply, self.schema)
-        if problem and not (text := find_last_json(reply, self.schema)):
+        text, problem = extract_json_or_flaw(reply, self.schema)
+        if problem and not (text := find_last_json_that_fits(reply, self.schema)):
             return ParsedReply(fault=UNPARSABLE)
         try:
             answer = msgspec.json.decode(text.encode())
@@ -382,4 +387,4 @@ class Suite(Task):
                     form and ("in words" if form == "in words" else "schema"),
                 )
             )
-        return self.link_outcomes(outcomes)
+        return self.add_facts_of_related_outcomes(outcomes)

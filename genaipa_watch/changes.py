@@ -53,7 +53,7 @@ class _Blanks(dict[int, str]):
 _BLANKS = _Blanks()
 
 
-def fold_words(text: str) -> str:
+def fold_text_to_words(text: str) -> str:
     """Return the words of a text that is given as it reads, in small letters, without addresses and punctuation."""
     plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
     return " ".join(_ADDRESS.sub("", plain).casefold().translate(_BLANKS).split())
@@ -88,10 +88,10 @@ class Changes:
 
     def __init__(self, before: Document, after: Document) -> None:
         self.before, self.after = before, after
-        self._old, self._new = _cached_sections(before), _cached_sections(after)
+        self._old, self._new = _load_version_sections(before), _load_version_sections(after)
 
     @cached_property
-    def sections(self) -> tuple[SectionChange, ...]:
+    def section_changes(self) -> tuple[SectionChange, ...]:
         """Every section of either version once, in the order of the later; one that is gone, in its old place."""
         old, new = self._old, self._new
         partner = _align_sections(old, new)
@@ -107,31 +107,33 @@ class Changes:
             while waiting is not None and waiting < source:
                 changes.append(SectionChange("gone", old.sections[waiting], None))
                 waiting = next(gone, None)
-            state = _classify_change(old, source, new, position, moved=position in moved)
+            state = _classify_section_change(old, source, new, position, moved=position in moved)
             changes.append(SectionChange(state, old.sections[source], section))
         last_gone = [] if waiting is None else [waiting, *gone]
         return (*changes, *(SectionChange("gone", old.sections[position], None) for position in last_gone))
 
     @cached_property
-    def counts(self) -> dict[SectionState, int]:
+    def count_by_state(self) -> dict[SectionState, int]:
         """State → the number of sections."""
-        counted = Counter(change.state for change in self.sections)
+        counted = Counter(change.state for change in self.section_changes)
         return {state: counted[state] for state in STATES if counted[state]}
 
     @cached_property
-    def same(self) -> bool:
+    def has_same_words(self) -> bool:
         """Whether both have the same words in the same order."""
-        return fold_words(read_markdown(self.before.text).text) == fold_words(read_markdown(self.after.text).text)
+        return fold_text_to_words(read_markdown(self.before.text).text) == fold_text_to_words(
+            read_markdown(self.after.text).text
+        )
 
     @cached_property
     def new_sentences(self) -> frozenset[str]:
         """The sentences of the later version, as words only, that the earlier one nowhere has."""
         return frozenset(chain(*self._new.keys)).difference(*self._old.keys)
 
-    def list_section_changes(self, section: Section) -> list[SectionChange]:
+    def list_changes_within(self, section: Section) -> list[SectionChange]:
         """Return the changes of a section of the earlier version and of all its subsections."""
         inside = self._subsection_starts[section.start]
-        return [change for change in self.sections if change.before and change.before.start in inside]
+        return [change for change in self.section_changes if change.before and change.before.start in inside]
 
     @cached_property
     def _subsection_starts(self) -> dict[int, set[int]]:
@@ -148,11 +150,11 @@ class Changes:
         return starts
 
 
-def _list_sections(document: Document) -> tuple[Section, ...]:
+def _list_sections_and_lead(document: Document) -> tuple[Section, ...]:
     """Return the sections, after one without a number for the text before the first heading, if it has words."""
     sections = document.sections
     begin = sections[0].start if sections else len(document.text)
-    lead = fold_words(read_markdown(document.text).read_span(0, begin))
+    lead = fold_text_to_words(read_markdown(document.text).plain_text_of_source_span(0, begin))
     return (*([Section("", "(before the first heading)", _LEAD, 0, begin)] if lead else []), *sections)
 
 
@@ -160,15 +162,15 @@ class VersionSections:
     """The sections of a version, their sentences, and these as words only; a heading is no sentence of its section."""
 
     def __init__(self, document: Document) -> None:
-        self.sections = _list_sections(document)
+        self.sections = _list_sections_and_lead(document)
         self.keys = []
         reading = read_markdown(document.text)
         for section in self.sections:
-            text = reading.read_span(section.start, section.end)
+            text = reading.plain_text_of_source_span(section.start, section.end)
             # The lead has no heading; an outline of one line has its headings in the line.
             body = text.partition("\n")[2] if section.level < _LEAD and "\n" in text else text
-            self.keys.append(tuple(map(fold_words, split_sentences(body))))
-        self.titles = [fold_words(section.title) for section in self.sections]
+            self.keys.append(tuple(map(fold_text_to_words, split_sentences(body))))
+        self.titles = [fold_text_to_words(section.title) for section in self.sections]
 
     def distinctive_sentences(self, position: int) -> tuple[str, ...]:
         """Return the sentences of a section that tell it by themselves; empty if they are short."""
@@ -178,7 +180,7 @@ class VersionSections:
 _latest: dict[str, VersionSections] = {}
 
 
-def _cached_sections(document: Document) -> VersionSections:
+def _load_version_sections(document: Document) -> VersionSections:
     """Return the sections of a version, kept for the next comparison, in which the later version is the earlier one."""
     if document.digest not in _latest:
         for digest in [*_latest][:-1]:
@@ -243,25 +245,25 @@ def _find_similar_sections(
             yield count / max(len(set(key)), len(set(old.keys[before]))), position, before
 
 
-def _find_moved_sections(partner: dict[int, int]) -> set[int]:
+def _find_moved_sections(old_place_by_new: dict[int, int]) -> set[int]:
     """Return the places whose partners are out of order: all but a longest run of pairs in the same order."""
-    places = sorted(partner)
+    places = sorted(old_place_by_new)
     ends: list[int] = []
     """Length of a run - 1 → the least partner at which such a run can end."""
     lengths = []
     for position in places:
-        length = bisect_left(ends, partner[position])
-        ends[length : length + 1] = [partner[position]]
+        length = bisect_left(ends, old_place_by_new[position])
+        ends[length : length + 1] = [old_place_by_new[position]]
         lengths.append(length)
-    wanted, before, inside = len(ends) - 1, len(partner) + max(ends, default=0) + 1, set()
+    wanted, before, inside = len(ends) - 1, len(old_place_by_new) + max(ends, default=0) + 1, set()
     for position, length in zip(reversed(places), reversed(lengths), strict=True):
-        if length == wanted and partner[position] < before:
+        if length == wanted and old_place_by_new[position] < before:
             inside.add(position)
-            wanted, before = wanted - 1, partner[position]
+            wanted, before = wanted - 1, old_place_by_new[position]
     return set(places) - inside
 
 
-def _classify_change(
+def _classify_section_change(
     old: VersionSections, before: int, new: VersionSections, after: int, *, moved: bool
 ) -> SectionState:
     if old.keys[before] == new.keys[after]:
@@ -306,7 +308,7 @@ def mark_changed_words(before: str, after: str) -> list[Piece]:
     """Return the later text word by word, with what is new in it and what is gone from the earlier one."""
     old, new = re.findall(r"\S+\s*", before), re.findall(r"\S+\s*", after)
     pieces = []
-    matched = SequenceMatcher(None, [*map(fold_words, old)], [*map(fold_words, new)], autojunk=False)
+    matched = SequenceMatcher(None, [*map(fold_text_to_words, old)], [*map(fold_text_to_words, new)], autojunk=False)
     for operation, i1, i2, j1, j2 in matched.get_opcodes():
         if operation == "equal":
             pieces.append(Piece("same", "".join(new[j1:j2])))

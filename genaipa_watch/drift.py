@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import caveat, explain, print_json, show, show_table, suggest_next
+from genaipa.cli.terminal.console import add_explanation, add_next_steps, caveat, print_json, show, show_table
 from genaipa.cli.terminal.options import ForceOption, GateOption, JsonOption, current_workspace, open_output, option
-from genaipa.cli.terminal.selection import print_study_losses
-from genaipa.errors import UsageError, clip, command
-from genaipa.words import number
+from genaipa.cli.terminal.selection import print_study_slice_problems
+from genaipa.errors import UsageError, clip, shell_command
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from genaipa.reports.gate import Loss
@@ -37,50 +37,56 @@ def drift(
     An occasion is a complete run of the same plan on another day: the same documents, questions and prompts. The tests
     of all measures and occasions are one family; the gate goes by M_all alone.
     """
-    from genaipa.answers.gather import gather_scored_study
+    from genaipa.answers.gather import gather_study_with_stored_scores
     from genaipa.reports import render
     from genaipa.reports.gate import LOST
-    from genaipa.runs.selection import find_days_of_same_plan, resolve_name
-    from genaipa_watch.over_time import find_answers_judged_again, find_loss, tabulate_changes_since_first_occasion
+    from genaipa.runs.selection import find_days_of_most_repeated_plan, find_sources_by_name
+    from genaipa_watch.over_time import (
+        find_answers_judged_again,
+        find_quality_loss,
+        tabulate_changes_since_first_occasion,
+    )
 
     if output is not None and output.suffix not in render.FORMS:
         raise UsageError(f"'{clip(output.name)}' has to end in {', '.join(render.FORMS)}.")
     workspace = current_workspace()
-    sources = resolve_name(workspace, system)
-    print_study_losses(workspace, [source.folder for source in sources])
-    occasions_by_system = find_days_of_same_plan(sources)
+    sources = find_sources_by_name(workspace, system)
+    print_study_slice_problems(workspace, [source.folder for source in sources])
+    occasions_by_system = find_days_of_most_repeated_plan(sources)
     if not occasions_by_system:
         # No fault: the first of many days, on which a job that is to go on asks as well.
         if json:
             print_json({"system": system, "occasions": [], "lost": 0.0, "failed": False, "rows": []})
             return
         show(f"{clip(system)} was not asked the same questions on two days yet: there is nothing to compare.")
-        suggest_next("Next, on another day: the same run again, with --new")
+        add_next_steps("Next, on another day: the same run again, with --new")
         return
     if len(occasions_by_system) > 1:
         raise UsageError(
             f"'{clip(system)}' matches several systems: {', '.join(sorted(occasions_by_system))}; name one of them."
         )
     ((name, days),) = occasions_by_system.items()
-    study = gather_scored_study(workspace, [source for source in sources if name in source.systems])
+    study = gather_study_with_stored_scores(workspace, [source for source in sources if name in source.systems])
     changes = tabulate_changes_since_first_occasion(
-        study.join_facts(), occasions_by_system, find_answers_judged_again(study), study.languages
+        study.make_tidy_table(), occasions_by_system, find_answers_judged_again(study), study.languages
     )
-    lost = find_loss(changes)
-    failed = lost.fails(gate)
+    lost = find_quality_loss(changes)
+    failed = lost.fails_gate(gate)
     if output is not None:
         with open_output(output, force=force) as file:
             file.write(render.FORMS[output.suffix](changes).encode())
     if json:
         facts = {"system": name, "occasions": [source.day for source in days], "lost": lost.points, "failed": failed}
-        print_json({**facts, "by": lost.by, "scored": lost.day, "note": changes.note, "rows": render.as_rows(changes)})
+        print_json(
+            {**facts, "by": lost.by, "scored": lost.day, "note": changes.note, "rows": render.as_json_rows(changes)}
+        )
     else:
         _print_latest_changes(name, days, changes, lost, gated=gate is not None)
-        explain(*study.problems)
+        add_explanation(*study.problems)
         if output is not None:
             show(f"{output}: every occasion")
         else:
-            suggest_next(f"Next: {command('genaipa', 'report' if lost.by else 'score', name)}")
+            add_next_steps(f"Next: {shell_command('genaipa', 'report' if lost.by else 'score', name)}")
     if failed:
         raise typer.Exit(LOST)
 
@@ -93,7 +99,7 @@ def _print_latest_changes(system: str, days: list[Occasion], changes: Table, los
 
     served = " then ".join(dict.fromkeys(model for model in changes.data["served"] if model))
     changed = f", served by {served}" if " then " in served else ""
-    show(f"{system}: {days[-1].day} against {days[0].day}, {number(len(days), 'occasion')}{changed}")
+    show(f"{system}: {days[-1].day} against {days[0].day}, {format_count(len(days), 'occasion')}{changed}")
     latest = changes.data.groupby("measure", sort=False).tail(1).reset_index(drop=True)
     dated = ["occasion"] if latest["occasion"].nunique() > 1 else []
     show_table(replace(changes, data=latest[[*_SHOWN[:1], *dated, *_SHOWN[1:]]]))

@@ -17,7 +17,7 @@ from genaipa.files.limits import HISTORY, POLICY, limit_reading
 from genaipa.languages.catalog import detect_language_code
 from genaipa.policies.document import LONGEST
 from genaipa.policies.reading import PlainReading
-from genaipa_watch.changes import fold_words
+from genaipa_watch.changes import fold_text_to_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -66,12 +66,12 @@ class VersionHistory:
     left_out: dict[OmissionReason, int]
 
     @property
-    def every(self) -> int:
+    def version_count(self) -> int:
         """The number of versions that the repository has."""
         return len(self.versions) + sum(self.left_out.values())
 
 
-def read_history(repository: Path, path: str) -> VersionHistory:
+def read_version_history(repository: Path, path: str) -> VersionHistory:
     """Read all versions of a file in a git repository's present branch, and choose the ones that differ.
 
     A UsageError if it is no repository, a shallow clone, has no such file, or if git is missing.
@@ -91,7 +91,7 @@ def read_history(repository: Path, path: str) -> VersionHistory:
         near = closest(path, files)
         hint = f"; did you mean --path {near!r}?" if near else "; its files: git ls-tree -r --name-only HEAD"
         raise UsageError(f"{repository} has no file '{clip(path)}' in its history{hint}")
-    return _select_versions(revisions, _read_blobs(repository, [blob for _, _, blob in revisions]))
+    return _select_distinct_versions(revisions, _read_blobs(repository, [blob for _, _, blob in revisions]))
 
 
 def _run_git(repository: Path, *arguments: str, input_text: bytes = b"") -> bytes:
@@ -121,13 +121,13 @@ def _list_revisions(raw_git_log: str, path: str) -> Iterator[tuple[str, str, str
 def _read_blobs(repository: Path, blobs: list[str]) -> list[str]:
     """Return the text of each blob; empty if it is none that a document may have, and then it is not read at all."""
     size_lines = _run_git(
-        repository, "cat-file", "--batch-check=%(objectsize)", input_text=_encode_lines(blobs)
+        repository, "cat-file", "--batch-check=%(objectsize)", input_text=_encode_blob_ids(blobs)
     ).splitlines()
     sizes = dict(zip(blobs, size_lines, strict=True))
     readable = [blob for blob, size in sizes.items() if size.isdigit() and int(size) <= POLICY.size]
     with limit_reading(HISTORY, repository) as allowance:
         allowance.count_unpacked_bytes(sum(int(sizes[blob]) for blob in readable))
-    contents = _run_git(repository, "cat-file", "--batch=%(objectsize)", input_text=_encode_lines(readable))
+    contents = _run_git(repository, "cat-file", "--batch=%(objectsize)", input_text=_encode_blob_ids(readable))
     texts, at = dict.fromkeys(blobs, ""), 0
     for blob in readable:
         begin = contents.index(b"\n", at) + 1
@@ -136,7 +136,7 @@ def _read_blobs(repository: Path, blobs: list[str]) -> list[str]:
     return [texts[blob] for blob in blobs]
 
 
-def _encode_lines(blobs: Iterable[str]) -> bytes:
+def _encode_blob_ids(blobs: Iterable[str]) -> bytes:
     return "".join(f"{blob}\n" for blob in blobs).encode()
 
 
@@ -148,8 +148,8 @@ def _decode_document_text(content: bytes) -> str:
     return "" if "\0" in text or len(text) > LONGEST else text
 
 
-def _select_versions(revisions: list[tuple[str, str, str]], texts: list[str]) -> VersionHistory:
-    words = [fold_words(PlainReading(text).text) for text in texts]
+def _select_distinct_versions(revisions: list[tuple[str, str, str]], texts: list[str]) -> VersionHistory:
+    words = [fold_text_to_words(PlainReading(text).text) for text in texts]
     usual = sorted(range(len(words)), key=lambda place: len(words[place]))[len(words) // 2]
     language = detect_language_code(texts[usual])
     left_out: dict[OmissionReason, int] = dict.fromkeys(REASONS, 0)

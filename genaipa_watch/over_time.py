@@ -18,17 +18,17 @@ import pandas as pd
 
 from genaipa.answers.tidy import plain_texts
 from genaipa.judging.name import Judge, model_family
-from genaipa.reports.analysts import note_other_analysts
+from genaipa.reports.analysts import note_confounded_analysts
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa.reports.crossed import number_documents, number_labels
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.gate import Loss, significant_loss
-from genaipa.reports.recognition import Rule, describe_recognition, document_languages
+from genaipa.reports.gate import Loss, significant_loss_in_points
+from genaipa.reports.recognition import Rule, describe_rule_accuracy, document_languages
 from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.reports.table import Table, make_table
-from genaipa.runs.selection import find_days_of_same_plan
-from genaipa.stats.changes import estimate_change
+from genaipa.runs.selection import find_days_of_most_repeated_plan
+from genaipa.stats.changes import estimate_reply_change
 from genaipa.stats.looks import SIGNIFICANT
 from genaipa.stats.tests import adjust_p_by_holm
 
@@ -79,7 +79,7 @@ def tabulate_changes_since_first_occasion(
     """
     rows: list[dict[str, Any]] = []
     for system, days in occasions_by_system.items():
-        answers = _select_answers(frame, system, days, anchors)
+        answers = _select_answers_with_measures(frame, system, days, anchors)
         for measure in MEASURES:
             if measure in answers and answers[measure].notna().any():
                 other_scorers = _find_days_of_other_scorers(frame, system, days) if measure == "M_all" else []
@@ -98,7 +98,7 @@ def tabulate_changes_since_first_occasion(
         "two replies of the first occasion agree, so it needs repetitions. "
         + " ".join(f"{name}: {meaning}." for name, meaning in MEASURES.items() if name in set(data["measure"]))
         + "".join(
-            f" {describe_recognition(rule, document_languages(frame, languages)).rstrip()}"
+            f" {describe_rule_accuracy(rule, document_languages(frame, languages)).rstrip()}"
             for name, rule in _BY_RULES.items()
             if name in set(data["measure"])
         ),
@@ -145,7 +145,7 @@ def find_answers_judged_again(study: Study) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["answer", "day", "then", "now"])
 
 
-def _select_answers(
+def _select_answers_with_measures(
     frame: pd.DataFrame, system: str, days: Sequence[Occasion], anchors: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Select the system's answers on these occasions, a row each, with a column for every measure that is known."""
@@ -204,7 +204,9 @@ def _find_days_of_other_scorers(frame: pd.DataFrame, system: str, days: Sequence
     """Find the later days whose answers other people scored than the first day's."""
     answers = frame[frame["system"] == system]
     first, *later = (answers[answers["run"].isin(occasion.runs)] for occasion in days)
-    return [occasion.day for occasion, rows in zip(days[1:], later, strict=True) if note_other_analysts(first, rows)]
+    return [
+        occasion.day for occasion, rows in zip(days[1:], later, strict=True) if note_confounded_analysts(first, rows)
+    ]
 
 
 def _make_change_rows(
@@ -235,14 +237,14 @@ def _make_change_rows(
 def _measure_change(replies: pd.DataFrame, later: pd.Series[bool], measure: Measure) -> dict[str, Any]:
     """Measure the change from the first day to a later one, of the cells that were asked on both."""
     share, unit = measure in _SHARES, 100.0 if measure in _SHARES else 1.0
-    change = estimate_change(
+    change = estimate_reply_change(
         replies[measure] / unit,
         replies.groupby(_CELL).ngroup(),
         later,
         number_labels(replies["question"])[0],
         number_documents(replies["document"]),
         share=share,
-        words=number_labels(replies["reply"])[0] if measure == "same words" else None,
+        text_labels=number_labels(replies["reply"])[0] if measure == "same words" else None,
     )
     names = ("first", "now", "difference", "low", "high")
     ends = {name: unit * end for name, end in zip(names, change[1:6], strict=True)}
@@ -257,7 +259,7 @@ def _name_meaning_of_difference(difference: float, p: float) -> str:
     return "higher" if difference > 0 else "lower"
 
 
-def find_loss(changes: Table) -> Loss:
+def find_quality_loss(changes: Table) -> Loss:
     """Find what the latest occasion of one system that is scored lost; by a judge only where people scored none.
 
     It is what is watched, decided before: its p is adjusted for the number of occasions, and not for other measures.
@@ -266,7 +268,7 @@ def find_loss(changes: Table) -> Loss:
         rows = changes.data[(changes.data["measure"] == measure) & changes.data["p"].notna()]
         if not rows.empty:
             last, p = rows.iloc[-1], adjust_p_by_holm(list(rows["p"]))[-1]
-            return Loss(significant_loss(float(last["difference"]), p), measure, last["occasion"])
+            return Loss(significant_loss_in_points(float(last["difference"]), p), measure, last["occasion"])
     return Loss()
 
 
@@ -283,11 +285,11 @@ class OverTimeChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter | None:
         """Make the chapter; None where no system was asked the same on two days."""
-        systems = find_days_of_same_plan(study.sources)
+        systems = find_days_of_most_repeated_plan(study.sources)
         if not systems:
             return None
         table = tabulate_changes_since_first_occasion(
-            study.join_facts(), systems, find_answers_judged_again(study), study.languages
+            study.make_tidy_table(), systems, find_answers_judged_again(study), study.languages
         )
         days = ", ".join(
             f"{system} on {len(occasions_of_system)} days" for system, occasions_of_system in systems.items()
@@ -298,12 +300,12 @@ class OverTimeChapter(ChapterMaker):
             f"The same questions were asked on several days: {days}. All changes of all systems, measures and days "
             "are one family of tests. Averages in the other chapters treat these days as repetitions.",
             nonempty_tables(table),
-            scope.draw_pages([partial(draw_over_time, table)]),
+            scope.draw_paged_figures([partial(draw_changes_over_time, table)]),
         )
 
     def notable(self, study: Study) -> Iterable[str]:
         """Yield a sentence where days are averaged as if they were repetitions."""
-        if systems := find_days_of_same_plan(study.sources):
+        if systems := find_days_of_most_repeated_plan(study.sources):
             days = "; ".join(
                 f"{name} on {', '.join(occasion.day for occasion in occasions_of_system)}"
                 for name, occasions_of_system in systems.items()
@@ -311,9 +313,9 @@ class OverTimeChapter(ChapterMaker):
             yield f"The same questions were asked on several days, which averages treat as repetitions: {days}."
 
 
-def draw_over_time(changes: Table, scope: Scope = ALONE) -> Figure | None:
+def draw_changes_over_time(changes: Table, scope: Scope = ALONE) -> Figure | None:
     """Draw each measure's difference from the first occasion, day by day, with intervals; None without any."""
-    changes_shown = scope.select_shown(changes.data).reset_index(drop=True)
+    changes_shown = scope.select_rows_of_shown_systems(changes.data).reset_index(drop=True)
     moved = set(changes_shown.loc[changes_shown["difference"].abs() > 0, "measure"])
     data = changes_shown[changes_shown["measure"].isin(moved)]
     if data.empty:
@@ -343,8 +345,8 @@ def _draw_change_panels(data: pd.DataFrame, scope: Scope) -> Canvas:
             _draw_system_line(axes, rows, marks[system])
         ticks = days[:: -(-len(days) // _TICKS)]
         axes.set_xticks(_number_days(ticks), ticks)
-    style.lowest_used_axes(panels, len(measures))
-    names = style.brief_labels(dict.fromkeys(data["system"]))
+    style.remove_unused_and_list_lowest_axes(panels, len(measures))
+    names = style.last_part_labels(dict.fromkeys(data["system"]))
     style.draw_legend(
         canvas, [style.make_marker_legend_entry(label, **marks[system]) for system, label in names.items()]
     )
@@ -356,16 +358,16 @@ def _number_days(days: Iterable[str]) -> list[int]:
     return [date.fromisoformat(day).toordinal() for day in days]
 
 
-def _draw_system_line(axes: Any, rows: pd.DataFrame, look: dict[str, Any]) -> None:
+def _draw_system_line(axes: Any, rows: pd.DataFrame, marker_style: dict[str, Any]) -> None:
     """Draw one system's differences, day by day."""
     days = _number_days(rows["occasion"])
     values = rows["difference"].to_numpy(dtype=float)
     ends = rows[["low", "high"]].to_numpy(dtype=float)
     reach = np.abs(np.where(np.isnan(ends), values[:, None], ends) - values[:, None]).T
-    colour = look["color"]
+    colour = marker_style["color"]
     axes.errorbar(days, values, yerr=reach, color=colour, linewidth=0.9, elinewidth=0.7, capsize=1.5)
     sure = rows["meaning"].isin(["higher", "lower"]).to_numpy()
-    marker = {"marker": look.get("marker", "o"), "linestyle": "none", "color": colour, "markersize": 4}
+    marker = {"marker": marker_style.get("marker", "o"), "linestyle": "none", "color": colour, "markersize": 4}
     for filled, face in ((sure, colour), (~sure, "white")):
         axes.plot(np.array(days)[filled], values[filled], **marker, markerfacecolor=face)
     served = rows["served"].tolist()

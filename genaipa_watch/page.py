@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 _WORDS = {"look": "to look at again", "perhaps": "perhaps answered now"}
 
 
-def make_page(changes: Changes, carried: CarriedAnswers | None) -> str:
+def make_changes_page(changes: Changes, carried: CarriedAnswers | None) -> str:
     """Return the page as HTML that needs nothing else; texts of the documents are escaped."""
     return load_template("changes.html.jinja", "genaipa_watch").render(
         title=f"{changes.before.name} → {changes.after.name}",
         version=genaipa.__version__,
-        counts=changes.counts,
+        counts=changes.count_by_state,
         answers=_list_outdated_answers(carried) if carried else [],
         holding=len(carried.list_questions("holds")) if carried else 0,
         sections=[
@@ -34,10 +34,10 @@ def make_page(changes: Changes, carried: CarriedAnswers | None) -> str:
                     _read_section_body(changes.before, change.before), _read_section_body(changes.after, change.after)
                 ),
             }
-            for change in changes.sections
+            for change in changes.section_changes
             if change.state not in UNCHANGED
         ],
-        moved=[change.heading for change in changes.sections if change.state == "moved"],
+        moved=[change.heading for change in changes.section_changes if change.state == "moved"],
     )
 
 
@@ -45,7 +45,7 @@ def _read_section_body(document: Document, section: Section | None) -> str:
     """Return the text under a section's heading, which the page shows above it."""
     if section is None:
         return ""
-    text = read_markdown(document.text).read_span(section.start, section.end).strip()
+    text = read_markdown(document.text).plain_text_of_source_span(section.start, section.end).strip()
     first, _, body = text.partition("\n")
     return body.strip() if section.title and section.title in first and body else text
 

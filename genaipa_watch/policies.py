@@ -10,8 +10,8 @@ import typer
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import print_json, print_table, show
 from genaipa.cli.terminal.options import ForceOption, JsonOption, current_workspace, open_output, option
-from genaipa.errors import UsageError, clip, command
-from genaipa.words import number
+from genaipa.errors import UsageError, clip, shell_command
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from genaipa.policies.document import Document
@@ -41,7 +41,7 @@ def history(
     """
     from genaipa.policies.adding import check_document_and_company_name
     from genaipa.policies.companies import company_from_document_name, is_generic_name
-    from genaipa_watch.history import REASONS, read_history
+    from genaipa_watch.history import REASONS, read_version_history
 
     workspace = current_workspace()
     if "workspace" not in dict(workspace.layers):
@@ -49,7 +49,7 @@ def history(
     folder = PurePosixPath(path).parent.name
     company = company or (company_from_document_name(name) if is_generic_name(folder) else folder)
     check_document_and_company_name(name, company)
-    versions = read_history(repository, path)
+    versions = read_version_history(repository, path)
     added = _add_versions(workspace, versions.versions, name=name, company=company, source=path, replace=replace)
     if json:
         print_json(
@@ -60,7 +60,10 @@ def history(
             }
         )
         return
-    show(f"{number(versions.every, 'version')} of {path}: {len(versions.versions)} differ, {len(added)} added.")
+    show(
+        f"{format_count(versions.version_count, 'version')} of {path}: {len(versions.versions)} differ, "
+        f"{len(added)} added."
+    )
     for reason, count in versions.left_out.items():
         show(f"  {count:>4} {REASONS[reason]}")
     names = [f"{name}.{version.date}" for version in versions.versions]
@@ -116,15 +119,17 @@ def diff(
     changes = compare_versions(load_named_document(workspace, before), load_named_document(workspace, after))
     carried = carry_answers(workspace, changes)
     if output is not None:
-        from genaipa_watch.page import make_page
+        from genaipa_watch.page import make_changes_page
 
         with open_output(output, force=force) as file:
-            file.write(make_page(changes, carried).encode())
+            file.write(make_changes_page(changes, carried).encode())
     if json:
         print_json(_changes_for_json(changes, carried))
         return
-    show("sections: " + ", ".join(f"{count} {state}" for state, count in changes.counts.items()))
-    rows = [(change.state, clip(change.heading, 70)) for change in changes.sections if change.state != "unchanged"]
+    show("sections: " + ", ".join(f"{count} {state}" for state, count in changes.count_by_state.items()))
+    rows = [
+        (change.state, clip(change.heading, 70)) for change in changes.section_changes if change.state != "unchanged"
+    ]
     print_table(("", "section"), rows[:_SHOWN])
     if len(rows) > _SHOWN:
         show(f"and {len(rows) - _SHOWN} more")
@@ -132,10 +137,10 @@ def diff(
         _print_which_annotations_hold(carried)
     if output is not None:
         show(f"Written: {output}")
-    elif carried and not changes.same:
-        show("Next: " + command("genaipa", "policies", "carry", before, after))
+    elif carried and not changes.has_same_words:
+        show("Next: " + shell_command("genaipa", "policies", "carry", before, after))
     elif rows:
-        show("Every changed word: " + command("genaipa", "policies", "diff", before, after, "-o", "diff.html"))
+        show("Every changed word: " + shell_command("genaipa", "policies", "diff", before, after, "-o", "diff.html"))
 
 
 def carry(
@@ -146,29 +151,29 @@ def carry(
 
     The file for right answers about the later version has those that hold filled in, and the others in comments.
     """
-    from genaipa.cli.commands.policies import CHECK, check_workspace, write_annotations
+    from genaipa.cli.commands.policies import CHECK, require_own_workspace, write_annotations
     from genaipa.datasets.base import load_named_document
     from genaipa.files.stamps import today
-    from genaipa.questions.annotations import format_template
+    from genaipa.questions.annotations import format_annotation_template
 
     workspace = current_workspace()
-    check_workspace(workspace)
+    require_own_workspace(workspace)
     carried = carry_answers(
         workspace, compare_versions(load_named_document(workspace, before), load_named_document(workspace, after))
     )
     if carried is None:
         raise UsageError(f"there are no annotated answers about the text of '{before}' to carry over.")
     day = today()
-    text = format_template(
+    text = format_annotation_template(
         carried.changes.after,
         carried.question_set,
         day,
         carried.make_annotations(day),
-        carried.format_outdated_answers(),
+        carried.format_earlier_answers(),
     )
     path = write_annotations(workspace, after, text)
     holding = len(carried.list_questions("holds"))
-    remaining = number(len(carried.question_set.questions) - holding, "question")
+    remaining = format_count(len(carried.question_set.questions) - holding, "question")
     show(f"{path}: {holding} answers hold, {remaining} to answer. {CHECK}")
 
 
@@ -187,13 +192,13 @@ def compare_versions(before: Document, after: Document) -> Changes:
 
 def carry_answers(workspace: Workspace, changes: Changes) -> CarriedAnswers | None:
     """Return the annotated answers of the earlier version, held against the later; None if it has none."""
-    from genaipa.questions.annotations import find_annotations, find_question_set, index_annotated_texts
+    from genaipa.questions.annotations import find_annotations, find_question_set, map_annotated_digests_to_names
     from genaipa_watch.versions import CarriedAnswers
 
     annotations = find_annotations(workspace, changes.before)
     if annotations is None or not annotations.of_this_text:
         # The same text may be annotated under another name: a version that was the present one.
-        annotations = find_annotations(workspace, changes.before, index_annotated_texts(workspace))
+        annotations = find_annotations(workspace, changes.before, map_annotated_digests_to_names(workspace))
     if annotations is None or not annotations.of_this_text:
         return None
     questions = find_question_set(workspace, annotations.annotations.questions, annotations.layer)
@@ -203,7 +208,7 @@ def carry_answers(workspace: Workspace, changes: Changes) -> CarriedAnswers | No
 def _print_which_annotations_hold(carried: CarriedAnswers) -> None:
     every = len(carried.annotations.answers)
     look, perhaps = carried.list_questions("look"), carried.list_questions("perhaps")
-    parts = [f"{every - len(look) - len(perhaps)} of {number(every, 'annotated answer')} hold"]
+    parts = [f"{every - len(look) - len(perhaps)} of {format_count(every, 'annotated answer')} hold"]
     if look:
         parts.append(f"{len(look)} to look at again: {', '.join(look)}")
     if perhaps:
@@ -219,7 +224,7 @@ def _changes_for_json(changes: Changes, carried: CarriedAnswers | None) -> dict[
             "after": part.after and part.after.label,
             "heading": part.heading,
         }
-        for part in changes.sections
+        for part in changes.section_changes
     ]
     answers = {
         part.question: {
@@ -232,7 +237,7 @@ def _changes_for_json(changes: Changes, carried: CarriedAnswers | None) -> dict[
     return {
         "before": changes.before.name,
         "after": changes.after.name,
-        "counts": changes.counts,
+        "counts": changes.count_by_state,
         "sections": sections,
         "answers": answers,
     }

@@ -17,7 +17,7 @@ from genaipa.policies.reading import read_markdown
 from genaipa.policies.search import rank_texts, split_at_section_starts
 from genaipa.policies.sections import resolve_citation
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
-from genaipa_watch.changes import UNCHANGED, Changes, fold_words, split_sentences
+from genaipa_watch.changes import UNCHANGED, Changes, fold_text_to_words, split_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +76,7 @@ class CarriedAnswers:
             part_set="",
         )
 
-    def format_outdated_answers(self) -> dict[str, str]:
+    def format_earlier_answers(self) -> dict[str, str]:
         """Format the answers that do not hold: question → the whole entry, after a line that says what changed."""
         entries = {}
         for carried in self.answers:
@@ -86,7 +86,7 @@ class CarriedAnswers:
         return entries
 
     def _carry_answer(self, question: str, answer: AnnotatedAnswer) -> CarriedAnswer:
-        if self.changes.same:
+        if self.changes.has_same_words:
             return CarriedAnswer(question, "holds", answer)
         touched = tuple(self._list_changes_of_sections(answer.sections))
         points = tuple(point.id for point in answer.points if any(self._list_changes_of_sections(point.sections)))
@@ -102,7 +102,7 @@ class CarriedAnswers:
         for label in labels:
             for section in self._find_earlier_sections(label):
                 yield from (
-                    change for change in self.changes.list_section_changes(section) if change.state not in UNCHANGED
+                    change for change in self.changes.list_changes_within(section) if change.state not in UNCHANGED
                 )
 
     def _find_earlier_sections(self, label: str) -> list[Section]:
@@ -112,7 +112,7 @@ class CarriedAnswers:
         span = before.part(part_set, int(number)) if part_set and word == "Part" and number.isdecimal() else None
         if span is None:
             return [section] if (section := resolve_citation(before.sections, label)) else []
-        within = (change.before for change in self.changes.sections if change.before)
+        within = (change.before for change in self.changes.section_changes if change.before)
         return [section for section in within if section.start < span[1] and section.end > span[0]]
 
     def _has_new_sentence_near_question(self, question: str) -> bool:
@@ -122,13 +122,13 @@ class CarriedAnswers:
         texts = self._pieces_of_later_version
         question_text = self.question_set.question_text(question, "original", self.changes.after.company)
         near = [texts[index] for index in rank_texts(texts, question_text)[:_NEAREST]]
-        return any(fold_words(sentence) in new for text in near for sentence in split_sentences(text))
+        return any(fold_text_to_words(sentence) in new for text in near for sentence in split_sentences(text))
 
     @cached_property
     def _pieces_of_later_version(self) -> tuple[str, ...]:
         after = self.changes.after
         spans = split_at_section_starts(after.text, (section.start for section in after.sections))
-        return tuple(read_markdown(after.text).read_span(*span) for span in spans)
+        return tuple(read_markdown(after.text).plain_text_of_source_span(*span) for span in spans)
 
     def _renumber_sections(self, answer: AnnotatedAnswer) -> AnnotatedAnswer:
         """Return an answer that holds, its sections as the later version numbers them; its text is as it was."""
@@ -157,7 +157,7 @@ class CarriedAnswers:
         labels = []
         for section in self._find_earlier_sections(label):
             later = next(
-                change.after for change in self.changes.list_section_changes(section) if change.before == section
+                change.after for change in self.changes.list_changes_within(section) if change.before == section
             )
             if later:
                 is_unchanged = (later.number, later.title) == (section.number, section.title)

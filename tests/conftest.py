@@ -233,13 +233,13 @@ def pulled_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def real(pulled_cache: Path) -> PublishedStudy:
     """The published study as far as it is here, read once for all workers; never changed by a test."""
     from genaipa_study.layout import published_tree
-    from genaipa_study.study import PublishedStudy, read_study
+    from genaipa_study.study import PublishedStudy, read_published_study
 
     common = pulled_cache.with_name("study")
     with filelock.FileLock(f"{common}.lock"), pytest.MonkeyPatch.context() as patch:
         if not common.exists():
             patch.setenv("GENAIPA_CACHE", str(pulled_cache))
-            common.write_bytes(pickle.dumps(read_study(published_tree())))
+            common.write_bytes(pickle.dumps(read_published_study(published_tree())))
     found = pickle.loads(common.read_bytes())
     assert isinstance(found, PublishedStudy)
     return found

@@ -29,10 +29,10 @@ class Annotation(Fact):
 
     def read_question(self, run: RunInputs, document: str, question: str) -> Row:
         """Read the annotated answer, with its correction where corrections are applied."""
-        annotated, _ = run.inputs.annotated_answer(document, question)
+        annotated, _ = run.inputs.annotated_answer_and_part_set(document, question)
         corrected = ""
         if run.corrected:
             original = annotated
-            annotated, _ = run.inputs.annotated_answer(document, question, corrected=True)
+            annotated, _ = run.inputs.annotated_answer_and_part_set(document, question, corrected=True)
             corrected = "yes" if annotated != original else ""
         return {"silent": annotated.silent if annotated else "", "corrected": corrected}

@@ -33,15 +33,17 @@ class Citations(Fact):
             return {}
         from genaipa.scoring.evidence.resolution import find_references  # its expressions take long to compile
 
-        named = find_references(record.reply, document, run.inputs.part_spans(record), summarised=_is_summary(record))
+        named = find_references(
+            record.reply, document, run.inputs.document_part_spans(record), summarised=_is_summary(record)
+        )
         missing = [reference.missing for reference in named if not reference.outside]
         return {"cites_there": 1 - sum(missing) / len(missing)} if missing else {}
 
-    def basis(self, run: RunInputs, record: MeasuredHead) -> tuple[object, ...] | None:
+    def cache_key(self, run: RunInputs, record: MeasuredHead) -> tuple[object, ...] | None:
         """Return the document's name and the parts in which the system had it."""
         if record.system not in run.repeated:
             return None
-        return record.document, run.inputs.part_spans(record), _is_summary(record)
+        return record.document, run.inputs.document_part_spans(record), _is_summary(record)
 
 
 def _is_summary(record: MeasuredHead) -> bool:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 from genaipa.errors import DataError, GenaipaError
 from genaipa.languages.catalog import ENGLISH
-from genaipa.plugins import list_targets, make_each
+from genaipa.plugins import list_class_targets, make_plugins_and_problems
 from genaipa.scoring.columns import CORE
-from genaipa.words import some
+from genaipa.words import join_some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -83,16 +83,16 @@ class RunInputs:
     """Whether annotated answers are those with their corrections."""
     _shared: dict[Any, Any] = field(default_factory=dict)
 
-    def make_once(self, make: Callable[[RunInputs], T]) -> T:
+    def compute_once(self, compute: Callable[[RunInputs], T]) -> T:
         """Make something of this run once, such as an index of its documents."""
-        if make not in self._shared:
-            self._shared[make] = make(self)
-        result: T = self._shared[make]
+        if compute not in self._shared:
+            self._shared[compute] = compute(self)
+        result: T = self._shared[compute]
         return result
 
-    def language(self, document: str) -> str:
+    def language(self, document_name: str) -> str:
         """Return the code of a document's language; English where nothing is known of its text."""
-        document_facts = self.documents.get(document)
+        document_facts = self.documents.get(document_name)
         return ENGLISH.code if document_facts is None else document_facts.language
 
     def document(self, name: str) -> Document | None:
@@ -122,7 +122,7 @@ class Fact:
         """Read what is known of every answer to a question about a document, also where nothing was asked."""
         return {}
 
-    def complete(self, run: RunInputs, answers: pd.DataFrame) -> pd.DataFrame | None:  # noqa: ARG002 - as above
+    def compute_across_answers(self, run: RunInputs, answers: pd.DataFrame) -> pd.DataFrame | None:  # noqa: ARG002 - as above
         """Return values for some rows of a run's answers, by their index, where a fact is about several of them.
 
         Of a slice, `answers` are those of its whole study, and the values those of its own rows. It is asked where
@@ -130,7 +130,7 @@ class Fact:
         """
         return None
 
-    def basis(self, run: RunInputs, record: MeasuredHead) -> Hashable | None:  # noqa: ARG002 - as above
+    def cache_key(self, run: RunInputs, record: MeasuredHead) -> Hashable | None:  # noqa: ARG002 - as above
         """Return what the row depends on beside the answer's digest; None to read it for each answer."""
         return None
 
@@ -187,7 +187,7 @@ class _Facts(NamedTuple):
 @functools.cache
 def _load_facts(targets: tuple[tuple[str, str], ...]) -> _Facts:  # noqa: ARG001 - what there was to load
     kind: Any = AnyFact
-    loaded, unloaded = make_each("fact", OWN, kind)
+    loaded, unloaded = make_plugins_and_problems("fact", OWN, kind)
     usable: dict[str, AnyFact] = {}
     problems = [*unloaded]
     columns: dict[str, tuple[str, Column]] = {}
@@ -196,7 +196,7 @@ def _load_facts(targets: tuple[tuple[str, str], ...]) -> _Facts:  # noqa: ARG001
             problems.append(f"The fact {name} is left out: its class calls it '{called}'.")
         elif duplicates := [column for column in fact.columns if column in columns or column in CORE]:
             whose = columns[duplicates[0]][0] if duplicates[0] in columns else "every table"
-            problems.append(f"The fact {name} is left out: {some(duplicates, 3)} is a column of {whose}.")
+            problems.append(f"The fact {name} is left out: {join_some(duplicates, 3)} is a column of {whose}.")
         else:
             usable[name] = fact
             columns |= {column_name: (name, column) for column_name, column in fact.columns.items()}
@@ -210,7 +210,7 @@ def _load_facts(targets: tuple[tuple[str, str], ...]) -> _Facts:  # noqa: ARG001
 
 
 def _installed_facts() -> _Facts:
-    return _load_facts(list_targets("fact", OWN))
+    return _load_facts(list_class_targets("fact", OWN))
 
 
 def facts() -> tuple[Fact, ...]:
@@ -238,10 +238,10 @@ def fact_columns() -> dict[str, Column]:
     return _installed_facts().columns
 
 
-def list_fact_columns(*names: str) -> list[str]:
+def list_fact_columns(*fact_names: str) -> list[str]:
     """Return the columns of the facts with these names; a fact that no package brings has none."""
     every: tuple[AnyFact, ...] = (*facts(), *study_facts(), *score_facts())
-    return [column for fact in every if fact.name in names for column in fact.columns]
+    return [column for fact in every if fact.name in fact_names for column in fact.columns]
 
 
 def find_metrics_named_like_facts(path: Path, rubric: Rubric) -> Iterator[DataError]:
@@ -287,7 +287,7 @@ class FactReader:
         self._of_failures = tuple(fact for fact in self._of_answers if fact.of_failures)
 
     def _drop_failed(self, fact: Fact, error: Exception) -> None:
-        self._failures[fact.name] = describe_failure(fact, error)
+        self._failures[fact.name] = describe_fact_failure_or_raise(fact, error)
         self._set_facts(self._chosen)
 
     def question_row(self, document: str, question: str) -> dict[str, Any]:
@@ -310,19 +310,22 @@ class FactReader:
                 self._drop_failed(fact, error)
         return row
 
-    def complete(self, known_columns: AbstractSet[str], answers: Callable[[], pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    def compute_across_answers(
+        self, known_columns: AbstractSet[str], answers: Callable[[], pd.DataFrame]
+    ) -> Iterator[pd.DataFrame]:
         """Yield values for rows of a run's answers, by their index, of facts of which anything is known."""
         unfinished = [
             fact
             for fact in self._chosen
-            if type(fact).complete is not Fact.complete and not known_columns.isdisjoint(fact.columns)
+            if type(fact).compute_across_answers is not Fact.compute_across_answers
+            and not known_columns.isdisjoint(fact.columns)
         ]
         if not unfinished:
             return
         frame = answers()
         for fact in unfinished:
             try:
-                values = fact.complete(self._run, frame)
+                values = fact.compute_across_answers(self._run, frame)
             except Exception as error:  # noqa: BLE001 - a package's
                 self._drop_failed(fact, error)
                 continue
@@ -333,7 +336,7 @@ class FactReader:
         """Return the columns of one fact: as a pack kept them, else read, once for equal answers."""
         if record.key in (withheld_rows := self._kept[fact.name]):
             return withheld_rows[record.key]
-        if type(fact).basis is Fact.basis or (basis := fact.basis(self._run, record)) is None:
+        if type(fact).cache_key is Fact.cache_key or (basis := fact.cache_key(self._run, record)) is None:
             return check_fact_row_types(fact, fact.read(self._run, record))
         rows = self._cache.setdefault((fact.name, basis), {})
         row = rows.get(record.digest)
@@ -356,7 +359,7 @@ def check_fact_row_types(fact: Fact | ScoreFact, row: Row) -> Row:
     return row
 
 
-def describe_failure(fact: AnyFact, error: Exception) -> str:
+def describe_fact_failure_or_raise(fact: AnyFact, error: Exception) -> str:
     """Return a sentence on a package's fact that failed; the core's own end the report."""
     if fact.name in OWN:
         raise error

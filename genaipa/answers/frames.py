@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     _Codes = NDArray[np.int32]
 
 
-class _Texts:
+class _TextColumn:
     """One column of texts: each different one once, and a code for each row; -1 where there is none."""
 
     def __init__(self) -> None:
@@ -46,19 +46,19 @@ class _Texts:
         if row == len(self.codes):
             self.codes.append(code)
         else:
-            _extend_to_row(self.codes, row, -1)
+            _extend_array_to_row(self.codes, row, -1)
             self.codes[row] = code
 
     def clear(self, row: int) -> None:
         if row < len(self.codes):
             self.codes[row] = -1
 
-    def fill_codes(self, count: int) -> _Codes:
-        _extend_to_row(self.codes, count - 1, -1)
+    def codes_of_rows(self, row_count: int) -> _Codes:
+        _extend_array_to_row(self.codes, row_count - 1, -1)
         return np.array(self.codes, dtype="int32")
 
 
-class _Numbers:
+class _NumberColumn:
     """One column of numbers; NaN where there is none."""
 
     def __init__(self) -> None:
@@ -68,32 +68,32 @@ class _Numbers:
         if row == len(self.values):
             self.values.append(value)
         else:
-            _extend_to_row(self.values, row, nan)
+            _extend_array_to_row(self.values, row, nan)
             self.values[row] = value
 
     def clear(self, row: int) -> None:
         if row < len(self.values):
             self.values[row] = nan
 
-    def fill_values(self, count: int) -> NDArray[np.float64]:
-        _extend_to_row(self.values, count - 1, nan)
+    def values_of_rows(self, row_count: int) -> NDArray[np.float64]:
+        _extend_array_to_row(self.values, row_count - 1, nan)
         return np.array(self.values)
 
 
-def _extend_to_row(values: array[Any], row: int, absent: float) -> None:
+def _extend_array_to_row(values: array[Any], row: int, absent: float) -> None:
     """Make an array long enough to have a row."""
     if row >= len(values):
         values.extend(repeat(absent, row + 1 - len(values)))
 
 
-class Rows:
+class ColumnarRows:
     """Rows on their way into a frame, column by column: a million of them as dictionaries take four times the memory.
 
     A column of which nothing is known is not there.
     """
 
     def __init__(self) -> None:
-        self._columns: dict[str, _Texts | _Numbers] = {}
+        self._columns: dict[str, _TextColumn | _NumberColumn] = {}
         self.count = 0
 
     @property
@@ -116,7 +116,7 @@ class Rows:
                 continue
             column = columns.get(name)
             if column is None:
-                column = columns[name] = _Texts() if isinstance(value, str) else _Numbers()
+                column = columns[name] = _TextColumn() if isinstance(value, str) else _NumberColumn()
             column.put(row, value)
 
     def clear(self, row: int) -> None:
@@ -127,21 +127,26 @@ class Rows:
     def texts(self, name: str) -> tuple[_Codes, list[str]]:
         """Return a column's codes, -1 where there is no text, and the texts that these are of."""
         column = self._columns.get(name)
-        if not isinstance(column, _Texts):
+        if not isinstance(column, _TextColumn):
             return np.full(self.count, -1, dtype="int32"), []
-        return column.fill_codes(self.count), list(column.places)
+        return column.codes_of_rows(self.count), list(column.places)
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """Return a column's numbers, NaN where there is none."""
         column = self._columns.get(name)
-        return column.fill_values(self.count) if isinstance(column, _Numbers) else np.full(self.count, nan)
+        return column.values_of_rows(self.count) if isinstance(column, _NumberColumn) else np.full(self.count, nan)
 
 
-class Gathering:
+class StudyFrameBuilder:
     """The answers of all runs of a study, and the scores that studies published, on their way into frames."""
 
     def __init__(self) -> None:
-        self._asked, self._talks, self._answers, self.published = Rows(), Rows(), Rows(), Rows()
+        self._asked, self._talks, self._answers, self.published = (
+            ColumnarRows(),
+            ColumnarRows(),
+            ColumnarRows(),
+            ColumnarRows(),
+        )
         self._asked_of, self._talk_of = array("i"), array("i")
         # No two are the same in a run: codes of them would save nothing.
         self._keys: list[str] = []
@@ -183,26 +188,32 @@ class Gathering:
 
     def rows_from(self, start: int) -> pd.DataFrame:
         """Return the answers from a row on, with all that is known of them, for facts about several answers."""
-        answers = self._build_frames(ORDERED, start)[0]
+        answers = self._build_frames_from_row(ORDERED, start)[0]
         return answers.set_axis(range(start, self.count))
 
     @plain_texts
-    def frames(self, rubric: Rubric, orders: Mapping[str, Sequence[str]]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    def build_answer_and_published_frames(
+        self, rubric: Rubric, value_orders: Mapping[str, Sequence[str]]
+    ) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the frame of answers, without facts of which nothing is known, and that of published scores.
 
         `orders` is the order of a column's values where it is not that of the alphabet (the questions of a set).
         """
-        answers, published = self._build_frames({**ORDERED, **orders}, 0)
+        answers, published = self._build_frames_from_row({**ORDERED, **value_orders}, 0)
         for name, (kind, _) in {**SCORER, **OVERALL}.items():
             if kind == "category":
                 texts = self.published.texts(name)
-                published[name] = _as_categories([texts], orders.get(name, ()), empty=self.count > 0)[0]
+                published[name] = _columns_with_shared_categories(
+                    [texts], value_orders.get(name, ()), with_empty=self.count > 0
+                )[0]
             else:
                 published[name] = convert_to_plain_type(pd.Series(self.published.numbers(name)), kind)
         metrics = {metric: self.published.numbers(metric) for metric in rubric.metrics}
         return answers, published.assign(**metrics)
 
-    def _build_frames(self, orders: Mapping[str, Sequence[str]], start: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    def _build_frames_from_row(
+        self, value_orders: Mapping[str, Sequence[str]], start: int
+    ) -> tuple[pd.DataFrame, pd.DataFrame]:
         question_rows, talks = (np.array(codes[start:], dtype="int32") for codes in (self._asked_of, self._talk_of))
         facts = fact_columns()
         answers: dict[str, Any] = {}
@@ -217,10 +228,12 @@ class Gathering:
             if not in_table and name not in rows.filled_columns:
                 continue
             kind = ANSWER[name][0] if name in ANSWER else facts[name].kind
-            below = self.published if in_table else Rows()
+            below = self.published if in_table else ColumnarRows()
             if kind == "category":
                 codes, texts = rows.texts(name)
-                categories = _as_categories([(codes[places], texts), below.texts(name)], orders.get(name, ()))
+                categories = _columns_with_shared_categories(
+                    [(codes[places], texts), below.texts(name)], value_orders.get(name, ())
+                )
                 answers[name], published[name] = categories
             elif kind == "str":  # the key, which published scores have none of
                 answers[name] = pd.Series(self._keys[start:], dtype="str").array
@@ -231,16 +244,16 @@ class Gathering:
         return pd.DataFrame(answers), pd.DataFrame({name: published[name] for name in (*ANSWER, *IN_TABLE)})
 
 
-def _as_categories(
-    columns: Sequence[tuple[_Codes, Sequence[str]]], first: Sequence[str], *, empty: bool = False
+def _columns_with_shared_categories(
+    columns: Sequence[tuple[_Codes, Sequence[str]]], first_values: Sequence[str], *, with_empty: bool = False
 ) -> list[pd.Categorical]:
     """Return columns of codes as categories that they share: `first` in its order, then the others sorted.
 
     An absent text is an empty one; `empty` has that among the categories in any case.
     """
     used = [{texts[code] if code >= 0 else "" for code in np.unique(codes)} for codes, texts in columns]
-    order = {value: position for position, value in enumerate(first)}
-    every = set().union(*used, [""] if empty else [])
+    order = {value: position for position, value in enumerate(first_values)}
+    every = set().union(*used, [""] if with_empty else [])
     # Digests are as many as answers, and have no order of their own.
     categories = pd.Index(sorted(every, key=(lambda text: (order.get(text, len(order)), text)) if order else None))
     position = {text: number for number, text in enumerate(categories)}
@@ -259,20 +272,20 @@ def build_score_table(
     rubric: Rubric,
     *,
     excluded: bool = False,
-    orders: Mapping[str, Sequence[str]] | None = None,
+    value_orders: Mapping[str, Sequence[str]] | None = None,
 ) -> pd.DataFrame:
     """Return the narrow table: answers joined with their scores, and published scores beneath them.
 
     `scores` has an entry for each score or adjudication in effect, found by its `answer`, with values of the `rubric`.
     `excluded` counts excluded answers as well.
     """
-    order = {**ORDERED, **(orders or {})}
+    order = {**ORDERED, **(value_orders or {})}
     rows, picks = _match_scores(answers["answer"], scores.get("answer", ()))
     answer_columns = answers[[*ANSWER, *IN_TABLE]]
     joined: dict[str, Any] = dict(
         answer_columns if len(rows) == len(answer_columns) else answer_columns.take(rows).reset_index(drop=True)
     )
-    for name, kind in _score_kinds(rubric, scores).items():
+    for name, kind in _score_column_kinds(rubric, scores).items():
         is_text, score_rows = (
             kind == "category",
             picks if name in scores and len(scores[name]) else np.full(len(picks), -1),
@@ -281,13 +294,13 @@ def build_score_table(
         values = pd.Series(convert_to_category(score_values, order.get(name, ())) if is_text else score_values).array
         joined[name] = values.take(score_rows, allow_fill=True)
     frame = stack_published(
-        pd.DataFrame(joined | {"row": rows}, copy=False), published.assign(row=-1), in_order=IN_TABLE
+        pd.DataFrame(joined | {"row": rows}, copy=False), published.assign(row=-1), sorted_columns=IN_TABLE
     )
     derive_overall_columns(frame, rubric, excluded=excluded)
     return attach_metric_names(convert_column_types(frame, order), rubric)
 
 
-def _score_kinds(rubric: Rubric, scores: Mapping[str, Any]) -> dict[str, ColumnKind]:
+def _score_column_kinds(rubric: Rubric, scores: Mapping[str, Any]) -> dict[str, ColumnKind]:
     """Return the types of the columns that a score brings; of facts about scores only those of which any has one."""
     facts: dict[str, ColumnKind] = {
         name: column.kind for name, column in fact_columns().items() if name in scores and name not in IN_TABLE
@@ -297,14 +310,14 @@ def _score_kinds(rubric: Rubric, scores: Mapping[str, Any]) -> dict[str, ColumnK
     return {name: kind for name, (kind, _) in SCORER.items()} | values | overall | facts
 
 
-def _match_scores(answers: pd.Series, digests: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _match_scores(answers: pd.Series, scored_digests: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the row of an answer and the place of a score (-1: none) of each answer and score, in both orders.
 
     Several answers may have the same digest, and each has all scores of it.
     """
     codes = answers.cat.codes.to_numpy().astype("int64")
     categories = answers.cat.categories
-    of = categories.get_indexer(pd.Index(digests, dtype=object)) if len(digests) else np.empty(0, "int64")
+    of = categories.get_indexer(pd.Index(scored_digests, dtype=object)) if len(scored_digests) else np.empty(0, "int64")
     if "" in categories:
         of = np.where(of == categories.get_loc(""), -1, of)
     places = np.argsort(of, kind="stable")

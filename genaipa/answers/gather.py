@@ -19,8 +19,16 @@ from genaipa.answers.fact import (
     list_textless_facts,
     unusable_fact_sentences,
 )
-from genaipa.answers.frames import Gathering, build_score_table
-from genaipa.answers.study import Annotated, Log, Questions, Study, add_study_facts, finish_waves, score_columns
+from genaipa.answers.frames import StudyFrameBuilder, build_score_table
+from genaipa.answers.study import (
+    Annotated,
+    Log,
+    Questions,
+    Study,
+    add_study_facts,
+    score_columns,
+    select_finished_waves,
+)
 from genaipa.answers.tidy import plain_texts
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.kinds import find_kind
@@ -29,16 +37,22 @@ from genaipa.runs.experiments import classify_experiment
 from genaipa.runs.imported import load_published_scores
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.manifest import read_withheld
-from genaipa.runs.procedure import Coordinates, conversation_id, find_procedure_plan, procedure_plan, read_coordinates
+from genaipa.runs.procedure import (
+    Coordinates,
+    conversation_id,
+    find_procedure_plan,
+    read_coordinates,
+    require_procedure_plan,
+)
 from genaipa.runs.records import MeasuredHead
-from genaipa.runs.selection import describe_study_problems, find_days_of_same_plan, group_documents
-from genaipa.scoring.current import select_effective_events
+from genaipa.runs.selection import describe_study_problems, find_days_of_most_repeated_plan, group_documents
+from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.people import load_people
 from genaipa.scoring.rubric import load_rubric, rubric_file, shipped_rubric
 from genaipa.scoring.store import open_existing_store
 from genaipa.scoring.waves import Waves, load_waves
-from genaipa.tasks.prompts import PUBLISHED, label_prompts, list_labels
-from genaipa.words import some
+from genaipa.tasks.prompts import PUBLISHED, find_prompt_set_label, list_prompt_set_labels
+from genaipa.words import join_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
@@ -82,32 +96,32 @@ def gather_study(
     rubric = load_rubric(workspace)
     for problem in find_metrics_named_like_facts(rubric_file(workspace), rubric):
         raise problem
-    reading = _Reading(workspace, rubric, corrected=corrected, scores_alone=scores_alone)
-    again = {} if scores_alone else find_days_of_same_plan(sources)
-    for group in _group_slices(source for source in sources if find_kind(source.manifest.spec.kind).people):
+    reading = _StudyReading(workspace, rubric, corrected=corrected, scores_alone=scores_alone)
+    again = {} if scores_alone else find_days_of_most_repeated_plan(sources)
+    for group in _group_slices_by_study(source for source in sources if find_kind(source.manifest.spec.kind).people):
         runs, start = [], reading.gathering.count
         for source in group:
             name = source.folder.name
             repeated = {system for system, days in again.items() if any(name in day.runs for day in days)}
-            runs.append(_Run(reading, source, repeated))
-            runs[-1].read_answers()
+            runs.append(_RunReading(reading, source, repeated))
+            runs[-1].add_run_to_frames()
         answers_of_group = cache(partial(reading.gathering.rows_from, start))
         for run in runs:
             run.add_facts_of_several_answers(answers_of_group)
     questions = reading.collect_questions()
     orders = {"question": list(questions.texts), "category": list(questions.categories)}
-    answers, published = reading.gathering.frames(rubric, orders)
+    answers, published = reading.gathering.build_answer_and_published_frames(rubric, orders)
     # What a million answers were made of would take as much memory as their scores.
-    reading.gathering, reading.cache = Gathering(), {}
+    reading.gathering, reading.cache = StudyFrameBuilder(), {}
     answers = answers.drop(columns=list_fact_columns(*reading.failures), errors="ignore")
     people, log = (
         load_people(workspace),
-        _select_events(store, answers["answer"].cat.categories) if store is not None else [],
+        _read_events_about_answers(store, answers["answer"].cat.categories) if store is not None else [],
     )
     counted = list(people.select_counted_events(log)) if people.left_out else log
-    effective = select_effective_events(counted)
+    effective = effective_scores_and_adjudications(counted)
     try:
-        waves = finish_waves(load_waves(workspace), answers, effective)
+        waves = select_finished_waves(load_waves(workspace), answers, effective)
     except GenaipaError as error:
         reading.problems.append(str(error))
         waves = Waves()
@@ -116,7 +130,7 @@ def gather_study(
     scores = score_columns(effective, rubric, inputs, answers, reading.failures)
     study = Study(
         answers,
-        build_score_table(answers, published, scores, rubric, excluded=excluded, orders=orders),
+        build_score_table(answers, published, scores, rubric, excluded=excluded, value_orders=orders),
         list(sources),
         rubric,
         reading.documents,
@@ -131,7 +145,7 @@ def gather_study(
     return replace(study, groups=group_documents(sources, by, study.languages)) if by else study
 
 
-def _group_slices(sources: Iterable[Source]) -> list[list[Source]]:
+def _group_slices_by_study(sources: Iterable[Source]) -> list[list[Source]]:
     """Return each run by itself, but all slices of a study together."""
     groups: dict[tuple[str, str], list[Source]] = {}
     for source in sources:
@@ -140,7 +154,7 @@ def _group_slices(sources: Iterable[Source]) -> list[list[Source]]:
     return list(groups.values())
 
 
-def gather_scored_study(
+def gather_study_with_stored_scores(
     workspace: Workspace,
     sources: Sequence[Source],
     *,
@@ -157,10 +171,10 @@ def gather_scored_study(
         return replace(study, log=study.log._replace(head=store.log_state().head)) if store else study
 
 
-def _select_events(store: Store, digests: Iterable[str]) -> list[Event]:
+def _read_events_about_answers(store: Store, answer_digests: Iterable[str]) -> list[Event]:
     """Return every event about the answers with these digests, in order."""
     events = []
-    answers = {digest: digest for digest in digests if digest}
+    answers = {digest: digest for digest in answer_digests if digest}
     texts: dict[str, str] = {}
     nothing: dict[str, float] = {}
     for _, event in store.events() if answers else ():
@@ -175,13 +189,13 @@ def _select_events(store: Store, digests: Iterable[str]) -> list[Event]:
     return events
 
 
-class _Reading:
+class _StudyReading:
     """What is read of all runs of a study, one after the other."""
 
     def __init__(self, workspace: Workspace, rubric: Rubric, *, corrected: bool, scores_alone: bool) -> None:
         self.workspace, self.rubric, self.corrected = workspace, rubric, corrected
         self.facts = list_textless_facts() if scores_alone else facts()
-        self.gathering = Gathering()
+        self.gathering = StudyFrameBuilder()
         self.shared: Shared = {}
         self.cache: dict[Hashable, dict[str, Row]] = {}
         self.failures: dict[str, str] = {}
@@ -199,7 +213,7 @@ class _Reading:
         """Return the questions of all runs."""
         return Questions(self.questions, self.categories, frozenset(self.reworded), self.worded, self.translations)
 
-    def note_questions(self, question_set: QuestionSet) -> None:
+    def add_question_set(self, question_set: QuestionSet) -> None:
         """Keep the questions that were asked about a document, in their order."""
         if question_set.translates:
             self.translations[question_set.name] = question_set
@@ -218,10 +232,10 @@ class _Reading:
                 self.reworded.add(question.id)
 
 
-class _Run:
+class _RunReading:
     """One run on its way into the frames."""
 
-    def __init__(self, reading: _Reading, source: Source, repeated: Collection[str]) -> None:
+    def __init__(self, reading: _StudyReading, source: Source, repeated: Collection[str]) -> None:
         self._reading, self._source = reading, source
         self._inputs = Inputs(reading.workspace, source.folder, reading.shared)
         manifest = source.manifest
@@ -232,9 +246,9 @@ class _Run:
         self._withheld = read_withheld(source.folder)
         inputs = RunInputs(self._inputs, reading.documents, repeated, self._withheld.facts, reading.corrected)
         self._reader = FactReader(inputs, reading.cache, reading.facts, reading.failures)
-        self._labels = list_labels(manifest)
+        self._labels = list_prompt_set_labels(manifest)
 
-    def read_answers(self) -> None:
+    def add_run_to_frames(self) -> None:
         """Add the run's answers, failures, questions not asked, and published scores."""
         only = self._source.only
         for name in self._source.manifest.documents:
@@ -242,7 +256,7 @@ class _Run:
                 self._keep_document_and_questions(name)
         rows: dict[str, int] = {}
         unselected, failed = set[str](), set[str]()
-        for _, line in self._source.folder.read_summed_entries(MeasuredHead):
+        for _, line in self._source.folder.read_verified_answers_as(MeasuredHead):
             if line.kind != "answer":
                 continue
             (failed.add if line.status == "failed" else failed.discard)(line.key)
@@ -256,22 +270,25 @@ class _Run:
         excluded = read_exclusions(self._source.folder, "answer")
         if unknown := sorted(excluded.keys() - rows.keys() - unselected):
             self._reading.problems.append(
-                f"{self._source.folder.path / EXCLUSIONS}: the run has no answer {some(unknown, 3)}; correct the key."
+                f"{self._source.folder.path / EXCLUSIONS}: the run has no answer {join_some(unknown, 3)}; "
+                "correct the key."
             )
-        lack = self._source.folder.describe_loss(self._source.manifest, len(rows) + len(unselected) - len(failed))
+        lack = self._source.folder.describe_lost_answers(
+            self._source.manifest, len(rows) + len(unselected) - len(failed)
+        )
         self._reading.problems += [*self._inputs.problems, *([lack] if lack else [])]
 
     def add_facts_of_several_answers(self, answers: Callable[[], pd.DataFrame]) -> None:
         """Add facts that are about several of these answers: the run's, and of a slice all of its study's."""
         gathering = self._reading.gathering
-        for values in self._reader.complete(gathering.filled_columns, answers):
+        for values in self._reader.compute_across_answers(gathering.filled_columns, answers):
             gathering.update_answer_columns(values)
 
     def _keep_document_and_questions(self, name: str) -> None:
         """Keep a document, or its statistics, and the questions that were asked about it."""
         question_set = self._inputs.questions(name)
         if question_set is not None:
-            self._reading.note_questions(question_set)
+            self._reading.add_question_set(question_set)
         documents = self._reading.documents
         if name in self._withheld.statistics:
             documents.setdefault(name, self._withheld.statistics[name])
@@ -282,40 +299,40 @@ class _Run:
         except GenaipaError as error:
             self._reading.problems.append(str(error))
 
-    def _add_answer_or_failure(self, rows: dict[str, int], line: MeasuredHead) -> None:
+    def _add_answer_or_failure(self, rows_by_key: dict[str, int], record: MeasuredHead) -> None:
         """Add an answer or a failure, in place of an earlier one to the same question."""
-        at = read_coordinates(line)
-        talk = self._conversation_row(line.system, at)
+        at = read_coordinates(record)
+        talk = self._find_or_add_conversation_row(record.system, at)
         values = {
-            "model": line.model,
-            "position": self._find_position_in_conversation(line.system, at),
-            "status": line.status,
-            "answer": line.digest if line.status != "failed" else "",
-            **self._reader.row(line),
+            "model": record.model,
+            "position": self._find_position_in_conversation(record.system, at),
+            "status": record.status,
+            "answer": record.digest if record.status != "failed" else "",
+            **self._reader.row(record),
         }
-        row = rows.get(line.key)
+        row = rows_by_key.get(record.key)
         if row is None:
-            rows[line.key] = self._reading.gathering.add_answer(
-                line.key, self._question_row(at.document, at.question), talk, values
+            rows_by_key[record.key] = self._reading.gathering.add_answer(
+                record.key, self._find_or_add_question_row(at.document, at.question), talk, values
             )
         else:
             self._reading.gathering.replace_answer(row, values)
 
-    def _question_row(self, document: str, question: str) -> int:
+    def _find_or_add_question_row(self, document: str, question: str) -> int:
         """Return the number of what every answer to a question about a document shares."""
         number = self._asked.get((document, question))
         if number is None:
             number = self._asked[document, question] = self._reading.gathering.add_question(
-                self._read_question(document, question)
+                self._read_question_values(document, question)
             )
         return number
 
-    def _read_question(self, document: str, question: str) -> dict[str, Any]:
+    def _read_question_values(self, document: str, question: str) -> dict[str, Any]:
         """Look up what is known of a question about a document, and keep its annotated answer."""
         reading = self._reading
         asked_question = self._inputs.question(document, question)
-        annotated, _ = self._inputs.annotated_answer(document, question)
-        right, _ = self._inputs.annotated_answer(document, question, corrected=True)
+        annotated, _ = self._inputs.annotated_answer_and_part_set(document, question)
+        right, _ = self._inputs.annotated_answer_and_part_set(document, question, corrected=True)
         if right != annotated:
             reading.corrections.add((document, question))
         if reading.corrected:
@@ -334,29 +351,35 @@ class _Run:
             **self._reader.question_row(document, question),
         }
 
-    def _conversation_row(self, system: str, at: Coordinates) -> int:
+    def _find_or_add_conversation_row(self, system: str, coordinates: Coordinates) -> int:
         """Return the number of what every answer of a conversation shares."""
-        conversation_key = system, *at[:-1]
+        conversation_key = system, *coordinates[:-1]
         number = self._talks.get(conversation_key)
         if number is None:
-            mode = "" if system in self._recorded else procedure_plan(self._source.manifest.spec).conversation
+            mode = "" if system in self._recorded else require_procedure_plan(self._source.manifest.spec).conversation
             number = self._talks[conversation_key] = self._reading.gathering.add_conversation(
                 {
                     "system": system,
-                    "experiment": self._find_experiment(at.document, at.initialization, at.wording),
-                    "initialization": at.initialization,
-                    "wording": at.wording,
-                    "prompts": label_prompts(self._source.manifest, self._labels, system, at.prompts),
-                    "repetition": at.repetition,
+                    "experiment": self._find_experiment(
+                        coordinates.document, coordinates.initialization, coordinates.wording
+                    ),
+                    "initialization": coordinates.initialization,
+                    "wording": coordinates.wording,
+                    "prompts": find_prompt_set_label(self._source.manifest, self._labels, system, coordinates.prompts),
+                    "repetition": coordinates.repetition,
                     "conversation": mode,
                 }
             )
         return number
 
-    def _find_position_in_conversation(self, system: str, at: Coordinates) -> int:
+    def _find_position_in_conversation(self, system: str, coordinates: Coordinates) -> int:
         """Return the question's place in the order of its conversation, 0 if that is unknown."""
-        order = self._source.manifest.orders.get(f"{at.document}|{at.repetition}", ())
-        return order.index(at.question) + 1 if system not in self._recorded and at.question in order else 0
+        order = self._source.manifest.orders.get(f"{coordinates.document}|{coordinates.repetition}", ())
+        return (
+            order.index(coordinates.question) + 1
+            if system not in self._recorded and coordinates.question in order
+            else 0
+        )
 
     def _find_experiment(self, document: str, initialization: str, wording: str) -> str:
         document_facts = self._source.manifest.documents.get(document)
@@ -380,8 +403,8 @@ class _Run:
                     at = Coordinates(document, initialization, wording, int(number), prompts, question)
                     self._reading.gathering.add_answer(
                         key,
-                        self._question_row(document, question),
-                        self._conversation_row(system, at),
+                        self._find_or_add_question_row(document, question),
+                        self._find_or_add_conversation_row(system, at),
                         {"position": self._find_position_in_conversation(system, at), "status": "missing"},
                     )
 
@@ -401,7 +424,7 @@ class _Run:
             if only.experiments and score.experiment not in only.experiments:
                 continue
             if score.system in self._source.systems:
-                about = self._read_question(score.document or any_document, score.question)
+                about = self._read_question_values(score.document or any_document, score.question)
                 yield {
                     **(about if score.document else {**about, "document": "", "silent": "", "corrected": ""}),
                     "unit": "table",
@@ -416,5 +439,5 @@ class _Run:
                     **{metric: score[metric] for metric in paper.metrics},
                     "m_all": score.m_all,
                     "averaged": score.averaged,
-                    "excluded": str(excluded.get(score.key, "")),
+                    "excluded": str(excluded.get(score.exclusion_key, "")),
                 }

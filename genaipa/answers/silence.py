@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genaipa.answers.fact import Column, Fact
-from genaipa.scoring.evidence.abstention import find_stance
+from genaipa.scoring.evidence.abstention import classify_silence_stance
 
 if TYPE_CHECKING:
     from genaipa.answers.fact import Row, RunInputs
@@ -31,8 +31,10 @@ class SilenceFact(Fact):
         """Find the stance; nothing about a document in a language without rules."""
         if record.reply is None and record.status != "refused":
             return {}
-        return {"claims_silence": find_stance(record.reply or "", run.language(record.document), record.status)}
+        return {
+            "claims_silence": classify_silence_stance(record.reply or "", run.language(record.document), record.status)
+        }
 
-    def basis(self, run: RunInputs, record: MeasuredHead) -> tuple[str, str]:
+    def cache_key(self, run: RunInputs, record: MeasuredHead) -> tuple[str, str]:
         """Return the language, whose rules are used, and the status."""
         return run.language(record.document), record.status

@@ -12,7 +12,7 @@ import pandas as pd
 from genaipa.answers.fact import (
     StudyInputs,
     check_fact_row_types,
-    describe_failure,
+    describe_fact_failure_or_raise,
     fact_columns,
     facts,
     list_fact_columns,
@@ -21,18 +21,18 @@ from genaipa.answers.fact import (
 )
 from genaipa.answers.frames import build_score_table
 from genaipa.answers.tidy import (
-    add_fact_columns,
+    add_missing_fact_columns,
     convert_to_category,
     describe_columns,
-    drop_repeated_answers,
     has_any_value,
     list_metrics,
     plain_texts,
+    select_one_row_per_answer,
 )
 from genaipa.files.html import short_repr
 from genaipa.policies.document import Document
 from genaipa.policies.statistics import measure_text
-from genaipa.scoring.current import independent_scores, select_effective_events
+from genaipa.scoring.current import effective_scores_and_adjudications, independent_human_scores
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.waves import Waves
 
@@ -136,31 +136,31 @@ class Study:
     @cached_property
     def independent_scores(self) -> list[Event]:
         """The scores of people who had not seen how others scored the answer."""
-        return independent_scores(self.log.counted)
+        return independent_human_scores(self.log.counted)
 
     @cached_property
-    def _answers_once(self) -> pd.DataFrame:
-        once = drop_repeated_answers(self.table)
+    def _distinct_answers(self) -> pd.DataFrame:
+        once = select_one_row_per_answer(self.table)
         answers = self.answers.take(once["row"].to_numpy())
         return answers.assign(counted=once["counted"].to_numpy(), left_out=once["left_out"].to_numpy())
 
-    def rows_once_per_answer(self, *facts: str) -> pd.DataFrame:
+    def rows_once_per_answer(self, *fact_names: str) -> pd.DataFrame:
         """Return each answer once, however many scores it has, with what is known of it.
 
         `counted` says whether any of its scores counts, `left_out` whether it is excluded. The columns of these
         `facts` are there also where nothing is known.
         """
-        return add_fact_columns(self._answers_once, facts)
+        return add_missing_fact_columns(self._distinct_answers, fact_names)
 
-    def knows_facts(self, *facts: str) -> bool:
+    def knows_facts(self, *fact_names: str) -> bool:
         """Tell whether something is known of each of these facts, of any answer or score."""
-        columns = [list_fact_columns(name) for name in facts]
+        columns = [list_fact_columns(name) for name in fact_names]
         return all(has_any_value(self.answers, names) or has_any_value(self.table, names) for names in columns)
 
     @plain_texts
-    def join_facts(self) -> pd.DataFrame:
+    def make_tidy_table(self) -> pd.DataFrame:
         """Return the table with all facts about its answers, also those of which nothing is known."""
-        every = add_fact_columns(
+        every = add_missing_fact_columns(
             self.answers, [*(fact.name for fact in facts()), *(fact.name for fact in study_facts())]
         )
         rows = self.table["row"].to_numpy()
@@ -170,12 +170,12 @@ class Study:
             frame[name] = every[name].array.take(rows, allow_fill=True)
             if isinstance(frame[name].dtype, pd.CategoricalDtype):
                 frame[name] = convert_to_category(_prepend_empty_category(frame[name]), ())
-        complete_frame = add_fact_columns(frame, [fact.name for fact in score_facts()])
+        complete_frame = add_missing_fact_columns(frame, [fact.name for fact in score_facts()])
         return complete_frame[list(describe_columns(list_metrics(self.table)))]
 
-    def collect_known_facts(self, run: str) -> dict[str, dict[str, Row]]:
+    def collect_known_facts(self, run_name: str) -> dict[str, dict[str, Row]]:
         """Return the known values of a run's answers: fact → key of an answer → column → value."""
-        rows = self.answers[self.answers["run"] == run]
+        rows = self.answers[self.answers["run"] == run_name]
         values_by_fact: dict[str, dict[str, Row]] = {}
         for fact in facts():
             names = [name for name in fact.columns if name in rows]
@@ -202,11 +202,11 @@ class Study:
         table = table.assign(row=np.where(rows >= 0, np.searchsorted(used, rows), -1).astype("int32"))
         return replace(self, table=table, answers=self.answers.take(used).reset_index(drop=True))
 
-    def select_rows(self, rows: pd.Series[bool]) -> Study:
+    def select_rows(self, row_mask: pd.Series[bool]) -> Study:
         """Return the study of these rows of its table; the same one where that is all."""
-        return self if rows.all() else self.replace_table(self.table[rows])
+        return self if row_mask.all() else self.replace_table(self.table[row_mask])
 
-    def reorder(self, column: str, categories: Sequence[str]) -> Study:
+    def reorder_categories(self, column: str, categories: Sequence[str]) -> Study:
         """Return the study with the values of a column of its answers in another order."""
         if list(self.table[column].cat.categories) == list(categories):
             return self
@@ -221,10 +221,10 @@ class Study:
         """Return the study with the scores in effect after these events in place of its own: no run is read again."""
         digests = {*self.answers["answer"].cat.categories} - {""}
         answer_events = [event for event in events if event.answer in digests]
-        effective, inputs = select_effective_events(answer_events), self._study_inputs
-        finished = finish_waves(self.waves, self.answers, effective)
+        effective, inputs = effective_scores_and_adjudications(answer_events), self._study_inputs
+        finished = select_finished_waves(self.waves, self.answers, effective)
         failures: dict[str, str] = {}
-        answers = add_study_facts(self.answers, replace(inputs, waves=finished), failures, reads_scores=True)
+        answers = add_study_facts(self.answers, replace(inputs, waves=finished), failures, only_from_scores=True)
         published = self.table[self.table["unit"] == "table"]
         table = build_score_table(
             answers,
@@ -248,16 +248,16 @@ def _prepend_empty_category(column: pd.Series) -> pd.Series:
     return column.cat.set_categories(["", *column.cat.categories])
 
 
-def finish_waves(waves: Waves, answers: pd.DataFrame, effective: Iterable[Event]) -> Waves:
+def select_finished_waves(waves: Waves, answers: pd.DataFrame, effective_events: Iterable[Event]) -> Waves:
     """Return the waves as far as people finished them."""
     if not waves:
         return waves
-    scored = {event.answer for event in effective if event.kind == "score" and event.scorer == "human"}
-    return waves.select_finished(set(answers["answer"].unique()), scored)
+    scored = {event.answer for event in effective_events if event.kind == "score" and event.scorer == "human"}
+    return waves.shrink_to_finished_sizes(set(answers["answer"].unique()), scored)
 
 
 def add_study_facts(
-    answers: pd.DataFrame, study: StudyInputs, failures: dict[str, str], *, reads_scores: bool = False
+    answers: pd.DataFrame, study: StudyInputs, failures: dict[str, str], *, only_from_scores: bool = False
 ) -> pd.DataFrame:
     """Add facts about answers among all of a study; where `reads_scores`, those alone that follow from scores.
 
@@ -265,7 +265,7 @@ def add_study_facts(
     """
     columns = fact_columns()
     for fact in study_facts():
-        if reads_scores and not fact.reads_scores:
+        if only_from_scores and not fact.reads_scores:
             continue
         try:
             values = fact.compute(study, answers)
@@ -280,7 +280,7 @@ def add_study_facts(
                 }
             )
         except Exception as error:  # noqa: BLE001 - a package's
-            failures[fact.name] = describe_failure(fact, error)
+            failures[fact.name] = describe_fact_failure_or_raise(fact, error)
     return answers
 
 
@@ -316,5 +316,5 @@ def score_columns(
                 rows = [check_fact_row_types(fact, read(event)) for event in events]
                 columns |= {name: [row.get(name) for row in rows] for name in fact.columns}
         except Exception as error:  # noqa: BLE001 - a package's
-            failures[fact.name] = describe_failure(fact, error)
+            failures[fact.name] = describe_fact_failure_or_raise(fact, error)
     return columns

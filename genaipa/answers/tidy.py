@@ -57,7 +57,7 @@ plain_texts = _PlainTexts()
 
 def describe_columns(metrics: Iterable[str]) -> Meanings:
     """Return the type and meaning of each column of answers joined with their scores, in their order."""
-    meanings = _facts_columns()
+    meanings = _fact_column_meanings()
     values: Meanings = {metric: ("float64", f"{metric}, from -1 to 1 (paper, section 5)") for metric in metrics}
     return {**ANSWER, **meanings["answers"], **SCORER, **values, **OVERALL, **meanings["scores"]}
 
@@ -72,18 +72,18 @@ def _fact_meanings(
     }
 
 
-def _facts_columns() -> dict[str, Meanings]:
+def _fact_column_meanings() -> dict[str, Meanings]:
     return _fact_meanings((*facts(), *study_facts()), score_facts())
 
 
 def list_metrics(data: pd.DataFrame) -> list[str]:
     """Return the metrics in a frame: its columns before `m_all` that have no other meaning."""
-    meanings = _facts_columns()["answers"]
+    meanings = _fact_column_meanings()["answers"]
     names = takewhile(lambda name: name != "m_all", data.columns)
     return [str(name) for name in names if name not in CORE and name not in meanings]
 
 
-def name_metrics(frame: pd.DataFrame) -> dict[str, str]:
+def metric_display_names(frame: pd.DataFrame) -> dict[str, str]:
     """Metric → how people call it, of a tidy table."""
     return {metric: frame.attrs.get("names", {}).get(metric, metric) for metric in list_metrics(frame)}
 
@@ -96,7 +96,9 @@ ORDERED: dict[str, tuple[str, ...]] = {
 """Columns whose values have an order of their own wherever they come from."""
 
 
-def stack_published(scored: pd.DataFrame, published: pd.DataFrame, in_order: Collection[str] = ()) -> pd.DataFrame:
+def stack_published(
+    scored: pd.DataFrame, published: pd.DataFrame, sorted_columns: Collection[str] = ()
+) -> pd.DataFrame:
     """Return published scores beneath answers and theirs, with the categories of both; sorted, of some columns."""
     if published.empty:
         return scored
@@ -104,7 +106,7 @@ def stack_published(scored: pd.DataFrame, published: pd.DataFrame, in_order: Col
     for name, column in scored.items():
         if isinstance(column.dtype, pd.CategoricalDtype) and name in published:
             categories = column.cat.categories.union(published[name].cat.categories, sort=False)
-            shared_types[name] = pd.CategoricalDtype(categories.sort_values() if name in in_order else categories)
+            shared_types[name] = pd.CategoricalDtype(categories.sort_values() if name in sorted_columns else categories)
     return pd.concat([scored.astype(shared_types), published.astype(shared_types)], ignore_index=True)
 
 
@@ -123,7 +125,7 @@ def derive_overall_columns(frame: pd.DataFrame, rubric: Rubric, *, excluded: boo
     )
 
 
-def drop_repeated_answers(table: pd.DataFrame) -> pd.DataFrame:
+def select_one_row_per_answer(table: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each question that was planned, however many analysts scored its answer.
 
     Its `counted` says whether any of its scores counts, and `left_out` whether it is excluded.
@@ -143,13 +145,13 @@ def may_count_in_averages(frame: pd.DataFrame) -> pd.Series:
     return frame["m_all"].notna() & (frame["scorer"] != "machine") & (~settled | adjudications)
 
 
-def convert_column_types(frame: pd.DataFrame, orders: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+def convert_column_types(frame: pd.DataFrame, value_orders: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """Return the columns of a frame of answers or scores in their types, in their order."""
     meanings = describe_columns(list_metrics(frame))
     # All at once: a column that is put into a table costs as much as its type.
     converted = pd.DataFrame(
         {
-            name: convert_to_category(frame[name], orders.get(name, ()))
+            name: convert_to_category(frame[name], value_orders.get(name, ()))
             if kind == "category"
             else convert_to_plain_type(frame[name], kind)
             for name, (kind, _) in meanings.items()
@@ -178,7 +180,7 @@ def convert_to_plain_type(column: pd.Series, kind: ColumnKind) -> pd.Series:
     return column.astype(kind)
 
 
-def convert_to_category(column: pd.Series, first: Sequence[str]) -> pd.Series | pd.Categorical:
+def convert_to_category(column: pd.Series, first_values: Sequence[str]) -> pd.Series | pd.Categorical:
     """Return the column as categories: `first` in its order, then the others sorted; empty where there is none.
 
     One that holds categories already keeps their order. Codes are counted rather than texts compared: a table has 33
@@ -196,7 +198,7 @@ def convert_to_category(column: pd.Series, first: Sequence[str]) -> pd.Series | 
     codes, texts = pd.factorize(values)
     absent = codes < 0
     empty = [""] if absent.any() and "" not in texts else []
-    order = {value: position for position, value in enumerate(first)}
+    order = {value: position for position, value in enumerate(first_values)}
     ordered = sorted([*texts, *empty], key=lambda value: (order.get(value, len(order)), value))
     position = {value: number for number, value in enumerate(ordered)}
     recoded = np.array([*(position[value] for value in texts), position.get("", -1)], dtype="int64")
@@ -205,29 +207,29 @@ def convert_to_category(column: pd.Series, first: Sequence[str]) -> pd.Series | 
 
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
     """Write what is known of a frame as a file of the suffix's form: `.csv` or `.parquet`; a UsageError for another."""
-    frame = drop_unknown_columns(frame)
+    frame = drop_empty_fact_columns(frame)
     if path.suffix == ".csv":
-        _escape_texts(frame).to_csv(path, index=False, lineterminator="\n", encoding="utf-8-sig")
+        _escape_spreadsheet_formulas(frame).to_csv(path, index=False, lineterminator="\n", encoding="utf-8-sig")
     elif path.suffix == ".parquet":
         frame.to_parquet(path, index=False)
     else:
         raise UsageError(f"'{path.name}' ends in neither .csv nor .parquet, the two forms of the tidy table.")
 
 
-def add_fact_columns(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
+def add_missing_fact_columns(frame: pd.DataFrame, fact_names: Iterable[str]) -> pd.DataFrame:
     """Return a frame with the columns of these facts, empty where nothing is known of any."""
     kinds = {name: column.kind for name, column in fact_columns().items()}
     missing = {
         name: pd.Categorical.from_codes(np.zeros(len(frame), "int8"), pd.Index([""][: len(frame)]))
         if kinds[name] == "category"
         else np.nan
-        for name in list_fact_columns(*names)
+        for name in list_fact_columns(*fact_names)
         if name not in frame
     }
     return frame.assign(**missing)
 
 
-def drop_unknown_columns(frame: pd.DataFrame) -> pd.DataFrame:
+def drop_empty_fact_columns(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame without the columns of facts of which nothing is known."""
     every: tuple[Fact | StudyFact | ScoreFact, ...] = (*facts(), *study_facts(), *score_facts())
     unknown = [
@@ -241,7 +243,7 @@ def has_any_value(frame: pd.DataFrame, names: Iterable[str]) -> bool:
     return any((frame[name].notna() & (frame[name] != "")).any() for name in names if name in frame)
 
 
-def _escape_texts(frame: pd.DataFrame) -> pd.DataFrame:
+def _escape_spreadsheet_formulas(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame with texts that no spreadsheet takes for a formula."""
     changed = frame.copy(deep=False)
     for name, kind in ((name, kind) for name, (kind, _) in describe_columns(()).items() if name in frame):
@@ -255,6 +257,6 @@ def _escape_texts(frame: pd.DataFrame) -> pd.DataFrame:
 
 def attach_metric_names(frame: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
     """Return the frame with the names of metrics that have another name than their column."""
-    names = {metric: name for metric, name in rubric.names.items() if name != metric}
+    names = {metric: name for metric, name in rubric.display_names.items() if name != metric}
     frame.attrs = {"names": names} if names else {}
     return frame

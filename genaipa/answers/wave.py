@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genaipa.answers.fact import Column, StudyFact
-from genaipa.scoring.waves import compute_inclusion
+from genaipa.scoring.waves import compute_wave_inclusion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,11 +42,11 @@ class Wave(StudyFact):
         """Look the answers up in the waves, as they are finished, were drawn first and are asked for."""
         if not study.waves:
             return None
-        included = compute_inclusion(answers, study.waves)
+        included = compute_wave_inclusion(answers, study.waves)
         is_drawn, in_wave = included["pi"].notna(), included["in_wave"]
         first, whole = (
-            in_wave if waves == study.waves else compute_inclusion(answers, waves)["in_wave"]
-            for waves in study.waves.first_and_last_plans
+            in_wave if waves == study.waves else compute_wave_inclusion(answers, waves)["in_wave"]
+            for waves in study.waves.first_and_latest_waves
         )
         return {
             "pi": included["pi"].to_numpy(),

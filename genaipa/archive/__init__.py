@@ -47,21 +47,21 @@ from genaipa.archive.contents import (
     SCORES,
     Absent,
     Pack,
+    extract_pack_files,
     may_pack_hold_file,
-    read_pack,
-    write_files,
+    read_checked_pack,
 )
 from genaipa.errors import DataError, UsageError
-from genaipa.files.atomic import replacing
+from genaipa.files.atomic import open_for_atomic_write
 from genaipa.files.spreadsheets import MARK
 from genaipa.files.strict_yaml import format_yaml, read_yaml
 from genaipa.kinds import describe_task, find_kind
-from genaipa.policies.corpus import encode_document
+from genaipa.policies.corpus import encode_corpus_line
 from genaipa.policies.statistics import measure_text
 from genaipa.questions.annotations import read_annotations
 from genaipa.questions.points import points_digest
 from genaipa.questions.sets import QuestionSet
-from genaipa.reports.chapters.chapter import find_results
+from genaipa.reports.chapters.chapter import make_results_by_rule
 from genaipa.reports.provenance import package_versions
 from genaipa.reports.report import Report
 from genaipa.runs import journal
@@ -69,11 +69,11 @@ from genaipa.runs.batches import BATCHES, RESULTS
 from genaipa.runs.documents import INTRODUCTIONS, KeptDocuments
 from genaipa.runs.integrity import find_damage
 from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withheld, encode_manifest
-from genaipa.runs.permission import Permission, find_reply_author, find_withheld, is_redistributable
+from genaipa.runs.permission import Permission, find_reply_author, find_withheld_documents_of_study, is_redistributable
 from genaipa.runs.records import DOCUMENTS
 from genaipa.runs.selection import select_sources
 from genaipa.scoring.evidence.passages import OtherDocuments
-from genaipa.scoring.importing import import_sources
+from genaipa.scoring.importing import import_scores_from_sources
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.people import People
 from genaipa.scoring.rubric import GUIDELINES, load_rubric, rubric_file
@@ -128,9 +128,9 @@ def pack(
         if study.log.left_out:
             write_file(folder / DESK, json.dumps({"left_out": dict(study.log.left_out)}).encode() + b"\n")
         # The report is made from the packed files, so that it holds no text that is left out.
-        staged, names = find_workspace(folder), _list_selecting_names(sources)
+        staged, names = find_workspace(folder), _names_that_select_sources(sources)
         packed = gather_study(staged, select_sources(staged, names), store, excluded=excluded)
-        report = Report.build(packed, results=find_results(staged, packed.sources))
+        report = Report.build(packed, results=make_results_by_rule(staged, packed.sources))
         report.write(folder / REPORT, whole=whole)
         content = Pack(
             format=FORMAT,
@@ -143,7 +143,7 @@ def pack(
             versions=package_versions(),
         )
         _write_zip(file, folder, content)
-    return Packed(content, len(events), report, {} if whole else _list_systems_of_unknown_author(sources))
+    return Packed(content, len(events), report, {} if whole else _systems_with_unknown_reply_author(sources))
 
 
 def _write_workspace(folder: Path, sources: Sequence[Source], study: Study, *, whole: bool) -> list[Absent]:
@@ -152,7 +152,7 @@ def _write_workspace(folder: Path, sources: Sequence[Source], study: Study, *, w
     write_file(folder / MARKER, b"# An unpacked study: see pack.json.\n")
     for source in sources:
         run = source.folder.name
-        for name, content in run_files(source, whole=whole, facts=study.collect_known_facts(run)):
+        for name, content in iterate_packed_run_files(source, whole=whole, known_facts=study.collect_known_facts(run)):
             write_file(folder / RUNS / source.folder.name / name, content)
         for name, about in source.manifest.documents.items():
             if not whole and not is_redistributable(about.license):
@@ -180,7 +180,7 @@ def _write_zip(file: Path, folder: Path, content: Pack) -> None:
     digests = {name: hashlib.sha256(files[name]).hexdigest() for name in sorted(files)}
     listed = msgspec.json.encode(msgspec.structs.replace(content, files=digests))
     try:
-        with replacing(file) as made, zipfile.ZipFile(made, "w") as archive:
+        with open_for_atomic_write(file) as made, zipfile.ZipFile(made, "w") as archive:
             archive.writestr(_zip_entry(PACK), msgspec.json.format(listed, indent=1) + b"\n")
             for name in digests:
                 archive.writestr(_zip_entry(name), files[name])
@@ -201,7 +201,7 @@ def write_file(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
-def _list_systems_of_unknown_author(sources: Sequence[Source]) -> dict[str, list[str]]:
+def _systems_with_unknown_reply_author(sources: Sequence[Source]) -> dict[str, list[str]]:
     documents_by_system: dict[str, dict[str, None]] = {}
     for source in sources:
         for system, document in Permission(source.folder, source.manifest).withheld_replies():
@@ -210,7 +210,7 @@ def _list_systems_of_unknown_author(sources: Sequence[Source]) -> dict[str, list
     return {system: list(documents) for system, documents in documents_by_system.items()}
 
 
-def _list_selecting_names(sources: Sequence[Source]) -> list[str]:
+def _names_that_select_sources(sources: Sequence[Source]) -> list[str]:
     """Names that select the same again: runs, and systems of runs that were selected in part."""
     names: dict[str, None] = {}
     for source in sources:
@@ -219,11 +219,11 @@ def _list_selecting_names(sources: Sequence[Source]) -> list[str]:
     return list(names)
 
 
-def run_files(
+def iterate_packed_run_files(
     source: Source,
     *,
     whole: bool,
-    facts: Mapping[str, Mapping[str, Row]] | None = None,
+    known_facts: Mapping[str, Mapping[str, Row]] | None = None,
 ) -> Iterator[tuple[str, bytes]]:
     """(path in the run folder, content) of each file of a run that goes into a pack, in the order of the paths.
 
@@ -247,16 +247,19 @@ def run_files(
         )
     for flaw in find_damage(source.folder):
         raise DataError(flaw.path, flaw.problem, flaw.where)
-    redacted = _Redacted(source, facts or {}, whole=whole)
+    redacted = _RedactedRun(source, known_facts or {}, whole=whole)
     path = source.folder.path
     for name in sorted(file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()):
         if may_pack_hold_file(f"{RUNS}/{source.folder.name}/{name}") and redacted.includes_file(name):
             yield name, redacted.file_content(name)
     if redacted.withholds_texts:
-        yield WITHHELD, msgspec.json.format(msgspec.json.encode(redacted.facts()), indent=1) + b"\n"
+        yield (
+            WITHHELD,
+            msgspec.json.format(msgspec.json.encode(redacted.facts_about_withheld_texts()), indent=1) + b"\n",
+        )
 
 
-class _Redacted:
+class _RedactedRun:
     """One run, with the documents, questions and replies of it that may not be passed on."""
 
     def __init__(self, source: Source, facts: Mapping[str, Mapping[str, Row]], *, whole: bool) -> None:
@@ -266,7 +269,7 @@ class _Redacted:
         self._documents, self._worded = self._permission.documents, self._permission.restricted_files
         self._unasked = self._permission.restricted_questions
         self._replies = set(self._permission.withheld_replies())
-        self._withheld = {} if whole else find_withheld(source.folder)
+        self._withheld = {} if whole else find_withheld_documents_of_study(source.folder)
         self._left_out = {f"documents/{self._document_digest(name)}.txt" for name in self._documents} | {
             f"introductions/{begun.introduction}.json"
             for begun in source.folder.conversations()
@@ -299,12 +302,12 @@ class _Redacted:
             return self._format_manifest()
         if name == DOCUMENTS:
             return b"".join(
-                encode_document(dataclasses.replace(document, text="") if name in self._documents else document)
+                encode_corpus_line(dataclasses.replace(document, text="") if name in self._documents else document)
                 for name, document in self._kept.items()
             )
         if name == INTRODUCTIONS:
             left_out = {PurePosixPath(one).stem for one in self._left_out}
-            return b"".join(self._source.folder.introductions.copy_lines_except(left_out))
+            return b"".join(self._source.folder.introductions.lines_without_digests(left_out))
         path = self._source.folder.path / name
         if name not in self._worded:
             return path.read_bytes()
@@ -314,7 +317,7 @@ class _Redacted:
     def _answer_lines(self) -> bytes:
         selected = (record for record in self._source.folder.records() if record.system in self._source.systems)
         permitted = (self._permission.redact_record(record, self._is_in_other_document) for record in selected)
-        return b"".join(journal.encode_line(record) for record in permitted)
+        return b"".join(journal.encode_record_line(record) for record in permitted)
 
     def _format_manifest(self) -> bytes:
         """Return the manifest, with the length of the answers' file as it is in the pack."""
@@ -337,7 +340,7 @@ class _Redacted:
         path = self._source.folder.path / "documents" / f"{self._document_digest(document)}.txt"
         return path.read_text(encoding="utf-8")
 
-    def facts(self) -> Withheld:
+    def facts_about_withheld_texts(self) -> Withheld:
         """Return the facts that the tables need about the texts left out."""
         return Withheld(
             statistics={
@@ -352,19 +355,19 @@ class _Redacted:
         """Return the rows of facts that were read from a text that is left out: fact → key → row."""
         rows: defaultdict[str, dict[str, Any]] = defaultdict(dict)
         for record in self._source.folder.records():
-            lost = self._withheld_texts(record)
+            lost = self._withheld_texts_of_answer(record)
             for fact in facts() if lost else ():
                 row = self._rows.get(fact.name, {}).get(record.key)
                 if row and not fact.texts.isdisjoint(lost):
                     rows[fact.name][record.key] = fact.redact(row)
         return dict(rows)
 
-    def _withheld_texts(self, record: Record) -> set[Text]:
+    def _withheld_texts_of_answer(self, record: Record) -> set[Text]:
         """Return the texts of an answer that are left out."""
         lost: dict[Text, bool] = {
             "reply": (record.system, record.document) in self._replies,
             "document": record.document in self._documents,
-            "passages": self._permission.retrieves_withheld_text(record, self._is_in_other_document),
+            "passages": self._permission.has_withheld_passages(record, self._is_in_other_document),
             "annotation": f"annotations/{record.document}.yaml" in self._worded,
         }
         return {text for text, is_lost in lost.items() if is_lost}
@@ -425,18 +428,18 @@ def unpack(file: Path, folder: Path) -> Unpacked:
 
     The folder must be new or empty (a UsageError); nothing is written for a damaged pack (a DataError).
     """
-    pack = read_pack(file)
+    pack = read_checked_pack(file)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} already exists and is not empty; name a new folder.")
     try:
-        write_files(file, pack, folder)
+        extract_pack_files(file, pack, folder)
         workspace = find_workspace(folder)
         with contextlib.closing(
             Store.open(f"sqlite:///{workspace.home / 'scores.db'}", load_rubric(workspace))
         ) as store:
             events = _import_scores(folder, store)
             study = gather_study(workspace, select_sources(workspace, pack.names), store, excluded=pack.excluded)
-        page = Report.build(study, results=find_results(workspace, study.sources)).write(
+        page = Report.build(study, results=make_results_by_rule(workspace, study.sources)).write(
             workspace.home / "reports" / "again", formats=("svg",)
         )
     except BaseException:
@@ -462,7 +465,7 @@ def _import_scores(folder: Path, store: Store) -> int:
     """Put the scores of an unpacked folder into its store; the number of events."""
     if not (folder / SCORES).stat().st_size:
         return 0  # of a study that nobody has scored yet
-    imported = import_sources(store, [folder / SCORES], (), People(), unknown_answers=True)
+    imported = import_scores_from_sources(store, [folder / SCORES], (), People(), unknown_answers=True)
     if imported.problems:
         raise DataError(folder / SCORES, imported.problems[0])
     return imported.added + imported.known

@@ -17,8 +17,8 @@ import msgspec
 from genaipa.errors import DataError, OtherFormatError, UsageError
 from genaipa.files.limits import PACK as LIMITS
 from genaipa.files.limits import TEXT, limit_reading
-from genaipa.files.text import DAMAGE, why
-from genaipa.runs.manifest import MANIFEST, has_wrong_sum
+from genaipa.files.text import DAMAGE, explain_error
+from genaipa.runs.manifest import MANIFEST, has_wrong_manifest_checksum
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.rubric import GUIDELINES
 from genaipa.scoring.waves import WAVES
@@ -84,21 +84,21 @@ def may_pack_hold_file(name: str) -> bool:
     return placed and plain and short and not device and all(c.isprintable() and c not in '\\:*?"<>|' for c in name)
 
 
-def read_pack(file: Path) -> Pack:
+def read_checked_pack(file: Path) -> Pack:
     """Return what `pack.json` lists, once each file is checked against it; a DataError for anything else."""
     if file.exists() and not file.is_file():  # a device may have no end, from which an archive is read
         raise DataError(file, "is not a file.")
-    with limit_reading(LIMITS, file) as allowance, allowance.archive(file) as archive:
+    with limit_reading(LIMITS, file) as allowance, allowance.open_zip_archive(file) as archive:
         names = [name for name in archive.namelist() if not name.endswith("/")]
         if PACK not in names:
             raise DataError(file, f"is not a genaipa pack: it has no {PACK}.")
         try:
-            pack = msgspec.json.decode(_read_small(file, archive, PACK), type=Pack)
+            pack = msgspec.json.decode(_read_packed_file(file, archive, PACK), type=Pack)
         except DAMAGE as error:
-            raise DataError(file, f"is not a pack, or is damaged ({why(error)}).") from None
+            raise DataError(file, f"is not a pack, or is damaged ({explain_error(error)}).") from None
         if pack.format != FORMAT:
             raise OtherFormatError(file, pack.format, FORMAT, "ask for a pack written by this version")
-        _check_names(file, pack, names)
+        _check_packed_file_names(file, pack, names)
         for name in pack.files:
             with archive.open(name) as content:
                 seen_bytes = hashlib.sha256()
@@ -107,13 +107,13 @@ def read_pack(file: Path) -> Pack:
             allowance.check_time()
             if seen_bytes.hexdigest() != pack.files[name]:
                 raise DataError(file, "was changed after it was packed; ask for the pack again.", name)
-            _check_content(file, archive, name)
+            _check_packed_file_content(file, archive, name)
     return pack
 
 
-def write_files(file: Path, pack: Pack, folder: Path) -> None:
+def extract_pack_files(file: Path, pack: Pack, folder: Path) -> None:
     """Write the files of a pack that was checked into a folder; a UsageError where they can't be written."""
-    with limit_reading(LIMITS, file) as allowance, allowance.archive(file) as archive:
+    with limit_reading(LIMITS, file) as allowance, allowance.open_zip_archive(file) as archive:
         for name in pack.files:
             path = folder / name
             try:
@@ -124,7 +124,7 @@ def write_files(file: Path, pack: Pack, folder: Path) -> None:
                 raise UsageError(f"{error.filename or path} can't be written ({error.strerror}).") from None
 
 
-def _check_names(file: Path, pack: Pack, names: list[str]) -> None:
+def _check_packed_file_names(file: Path, pack: Pack, names: list[str]) -> None:
     """Raise a DataError unless the files are the listed ones, with names of their own that a pack may hold."""
     listed, held = {PACK, *pack.files}, set(names)
     if len(held) < len(names):
@@ -140,19 +140,23 @@ def _check_names(file: Path, pack: Pack, names: list[str]) -> None:
             )
 
 
-def _read_small(file: Path, archive: zipfile.ZipFile, name: str) -> bytes:
+def _read_packed_file(file: Path, archive: zipfile.ZipFile, name: str) -> bytes:
     """Read a file of a pack that is in memory as a whole; a DataError for one that is too large for that."""
     if archive.getinfo(name).file_size > TEXT.size:
         raise DataError(file, f"is larger than {TEXT.size // 1_000_000} MB; ask for the pack again.", name)
     return archive.read(name)
 
 
-def _check_content(file: Path, archive: zipfile.ZipFile, name: str) -> None:
+def _check_packed_file_content(file: Path, archive: zipfile.ZipFile, name: str) -> None:
     """Raise a DataError for a manifest that was changed before it was packed, and for a page that does something."""
     parts, ending = name.split("/"), name.rpartition(".")[2]
-    if parts[0] == RUNS and parts[-1] == MANIFEST and has_wrong_sum(_read_small(file, archive, name)):
+    if (
+        parts[0] == RUNS
+        and parts[-1] == MANIFEST
+        and has_wrong_manifest_checksum(_read_packed_file(file, archive, name))
+    ):
         raise DataError(file, "was changed before it was packed; ask for the pack again.", name)
-    if ending in ("html", "svg") and not is_inert_page(_read_small(file, archive, name).decode(errors="replace")):
+    if ending in ("html", "svg") and not is_inert_page(_read_packed_file(file, archive, name).decode(errors="replace")):
         raise DataError(file, "would run code or fetch something when opened; genaipa did not write it.", name)
 
 

@@ -19,12 +19,12 @@ from typer.exceptions import TyperException
 from typer.main import get_group
 
 from genaipa import __version__
-from genaipa.cli.terminal.console import NOTHING, collect_notes
+from genaipa.cli.terminal.console import NOTHING, print_notes_at_end
 from genaipa.cli.terminal.headings import OWN, command_names, package_commands
-from genaipa.cli.terminal.help import Command, Group, Listing, Root, describe_error
+from genaipa.cli.terminal.help import Command, Group, Listing, Root, describe_parser_error
 from genaipa.cli.terminal.options import ExplainOption, QuietOption, WorkspaceOption
 from genaipa.errors import GenaipaError, OptionError, RefusedSystemError, UsageError, clip
-from genaipa.plugins import load
+from genaipa.plugins import load_object
 
 _WITHIN = {"runs": ("batches",)}
 """Command → its own commands that have commands."""
@@ -65,25 +65,26 @@ def make_command(name: str) -> Any:
     return get_group(parent).commands[name]
 
 
-def _load_command(words: str) -> Any:
+def _load_command(command_path: str) -> Any:
     """Return a command's function, or its `typer.Typer` of several; a UsageError for a package's that is broken."""
-    above, _, name = words.rpartition(" ")
-    if words in OWN or name in _WITHIN.get(above, ()):
+    above, _, name = command_path.rpartition(" ")
+    if command_path in OWN or name in _WITHIN.get(above, ()):
         module = import_module(f"genaipa.cli.commands.{name}")
         return getattr(module, "app", None) or getattr(module, name)
-    target = package_commands()[words].target
+    target = package_commands()[command_path].target
     try:
-        return load(target)
+        return load_object(target)
     except Exception as error:
         raise UsageError(
-            f"the command '{words}' of a package can't be loaded from {target} ({type(error).__name__}: {error})."
+            f"the command '{command_path}' of a package can't be loaded from {target} "
+            f"({type(error).__name__}: {error})."
         ) from error
 
 
-def _add_command(parent: typer.Typer, words: str) -> None:
+def _add_command(parent: typer.Typer, command_path: str) -> None:
     """Add a command by its words to the one that they are below of, with its own commands."""
-    name = words.rpartition(" ")[2]
-    command = _load_command(words)
+    name = command_path.rpartition(" ")[2]
+    command = _load_command(command_path)
     if not isinstance(command, typer.Typer):
         parent.command(name, cls=Command)(_add_common_options(command))
         return
@@ -91,10 +92,10 @@ def _add_command(parent: typer.Typer, words: str) -> None:
         subcommand.cls, subcommand.callback = Command, _add_common_options(subcommand.callback)
     if command.registered_callback is not None:
         command.registered_callback.callback = _add_common_options(command.registered_callback.callback)
-    for below in _WITHIN.get(words, ()):
-        _add_command(command, f"{words} {below}")
+    for below in _WITHIN.get(command_path, ()):
+        _add_command(command, f"{command_path} {below}")
     for below in package_commands():
-        if below.rpartition(" ")[0] == words:
+        if below.rpartition(" ")[0] == command_path:
             with contextlib.suppress(UsageError):  # the others still work
                 _add_command(command, below)
     parent.add_typer(command, name=name, cls=Listing if command.registered_callback is None else Group)
@@ -103,7 +104,7 @@ def _add_command(parent: typer.Typer, words: str) -> None:
 def _add_common_options(command: Any) -> Any:
     """Add --workspace, which `current_workspace` goes by, --explain and --quiet to a command."""
     signature = inspect.signature(command, eval_str=True)
-    own_parameters, general = list(signature.parameters.values()), _fallback_explanation(command)
+    own_parameters, general = list(signature.parameters.values()), _explanation_from_docstring(command)
     added: dict[str, Any] = {"explain": ExplainOption, "quiet": QuietOption}
     if command.__name__ not in _NOWHERE and "workspace" not in signature.parameters:
         added = {"workspace": WorkspaceOption, **added}
@@ -119,7 +120,7 @@ def _add_common_options(command: Any) -> Any:
         explains, quiet = given.pop("explain"), given.pop("quiet")
         if "workspace" in added:
             given.pop("workspace")  # noted by its callback
-        with collect_notes(general, explains=explains, quiet=quiet, json=bool(given.get("json"))):
+        with print_notes_at_end(general, explains=explains, quiet=quiet, json=bool(given.get("json"))):
             command(**given)
 
     run_with_options.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -127,7 +128,7 @@ def _add_common_options(command: Any) -> Any:
     return run_with_options
 
 
-def _fallback_explanation(command: Any) -> str:
+def _explanation_from_docstring(command: Any) -> str:
     """Return the help page's text after its first sentence, for a command without an explanation of its own."""
     paragraphs = (inspect.getdoc(command) or "").split("\n\n")[1:]
     return "\n".join(" ".join(paragraph.split()) for paragraph in paragraphs) or NOTHING
@@ -157,7 +158,7 @@ def _show_version(wanted: bool) -> None:
 
 
 @app.callback()
-def _handle_root(
+def _print_help_or_load_dotenv(
     context: typer.Context,
     version: bool = typer.Option(  # noqa: ARG001 - handled by its callback
         False, "--version", help="Show the version and exit.", callback=_show_version, is_eager=True
@@ -173,7 +174,7 @@ def _handle_root(
 
 
 @functools.cache
-def command_line() -> Any:
+def root_command() -> Any:
     """Return the whole command line as one command, made once for a process."""
     return typer.main.get_command(app)
 
@@ -187,12 +188,12 @@ def _check_utf8_arguments(arguments: list[str]) -> None:
             raise UsageError(f"'{clip(argument)}' is not UTF-8 text; write it with letters of this terminal.") from None
 
 
-def _print_error(error: GenaipaError, words: list[str]) -> None:
+def _print_error(error: GenaipaError, arguments: list[str]) -> None:
     """Print an error in the command line's words, and below it what to run instead of these."""
     from genaipa.cli.terminal.alternatives import alternative_commands
     from genaipa.cli.terminal.console import complain, say
 
-    lines = list(alternative_commands(words, error.ways)) if isinstance(error, RefusedSystemError) else []
+    lines = list(alternative_commands(arguments, error.ways)) if isinstance(error, RefusedSystemError) else []
     if isinstance(error, RefusedSystemError) and lines:
         complain(f"{error.problem} Instead:")
     else:
@@ -209,13 +210,13 @@ def run_command(arguments: list[str] | None = None) -> int:
     prepare_streams()
     try:
         _check_utf8_arguments(sys.argv[1:] if arguments is None else arguments)
-        code = command_line()(arguments, prog_name="genaipa", standalone_mode=False)
+        code = root_command()(arguments, prog_name="genaipa", standalone_mode=False)
         sys.stdout.flush()
     except GenaipaError as error:
         _print_error(error, sys.argv[1:] if arguments is None else arguments)
         return error.exit_code
     except TyperException as error:
-        complain(describe_error(error))
+        complain(describe_parser_error(error))
         return error.exit_code
     except typer.Abort:
         complain("cancelled; nothing was done.")

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from genaipa.errors import UnknownNameError, UsageError
 from genaipa.files.html import short_repr
-from genaipa.kinds import kinds
-from genaipa.plugins import load, plugins
+from genaipa.kinds import load_kinds
+from genaipa.plugins import entry_point_targets, load_object
 from genaipa.policies.document import document_names, load_document
 from genaipa.workspace import Workspace, pulled_folder
 
@@ -102,18 +102,18 @@ _METHODS = ("available", "pull", "import_study")
 
 def dataset_names() -> list[str]:
     """Return the data sets that can be pulled, shipped ones first."""
-    return list(dict.fromkeys((*_list_dataset_targets(), *_list_kind_datasets())))
+    return list(dict.fromkeys((*_dataset_entry_points(), *_datasets_of_task_kinds())))
 
 
 def find_dataset(name: str) -> Dataset:
     """Return the data set of that name; a UsageError if there is none, or if its class can't be loaded."""
-    if kind_dataset := _list_kind_datasets().get(name):
+    if kind_dataset := _datasets_of_task_kinds().get(name):
         return kind_dataset
-    targets = _list_dataset_targets()
+    targets = _dataset_entry_points()
     if name not in targets:
         raise UnknownNameError("data set", name, dataset_names())
     try:
-        dataset: Dataset = load(targets[name])()
+        dataset: Dataset = load_object(targets[name])()
     except Exception as error:
         raise UsageError(f"the data set {name} can't be loaded ({type(error).__name__}: {error}).") from error
     missing = [attribute for attribute in (*Dataset.__annotations__, *_METHODS) if not hasattr(dataset, attribute)]
@@ -147,16 +147,16 @@ def load_datasets() -> Iterator[Dataset]:
             continue  # told when it is named
 
 
-def find_dataset_with_document(document: str) -> Dataset | None:
+def find_unpulled_dataset_with_document(document_name: str) -> Dataset | None:
     """Return the data set, not pulled yet, that provides a document of this name."""
     return next(
-        (dataset for dataset in load_datasets() if document in dataset.documents and not dataset.available()), None
+        (dataset for dataset in load_datasets() if document_name in dataset.documents and not dataset.available()), None
     )
 
 
 def load_named_document(workspace: Workspace, name: str) -> Document:
     """Load the document of that name; a UsageError says how to get a published document that isn't here."""
-    if name not in document_names(workspace) and (dataset := find_dataset_with_document(name)):
+    if name not in document_names(workspace) and (dataset := find_unpulled_dataset_with_document(name)):
         raise UsageError(f"'{name}' has not been fetched yet; fetch it with: genaipa get {dataset.name}")
     return load_document(name, workspace)
 
@@ -171,11 +171,11 @@ def find_pulled_workspace() -> Workspace:
     return Workspace(home=pulled_folder(), layers=(("pulled", pulled_folder()),))
 
 
-def _list_kind_datasets() -> dict[str, Dataset]:
+def _datasets_of_task_kinds() -> dict[str, Dataset]:
     """Return name → data set of a kind of task."""
-    return {name: dataset for kind in kinds().values() for name, dataset in kind.data_sets().items()}
+    return {name: dataset for kind in load_kinds().values() for name, dataset in kind.data_sets().items()}
 
 
-def _list_dataset_targets() -> dict[str, str]:
+def _dataset_entry_points() -> dict[str, str]:
     """Return name → module:Class."""
-    return plugins(ENTRY_POINTS)
+    return entry_point_targets(ENTRY_POINTS)

@@ -20,10 +20,10 @@ from urllib.parse import quote
 from genaipa import workspace
 from genaipa.datasets.base import Pulled
 from genaipa.errors import DataError, GenaipaError, UsageError, clip
-from genaipa.files.atomic import replacing
+from genaipa.files.atomic import open_for_atomic_write
 from genaipa.files.certificates import explain_refused_certificate
-from genaipa.files.text import SHA256, hash_as_pinned, split_url
-from genaipa.words import some
+from genaipa.files.text import SHA256, hash_like_pinned_hash, split_url
+from genaipa.words import join_some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,21 +52,21 @@ class Origin(ABC):
     def read(self, path: str) -> bytes:
         """Return the content; a UsageError if the file isn't there, a GenaipaError if it can't be had now."""
 
-    def stop(self) -> None:  # noqa: B027 - a folder has no attempts under way
+    def stop_retrying(self) -> None:  # noqa: B027 - a folder has no attempts under way
         """Make attempts under way the last."""
 
     def close(self) -> None:  # noqa: B027 - nor connections
         """Close connections."""
 
 
-def open_origin(origin: str, files: Snapshot) -> Origin:
+def open_origin(origin: str, snapshot: Snapshot) -> Origin:
     """Return the origin behind a URL or the path of a folder; a UsageError if it is neither."""
     if is_url(origin):
-        return _Server(origin, files)
+        return _Server(origin, snapshot)
     folder = Path(origin).expanduser()
     if not folder.is_dir():
-        raise UsageError(f"{origin} is neither a folder nor an http(s) URL; {files.title} can't be pulled from it.")
-    return _Folder(folder, files)
+        raise UsageError(f"{origin} is neither a folder nor an http(s) URL; {snapshot.title} can't be pulled from it.")
+    return _Folder(folder, snapshot)
 
 
 def is_url(origin: str) -> bool:
@@ -193,7 +193,7 @@ class _Server(Origin):
             )
         return answer.content, ""
 
-    def stop(self) -> None:
+    def stop_retrying(self) -> None:
         self._stopped.set()
 
     def close(self) -> None:
@@ -260,7 +260,7 @@ class Snapshot:
     def is_published(self, path: str, content: bytes) -> bool:
         """Tell whether this is the published content of a file."""
         pinned = self.blobs[path]
-        return hash_as_pinned(pinned, content) == pinned and not content.startswith(POINTER)
+        return hash_like_pinned_hash(pinned, content) == pinned and not content.startswith(POINTER)
 
     def fetch(self, *, origin: str | None = None, offline: bool = False, progress: Progress | None = None) -> Pulled:
         """Fetch missing files from `origin`, else from GENAIPA_MIRROR, else from the repository.
@@ -280,31 +280,31 @@ class Snapshot:
         reasons: list[GenaipaError] = []
         if offline and is_url(origin_used):
             if needed := missing or (not wanted and not any(map(self.has_published_file, study)) and study):
-                examples = some((f"'{name}'" for name in needed), 1)
+                examples = join_some((f"'{name}'" for name in needed), 1)
                 raise UsageError(
                     f"files of {self.title} are missing ({examples}); with a network, run: {self.pull_command}"
                 )
         elif missing or lacking:
-            fetched = self._fetch(missing, lacking, open_origin(origin_used, self), reasons, progress)
+            fetched = self._fetch_files(missing, lacking, open_origin(origin_used, self), reasons, progress)
         absent = [path for path in lacking if not (self.folder / path).is_file()]
         if len(absent) == len(wanted) + len(study) and reasons:
             raise reasons[0]
-        notes = (self.describe_absence(absent),) if absent else ()
+        notes = (self.describe_missing_optional_files(absent),) if absent else ()
         return Pulled(self.folder, fetched, len(wanted) + len(study) - len(absent) - fetched, notes, len(absent))
 
-    def describe_absence(self, absent: list[str]) -> str:
+    def describe_missing_optional_files(self, absent: list[str]) -> str:
         """Return a sentence about optional files that could not be had."""
         folders = Counter(path.rpartition("/")[0] for path in absent)
         named = ", ".join(f"{folder} ({count})" for folder, count in sorted(folders.items()))
         missing = f"{len(absent)} of the {len(self.optional_files)} files with the study's own answers and scores"
         return f"{missing} are missing because the source lacks them: {named}. Pull again from a source that has them."
 
-    def _fetch(
+    def _fetch_files(
         self,
-        missing: list[str],
-        lacking: list[str],
+        required: list[str],
+        optional: list[str],
         origin: Origin,
-        reasons: list[GenaipaError],
+        optional_errors: list[GenaipaError],
         progress: Progress | None,
     ) -> int:
         """Fetch files, a few at a time, and count them; the first of those `missing` that fails ends it."""
@@ -313,31 +313,31 @@ class Snapshot:
 
         fetched = 0
         with closing(origin), ThreadPoolExecutor(CONNECTIONS) as pool:
-            jobs = [pool.submit(self._fetch_file, path, origin) for path in missing]
-            jobs += [pool.submit(self._fetch_file, path, origin, reasons) for path in lacking]
+            jobs = [pool.submit(self._fetch_file, path, origin) for path in required]
+            jobs += [pool.submit(self._fetch_file, path, origin, optional_errors) for path in optional]
             try:
                 for done, job in enumerate(as_completed(jobs), start=1):
                     fetched += job.result()
                     if progress:
                         progress(done, len(jobs))
             except BaseException:
-                origin.stop()
+                origin.stop_retrying()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
         return fetched
 
-    def _fetch_file(self, path: str, origin: Origin, reasons: list[GenaipaError] | None = None) -> bool:
+    def _fetch_file(self, path: str, origin: Origin, optional_errors: list[GenaipaError] | None = None) -> bool:
         """Fetch one file; a DataError if it is not the published one. False if it can't be had, and may be lacking."""
         try:
             content = origin.read(path)
         except GenaipaError as error:
-            if reasons is None:
+            if optional_errors is None:
                 raise
-            reasons.append(error)
+            optional_errors.append(error)
             return False
         if not self.is_published(path, content):
             raise DataError(f"{self.title}'s {path}", self._explain_mismatch(path, content, origin.remedy))
-        write(self.folder / path, content)
+        write_cache_file(self.folder / path, content)
         return True
 
     def _explain_mismatch(self, path: str, content: bytes, remedy: str) -> str:
@@ -346,7 +346,7 @@ class Snapshot:
             return (
                 "is a Git-LFS pointer, not the file itself; run 'git lfs pull' in a clone, and pull from that folder."
             )
-        actual, expected = hash_as_pinned(self.blobs[path], content), self.blobs[path]
+        actual, expected = hash_like_pinned_hash(self.blobs[path], content), self.blobs[path]
         kind = "SHA-256" if len(expected) == SHA256 else "git blob hash"
         problem = f"is not the published file (its {kind} is {actual}, expected {expected})"
         return f"{problem}; {remedy.rstrip('.')}{self.further_remedy}."
@@ -354,7 +354,7 @@ class Snapshot:
     def record_conversion_step(self, step: str, key: str, **made: object) -> None:
         """Record that a step of the conversion was done with inputs of this key, and its results."""
         path = workspace.cache_folder() / self.dataset / f"{step}.json"
-        write(path, json.dumps({"key": key, **made}, indent=1).encode())
+        write_cache_file(path, json.dumps({"key": key, **made}, indent=1).encode())
 
     def load_conversion_step(self, step: str, key: str) -> dict[str, Any] | None:
         """Return the results recorded for a step; None unless it was last done with inputs of this key."""
@@ -370,10 +370,10 @@ def digest_inputs(*inputs: object) -> str:
     return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 
 
-def write(path: Path, content: bytes) -> None:
+def write_cache_file(path: Path, content: bytes) -> None:
     """Replace a file of the cache; a UsageError if it can't be written."""
     try:
-        with replacing(path) as file:
+        with open_for_atomic_write(path) as file:
             file.write(content)
     except OSError as error:
         raise UsageError(

@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.datasets.base import Imported, find_pulled_workspace
-from genaipa.datasets.snapshot import write
+from genaipa.datasets.snapshot import write_cache_file
 from genaipa.errors import NOT_RECORDED
-from genaipa.files.text import digest, read_text
+from genaipa.files.text import read_text, sha256_of
 from genaipa.kinds import DEFAULT
 from genaipa.questions.sets import Wording
 from genaipa.runs import journal
 from genaipa.runs.documents import encode_introduction
-from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, write_exclusions
+from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, format_exclusions_csv
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
 from genaipa.runs.imported import (
     PUBLISHED_SCORES,
     PublishedScore,
     RecordedRun,
-    write_published,
-    write_run,
+    format_published_scores_csv,
+    update_run_folder,
 )
 from genaipa.runs.manifest import CONVERSATIONS
 from genaipa.runs.procedure import GUIDED, INITIALIZATIONS, Coordinates, Initialization, ProcedurePlan
@@ -40,7 +40,7 @@ from genaipa.runs.records import (
     record_key,
 )
 from genaipa.systems.base import Message
-from genaipa.systems.published import RecordedAnswer, Recording, recording_path, text_digest
+from genaipa.systems.published import RecordedAnswer, Recording, digest_ignoring_whitespace, recording_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -113,8 +113,8 @@ class StudyRun:
     def files(self) -> dict[str, bytes]:
         """Return name → content of every file of the folder."""
         documents, orders = self.documents_asked, self._question_orders()
-        annotated = [name for name in documents if name in find_pulled_workspace().names("annotations")]
-        conversations, introductions = self._make_conversations(orders)
+        annotated = [name for name in documents if name in find_pulled_workspace().nearest_files("annotations")]
+        conversations, introductions = self._make_conversations_and_introductions(orders)
         plan = ProcedurePlan(
             documents=tuple(documents),
             questions=dict.fromkeys(documents, self.questions),
@@ -134,10 +134,10 @@ class StudyRun:
             records=list(self._make_records()),
             orders=orders,
             more={
-                CONVERSATIONS: b"".join(map(journal.encode_line, conversations)),
+                CONVERSATIONS: b"".join(map(journal.encode_record_line, conversations)),
                 **introductions,
-                PUBLISHED_SCORES: write_published(self.scores),
-                EXCLUSIONS: write_exclusions(self.exclusions),
+                PUBLISHED_SCORES: format_published_scores_csv(self.scores),
+                EXCLUSIONS: format_exclusions_csv(self.exclusions),
                 **self.more,
             },
         )
@@ -177,7 +177,7 @@ class StudyRun:
                 else answer_digest(self.documents[answer.document].digest, answer.asked, text),
             )
 
-    def _make_conversations(
+    def _make_conversations_and_introductions(
         self, orders: Mapping[str, tuple[str, ...]]
     ) -> tuple[list[ConversationRecord], dict[str, bytes]]:
         """Return the beginnings of conversations that were shown a document: its parts, as the study publishes them.
@@ -192,7 +192,7 @@ class StudyRun:
                 continue
             document = self.documents[answer.document]
             content = self._make_introduction(document)
-            name = digest(content.decode())
+            name = sha256_of(content.decode())
             introductions[f"introductions/{name}.json"] = content
             summarized = answer.initialization == "summary-of-document"
             conversations_by_id[conversation] = ConversationRecord(
@@ -222,7 +222,7 @@ def write_study(workspace: Workspace, runs: Iterable[StudyRun]) -> Imported:
         answered = sum(answer.text is not None for answer in run.answers)
         done.answers[run.system] = done.answers.get(run.system, 0) + answered
         done.scores[run.system] = done.scores.get(run.system, 0) + len(run.scores)
-        done.changed += write_run(workspace.runs / run.name, run.files())
+        done.changed += update_run_folder(workspace.runs / run.name, run.files())
     return done
 
 
@@ -242,7 +242,7 @@ def write_recordings(
             system=system,
             source=source,
             initializations=tuple(name for name in INITIALIZATIONS if name in used),
-            documents={name: text_digest(document.text) for name, document in documents.items()},
+            documents={name: digest_ignoring_whitespace(document.text) for name, document in documents.items()},
             answers=tuple(
                 RecordedAnswer(
                     key=answer.key.partition("|")[2],
@@ -253,9 +253,9 @@ def write_recordings(
                 if answer.text is not None
             ),
         )
-        write(recording_path(system), msgspec.json.encode(recording))
+        write_cache_file(recording_path(system), msgspec.json.encode(recording))
     return sorted(by_system)
 
 
 def _read_pulled_text(kind: DataKind, name: str) -> str:
-    return read_text(find_pulled_workspace().names(kind)[name][1])
+    return read_text(find_pulled_workspace().nearest_files(kind)[name][1])

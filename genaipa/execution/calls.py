@@ -68,7 +68,7 @@ REPLY_PLACEHOLDER = "[the system's reply]"
 
 def preview_conversations(task: Task, target: Target) -> Iterator[tuple[str, Sequence[Message]]]:
     """(id, messages) of each fresh conversation with a system, up to the last message that it is sent."""
-    for dialogue in task.safe_dialogues(target):
+    for dialogue in task.dialogues_raising_task_error(target):
         title, messages = "", ()  # type: tuple[str, Sequence[Message]]
         for call in walk_calls(dialogue, _placeholder_reply):
             if call.kind == "acknowledgement":

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from genaipa.errors import OptionError
 from genaipa.execution.limits import max_reply_tokens
-from genaipa.execution.ready import measure_calls
+from genaipa.execution.ready import measure_call_tokens
 from genaipa.files.locks import hold_lock, system_file_lock
-from genaipa.runs.batches import pending_dollars
+from genaipa.runs.batches import max_unrecorded_batch_dollars
 from genaipa.runs.manifest import ANSWERS
 from genaipa.runs.selection import find_slices
 from genaipa.systems.base import Usage
@@ -31,21 +31,22 @@ _ROUNDING = 1e-6
 """US dollars to which manifests round what a run cost."""
 
 
-def find_least_cap_share(run: PreparedRun, systems: Sequence[Ready], cap: float) -> float:
+def check_cap_and_find_least_share(run: PreparedRun, systems: Sequence[Ready], study_cap: float) -> float:
     """Return the US dollars of the least share that is worth a slice; an OptionError for a cap with smaller shares."""
     assert run.slice is not None, "a study has slices"
     least = LEAST_CALLS * max((_dearest_call_cost(run, ready) for ready in systems), default=0.0)
-    if cap < least * run.slice.number:
+    if study_cap < least * run.slice.number:
         raise OptionError(
             "max_cost",
-            f" ${cap:g} leaves ${cap / run.slice.number:.4g} for each of {run.slice.number:,} slices, which is less "
+            f" ${study_cap:g} leaves ${study_cap / run.slice.number:.4g} for each of {run.slice.number:,} "
+            "slices, which is less "
             f"than {LEAST_CALLS} of their dearest calls; take ${least * run.slice.number:.4g} or more, or fewer "
             "slices. Slices of shorter documents can go on.",
         )
     return least
 
 
-def claim_cap_share(run: PreparedRun, folder: RunFolder, cap: float, least_share: float) -> float:
+def claim_cap_share(run: PreparedRun, folder: RunFolder, study_cap: float, least_share: float) -> float:
     """Return the US dollars that a slice may come to, and note them in its manifest, which is held for writing.
 
     All slices that are not complete may come to the same, of what the complete ones left; and to the `least` share
@@ -56,36 +57,36 @@ def claim_cap_share(run: PreparedRun, folder: RunFolder, cap: float, least_share
     lock = system_file_lock(run.workspace.runs / ".caps.lock")
     with hold_lock(lock, run.workspace.runs):
         study = find_slices(run.workspace, run.slice.study)
-        siblings = [sibling for sibling in study.folders if sibling.path != folder.path] if study else []
-        used = {sibling.path: dollars_in_use(sibling) for sibling in siblings}
+        siblings = [sibling for sibling in study.as_folders if sibling.path != folder.path] if study else []
+        used = {sibling.path: dollars_unavailable_to_other_slices(sibling) for sibling in siblings}
         complete = [sibling.path for sibling in siblings if sibling.head().status == "complete"]
-        own = folder.cost + pending_dollars(folder.path)
-        level = (cap - sum(used[path] for path in complete)) / (run.slice.number - len(complete))
-        left = max(0.0, cap - own - sum(used.values()) - _ROUNDING * run.slice.number)
+        own = folder.cost + max_unrecorded_batch_dollars(folder.path)
+        level = (study_cap - sum(used[path] for path in complete)) / (run.slice.number - len(complete))
+        left = max(0.0, study_cap - own - sum(used.values()) - _ROUNDING * run.slice.number)
         granted = own + min(left, max(level - own, least_share))
         manifest = folder.manifest()
         manifest.status, manifest.max_cost = "running", granted
-        manifest.slice = replace(run.slice, cap=cap)
+        manifest.slice = replace(run.slice, cap=study_cap)
         folder.write_manifest(manifest)
     return granted
 
 
-def dollars_in_use(folder: RunFolder) -> float:
+def dollars_unavailable_to_other_slices(slice_folder: RunFolder) -> float:
     """Return the US dollars of a slice that others can't spend: its share while it is asked, else what it came to."""
-    head, spent = folder.head(), pending_dollars(folder.path)
+    head, spent = slice_folder.head(), max_unrecorded_batch_dollars(slice_folder.path)
     try:
-        size = (folder.path / ANSWERS).stat().st_size
+        size = (slice_folder.path / ANSWERS).stat().st_size
     except OSError:
         size = 0
     # After a kill the manifest knows nothing of the last answers.
-    spent += (head.totals.cost or 0.0) if size == head.totals.bytes else folder.cost
-    return max(spent, head.max_cost or 0.0) if holds_cap_share(folder) else spent
+    spent += (head.totals.cost or 0.0) if size == head.totals.bytes else slice_folder.cost
+    return max(spent, head.max_cost or 0.0) if holds_cap_share(slice_folder) else spent
 
 
-def holds_cap_share(folder: RunFolder) -> bool:
+def holds_cap_share(slice_folder: RunFolder) -> bool:
     """Tell whether a slice is being asked, and has its share."""
-    head = folder.head()
-    return head.status == "running" and head.max_cost is not None and folder.is_held_for_writing()
+    head = slice_folder.head()
+    return head.status == "running" and head.max_cost is not None and slice_folder.is_held_for_writing()
 
 
 def _dearest_call_cost(run: PreparedRun, ready: Ready) -> float:
@@ -93,5 +94,5 @@ def _dearest_call_cost(run: PreparedRun, ready: Ready) -> float:
     if ready.tariff is None or ready.resolved.manual:
         return 0.0
     output = max_reply_tokens(run.spec.max_tokens)
-    longest = max((measured.input for measured in measure_calls(run.task, ready)), default=0)
+    longest = max((measured.input for measured in measure_call_tokens(run.task, ready)), default=0)
     return ready.tariff.cost(Usage(input=longest, output=output))

@@ -24,8 +24,8 @@ from genaipa.execution.truncation import PromptCounts, estimate_least_tokens
 from genaipa.runs.records import FailureInfo, answer_digest
 from genaipa.runs.writer import RunWriter
 from genaipa.systems.base import UNSUPPORTED_SCHEMA, Message, Settings
-from genaipa.systems.provider import environment_keys, mask_keys
-from genaipa.tasks.json_reply import read_json
+from genaipa.systems.provider import list_api_keys_in_environment, mask_keys
+from genaipa.tasks.json_reply import extract_json_or_flaw
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -99,7 +99,7 @@ class Engine:
         self.budget = Budget(limits.max_cost, spent=self.tally.cost)
         self.capped, self.needed = "", 0.0
         # A server may repeat the key that it was sent, in any of its words: none of it is kept.
-        self._keys = environment_keys()
+        self._keys = list_api_keys_in_environment()
         self.stopped: dict[str, str] = {}
         self.served: dict[str, set[str]] = {}
         self.sent: dict[str, dict[str, object]] = {}
@@ -111,7 +111,7 @@ class Engine:
     async def ask_systems(self, systems: Sequence[Ready]) -> None:
         """Ask everything that is missing. Failures are in the records; only an error that stops the run is raised."""
         self._writer = RunWriter(self.folder)
-        self.observer.begun(self.tally)
+        self.observer.on_run_started(self.tally)
         try:
             async with asyncio.TaskGroup() as group:
                 for ready in systems:
@@ -125,7 +125,7 @@ class Engine:
     async def _ask_system(self, ready: Ready) -> None:
         name = ready.resolved.requested_name
         assert ready.system is not None, "a system driven by hand is never called"
-        limits, waiting = self.limits, partial(self.observer.waiting, name)
+        limits, waiting = self.limits, partial(self.observer.on_wait, name)
         transport = ready.transport(ready.system, limits.max_connections, limits.max_retries, waiting)
         asked = _AskedSystem(ready, transport, asyncio.Semaphore(transport.at_once))
         await self._ask_unrecorded_calls(asked)
@@ -134,17 +134,17 @@ class Engine:
         await self.budget.count_pending_as_spent(name)
         if asked.breaker.is_open:
             self.stopped[name] = asked.breaker.reason
-            self.observer.stopped(name, asked.breaker.reason)
+            self.observer.on_system_stopped(name, asked.breaker.reason)
 
     async def _ask_unrecorded_calls(self, asked: _AskedSystem) -> None:
         """Ask what has no record yet, and keep what came of it by now."""
         # As many dialogues at once as the transport takes calls: enough to use it, and no more in memory.
         places = asyncio.Semaphore(asked.transport.at_once)
         target = dataclasses.replace(
-            asked.ready.target, is_done=self.tally.needs_no_asking, opening_messages=self._writer.opening_messages
+            asked.ready.target, is_done=self.tally.has_reply, opening_messages=self._writer.opening_messages
         )
         async with asyncio.TaskGroup() as group:
-            for dialogue in self.task.safe_dialogues(target):
+            for dialogue in self.task.dialogues_raising_task_error(target):
                 step = next(dialogue, None)
                 if step is None:
                     continue
@@ -181,8 +181,8 @@ class Engine:
         """Return the reply of a call from the records, or ask for it and keep it; or a _ConversationEndsError."""
         name = asked.ready.resolved.requested_name
         key = calls.call_record_key(self.task, name, call)
-        if self.tally.needs_no_asking(key):
-            return self.folder.read_records([self._offsets[key]])[0].reply or ""
+        if self.tally.has_reply(key):
+            return self.folder.read_records_at([self._offsets[key]])[0].reply or ""
         if asked.breaker.is_open or asked.capped or key in asked.failed:
             raise _ConversationEndsError
         messages, settings = await self._prepare_messages(name, call, key), self._make_call_settings(call)
@@ -222,20 +222,20 @@ class Engine:
             self._offsets[key] = offset
         self.tally.add(record)
         self.keep(record)
-        self.observer.recorded(record, self.tally)
+        self.observer.on_record_saved(record, self.tally)
         if record.reply is None:
             asked.failed.add(key)
             raise _ConversationEndsError
         return record.reply
 
-    async def _prepare_messages(self, name: str, call: Call, key: str) -> Sequence[Message]:
+    async def _prepare_messages(self, system: str, call: Call, record_key: str) -> Sequence[Message]:
         """Return the messages of a call, whose conversation's beginning is kept."""
         messages = call.messages
         if call.kind != "acknowledgement":
-            await self._record_opening_once(name, call)
-            messages = [*messages[:-1], dataclasses.replace(messages[-1], key=key)]
+            await self._record_opening_once(system, call)
+            messages = [*messages[:-1], dataclasses.replace(messages[-1], key=record_key)]
         if call.compute is not None:
-            carries = await self._compute_message_text(name, call)
+            carries = await self._compute_message_text(system, call)
             messages = [*messages[:-1], dataclasses.replace(messages[-1], carries=carries)]
         return messages
 
@@ -243,10 +243,12 @@ class Engine:
         """Work a message's text out in a thread, one at a time: other systems are asked meanwhile."""
         loop = asyncio.get_running_loop()
 
-        def say(how_far: str) -> None:
-            loop.call_soon_threadsafe(self.observer.waiting, system, how_far)
+        def report_progress(how_far: str) -> None:
+            loop.call_soon_threadsafe(self.observer.on_wait, system, how_far)
 
-        return await loop.run_in_executor(self._worker, self.task.safe_compute, call, say)
+        return await loop.run_in_executor(
+            self._worker, self.task.compute_text_raising_task_error, call, report_progress
+        )
 
     async def _record_opening_once(self, system: str, call: Call) -> None:
         """Keep how a conversation began, before anything of it is asked; calls side by side wait for the first."""
@@ -277,7 +279,7 @@ class Engine:
             for name, value in reply.sent.items()
         }
         self.sent[record.system] = sent
-        reading = self.task.safe_read(call, text, _STATUS[reply.finish])
+        reading = self.task.read_reply_raising_task_error(call, text, _STATUS[reply.finish])
         return replace(
             record,
             status=_STATUS[reply.finish],
@@ -305,7 +307,7 @@ class Engine:
         """Say once what is odd about replies of a system."""
         if remark and remark not in asked.remarks:
             asked.remarks.add(remark)
-            self.observer.said(f"{asked.ready.target.name}: {mask_keys(replace_surrogates(remark), self._keys)}.")
+            self.observer.on_note(f"{asked.ready.target.name}: {mask_keys(replace_surrogates(remark), self._keys)}.")
 
     def _check_prompt_cut(
         self, asked: _AskedSystem, record: Record, messages: Sequence[Message], reply: Reply, settings: Settings
@@ -317,13 +319,13 @@ class Engine:
             return False
         counted, counter = reply.usage.input, target.counter_for_text(name)
         # Some servers count a schema as well.
-        language = "" if settings.json_schema else self.task.language(name)
+        language = "" if settings.json_schema else self.task.find_text_language(name)
         still = asked.counts.has_count_stopped_growing(record.conversation, messages, counted)
         cut = asked.counts.is_prompt_cut(messages, counted, counter, language) or still
         if cut and not asked.cut:
             asked.cut = True
             sent = round(estimate_least_tokens(messages, counter.rate))
-            self.observer.said(
+            self.observer.on_note(
                 f"{target.name}: the server counts {counted:,} of about {sent:,} tokens sent: it cuts prompts, without "
                 "an error. Give the server a larger context (Ollama: OLLAMA_CONTEXT_LENGTH)."
             )
@@ -358,7 +360,7 @@ class Engine:
             except (_ConversationEndsError, BreakerOpenError):
                 break  # what came is paid for, and kept as a failure
             except NoReplyError as error:
-                error.attempts, error.usage = before.attempts + error.attempts, before.add_usage(error.usage)
+                error.attempts, error.usage = before.attempts + error.attempts, before.total_usage_with(error.usage)
                 raise
         flaw = self._explain_unusable_reply(call, attempt)
         asked.unusable = asked.unusable + 1 if flaw else 0
@@ -372,7 +374,7 @@ class Engine:
         """Return why a reply is of no use, in words; empty where the task can use it."""
         if attempt.has_only_thoughts:
             return "it has reasoning but no answer; a reasoning parser meant for another model also causes this"
-        return self.task.safe_flaw(call, attempt.reply)
+        return self.task.flaw_raising_task_error(call, attempt.reply)
 
     async def _send_call(
         self, asked: _AskedSystem, call: Call, messages: Sequence[Message], settings: Settings
@@ -389,7 +391,7 @@ class Engine:
                     raise
                 asked.in_words = True
         plain = replace(settings, json_schema=None)
-        flaw = partial(self.task.safe_flaw, call) if self.task.reads_json else None
+        flaw = partial(self.task.flaw_raising_task_error, call) if self.task.reads_json else None
         return await ask_for_json_in_words(lambda said: asked.transport.send(said, plain), messages, schema, flaw)
 
     async def _reserve_call_cost(
@@ -401,7 +403,7 @@ class Engine:
             return 0.0
         if key in self.budget.left:
             return self.budget.left.pop(key)
-        estimate = tariff.cost(max_call_usage(asked.ready.resolved.outgoing_messages(messages), settings))
+        estimate = tariff.cost(max_call_usage(asked.ready.resolved.messages_sent_to_model(messages), settings))
         if not estimate:
             return 0.0
         try:
@@ -450,19 +452,19 @@ async def ask_for_json_in_words(
     wanted = f"Reply with nothing but a JSON object that fits this JSON Schema:\n{json.dumps(schema)}"
     asked = [*messages[:-1], dataclasses.replace(messages[-1], content=f"{messages[-1].content}\n\n{wanted}")]
 
-    def read(reply: Reply) -> tuple[str, str]:
+    def read_json_and_flaw(reply: Reply) -> tuple[str, str]:
         if find_flaw:
             return reply.text, find_flaw(reply) if reply.finish == "stop" else ""
-        return read_json(reply.text, schema)
+        return extract_json_or_flaw(reply.text, schema)
 
     first = attempt = await ask(asked)
     if first.has_only_thoughts:
         return first
-    text, problem = read(first.reply)
+    text, problem = read_json_and_flaw(first.reply)
     if problem:
         attempt = (
             await ask(append_correction_request(asked, first.reply.text, f"{problem}. {wanted}"))
         ).add_earlier_attempt(first)
-        text = read(attempt.reply)[0]
+        text = read_json_and_flaw(attempt.reply)[0]
     sent = {**attempt.reply.sent, "json_schema": "in words"}
     return dataclasses.replace(attempt, reply=dataclasses.replace(attempt.reply, text=text, sent=sent))

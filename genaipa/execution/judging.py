@@ -14,9 +14,9 @@ from genaipa.execution.prepare import PreparedRun, prepare_resumed_run
 from genaipa.execution.run import carry_out_run
 from genaipa.files.locks import hold_lock, system_file_lock
 from genaipa.files.names import make_run_folder
-from genaipa.judging.plan import make_worklist
-from genaipa.runs.batches import pending_dollars
-from genaipa.systems.provider import make_run_title
+from genaipa.judging.plan import make_judge_worklist
+from genaipa.runs.batches import max_unrecorded_batch_dollars
+from genaipa.systems.provider import make_default_run_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,15 +51,15 @@ def prepare_judge_runs(
     """Prepare the asking of judges; the errors of `judging.plan.make_worklist`. A new run's folder isn't made yet."""
     if not request.judges:
         raise UsageError("name a judge; `genaipa systems` lists the models.")
-    worklist = make_worklist(workspace, request)
+    worklist = make_judge_worklist(workspace, request)
     for sentence in worklist.notes:
-        observer.said(sentence)
+        observer.on_note(sentence)
     runs = []
     for folder, missing in worklist.started:
-        observer.said(f"continuing {folder.name}, which lacks {missing:,} judgements")
+        observer.on_note(f"continuing {folder.name}, which lacks {missing:,} judgements")
         runs.append(prepare_resumed_run(workspace, folder.name, observer, offline=offline))
     for task in worklist.new:
-        title = f"judge-{make_run_title(task.spec.systems)}"
+        title = f"judge-{make_default_run_name(task.spec.systems)}"
         runs.append(PreparedRun(task, title, None, offline))
     return PreparedJudges(runs, worklist.wanted, worklist.had, worklist.answers)
 
@@ -84,7 +84,9 @@ async def carry_out_judge_runs(
     """Carry out the runs one after another; the spending cap holds what all of them spend and set aside for batches."""
     done: list[tuple[RunFolder, RunOutcome]] = []
     cap, own = limits.max_cost, None
-    dollars = [run.folder.cost + pending_dollars(run.folder.path) if run.folder else 0.0 for run in judges.runs]
+    dollars = [
+        run.folder.cost + max_unrecorded_batch_dollars(run.folder.path) if run.folder else 0.0 for run in judges.runs
+    ]
     for place, run in enumerate(judges.runs):
         if cap is not None:
             # What was set aside is set aside again as it is collected; sums of it in another order must not exceed it.
@@ -95,7 +97,7 @@ async def carry_out_judge_runs(
             first = outcome.capped.partition(";")[0]
             why = f"{first}; ${sum(dollars):.4f} of the cap of ${cap:.2f} is spent or set aside"
             outcome = replace(outcome, capped=why)
-        done.append((run.open_folder(), outcome))
+        done.append((run.open_or_create_folder(), outcome))
         if outcome.status == "capped":
             break
     return done

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from genaipa.errors import DataError, MissingPackageError, OptionError, SpendingCapError, UsageError, clip
-from genaipa.plugins import list_targets, make_each
+from genaipa.plugins import list_class_targets, make_plugins_and_problems
 from genaipa.runs import journal
 from genaipa.runs.manifest import ANSWERS
 from genaipa.runs.status import CountedRecord, Tally
-from genaipa.systems.provider import environment_keys, mask_keys
+from genaipa.systems.provider import list_api_keys_in_environment, mask_keys
 from genaipa.words import join_names
 
 if TYPE_CHECKING:
@@ -78,12 +78,12 @@ class Launch:
 
     def relay_process_line(self, line: str) -> None:
         """Pass on what a slice's process says, once for all slices, and without keys: it may say anything."""
-        sentence = mask_keys(line.strip(), environment_keys())
+        sentence = mask_keys(line.strip(), list_api_keys_in_environment())
         if sentence and sentence not in self.sentences:
             self.sentences.add(sentence)
             self.say(sentence)
 
-    def record_slice_exit(self, index: int, exit_code: int) -> bool:
+    def record_exit_and_check_continue(self, index: int, exit_code: int) -> bool:
         """Keep the exit code of a slice; whether others are still to be carried out.
 
         None are after a usage error, which is the same for all, or where the first ones fail before any answer.
@@ -120,7 +120,7 @@ class Launcher:
         """Carry out these slices, and tell `launch` how each ends; interrupted, have all stop in order first."""
         raise NotImplementedError
 
-    def check(self) -> Iterable[tuple[str, Any, str, str]]:
+    def doctor_rows(self) -> Iterable[tuple[str, Any, str, str]]:
         """Return rows for `genaipa doctor`: what, state, finding, remedy."""
         return ()
 
@@ -131,12 +131,12 @@ OWN = {LOCAL: "genaipa.execution.local:LocalLauncher"}
 
 def launcher_names() -> list[str]:
     """Return the names of all launchers, none of which is imported."""
-    return [name for name, _ in list_targets("launcher", OWN)]
+    return [name for name, _ in list_class_targets("launcher", OWN)]
 
 
 def load_launchers() -> dict[str, Launcher]:
     """Return name → launcher; a package's that can't be loaded is left out."""
-    return make_each("launcher", OWN, Launcher)[0]
+    return make_plugins_and_problems("launcher", OWN, Launcher)[0]
 
 
 def parse_launcher_option(option: str) -> tuple[Launcher, int | None]:
@@ -203,16 +203,16 @@ class StudyTally:
                 self._folders.setdefault(index, folder)
         total = Tally()
         for index, folder in self._folders.items():
-            total.add_tally(self._read_appended_answers(index, folder))
+            total.add_tally(self._update_slice_tally(index, folder))
         documents = sum(self._documents.values())
         if not documents:
-            total.set_planned_answers(self.example.spec, self.example.task.orders)
+            total.set_planned_answers(self.example.spec, self.example.task.question_orders)
             documents = len(self.example.task.facts)
         for row in total.rows.values():
             row.planned = round(row.planned * self.example.corpus.asked / max(1, documents))
         return total
 
-    def _read_appended_answers(self, index: int, folder: RunFolder) -> Tally:
+    def _update_slice_tally(self, index: int, folder: RunFolder) -> Tally:
         """Return the counts of a slice, with the answers that were appended since the last look."""
         if index not in self._tallies:
             try:

@@ -27,10 +27,10 @@ from genaipa.errors import (
     TransientError,
     clip,
 )
-from genaipa.systems.base import MAX_TOKENS, UNDONE, Finish, Reply, Usage, check_passages
+from genaipa.systems.base import MAX_TOKENS, UNDONE, Finish, Reply, Usage, select_usable_passages
 from genaipa.systems.provider import redact
-from genaipa.systems.thoughts import join_thoughts, split_thoughts, strip_answer_frame
-from genaipa.words import printable
+from genaipa.systems.thoughts import join_distinct_thoughts, split_thoughts, strip_blank_lines_and_end_mark
+from genaipa.words import make_printable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -147,14 +147,16 @@ class Budget:
         """Record's key → the part of `reserved` that is set aside for it while its reply is still to come."""
         self._settled = asyncio.Condition()
 
-    async def reserve(self, estimate: float, *, of_left: bool = True) -> None:
+    async def reserve(self, estimate: float, *, wait_for_pending_batches: bool = True) -> None:
         """Set money aside for a call that may cost this much; a SpendingCapError if it can't come free any more.
 
         Without `of_left` it does not wait for what is `left` to come free.
         """
         async with self._settled:
             # Calls under way mostly cost less than was set aside for them: wait for the rest before giving up.
-            while not self._fits_under_cap(estimate) and self._may_release_dollars(of_left=of_left):
+            while not self._fits_under_cap(estimate) and self._may_release_dollars(
+                wait_for_pending_batches=wait_for_pending_batches
+            ):
                 await self._settled.wait()
             if not self._fits_under_cap(estimate):
                 raise SpendingCapError(
@@ -163,9 +165,9 @@ class Budget:
                 )
             self.reserved += estimate
 
-    def _may_release_dollars(self, *, of_left: bool) -> bool:
+    def _may_release_dollars(self, *, wait_for_pending_batches: bool) -> bool:
         """Whether a call is under way whose reservation may not be needed."""
-        return self.reserved - (0 if of_left else sum(self.left.values())) > _ROUNDING
+        return self.reserved - (0 if wait_for_pending_batches else sum(self.left.values())) > _ROUNDING
 
     def _fits_under_cap(self, estimate: float) -> bool:
         return self.cap is None or self.spent + self.reserved + estimate <= self.cap
@@ -207,8 +209,8 @@ class Breaker:
 
     def note_failure(self, error: NoReplyError) -> None:
         """Take note of a failure that no retry mended."""
-        self._count = self._count + 1 if error.signature == self._last else 1
-        self._last = error.signature
+        self._count = self._count + 1 if error.comparison_key == self._last else 1
+        self._last = error.comparison_key
         if isinstance(error, TransientError) and _is_wait_too_long(error.retry_after):
             self.reason = f"{error} (it asks to wait {error.retry_after:.0f} s)"
         if not isinstance(error, PermanentError) or error.kind == NOT_RECORDED:
@@ -252,9 +254,9 @@ class Attempt:
 
     def add_earlier_attempt(self, earlier: Attempt) -> Attempt:
         """Return this attempt with the tries and tokens of the one before it."""
-        return Attempt(self.reply, earlier.attempts + self.attempts, earlier.add_usage(self.usage))
+        return Attempt(self.reply, earlier.attempts + self.attempts, earlier.total_usage_with(self.usage))
 
-    def add_usage(self, further: Usage | None) -> Usage | None:
+    def total_usage_with(self, further: Usage | None) -> Usage | None:
         """Return the tokens of this attempt and of a further one."""
         return _sum_usages(self.usage, further)
 
@@ -299,8 +301,8 @@ async def ask_with_retries(
         except TransientError as error:
             wasted = error.usage = _sum_usages(wasted, error.usage)
             error.attempts = attempt
-            repeated = error.kind not in _PASSING and not error.overload and error.signature == previous
-            previous = error.signature
+            repeated = error.kind not in _PASSING and not error.overload and error.comparison_key == previous
+            previous = error.comparison_key
             if repeated or attempt > limits.retries or _is_wait_too_long(error.retry_after):
                 raise
             if not limits.patient:
@@ -340,12 +342,12 @@ async def _ask_once(system: System, messages: Sequence[Message], settings: Setti
         raise PermanentError(f"it returned a {type(reply).__name__} instead of a Reply", kind="exception")
     if not isinstance(reply.text, str) or reply.finish not in get_args(Finish):
         raise PermanentError(f"its Reply has no text, or an unknown finish ({reply.finish})", kind="exception")
-    reply, usage = _separate_thoughts(reply), _check_usage(reply.usage)
+    reply, usage = _separate_thoughts(reply), _usage_if_valid(reply.usage)
     if is_empty_reply(reply) and reply.finish == "stop" and not (reply.thoughts or (usage and usage.reasoning)):
         empty = TransientError(f"{system.name} sent an empty reply.", kind="empty-reply")
         empty.usage = usage
         raise empty
-    passages, odd = check_passages(reply.passages)
+    passages, odd = select_usable_passages(reply.passages)
     return dataclasses.replace(
         reply,
         passages=passages,
@@ -359,7 +361,7 @@ async def _ask_once(system: System, messages: Sequence[Message], settings: Setti
 
 def _clean_server_text(text: str) -> str:
     """Return a server's words, which may be of any length, on one line, without what would steer a terminal."""
-    return printable(" ".join(text[:_LONGEST_ERROR].split()))
+    return make_printable(" ".join(text[:_LONGEST_ERROR].split()))
 
 
 def _separate_thoughts(reply: Reply) -> Reply:
@@ -368,7 +370,10 @@ def _separate_thoughts(reply: Reply) -> Reply:
     beside = reply.thoughts if isinstance(reply.thoughts, str) else ""
     finish: Finish = "length" if unclosed and reply.finish == "stop" else reply.finish
     return dataclasses.replace(
-        reply, text=strip_answer_frame(answer), thoughts=join_thoughts(thoughts, beside), finish=finish
+        reply,
+        text=strip_blank_lines_and_end_mark(answer),
+        thoughts=join_distinct_thoughts(thoughts, beside),
+        finish=finish,
     )
 
 
@@ -377,7 +382,7 @@ def is_empty_reply(reply: Reply) -> bool:
     return not reply.text.strip()
 
 
-def _check_usage(usage: object) -> Usage | None:
+def _usage_if_valid(usage: object) -> Usage | None:
     """Return the tokens, where they can be counted and priced; None if a server or an assistant states nonsense."""
     if not isinstance(usage, Usage):
         return None

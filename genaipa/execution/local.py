@@ -60,7 +60,7 @@ class _SliceProcesses:
         """Run a slice to its end, and note it; have all stop if no other is to be begun."""
         code = self._run_slice(index)
         with self._lock:
-            goes_on = self._launch.record_slice_exit(index, code)
+            goes_on = self._launch.record_exit_and_check_continue(index, code)
         if not goes_on:
             self.stop_all()
 

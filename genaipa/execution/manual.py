@@ -76,12 +76,12 @@ class ManualRun:
         self.systems = [ready for ready in systems if ready.resolved.manual]
         self.tally, self._offsets = folder.tally_records()
 
-    def known_sheets(self) -> Iterator[ChatSheet]:
+    def chats_with_known_messages(self) -> Iterator[ChatSheet]:
         """Every chat whose messages are known by now, in the order of the plan."""
         number = 0
         for ready in self.systems:
             sheet, chat, before = None, "", None  # type: ChatSheet | None, str, Call | None
-            for call, known in self._manual_calls(ready.target):
+            for call, known in self._manual_calls_and_whether_known(ready.target):
                 key = calls.call_record_key(self.task, ready.resolved.requested_name, call)
                 conversation = calls.call_conversation_id(self.task, ready.resolved.requested_name, call)
                 if conversation != chat or before is not None:
@@ -104,11 +104,11 @@ class ManualRun:
             if sheet is not None:
                 yield sheet
 
-    def _manual_calls(self, target: Target) -> Iterator[tuple[Call, bool]]:
+    def _manual_calls_and_whether_known(self, target: Target) -> Iterator[tuple[Call, bool]]:
         """Every call that a person carries, and whether all is in that its messages depend on."""
         known = True
 
-        def reply(call: Call) -> str:
+        def find_reply(call: Call) -> str:
             nonlocal known
             if call.kind == "acknowledgement" or call.independent_of_reply:
                 return call.placeholder_reply
@@ -116,31 +116,31 @@ class ManualRun:
             known = known and bool(said)
             return said or ""
 
-        for dialogue in self.task.safe_dialogues(target):
+        for dialogue in self.task.dialogues_raising_task_error(target):
             known = True
-            for call in walk_calls(dialogue, reply):
+            for call in walk_calls(dialogue, find_reply):
                 if call.kind != "acknowledgement":
                     yield call, known
 
-    def missing_replies(self) -> Iterator[tuple[ChatSheet, str]]:
+    def sheets_and_keys_missing_replies(self) -> Iterator[tuple[ChatSheet, str]]:
         """Return the chats and keys whose replies are still wanted."""
-        for sheet in self.known_sheets():
+        for sheet in self.chats_with_known_messages():
             for key in sheet.calls:
-                if not self.tally.needs_no_asking(key):
+                if not self.tally.has_reply(key):
                     yield sheet, key
 
     def last_answered_call(self, sheet: ChatSheet) -> Call | None:
         """Return the last call of a chat whose reply is in; None while it has none."""
-        kept = [call for key, call in sheet.calls.items() if self.tally.needs_no_asking(key)]
+        kept = [call for key, call in sheet.calls.items() if self.tally.has_reply(key)]
         return kept[-1] if kept else sheet.follows
 
     def write_sheets(self) -> list[Path]:
         """Write the files of every chat that has replies missing and no files yet; the new ones."""
         written = []
-        for sheet in self.known_sheets():
+        for sheet in self.chats_with_known_messages():
             named = re.sub(r"[^A-Za-z0-9.]+", "-", sheet.name).strip("-")
             stem = f"sheets/{sheet.number:02}-{named}"
-            if all(map(self.tally.needs_no_asking, sheet.calls)):
+            if all(map(self.tally.has_reply, sheet.calls)):
                 continue
             for suffix, text in (
                 ("messages", self._format_messages_file(sheet)),
@@ -195,7 +195,12 @@ class ManualRun:
         head = _CONVERSATION_LINE.match(lines[0]) if lines else None
         if head is None:
             raise DataError(path, "is not a fill-in file: its first line, which names the conversation, is missing.")
-        keys = {c.label: key for s in self.known_sheets() if s.name == head.group(1) for key, c in s.calls.items()}
+        keys = {
+            c.label: key
+            for s in self.chats_with_known_messages()
+            if s.name == head.group(1)
+            for key, c in s.calls.items()
+        }
         if not keys:
             raise DataError(path, f"the conversation '{head.group(1)}' is not one of {self.folder.name}.", "line 1")
         replies: dict[str, list[str]] = {}
@@ -228,7 +233,9 @@ class ManualRun:
         A summary is never replaced: answers may rest on it.
         """
         result = Collected()
-        wanted = {key: (sheet.system, call) for sheet in self.known_sheets() for key, call in sheet.calls.items()}
+        wanted = {
+            key: (sheet.system, call) for sheet in self.chats_with_known_messages() for key, call in sheet.calls.items()
+        }
         writer = RunWriter(self.folder)
         try:
             for key, text in replies.items():
@@ -254,7 +261,7 @@ class ManualRun:
         if not writer.has_begun(calls.call_conversation_id(self.task, system, call)):
             await calls.record_conversation_opening(writer, self.task, system, call)
         thoughts, reply, _ = split_thoughts(text)
-        reading = self.task.safe_read(call, reply)
+        reading = self.task.read_reply_raising_task_error(call, reply)
         await writer.append(
             replace_fields(
                 calls.make_blank_record(self.task, system, call),
@@ -269,6 +276,6 @@ class ManualRun:
         )
 
     def _recorded_reply(self, record_key: str) -> str | None:
-        if not self.tally.needs_no_asking(record_key):
+        if not self.tally.has_reply(record_key):
             return None
-        return self.folder.read_records([self._offsets[record_key]])[0].reply
+        return self.folder.read_records_at([self._offsets[record_key]])[0].reply

@@ -16,10 +16,10 @@ from genaipa.execution.limits import RunLimits
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare_run
 from genaipa.execution.run import carry_out_run
-from genaipa.files.strict_yaml import convert
+from genaipa.files.strict_yaml import convert_to_type
 from genaipa.judging.plan import JudgeRequest
-from genaipa.kinds import DEFAULT, options
-from genaipa.runs.run import Run, Runs, resolve_runs
+from genaipa.kinds import DEFAULT, load_plan_options
+from genaipa.runs.run import Run, Runs, resolve_workspace_and_run_names
 from genaipa.systems.base import SamplingOptions
 from genaipa.tasks.catalog import find_task_kind
 from genaipa.tasks.request import RunRequest
@@ -109,41 +109,43 @@ def make_run_request(systems: Systems, documents: Documents, arguments: RunOptio
     given["corpus"] = None if given.get("corpus") is None else str(given["corpus"])
     given["kind"] = find_task_kind(given.get("task", DEFAULT))
     own = {
-        name: _convert_kind_option(name, option, given.pop(name)) for name, option in options().items() if name in given
+        name: _convert_kind_option(name, option, given.pop(name))
+        for name, option in load_plan_options().items()
+        if name in given
     }
     given["plan"] = {**given.get("plan", {}), **{name: value for name, value in own.items() if value is not None}}
     limits = {field.name: given.pop(field.name) for field in fields(RunLimits) if field.name in given}
     for name, limit in limits.items():
-        convert({name: limit}, dict[str, _LIMITS[name]], "genaipa.run")  # type: ignore[valid-type]
-    return convert(given, RunRequest, "genaipa.run"), RunLimits(**limits)
+        convert_to_type({name: limit}, dict[str, _LIMITS[name]], "genaipa.run")  # type: ignore[valid-type]
+    return convert_to_type(given, RunRequest, "genaipa.run"), RunLimits(**limits)
 
 
-def _convert_kind_option(name: str, option: Option, given: Any) -> Any:
+def _convert_kind_option(name: str, option: Option, value: Any) -> Any:
     """Read an option that is only a kind's: names, a word, or a number; None stays none."""
-    if given is None:
+    if value is None:
         return None
     if option.takes is tuple:
-        return _list_argument_names(name, given)
+        return _list_argument_names(name, value)
     if option.takes is str:
-        return "-".join(map(str, given)) if isinstance(given, tuple) else str(given)
-    return convert({name: given}, dict[str, option.type], "genaipa.run")[name]  # type: ignore[name-defined]
+        return "-".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return convert_to_type({name: value}, dict[str, option.type], "genaipa.run")[name]  # type: ignore[name-defined]
 
 
-def _system_names(given: Systems) -> tuple[str, ...]:
-    several = [given] if isinstance(given, str | type) else given
+def _system_names(systems: Systems) -> tuple[str, ...]:
+    several = [systems] if isinstance(systems, str | type) else systems
     try:
         return tuple(
             dict.fromkeys(one if isinstance(one, str) else f"{one.__module__}:{one.__qualname__}" for one in several)
         )
     except (AttributeError, TypeError):
-        raise UsageError(f"give each system as a name or as a class of yours, not {given!r}.") from None
+        raise UsageError(f"give each system as a name or as a class of yours, not {systems!r}.") from None
 
 
-def _list_argument_names(argument: str, given: Documents) -> tuple[str, ...]:
+def _list_argument_names(argument: str, value: Documents) -> tuple[str, ...]:
     try:
-        return list_names(given)
+        return list_names(value)
     except (AttributeError, TypeError):
-        raise UsageError(f"{argument} are given as names or as loaded objects, not {given!r}.") from None
+        raise UsageError(f"{argument} are given as names or as loaded objects, not {value!r}.") from None
 
 
 def run(
@@ -193,7 +195,7 @@ async def run_async(
     request, limits = make_run_request(systems, documents, options)
     prepared = prepare_run(here, request, observer)
     await carry_out_run(prepared, limits, observer)
-    return Run(here, prepared.open_folder())
+    return Run(here, prepared.open_or_create_folder())
 
 
 def judge(
@@ -217,7 +219,7 @@ def judge(
     >>> genaipa.judge("demo", "example_judge:RulesOfThumb")
     [<Run ...-judge-example_judge-RulesOfThumb: complete, ... answers>]
     """
-    here, names = resolve_runs(runs, workspace)
+    here, names = resolve_workspace_and_run_names(runs, workspace)
     hears = observer or Observer()
     request = JudgeRequest(names, list_names(judges), passes, evidence, own_family)
     with judging.hold_judging_lock(here):
@@ -239,14 +241,14 @@ def _run_coroutine_in_thread(asking: Coroutine[Any, Any, T]) -> T:
     """Carry it out in a thread where a loop runs already, as in a notebook; what stops the caller stops the run."""
     stops: list[Callable[[], object]] = []
 
-    async def stoppable() -> T:
+    async def run_until_stopped() -> T:
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None, "a coroutine runs in a task"
         stops.append(lambda: loop.call_soon_threadsafe(task.cancel))
         return await asking
 
     with ThreadPoolExecutor(1) as pool:
-        made = pool.submit(asyncio.run, stoppable())
+        made = pool.submit(asyncio.run, run_until_stopped())
         try:
             return made.result()
         except BaseException:
@@ -260,7 +262,7 @@ def _add_options_to_signature(function: Callable[..., Any]) -> None:
     signature = inspect.signature(function)
     fixed = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
     kind = inspect.Parameter.KEYWORD_ONLY
-    takes = {name: known.takes for name, known in options().items() if name not in RunOptions.__annotations__}
+    takes = {name: known.takes for name, known in load_plan_options().items() if name not in RunOptions.__annotations__}
     named = [
         inspect.Parameter(name, kind, default=_default_option_value(name), annotation=annotation)
         for name, annotation in {**RunOptions.__annotations__, **takes}.items()
@@ -273,7 +275,7 @@ def _default_option_value(option: str) -> Any:
     for holder in (RunRequest(("",)), RunLimits()):
         if hasattr(holder, option):
             return getattr(holder, option)
-    return known.default if (known := options().get(option)) else None
+    return known.default if (known := load_plan_options().get(option)) else None
 
 
 for _function in (run, run_async):

@@ -24,36 +24,41 @@ class Observer:
     >>> run = genaipa.run("extractive", "brindlecart", experiment="quality", limit=1, observer=Refusals())
     """
 
-    def said(self, sentence: str) -> None:
+    def on_note(self, sentence: str) -> None:
         """Something worth knowing about the request, the data or a system."""
 
     @contextlib.contextmanager
-    def pulling(self, title: str) -> Iterator[Callable[[int, int], None] | None]:  # noqa: ARG002 - for whoever overrides it
+    def show_download(self, title: str) -> Iterator[Callable[[int, int], None] | None]:  # noqa: ARG002 - for whoever overrides it
         """Show that a data set is being fetched; the callable that it yields takes (files done, files to fetch)."""
         yield None
 
-    def ready(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> None:
+    def on_systems_ready(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> None:
         """Hear that the systems are ready, before anything is asked; `cap` is in US dollars, None without one."""
 
     @contextlib.contextmanager
-    def watching(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> Iterator[Observer]:  # noqa: ARG002 - for whoever overrides it
+    def observer_while_asking(  # for whoever overrides it
+        self,
+        run: PreparedRun,  # noqa: ARG002
+        systems: Sequence[Ready],  # noqa: ARG002
+        cap: float | None,  # noqa: ARG002
+    ) -> Iterator[Observer]:
         """Give the observer that hears the rest, while the systems are asked."""
         yield self
 
-    def begun(self, tally: Tally) -> None:
+    def on_run_started(self, tally: Tally) -> None:
         """Hear that the run starts with these counts."""
 
-    def recorded(self, record: Record, tally: Tally) -> None:
+    def on_record_saved(self, record: Record, tally: Tally) -> None:
         """Hear that a record was kept."""
 
-    def counted(self, tally: Tally) -> None:
+    def on_counts_updated(self, tally: Tally) -> None:
         """Hear the counts as they are now, where other processes keep the records."""
 
-    def waiting(self, system: str, reason: str) -> None:
+    def on_wait(self, system: str, reason: str) -> None:
         """Hear that a call will be tried again, for this reason."""
 
-    def out(self, system: str, asked: int, done: int) -> None:
+    def on_batch_progress(self, system: str, asked: int, done: int) -> None:
         """`asked` requests of a system are out in batches; its provider has `done` some, if it says so."""
 
-    def stopped(self, system: str, reason: str) -> None:
+    def on_system_stopped(self, system: str, reason: str) -> None:
         """Hear that a system is asked no more in this run."""

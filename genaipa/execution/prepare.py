@@ -18,21 +18,21 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 import genaipa
-from genaipa.datasets.base import find_dataset_with_document, load_datasets
+from genaipa.datasets.base import find_unpulled_dataset_with_document, load_datasets
 from genaipa.errors import DataError, OptionError, RunError, UsageError
 from genaipa.execution.observer import Observer
-from genaipa.files.locks import hold_folder
+from genaipa.files.locks import hold_folder_lock
 from genaipa.files.names import clean_folder_name, make_run_folder
 from genaipa.files.stamps import now
 from genaipa.kinds import find_kind
-from genaipa.runs.documents import load_run_documents
+from genaipa.runs.documents import add_run_documents_to_workspace
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import FORMAT, Digests, Manifest, RunSpec, Slice
 from genaipa.runs.selection import find_run, find_slices, run_folders
-from genaipa.runs.slices import shared_plan_of_head, shared_slice_plan
+from genaipa.runs.slices import shared_plan_key, shared_plan_key_of_head
 from genaipa.systems.catalog import ResolvedSystem, resolve_system
-from genaipa.systems.provider import list_providers, make_run_title
-from genaipa.tasks.catalog import make_task, task_file_digest
+from genaipa.systems.provider import list_providers, make_default_run_name
+from genaipa.tasks.catalog import digest_task_file_if_not_shipped, make_task
 from genaipa.tasks.planning import plan_slice, resolve_documents
 from genaipa.tasks.request import Resources, make_spec, select_kind_options
 
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 def _make_resources(observer: Observer, *, offline: bool) -> Resources:
     """Return what a request may need: the published documents, and an observer's ear."""
 
-    def fetch(documents: Sequence[str]) -> None:
+    def pull_documents(documents: Sequence[str]) -> None:
         for name in documents:
-            if (dataset := find_dataset_with_document(name)) is None:
+            if (dataset := find_unpulled_dataset_with_document(name)) is None:
                 continue
             if offline:
                 raise UsageError(
@@ -56,11 +56,13 @@ def _make_resources(observer: Observer, *, offline: bool) -> Resources:
                     f"offline; run 'genaipa get {dataset.name}' once, or 'genaipa get {dataset.name} --from FOLDER'."
                 )
             missing = ", ".join(other for other in documents if other in dataset.documents)
-            observer.said(f"{missing}: not fetched yet; pulling the published {dataset.title} documents (once)")
-            with observer.pulling(dataset.title) as progress:
+            observer.on_note(f"{missing}: not fetched yet; pulling the published {dataset.title} documents (once)")
+            with observer.show_download(dataset.title) as progress:
                 dataset.pull(origin=None, offline=False, progress=progress)
 
-    return Resources(observer.said, lambda: [name for known in load_datasets() for name in known.documents], fetch)
+    return Resources(
+        observer.on_note, lambda: [name for known in load_datasets() for name in known.documents], pull_documents
+    )
 
 
 _PACKAGES = ("langchain-text-splitters", "jinja2", "genai-prices")
@@ -135,7 +137,7 @@ class PreparedRun:
         subjects = tuple(self.task.facts) or (self.spec.task,)
         if self.corpus is not None:
             subjects = (Path(self.corpus.file).stem,)
-        return self.named or make_run_title(self.spec.systems, *subjects)
+        return self.named or make_default_run_name(self.spec.systems, *subjects)
 
     @property
     def workspace(self) -> Workspace:
@@ -179,12 +181,12 @@ class PreparedRun:
             return self.folder.manifest().max_cost if self.folder else None
         return None if math.isinf(given) else given
 
-    def open_folder(self) -> RunFolder:
+    def open_or_create_folder(self) -> RunFolder:
         """Open the run folder, made now if the run is new, and nobody has begun the same meanwhile."""
         if self.folder is None:
             runs = self.workspace.runs
             make_run_folder(runs)
-            with hold_folder(runs):
+            with hold_folder_lock(runs):
                 self.folder = self.find_begun() or RunFolder.create(runs, self.make_manifest())
         return self.folder
 
@@ -201,11 +203,11 @@ class PreparedRun:
             digests=self.digests,
             documents=dict(self.task.facts),
             systems={},
-            orders=self.task.orders,
+            orders=self.task.question_orders,
             versions=versions_for_manifest(),
             commit=commit,
             dirty=dirty,
-            planned=0 if self.task.orders else self.task.count_planned(),
+            planned=0 if self.task.question_orders else self.task.count_planned_answers(),
             corpus=self.corpus,
             slice=self.slice,
         )
@@ -232,9 +234,9 @@ def prepare_run(workspace: Workspace, request: RunRequest, observer: Observer | 
         run.folder = find_run_of_same_plan(run, request.name)
         run.find_begun = partial(find_run_of_same_plan, run, request.name, known)
     for note in task.notes if run.folder is None else ():
-        observer.said(note)
+        observer.on_note(note)
     if run.folder is not None and not run.folder.is_complete():
-        observer.said(f"this plan has a run already: continuing {run.folder.name} (the option `new` starts afresh)")
+        observer.on_note(f"this plan has a run already: continuing {run.folder.name} (the option `new` starts afresh)")
     return run
 
 
@@ -250,7 +252,7 @@ def _prepare_slice(workspace: Workspace, request: RunRequest, resources: Resourc
     planned = plan_slice(workspace, request, resources)
     assert request.slice is not None, "a slice is asked for"
     index, number = request.slice
-    study = request.name or make_run_title(request.systems, Path(planned.corpus.file).stem)
+    study = request.name or make_default_run_name(request.systems, Path(planned.corpus.file).stem)
     part = Slice(study, index, number, planned.plan)
     task = make_task(planned.spec, planned.workspace)
     run = PreparedRun(task, request.name, None, request.offline, planned.corpus, slice=part)
@@ -272,8 +274,8 @@ def _find_begun_slice(run: PreparedRun, part: Slice) -> RunFolder | None:
     study = find_slices(run.workspace, part.study)
     if study is None:
         return None
-    plan = shared_slice_plan(part, run.spec.systems, run.spec.repetitions)
-    other = next((folder for folder in study.folders if shared_plan_of_head(folder.head()) != plan), None)
+    plan = shared_plan_key(part, run.spec.systems, run.spec.repetitions)
+    other = next((folder for folder in study.as_folders if shared_plan_key_of_head(folder.head()) != plan), None)
     if other is not None:
         head = other.head()
         assert head.slice is not None, "it is one"
@@ -310,7 +312,9 @@ def prepare_resumed_run(
     observer = observer or Observer()
     folder = find_run(workspace, name)
     manifest = folder.manifest()
-    task = make_task(manifest.spec, load_run_documents(workspace, folder, manifest, observer.said), folder)
+    task = make_task(
+        manifest.spec, add_run_documents_to_workspace(workspace, folder, manifest, observer.on_note), folder
+    )
     run = PreparedRun(task, manifest.name, folder, offline, manifest.corpus, slice=manifest.slice)
     check_inputs_unchanged(folder, manifest, run.digests)
     return run
@@ -319,8 +323,8 @@ def prepare_resumed_run(
 def compute_input_digests(task: Task, systems: Sequence[ResolvedSystem]) -> Digests:
     """Digests of everything that replies depend on: the task's data, its file, and the system behind each name."""
     own = task.digests
-    identities = {system.requested_name: system.identity for system in systems}
-    return replace(own, systems=identities, task={**own.task, **task_file_digest(task)})
+    identities = {system.requested_name: system.name_with_file_digest for system in systems}
+    return replace(own, systems=identities, task={**own.task, **digest_task_file_if_not_shipped(task)})
 
 
 def check_inputs_unchanged(folder: RunFolder, manifest: Manifest, current_digests: Digests) -> None:

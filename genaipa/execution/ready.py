@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import GenaipaError, NotReadyError
 from genaipa.execution.limits import Transport
-from genaipa.runs.procedure import choose_tally_row
+from genaipa.runs.procedure import tally_row_name
 from genaipa.systems import costs
 from genaipa.systems.base import MAX_TOKENS, BuiltinSystem, Message, Readiness, Usage
 from genaipa.systems.catalog import ResolvedSystem
@@ -74,22 +74,22 @@ def estimate_run_costs(run: PreparedRun, ready: Ready) -> list[CostEstimate]:
     return [_scale_cost_estimate(row, run.study_size_factor) for row in estimate_task_costs(run.task, ready)]
 
 
-def _scale_cost_estimate(row: CostEstimate, times: float) -> CostEstimate:
-    def more(cost: float | None) -> float | None:
-        return None if cost is None else cost * times
+def _scale_cost_estimate(estimate: CostEstimate, factor: float) -> CostEstimate:
+    def scale_cost(cost: float | None) -> float | None:
+        return None if cost is None else cost * factor
 
-    usage = row.usage
-    usage = Usage(round(usage.input * times), round(usage.cached * times), 0, round(usage.output * times))
-    costs = more(row.cost), more(row.cached_cost), more(row.batch_cost)
-    return CostEstimate(row.system, row.initialization, round(row.calls * times), usage, *costs)
+    usage = estimate.usage
+    usage = Usage(round(usage.input * factor), round(usage.cached * factor), 0, round(usage.output * factor))
+    costs = scale_cost(estimate.cost), scale_cost(estimate.cached_cost), scale_cost(estimate.batch_cost)
+    return CostEstimate(estimate.system, estimate.initialization, round(estimate.calls * factor), usage, *costs)
 
 
 def estimate_task_costs(task: Task, ready: Ready) -> list[CostEstimate]:
     """Return the rows of one system over a task."""
     rows: dict[str, CostEstimate] = {}
-    times, batched = task.safe_sample(ready.target)[1], ready.resolved.batch_tariff
-    for call, tokens_in, tokens_out, repeated in measure_calls(task, ready):
-        name = choose_tally_row(task.name, call.coordinates)
+    times, batched = task.sample_raising_task_error(ready.target)[1], ready.resolved.batch_tariff
+    for call, tokens_in, tokens_out, repeated in measure_call_tokens(task, ready):
+        name = tally_row_name(task.name, call.coordinates)
         row = rows.setdefault(name, CostEstimate(ready.resolved.requested_name, name))
         cached = repeated if repeated >= SMALLEST_CACHED else 0
         row.calls += times
@@ -101,42 +101,42 @@ def estimate_task_costs(task: Task, ready: Ready) -> list[CostEstimate]:
     return list(rows.values())
 
 
-def _add_usage_cost(sum_: float | None, tariff: Tariff | None, usage: Usage, times: int) -> float | None:
-    return None if sum_ is None or tariff is None else sum_ + times * tariff.cost(usage)
+def _add_usage_cost(total: float | None, tariff: Tariff | None, usage: Usage, times: int) -> float | None:
+    return None if total is None or tariff is None else total + times * tariff.cost(usage)
 
 
-def measure_calls(task: Task, ready: Ready) -> Iterator[Measured]:
+def measure_call_tokens(task: Task, ready: Ready) -> Iterator[Measured]:
     """Return the calls of the task's sample of its questions."""
     counted: dict[tuple[str, str], int] = {}
     target = ready.target
 
-    def tokens(messages: Sequence[Message], document: str) -> int:
+    def count_message_tokens(messages: Sequence[Message], document: str) -> int:
         total = 0
         for message in messages:
             known = (document, message.content)
             if known not in counted:
                 bare = _LENGTH.sub("", message.content)
                 replies = sum(map(int, _LENGTH.findall(message.content)))
-                counted[known] = replies + (target.count(bare, document) if bare else 0)
+                counted[known] = replies + (target.count_tokens(bare, document) if bare else 0)
             total += counted[known]
         return total
 
-    for dialogue in task.safe_sample(target)[0]:
+    for dialogue in task.sample_raising_task_error(target)[0]:
         before: Sequence[Message] = ()
         for call in walk_calls(
             dialogue, lambda call: call.placeholder_reply or f"\ue000{_assume_reply_tokens(task, call, target)}\ue001"
         ):
             document = call.coordinates.get("document", "")
-            shared, sent = 0, ready.resolved.outgoing_messages(call.messages)
+            shared, sent = 0, ready.resolved.messages_sent_to_model(call.messages)
             for one, other in zip(before, sent, strict=False):
                 if one is not other:
                     break
                 shared += 1
-            repeated = tokens(sent[:shared], document)
-            rest = tokens(sent[shared:], document)
+            repeated = count_message_tokens(sent[:shared], document)
+            rest = count_message_tokens(sent[shared:], document)
             if schema := call.settings.get("json_schema"):
                 # Providers put it before the messages.
-                form = tokens([Message("user", json.dumps(schema))], document)
+                form = count_message_tokens([Message("user", json.dumps(schema))], document)
                 repeated, rest = (repeated + form, rest) if repeated else (0, rest + form)
             yield Measured(call, repeated + rest, _assume_reply_tokens(task, call, target), repeated)
             before = sent
@@ -149,7 +149,7 @@ def _assume_reply_tokens(task: Task, call: Call, target: Target) -> int:
     if call.words:
         return min(round(call.words * TOKENS_PER_WORD), limit or call.words * 2)
     if call.placeholder_reply:
-        return min(limit or MAX_TOKENS, target.count(call.placeholder_reply))
+        return min(limit or MAX_TOKENS, target.count_tokens(call.placeholder_reply))
     return min(limit or REPLY_TOKENS, REPLY_TOKENS)
 
 
@@ -179,7 +179,7 @@ class Ready:
         return wanted and any(counter.guess for counter in self.target.counters.values())
 
 
-def note_estimated_tokens(systems: Sequence[str]) -> str:
+def estimated_tokens_note(systems: Sequence[str]) -> str:
     """Return a note that these systems' tokens are estimated."""
     return (
         f"{', '.join(systems)}: no tokenizer here; tokens estimated at {costs.CHARACTERS_PER_TOKEN:g} characters each."
@@ -230,7 +230,7 @@ async def make_system_ready(
     target = await _make_target(resolved, system, task, offline=offline)
     ready = Ready(resolved, system, resolved.tariff, context, target, [*notes, *told])
     if ready.guesses_tokens:
-        ready.notes.append(note_estimated_tokens([resolved.requested_name]))
+        ready.notes.append(estimated_tokens_note([resolved.requested_name]))
     return ready
 
 
@@ -241,7 +241,7 @@ async def start_system(system: System, resolved: ResolvedSystem) -> Readiness:
     except NotReadyError as error:
         if error.kind != "not-found" or not resolved.entry.is_retired:
             raise
-        raise NotReadyError(f"{error} It {resolved.entry.retirement}.") from None
+        raise NotReadyError(f"{error} It {resolved.entry.retirement_notice}.") from None
     except GenaipaError:
         raise
     except Exception as error:
@@ -256,7 +256,7 @@ async def start_system(system: System, resolved: ResolvedSystem) -> Readiness:
 def _catalog_notes(resolved: ResolvedSystem) -> list[str]:
     entry, notes = resolved.entry, []
     if entry.retired:
-        notes.append(f"{resolved.requested_name} {entry.retirement}.")
+        notes.append(f"{resolved.requested_name} {entry.retirement_notice}.")
     if entry.note:
         notes.append(f"{resolved.requested_name}: {entry.note}")
     return notes
@@ -268,7 +268,7 @@ def _server_notes(resolved: ResolvedSystem, readiness: Readiness) -> list[str]:
     if resolved.entry.is_retired and listed is not None:
         if resolved.model not in listed:
             raise NotReadyError(
-                f"{resolved.requested_name} {resolved.entry.retirement}. The server no longer lists it."
+                f"{resolved.requested_name} {resolved.entry.retirement_notice}. The server no longer lists it."
             )
         notes.append(f"{resolved.requested_name}: the server still lists it, so the run goes on.")
     if readiness.shutdown and readiness.shutdown != resolved.entry.retired:
@@ -278,7 +278,7 @@ def _server_notes(resolved: ResolvedSystem, readiness: Readiness) -> list[str]:
 
 async def _make_target(resolved: ResolvedSystem, system: System | None, task: Task, *, offline: bool) -> Target:
     """Return the system as its task has to know it; what it counts of the task's texts, it counts now."""
-    texts = task.texts or {"": ""}
+    texts = task.long_texts or {"": ""}
     counters, loop = dict[str, costs.TokenCounter](), asyncio.get_running_loop()
     for name, text in texts.items():
         begun = loop.time()
@@ -320,7 +320,7 @@ def find_oversized_documents(ready: Ready, task: Task, *, margin: float = 1.0) -
         return []
     longest: dict[str, Measured] = {}
     shortest: dict[str, int] = {}
-    for measured in measure_calls(task, ready):
+    for measured in measure_call_tokens(task, ready):
         call, need = measured.call, measured.input + (task.spec.max_tokens or REPLY_TOKENS)
         if call.kind == "acknowledgement" or not any(message.purpose == "part" for message in call.messages):
             continue

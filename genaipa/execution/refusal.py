@@ -15,7 +15,7 @@ from genaipa.kinds import DEFAULT
 from genaipa.policies.document import document_names
 from genaipa.systems.catalog import resolve_system
 from genaipa.systems.endpoint import read_variable
-from genaipa.words import number, some
+from genaipa.words import format_count, join_some
 from genaipa.workspace import PULLED
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ WITHOUT_DOCUMENT = "recall"
 """The experiment that asks about a company by its name alone."""
 
 
-async def refuse_before_start(run: PreparedRun, *, started: bool) -> None:
+async def refuse_unusable_systems(run: PreparedRun, *, will_start: bool) -> None:
     """Raise a RefusedSystemError for systems that can't be asked, as far as that is known without them.
 
     One that is `started` afterwards may count fewer tokens than are guessed here.
@@ -48,16 +48,16 @@ async def refuse_before_start(run: PreparedRun, *, started: bool) -> None:
         exceeding: list[OversizedDocument] = []
         if system.context is not None and not system.manual and (ended or _may_exceed_context(run, system.context)):
             ready = await make_system_ready(system, run.task, offline=True, say=lambda _text: None)
-            exceeding = find_oversized_documents(ready, run.task, margin=_MARGIN if started else 1.0)
+            exceeding = find_oversized_documents(ready, run.task, margin=_MARGIN if will_start else 1.0)
         if ended or exceeding:
             problems.append((system, exceeding))
-    _raise_refusal(run, problems)
+    _refuse_if_problems(run, problems)
 
 
 def refuse_oversized_documents(run: PreparedRun, systems: Sequence[Ready]) -> None:
     """Raise a RefusedSystemError for documents that exceed the context of these systems, as they count."""
     exceeding = ((ready.resolved, find_oversized_documents(ready, run.task)) for ready in systems)
-    _raise_refusal(run, [(system, documents) for system, documents in exceeding if documents])
+    _refuse_if_problems(run, [(system, documents) for system, documents in exceeding if documents])
 
 
 def is_retired_by_vendor(system: ResolvedSystem) -> bool:
@@ -65,20 +65,26 @@ def is_retired_by_vendor(system: ResolvedSystem) -> bool:
     record = system.record
     if not (system.entry.is_retired and record and record.hosted):
         return False
-    return not (record.address and read_variable(record.fill_server_variables(system.name).address))
+    return not (record.address and read_variable(record.fill_server_in_variable_names(system.name).address))
 
 
 def _may_exceed_context(run: PreparedRun, context: int) -> bool:
     """Tell whether it is worth counting: a document whose length alone rules out that it exceeds the context is not."""
-    questions = max(map(len, run.task.orders.values()), default=0)
-    longest = max(map(len, run.task.texts.values()), default=0)
+    questions = max(map(len, run.task.question_orders.values()), default=0)
+    longest = max(map(len, run.task.long_texts.values()), default=0)
     return longest / _DENSEST + questions * _QUESTION_TOKENS > context
 
 
-def _raise_refusal(run: PreparedRun, problems: Sequence[tuple[ResolvedSystem, list[OversizedDocument]]]) -> None:
-    if problems:
-        message = " ".join(_refusal_sentence(system, exceeding) for system, exceeding in problems)
-        ways = [way for system, exceeding in problems for way in _suggest_alternative_commands(run, system, exceeding)]
+def _refuse_if_problems(
+    run: PreparedRun, oversized_by_system: Sequence[tuple[ResolvedSystem, list[OversizedDocument]]]
+) -> None:
+    if oversized_by_system:
+        message = " ".join(_refusal_sentence(system, exceeding) for system, exceeding in oversized_by_system)
+        ways = [
+            way
+            for system, exceeding in oversized_by_system
+            for way in _suggest_alternative_commands(run, system, exceeding)
+        ]
         raise RefusedSystemError(message, ways)
 
 
@@ -96,8 +102,8 @@ def _refusal_sentence(system: ResolvedSystem, exceeding: Sequence[OversizedDocum
     names = [misfit.document for misfit in exceeding]
     do, subject = ("do", largest.document) if len(names) > 1 else ("does", "it")
     fit = (
-        f"{some(names, _NAMED)} {do} not fit {'it' if retired else system.requested_name}: with its questions "
-        f"and replies {subject} needs about {largest.need:,} tokens ({number(largest.parts, 'part')}; "
+        f"{join_some(names, _NAMED)} {do} not fit {'it' if retired else system.requested_name}: with its questions "
+        f"and replies {subject} needs about {largest.need:,} tokens ({format_count(largest.parts, 'part')}; "
         f"{largest.counted}), and the context holds {largest.context:,}."
     )
     return f"{system.requested_name} {retired}, and {fit}" if retired else fit

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 
 import msgspec
 
-from genaipa.errors import RunError, UsageError, command
+from genaipa.errors import RunError, UsageError, shell_command
 from genaipa.execution.batches.batched import BatchedSystem, Batching, BatchTransport, refuse_batched_documents
 from genaipa.execution.batches.ledger import BatchLedger
-from genaipa.execution.caps import claim_cap_share, find_least_cap_share
+from genaipa.execution.caps import check_cap_and_find_least_share, claim_cap_share
 from genaipa.execution.engine import Engine
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.manual import ManualRun
 from genaipa.execution.observer import Observer
-from genaipa.execution.ready import Ready, StartedSystems, make_system_ready, note_estimated_tokens
-from genaipa.execution.refusal import refuse_before_start, refuse_oversized_documents
+from genaipa.execution.ready import Ready, StartedSystems, estimated_tokens_note, make_system_ready
+from genaipa.execution.refusal import refuse_oversized_documents, refuse_unusable_systems
 from genaipa.runs.batches import find_pending_batches, has_batches, summarize_pending
 from genaipa.runs.procedure import find_procedure_plan
 from genaipa.runs.records import Manifest, RunStatus, SystemFacts
@@ -58,7 +58,7 @@ def store_inputs(folder: RunFolder, task: Task) -> None:
 
     What is there already stays: a run that was cut off while it began may lack some.
     """
-    for name, text in task.sources.items():
+    for name, text in task.texts_for_run_folder.items():
         if not folder.has_file(name):
             folder.write_file(name, text.encode())
 
@@ -76,29 +76,34 @@ async def carry_out_run(
     limits = limits or RunLimits()
     limits = replace(limits, max_cost=run.resolve_spending_cap(limits.max_cost))
     if run.is_complete:
-        folder = run.open_folder()
-        return RunOutcome("complete", folder.read_state()[1])
+        folder = run.open_or_create_folder()
+        return RunOutcome("complete", folder.read_manifest_and_tally()[1])
     check_limits(run, limits)
     plan = _choose_batching(run, limits.batch)
     started = StartedSystems(limits.server_flags)
     try:
-        systems = await make_systems_ready(run, observer.said, started)
+        systems = await make_systems_ready(run, observer.on_note, started)
         if plan is not None:
             systems = _apply_batch_prices(run, systems, observer)
         least = (
-            find_least_cap_share(run, systems, limits.max_cost) if run.slice and limits.max_cost is not None else 0.0
+            check_cap_and_find_least_share(run, systems, limits.max_cost)
+            if run.slice and limits.max_cost is not None
+            else 0.0
         )
-        observer.ready(run, systems, limits.max_cost)
+        observer.on_systems_ready(run, systems, limits.max_cost)
         # What a suite's baselines learn before anything is asked takes time as well.
         since = time.monotonic()
-        folder = run.open_folder()
+        folder = run.open_or_create_folder()
         with folder.hold_for_writing() as repairs:
             store_inputs(folder, run.task)
             for sentence in repairs:
-                observer.said(sentence)
+                observer.on_note(sentence)
             if run.slice is not None and limits.max_cost is not None:
                 limits = replace(limits, max_cost=claim_cap_share(run, folder, limits.max_cost, least))
-            with run.task.keeping(folder) as keep, observer.watching(run, systems, limits.max_cost) as watching:
+            with (
+                run.task.open_record_listener(folder) as keep,
+                observer.observer_while_asking(run, systems, limits.max_cost) as watching,
+            ):
                 batches = RunBatches(folder, systems, plan, watching, limits.max_retries)
                 outcome = await _ask_and_save_status(run, folder, batches, limits, watching, keep)
             if any(ready.resolved.manual for ready in systems):
@@ -128,11 +133,11 @@ async def _ask_and_save_status(
     batches: RunBatches,
     limits: RunLimits,
     observer: Observer,
-    keep: Callable[[Record], None],
+    keep_record: Callable[[Record], None],
 ) -> RunOutcome:
     # Read and written only now that no other process can be at it.
     manifest, systems = folder.manifest(), batches.systems
-    engine = Engine(folder, run.task, limits, observer, keep)
+    engine = Engine(folder, run.task, limits, observer, keep_record)
     _record_system_facts(manifest, systems)
     manifest.status, manifest.max_cost = "running", limits.max_cost
     if manifest.slice is not None and limits.max_cost is None:
@@ -142,7 +147,7 @@ async def _ask_and_save_status(
     try:
         async with batches:
             await engine.ask_systems([ready for ready in systems if not ready.resolved.manual])
-            await batches.delete_recorded_batches(engine)
+            await batches.note_and_delete_recorded_batches(engine)
         in_order = True
     finally:
         for ready in systems:
@@ -165,9 +170,9 @@ def _manual_system_names(systems: Sequence[Ready]) -> set[str]:
 
 async def open_manual_run(run: PreparedRun) -> ManualRun:
     """Return the web chats of a run; a RunError if it has none."""
-    folder, manual = run.open_folder(), [system for system in run.systems if system.manual]
+    folder, manual = run.open_or_create_folder(), [system for system in run.systems if system.manual]
     if not manual:
-        go_on = command("genaipa", "run", "--resume", folder.name)
+        go_on = shell_command("genaipa", "run", "--resume", folder.name)
         raise RunError(f"{folder.name} has no system that is driven by hand; continue with: {go_on}")
     # The others, which may count tokens in another way without their server, have no part in it.
     ready = [await make_system_ready(system, run.task, offline=True, say=lambda _text: None) for system in manual]
@@ -216,13 +221,13 @@ async def make_systems_ready(
 
     A RefusedSystemError, as early as can be, where any is retired or has too small a context.
     """
-    await refuse_before_start(run, started=started is not None)
+    await refuse_unusable_systems(run, will_start=started is not None)
     ready = [
         await make_system_ready(one, run.task, offline=run.offline, say=say, started=started) for one in run.systems
     ]
     refuse_oversized_documents(run, ready)
     if guessed := [one.resolved.requested_name for one in ready if one.guesses_tokens]:
-        say(note_estimated_tokens(guessed))
+        say(estimated_tokens_note(guessed))
     return ready
 
 
@@ -258,11 +263,11 @@ def _apply_batch_prices(run: PreparedRun, systems: list[Ready], observer: Observ
         )
     for ready in systems:
         if not _takes_batches(ready) and ready.resolved.record and ready.resolved.record.hosted:
-            observer.said(f"{ready.resolved.requested_name}: takes no batches; asked by single calls at full price")
-    rounds = max(map(len, run.task.orders.values()), default=1)
+            observer.on_note(f"{ready.resolved.requested_name}: takes no batches; asked by single calls at full price")
+    rounds = max(map(len, run.task.question_orders.values()), default=1)
     plan = find_procedure_plan(run.spec)
     if plan and plan.conversation == "shared" and rounds > 1:
-        observer.said(
+        observer.on_note(
             f"shared conversations need one batch per turn, {rounds} one after another, and each may take "
             f"from minutes to 24 hours; independent conversations need one batch"
         )
@@ -286,7 +291,7 @@ class RunBatches:
             if _takes_batches(ready):
                 system: Any = ready.system
                 name = ready.resolved.requested_name
-                say, tell = partial(observer.waiting, name), partial(observer.out, name)
+                say, tell = partial(observer.on_wait, name), partial(observer.on_batch_progress, name)
                 system = BatchedSystem(system, ledger, folder.name, plan, say, retries, tell, ready.tariff)
                 self._batched.append(system)
                 self.systems.append(replace(ready, system=system, transport=BatchTransport))
@@ -315,7 +320,7 @@ class RunBatches:
         """Whether any are out."""
         return self._ledger is not None and bool(self._ledger.pending_batches)
 
-    async def delete_recorded_batches(self, engine: Engine) -> None:
+    async def note_and_delete_recorded_batches(self, engine: Engine) -> None:
         """Note which batches are done with; the run has ended in order."""
         for batched in self._batched:
-            await batched.delete_recorded_batches(all_asked=not engine.capped and not engine.stopped)
+            await batched.note_and_delete_recorded_batches(all_asked=not engine.capped and not engine.stopped)

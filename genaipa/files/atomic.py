@@ -24,7 +24,7 @@ def sync_folder(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def replacing(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
+def open_for_atomic_write(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
     """Open a new file for writing that replaces `path` when the block ends; after an error `path` is as it was.
 
     Its folder is made if missing. Several processes and threads may replace the same file: the last one wins.

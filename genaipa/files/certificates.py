@@ -41,7 +41,7 @@ def _load_ssl_context(file: str | None, _folder: str | None) -> ssl.SSLContext:
         raise UsageError(f"{VARIABLE} names {file}, which {wrong}; name a PEM file, or unset {VARIABLE}.") from None
 
 
-def explain_refused_certificate(error: object, server: str) -> str:
+def explain_refused_certificate(error: object, host: str) -> str:
     """Say why the certificate of a server was refused, and what helps; empty if an error is about anything else."""
     match = None
     while error is not None and match is None:
@@ -50,7 +50,7 @@ def explain_refused_certificate(error: object, server: str) -> str:
     if match is None:
         return ""
     reason = match[1].strip(" .")
-    sentence = f"the certificate of {server} is not trusted ({reason})"
+    sentence = f"the certificate of {host} is not trusted ({reason})"
     if not _UNKNOWN.search(reason):
         return f"{sentence}; its owner must fix the certificate, or the address is wrong"
     file = os.environ.get(VARIABLE)

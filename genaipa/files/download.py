@@ -51,13 +51,15 @@ class Downloads:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def get(self, url: str, *, seconds: float, max_bytes: int, follows: bool = True) -> Download:
+    def get(self, url: str, *, seconds: float, max_bytes: int, follow_redirects: bool = True) -> Download:
         """Fetch a URL, over redirects if it `follows` them.
 
         A TimeoutException once the time is over, a TooLargeError for more bytes, another HTTPError or an InvalidURL for
         what can't be had, and a redirect into this machine or its network that comes from outside.
         """
-        download: Download = self._run_on_loop(self._get_within_time(url, seconds, max_bytes, follows=follows))
+        download: Download = self._run_on_loop(
+            self._get_within_time(url, seconds, max_bytes, follow_redirects=follow_redirects)
+        )
         return download
 
     def close(self) -> None:
@@ -69,17 +71,19 @@ class Downloads:
         self._thread.join()
         self._loop.close()
 
-    def _run_on_loop(self, step: Coroutine[Any, Any, Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(step, self._loop).result()
+    def _run_on_loop(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
 
-    async def _get_within_time(self, url: str, seconds: float, max_bytes: int, *, follows: bool) -> Download:
+    async def _get_within_time(self, url: str, seconds: float, max_bytes: int, *, follow_redirects: bool) -> Download:
         try:
             async with asyncio.timeout(seconds):
-                return await self._follow_redirects(url, seconds, max_bytes, follows=follows)
+                return await self._fetch_following_redirects(url, seconds, max_bytes, follow_redirects=follow_redirects)
         except TimeoutError:
             raise httpx2.ReadTimeout(f"no complete response within {seconds:g} s") from None
 
-    async def _follow_redirects(self, url: str, seconds: float, max_bytes: int, *, follows: bool) -> Download:
+    async def _fetch_following_redirects(
+        self, url: str, seconds: float, max_bytes: int, *, follow_redirects: bool
+    ) -> Download:
         request = self._client.build_request("GET", url, timeout=seconds)
         inside = False
         for step in range(_MOST_REDIRECTS + 1):
@@ -90,7 +94,7 @@ class Downloads:
                 )
             request.extensions = {**request.extensions, LARGEST: max_bytes}
             response = await self._client.send(request)
-            if response.next_request is None or not follows:
+            if response.next_request is None or not follow_redirects:
                 kind = response.headers.get("content-type", "")
                 return Download(response.status_code, response.reason_phrase, str(response.url), kind, response.content)
             inside = inside or await _is_private_host(request.url.host)

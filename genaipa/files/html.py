@@ -19,11 +19,11 @@ LINE = 100
 _ABOUT = 60
 
 
-def short_repr(kind: str, name: str, about: str) -> str:
+def short_repr(class_name: str, name: str, description: str) -> str:
     """Return the `repr` of an object: `<Run NAME: ABOUT>`, cut to a line."""
-    name, about = ("".join(sign if sign.isprintable() else " " for sign in text) for text in (name, about))
-    about = clip(about, _ABOUT)
-    return f"<{kind} {clip(name, LINE - len(f'<{kind} : {about}>'))}: {about}>"
+    name, description = ("".join(sign if sign.isprintable() else " " for sign in text) for text in (name, description))
+    description = clip(description, _ABOUT)
+    return f"<{class_name} {clip(name, LINE - len(f'<{class_name} : {description}>'))}: {description}>"
 
 
 _STEERING = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -35,29 +35,31 @@ def escape_html(text: str) -> str:
     return escape(_STEERING.sub("�", text))
 
 
-def strip_control_characters(value: object) -> object:
+def replace_control_characters(value: object) -> object:
     """Return what a template shows, a text or markup of its own class without what steers; for jinja's `finalize`."""
     return type(value)(_STEERING.sub("�", value)) if isinstance(value, str) else value
 
 
-def html_picture(png: bytes, says: str) -> str:
+def html_picture(png: bytes, alt_text: str) -> str:
     """Return an `<img>` that holds a PNG file; `says` is its text for whoever can't see it."""
     from base64 import b64encode
 
-    return f'<img alt="{escape_html(says)}" src="data:image/png;base64,{b64encode(png).decode()}">'
+    return f'<img alt="{escape_html(alt_text)}" src="data:image/png;base64,{b64encode(png).decode()}">'
 
 
-def html_table(caption: str, rows: Iterable[Sequence[object]], head: Sequence[str] = ()) -> str:
+def html_table(caption: str, rows: Iterable[Sequence[object]], column_headings: Sequence[str] = ()) -> str:
     """Return a `<table>`; without a `head`, the first cell of each row is its heading."""
-    lines = [f"<tr>{''.join(f'<th>{escape_html(cell)}</th>' for cell in head)}</tr>"] if head else []
+    lines = (
+        [f"<tr>{''.join(f'<th>{escape_html(cell)}</th>' for cell in column_headings)}</tr>"] if column_headings else []
+    )
     for first, *other_cells in rows:
-        kind = "td" if head else "th"
+        kind = "td" if column_headings else "th"
         cells = "".join(f'<td style="text-align: left">{escape_html(str(cell))}</td>' for cell in other_cells)
         lines.append(f'<tr><{kind} style="text-align: left">{escape_html(str(first))}</{kind}>{cells}</tr>')
     return f"<table>\n<caption>{escape_html(caption)}</caption>\n" + "\n".join(lines) + "\n</table>"
 
 
-def figure_frame(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
+def make_data_frame(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
     """Return a frame of these rows and columns; a MissingPackageError without pandas."""
     try:
         import pandas as pd

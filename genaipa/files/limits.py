@@ -84,60 +84,60 @@ class Allowance:
         self._elements, self._unpacked = 0, 0
         self._end = time.thread_time() + limits.seconds
 
-    def refuse(self, problem: str, entry: str = "") -> DataError:
+    def refusal_error(self, problem: str, entry: str = "") -> DataError:
         """Return the error that tells a problem with the file, or an entry of it, and the kind's remedy."""
         return DataError(self.source, f"{problem}; {self.limits.remedy}.", entry)
 
     def check_size(self, size: int) -> None:
         """Refuse a file of more bytes than its kind may have."""
         if size > self.limits.size:
-            raise self.refuse_size()
+            raise self.oversize_error()
 
-    def refuse_size(self) -> DataError:
+    def oversize_error(self) -> DataError:
         """Return the error of a file of more bytes than its kind may have."""
-        return self.refuse(f"is larger than {_size_in_words(self.limits.size)}")
+        return self.refusal_error(f"is larger than {_size_in_words(self.limits.size)}")
 
     def check_depth(self, depth: int, entry: str = "") -> None:
         """Refuse what is nested deeper than its kind may be."""
         if depth > self.limits.depth:
-            raise self.refuse("is nested too deep", entry)
+            raise self.refusal_error("is nested too deep", entry)
 
     def check_time(self) -> None:
         """Refuse a file that takes too long."""
         if time.thread_time() > self._end:
-            raise self.refuse(f"takes longer than {self.limits.seconds:.0f} seconds to read")
+            raise self.refusal_error(f"takes longer than {self.limits.seconds:.0f} seconds to read")
 
-    def count(self, elements: int, entry: str = "") -> None:
+    def count_read_elements(self, elements: int, entry: str = "") -> None:
         """Count elements of the file; refuse more than its kind may have."""
         self._elements += elements
         if self._elements > self.limits.elements:
-            raise self.refuse(f"has more than {self.limits.elements:,} {self.limits.unit}", entry)
+            raise self.refusal_error(f"has more than {self.limits.elements:,} {self.limits.unit}", entry)
         self.check_time()
 
     def count_unpacked_bytes(self, size: int) -> None:
         """Count unpacked bytes; refuse more than its kind may have."""
         self._unpacked += size
         if self._unpacked > self.limits.unpacks:
-            raise self.refuse(f"unpacks to more than {_size_in_words(self.limits.unpacks)}")
+            raise self.refusal_error(f"unpacks to more than {_size_in_words(self.limits.unpacks)}")
         self.check_time()
 
-    def count_page_bytes(self, size: int) -> None:
+    def count_pdf_page_bytes(self, size: int) -> None:
         """Count the bytes that a page draws; refuse more than one page, or all, may draw."""
         if size > self.limits.page:
-            raise self.refuse(f"has a page of more than {_size_in_words(self.limits.page)}")
+            raise self.refusal_error(f"has a page of more than {_size_in_words(self.limits.page)}")
         self.count_unpacked_bytes(size)
 
     @contextlib.contextmanager
-    def archive(
-        self, file: Path | BinaryIO, wanted: Callable[[str], bool] = lambda _name: True
+    def open_zip_archive(
+        self, file: Path | BinaryIO, is_wanted: Callable[[str], bool] = lambda _name: True
     ) -> Iterator[zipfile.ZipFile]:
         """Open a ZIP archive whose wanted members are neither too many, too large, nor encrypted."""
         with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
             if len(members) > self.limits.members:
-                raise self.refuse(f"holds more than {self.limits.members:,} files")
+                raise self.refusal_error(f"holds more than {self.limits.members:,} files")
             for member in members:
-                if wanted(member.filename):
+                if is_wanted(member.filename):
                     if member.flag_bits & 1:
                         raise DataError(self.source, "is encrypted; save it without a password.")
                     self.count_unpacked_bytes(member.file_size)
@@ -185,7 +185,7 @@ _WHOLE_TAG = re.compile(rf"<[a-z](?:{_VALUE}|[^>=]++|=)*+", re.IGNORECASE)
 _BETWEEN = " \t\n\r\f/"
 
 
-def check_attributes(page: str, allowance: Allowance) -> None:
+def check_html_attribute_count(page: str, allowance: Allowance) -> None:
     """Refuse a page with too many attributes in all, or in one element, as its parser would find them."""
     every = 0
     for tag in _WHOLE_TAG.finditer(page):
@@ -193,20 +193,20 @@ def check_attributes(page: str, allowance: Allowance) -> None:
         attributes = sum(map(words.count, _BETWEEN))
         every += attributes
         if attributes > MOST_ATTRIBUTES or every > allowance.limits.attributes:
-            raise allowance.refuse("has more attributes than a page needs")
+            raise allowance.refusal_error("has more attributes than a page needs")
 
 
-def count_elements(content: bytes) -> int:
+def count_xml_elements(content: bytes) -> int:
     """Count the elements in XML, or a piece of it."""
     return len(_TAG.findall(content))
 
 
-def count_attributes(content: bytes) -> int:
+def count_xml_attributes(content: bytes) -> int:
     """Count the attributes in XML, or a piece of it."""
     return len(_ATTRIBUTE.findall(content))
 
 
-def read_depth(content: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+def read_xml_chunks_with_depth(content: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     """Yield how deep XML is nested at the end of each of its chunks, exact to a few, with the chunk."""
     depth = 0
     while chunk := content.read(_CHUNK):

@@ -31,12 +31,12 @@ def system_file_lock(path: Path) -> FileLock:
         return FileLock(path)
 
 
-def take_run_lock(lock: FileLock, path: Path, name: str) -> None:
+def take_run_lock(lock: FileLock, run_path: Path, run_name: str) -> None:
     """Take the lock of the run in a folder; a RunBusyError if it is held, a RunError where none can be had."""
     try:
-        _acquire_lock(lock, path, blocking=False)
+        _acquire_lock(lock, run_path, blocking=False)
     except Timeout:
-        raise RunBusyError(f"another process is using {name}; wait for it to end, or stop it first.") from None
+        raise RunBusyError(f"another process is using {run_name}; wait for it to end, or stop it first.") from None
 
 
 @contextlib.contextmanager
@@ -53,7 +53,7 @@ def hold_lock(lock: FileLock, path: Path, *, blocking: bool = True) -> Iterator[
 
 
 @contextlib.contextmanager
-def hold_folder(path: Path) -> Iterator[None]:
+def hold_folder_lock(path: Path) -> Iterator[None]:
     """Hold a folder itself for a moment, after whoever holds it now, without a file in it.
 
     Network file systems lock no folder: there nobody waits.

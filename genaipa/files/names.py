@@ -18,32 +18,32 @@ _LONGEST_NAME = 200
 """Bytes; file systems take 255, and the time precedes it."""
 
 
-def free_run_folders(runs: Path, name: str) -> Iterator[Path]:
+def propose_run_folder_paths(runs_path: Path, name: str) -> Iterator[Path]:
     """Paths for a new run of that name, begun now, in the folder of runs, which is made if missing."""
     stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%d-%H%M%S")
     slug = clean_folder_name(name) or "run"
-    make_run_folder(runs)
-    return (runs / f"{stamp}-{slug}{suffix}" for suffix in ("", *(f"-{n}" for n in range(2, 1000))))
+    make_run_folder(runs_path)
+    return (runs_path / f"{stamp}-{slug}{suffix}" for suffix in ("", *(f"-{n}" for n in range(2, 1000))))
 
 
-def make_run_folder(path: Path, *, new: bool = False) -> None:
+def make_run_folder(path: Path, *, must_be_new: bool = False) -> None:
     """Make the folder of runs where it is missing, or that of a `new` run; a RunError if it can't be made.
 
     A FileExistsError where a new run's is there.
     """
     try:
-        path.mkdir(parents=not new, exist_ok=not new)
+        path.mkdir(parents=not must_be_new, exist_ok=not must_be_new)
     except OSError as error:
-        if new and error.errno == errno.EEXIST:
+        if must_be_new and error.errno == errno.EEXIST:
             raise
         remedy = "; choose a workspace that you may write to" if error.errno in NOT_ALLOWED else ""
         raise RunError(f"{path} can't be made ({error.strerror}){remedy}.") from None
 
 
-def clean_folder_name(name: str, longest: int = 60) -> str:
+def clean_folder_name(name: str, max_characters: int = 60) -> str:
     """Return a run's name as its folder has it: the letters and digits of any script; empty if there are none.
 
     Cut to `most` characters, and to what a file system takes of the scripts that need several bytes for each.
     """
-    words = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", name)).strip("-._")[:longest]
+    words = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", name)).strip("-._")[:max_characters]
     return words.encode()[:_LONGEST_NAME].decode(errors="ignore").strip("-._")

@@ -148,7 +148,7 @@ def _make_gzip_unpacker() -> Any:
     """Make what unpacks the chunks of a body, each in small pieces."""
     packed = zlib.decompressobj(_GZIP)
 
-    def unpack(chunk: bytes) -> Iterator[bytes]:
+    def unpack_chunk(chunk: bytes) -> Iterator[bytes]:
         try:
             while not packed.eof:
                 piece = packed.decompress(chunk, _PIECE)
@@ -160,4 +160,4 @@ def _make_gzip_unpacker() -> Any:
         except zlib.error:
             raise httpx2.DecodingError("a response that is not in the encoding that it states") from None
 
-    return unpack
+    return unpack_chunk

@@ -23,10 +23,10 @@ from genaipa.files.limits import (
     MOST_ATTRIBUTES,
     WORKBOOK,
     Allowance,
-    count_attributes,
-    count_elements,
+    count_xml_attributes,
+    count_xml_elements,
     limit_reading,
-    read_depth,
+    read_xml_chunks_with_depth,
 )
 from genaipa.files.text import read_text
 
@@ -41,11 +41,11 @@ MARK = "\ufeff"
 """Begins a CSV file for people, so that Excel takes it for UTF-8; what is read here loses it."""
 
 
-def format_csv(kind: type[T], records: Iterable[T]) -> bytes:
+def format_csv(record_type: type[T], records: Iterable[T]) -> bytes:
     """Format records as CSV in UTF-8 with a header; None is an empty cell. The same records give the same bytes."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
-    names = kind.__struct_fields__
+    names = record_type.__struct_fields__
     writer.writerow(names)
     for record in records:
         values = [getattr(record, name) for name in names]
@@ -53,10 +53,10 @@ def format_csv(kind: type[T], records: Iterable[T]) -> bytes:
     return out.getvalue().encode()
 
 
-def read_csv(path: Path, kind: type[T]) -> list[T]:
+def read_csv(path: Path, record_type: type[T]) -> list[T]:
     """Read records; columns may be in any order, unknown ones are ignored. A DataError names the row (header: 1)."""
     rows = read_csv_rows(path)
-    fields = {field.name: field for field in msgspec.structs.fields(kind)}
+    fields = {field.name: field for field in msgspec.structs.fields(record_type)}
     empty = {name for name, field in fields.items() if type(None) in typing.get_args(field.type)}
     records = []
     header = next(rows, [])
@@ -72,7 +72,7 @@ def read_csv(path: Path, kind: type[T]) -> list[T]:
             if name in fields
         }
         try:
-            records.append(msgspec.convert(cells, kind, strict=False))
+            records.append(msgspec.convert(cells, record_type, strict=False))
         except msgspec.ValidationError as error:
             raise DataError(path, f"{error}.", f"row {number}") from None
     return records
@@ -87,7 +87,7 @@ def read_csv_rows(path: Path, separators: str = ",") -> Iterator[list[str]]:
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
         try:
             for row in rows:
-                allowance.count(max(1, len(row)))
+                allowance.count_read_elements(max(1, len(row)))
                 yield row
         except csv.Error as error:
             raise DataError(path, f"is not CSV ({error}).", f"line {rows.line_num}") from None
@@ -128,7 +128,7 @@ _OTHER = 200_000
 _CELLS = re.compile(rb"<(?:x:)?(?:row|c|v|f|is|si|r|t)[\s/>]")
 
 
-def openpyxl(extra: str) -> Any:
+def import_openpyxl(extra: str) -> Any:
     """Import the library for spreadsheets; a MissingPackageError names the extra of genaipa that brings it."""
     try:
         import openpyxl as library
@@ -143,9 +143,9 @@ def open_workbook(path: Path, extra: str) -> Iterator[Iterator[tuple[Any, Iterat
 
     A DataError, also while reading, if it can't be read within the limits of a spreadsheet.
     """
-    library = openpyxl(extra)
+    library = import_openpyxl(extra)
     with limit_reading(WORKBOOK, path) as allowance:
-        _check_workbook_size(path, allowance)
+        _check_workbook_limits(path, allowance)
         with path.open("rb") as file, warnings.catch_warnings():
             # About formatting, which is not read.
             warnings.simplefilter("ignore")
@@ -155,24 +155,26 @@ def open_workbook(path: Path, extra: str) -> Iterator[Iterator[tuple[Any, Iterat
 
 def _limit_rows(sheet: Any, allowance: Allowance) -> Iterator[tuple[Any, ...]]:
     for row in sheet.iter_rows(values_only=True):
-        allowance.count(max(1, len(row)), sheet.title)
+        allowance.count_read_elements(max(1, len(row)), sheet.title)
         yield row
 
 
-def _check_workbook_size(path: Path, allowance: Allowance) -> None:
+def _check_workbook_limits(path: Path, allowance: Allowance) -> None:
     allowance.check_size(path.stat().st_size)
     cells = other_tags = 0
-    with allowance.archive(path) as archive:
+    with allowance.open_zip_archive(path) as archive:
         for file in archive.infolist():
             if not file.filename.lower().endswith((".xml", ".rels", ".vml")):
                 continue
             with archive.open(file) as content:
-                for depth, chunk in read_depth(content):
+                for depth, chunk in read_xml_chunks_with_depth(content):
                     allowance.check_depth(depth, file.filename)
-                    tags, cell_tags = count_elements(chunk), len(_CELLS.findall(chunk))
+                    tags, cell_tags = count_xml_elements(chunk), len(_CELLS.findall(chunk))
                     cells, other_tags = cells + cell_tags, other_tags + tags - cell_tags
                     # A cell is an element with another for its value.
                     if cells > 2.2 * allowance.limits.elements or other_tags > _OTHER:
-                        raise allowance.refuse(f"has more than {allowance.limits.elements:,} cells, or too many styles")
-                    if count_attributes(chunk) > MOST_ATTRIBUTES * (1 + tags):
-                        raise allowance.refuse("has more attributes than a spreadsheet needs", file.filename)
+                        raise allowance.refusal_error(
+                            f"has more than {allowance.limits.elements:,} cells, or too many styles"
+                        )
+                    if count_xml_attributes(chunk) > MOST_ATTRIBUTES * (1 + tags):
+                        raise allowance.refusal_error("has more attributes than a spreadsheet needs", file.filename)

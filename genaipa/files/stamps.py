@@ -28,7 +28,7 @@ def format_timestamp(moment: dt.datetime) -> str:
     return moment_utc.astimezone(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def stamp(path: Path) -> Stamp | None:
+def read_file_stamp(path: Path) -> Stamp | None:
     """Return the stamp of a file; None if there is none."""
     try:
         status = path.stat()

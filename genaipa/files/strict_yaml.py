@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 import yaml
 
-from genaipa.errors import DataError, clip, closest, nearest
+from genaipa.errors import DataError, clip, closest, name_suggestion
 from genaipa.files.limits import YAML, limit_reading
 from genaipa.files.text import read_text
 
@@ -51,9 +51,9 @@ class _StrictLoader(_Loader):  # type: ignore[misc]  # the base is chosen at run
             raise _yaml_error(problem, node) from None
 
 
-def _yaml_error(problem: str, node: Any) -> yaml.YAMLError:
+def _yaml_error(problem: str, node_or_event: Any) -> yaml.YAMLError:
     """Return an error at a node or an event."""
-    return yaml.constructor.ConstructorError(problem=problem, problem_mark=node.start_mark)
+    return yaml.constructor.ConstructorError(problem=problem, problem_mark=node_or_event.start_mark)
 
 
 def _construct_mapping(loader: Any, node: yaml.MappingNode) -> dict[Any, Any]:
@@ -73,7 +73,7 @@ _StrictLoader.add_constructor("tag:yaml.org,2002:map", _construct_mapping)
 _StrictLoader.add_constructor("tag:yaml.org,2002:timestamp", lambda _loader, node: node.value)
 
 
-def _check_size(text: str) -> None:
+def _check_yaml_size_and_nesting(text: str) -> None:
     """Raise a YAMLError for nesting, self-reference or size that no person writes and that would exhaust the parser."""
     sizes, open_anchors = [0], []
     anchors: dict[str | None, int] = {}
@@ -111,13 +111,13 @@ def parse_yaml_or_keep_bytes(content: bytes) -> Any:
         return content
 
 
-def read_yaml(path: Path, kind: type[T]) -> T:
+def read_yaml(path: Path, target_type: type[T]) -> T:
     """Read a file as a `kind` (a msgspec Struct that forbids unknown fields); a DataError that says what to fix."""
-    return convert(_load_yaml_file(path), kind, path)
+    return convert_to_type(_load_yaml_file(path), target_type, path)
 
 
-def read_valid_part(
-    path: Path, kind: type[T], rules: Callable[[T], Iterable[DataError]]
+def read_valid_yaml_part(
+    path: Path, target_type: type[T], find_further_errors: Callable[[T], Iterable[DataError]]
 ) -> tuple[T | None, list[DataError]]:
     """Read as much of a file as is valid, and list everything that is wrong with it; None if it is not YAML.
 
@@ -130,13 +130,13 @@ def read_valid_part(
         return None, [error]
     reading = _Conversion(path, MOST_PROBLEMS)
     try:
-        value: T = msgspec.convert(raw, kind, strict=True)
+        value: T = msgspec.convert(raw, target_type, strict=True)
     except msgspec.ValidationError:
         try:
-            value = reading.convert_value(raw, kind, "")
+            value = reading.convert_value(raw, target_type, "")
         except DataError:
             return None, reading.problems
-    rule_errors = (error for error in rules(value) if UNREADABLE not in str(error))
+    rule_errors = (error for error in find_further_errors(value) if UNREADABLE not in str(error))
     return value, sorted([*reading.problems, *itertools.islice(rule_errors, MOST_PROBLEMS)], key=_entry_sort_key)
 
 
@@ -170,16 +170,16 @@ def _parse_yaml_to_pickle(text: str) -> bytes:
 
 
 def _parse_yaml(text: str) -> Any:
-    _check_size(text)
+    _check_yaml_size_and_nesting(text)
     return yaml.load(text, Loader=_StrictLoader)  # noqa: S506 - derived from the safe loader
 
 
-def convert(raw: Any, kind: type[T], path: Path | str) -> T:
+def convert_to_type(raw: Any, target_type: type[T], path: Path | str) -> T:
     """Convert `raw` (lists, dicts, strings, numbers) to a `kind`; a DataError names `path`."""
     try:
-        return msgspec.convert(raw, kind, strict=True)
+        return msgspec.convert(raw, target_type, strict=True)
     except msgspec.ValidationError:
-        value: T = _Conversion(path, 1).convert_value(raw, kind, "")
+        value: T = _Conversion(path, 1).convert_value(raw, target_type, "")
         return value
 
 
@@ -203,89 +203,90 @@ class _Conversion:
         self.path, self.most = path, most_problems
         self.problems: list[DataError] = []
 
-    def report(self, problem: str, entry: str) -> None:
+    def record_or_raise_problem(self, problem: str, entry: str) -> None:
         """Record a problem, or raise it."""
         self.problems.append(DataError(self.path, problem, entry))
         if len(self.problems) == self.most:
             raise self.problems[-1] from None
 
-    def convert_value(self, raw: Any, kind: Any, entry: str) -> Any:
+    def convert_value(self, raw: Any, target_type: Any, entry: str) -> Any:
         """Convert `raw` to a `kind`, or to a placeholder if it is invalid."""
-        origin, inner = typing.get_origin(kind), typing.get_args(kind)
+        origin, inner = typing.get_origin(target_type), typing.get_args(target_type)
         if type(None) in inner:
             kinds = [option for option in inner if option is not type(None)]
             return None if raw is None else self.convert_value(raw, functools.reduce(operator.or_, kinds), entry)
-        if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and isinstance(raw, dict):
-            return self._convert_struct(raw, kind, entry)
+        if isinstance(target_type, type) and issubclass(target_type, msgspec.Struct) and isinstance(raw, dict):
+            return self._convert_struct(raw, target_type, entry)
         if origin in (tuple, list, frozenset) and isinstance(raw, list):
             return origin(
-                self.convert_value(item, inner[0], _item_entry(entry, number, item)) for number, item in enumerate(raw)
+                self.convert_value(item, inner[0], _item_entry_path(entry, number, item))
+                for number, item in enumerate(raw)
             )
         if origin is typing.Literal and isinstance(raw, bool) and {"yes", "no"} <= {*inner}:
             # YAML reads a bare yes or no as true or false.
             raw = "yes" if raw else "no"
         if origin is dict and isinstance(raw, dict):
             return {
-                key: self.convert_value(raw[key], inner[1], _entry_below(entry, key))
+                key: self.convert_value(raw[key], inner[1], _join_entry_path(entry, key))
                 for key in raw
-                if self._is_text(key, entry)
+                if self._check_key_is_text(key, entry)
             }
         try:
-            return msgspec.convert(raw, kind, strict=True)
+            return msgspec.convert(raw, target_type, strict=True)
         except msgspec.ValidationError as error:
-            self.report(_explain_mismatch(raw, kind, error), entry)
-            return _make_placeholder(kind)
+            self.record_or_raise_problem(_explain_mismatch(raw, target_type, error), entry)
+            return _make_placeholder(target_type)
 
-    def _convert_struct(self, raw: dict[Any, Any], kind: type[msgspec.Struct], entry: str) -> Any:
-        fields = _struct_fields(kind)
+    def _convert_struct(self, raw: dict[Any, Any], struct_type: type[msgspec.Struct], entry: str) -> Any:
+        fields = _struct_fields(struct_type)
         values, intended_keys, problems_before = {}, set(), len(self.problems)
         for key, value in raw.items():
             if key in fields:
-                values[fields[key].name] = self.convert_value(value, fields[key].type, _entry_below(entry, key))
-            elif self._is_text(key, entry):
+                values[fields[key].name] = self.convert_value(value, fields[key].type, _join_entry_path(entry, key))
+            elif self._check_key_is_text(key, entry):
                 intended_keys.add(closest(key, fields))
-                self.report(f"unknown key '{clip(key)}'{nearest(key, fields)}", entry)
+                self.record_or_raise_problem(f"unknown key '{clip(key)}'{name_suggestion(key, fields)}", entry)
         for name, field in fields.items():
             if field.name not in values and field.required:
                 values[field.name] = _make_placeholder(field.type)
                 if name not in intended_keys:
-                    self.report(f"the key '{name}' is missing.", entry)
+                    self.record_or_raise_problem(f"the key '{name}' is missing.", entry)
         try:
-            return kind(**values)
+            return struct_type(**values)
         except ValueError as error:
             # Raised by the kind's own checks; problems of its parts are recorded already.
             if len(self.problems) == problems_before:
-                self.report(f"{error}.", entry)
+                self.record_or_raise_problem(f"{error}.", entry)
             return UNREADABLE
 
-    def _is_text(self, key: Any, entry: str) -> bool:
+    def _check_key_is_text(self, key: Any, entry: str) -> bool:
         if not isinstance(key, str):
-            self.report(f"the key {clip(str(key))} is not text; put it in quotes.", entry)
+            self.record_or_raise_problem(f"the key {clip(str(key))} is not text; put it in quotes.", entry)
         return isinstance(key, str)
 
 
 @functools.cache
-def _struct_fields(kind: type[msgspec.Struct]) -> dict[str, msgspec.structs.FieldInfo]:
+def _struct_fields(struct_type: type[msgspec.Struct]) -> dict[str, msgspec.structs.FieldInfo]:
     """Key → field; to find out the types of a kind's fields takes longer than to read one of it."""
-    return {field.encode_name: field for field in msgspec.structs.fields(kind)}
+    return {field.encode_name: field for field in msgspec.structs.fields(struct_type)}
 
 
-def _entry_below(entry: str, key: str) -> str:
+def _join_entry_path(entry: str, key: str) -> str:
     return f"{entry}.{clip(key)}" if entry else clip(key)
 
 
-def _item_entry(entry: str, number: int, item: Any) -> str:
+def _item_entry_path(entry: str, index: int, item: Any) -> str:
     """`questions[3] (T_u1)`: the id helps more than the position."""
     named = isinstance(item, dict) and isinstance(item.get("id"), str)
-    return f"{entry}[{number}]" + (f" ({clip(item['id'])})" if named else "")
+    return f"{entry}[{index}]" + (f" ({clip(item['id'])})" if named else "")
 
 
 _UNIONS = (types.UnionType, typing.Union)
 
 
-def _make_placeholder(kind: Any) -> Any:
+def _make_placeholder(target_type: Any) -> Any:
     """Make an empty value of that kind, as a placeholder."""
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    origin, inner = typing.get_origin(target_type), typing.get_args(target_type)
     if origin is typing.Annotated:
         return _make_placeholder(inner[0])
     if origin in _UNIONS:
@@ -294,28 +295,32 @@ def _make_placeholder(kind: Any) -> Any:
         return inner[0]
     if origin is dict:
         return _AnyKeys()
-    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-        return kind(**{f.name: _make_placeholder(f.type) for f in msgspec.structs.fields(kind) if f.required})
-    return UNREADABLE if kind is str else (origin or kind)()
+    if isinstance(target_type, type) and issubclass(target_type, msgspec.Struct):
+        return target_type(
+            **{f.name: _make_placeholder(f.type) for f in msgspec.structs.fields(target_type) if f.required}
+        )
+    return UNREADABLE if target_type is str else (origin or target_type)()
 
 
 _NAMES: dict[Any, str] = {str: "text", bool: "true or false", int: "a whole number", float: "a number"}
 _NAMES |= dict.fromkeys((list, tuple, frozenset), "a list") | {dict: "a mapping", type(None): "nothing"}
 
 
-def _plain_kinds(kind: Any) -> list[Any]:
+def _list_plain_types(target_type: Any) -> list[Any]:
     """Return the plain kinds that a value may be of, without nothing."""
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    origin, inner = typing.get_origin(target_type), typing.get_args(target_type)
     if origin in _UNIONS:
-        return [plain for option in inner if option is not type(None) for plain in _plain_kinds(option)]
+        return [plain for option in inner if option is not type(None) for plain in _list_plain_types(option)]
     if origin is typing.Annotated:
-        return _plain_kinds(inner[0])
-    return [dict if isinstance(kind, type) and issubclass(kind, msgspec.Struct) else origin or kind]
+        return _list_plain_types(inner[0])
+    return [
+        dict if isinstance(target_type, type) and issubclass(target_type, msgspec.Struct) else origin or target_type
+    ]
 
 
-def _explain_mismatch(raw: Any, kind: Any, error: msgspec.ValidationError) -> str:
+def _explain_mismatch(raw: Any, target_type: Any, error: msgspec.ValidationError) -> str:
     """Why one value is not of its kind, in the words of whoever writes the file."""
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    origin, inner = typing.get_origin(target_type), typing.get_args(target_type)
     if origin is typing.Annotated:
         if isinstance(raw, str) and inner[1].pattern:
             return "may contain only letters, digits, '.', '_' and '-'."
@@ -323,13 +328,13 @@ def _explain_mismatch(raw: Any, kind: Any, error: msgspec.ValidationError) -> st
     if origin is typing.Literal:
         if type(raw) not in map(type, inner):
             return _explain_mismatch(raw, type(inner[0]), error)
-        return f"'{clip(str(raw))}' is not a valid value{nearest(str(raw), {*map(str, inner)} - {str(raw)})}"
-    kinds = _plain_kinds(kind)
+        return f"'{clip(str(raw))}' is not a valid value{name_suggestion(str(raw), {*map(str, inner)} - {str(raw)})}"
+    kinds = _list_plain_types(target_type)
     # Of several kinds the one that the value is of, with its own bounds.
-    kind = next((plain for plain in kinds if type(raw) is plain), kinds[0])
+    target_type = next((plain for plain in kinds if type(raw) is plain), kinds[0])
     expected = " or ".join(filter(None, map(_NAMES.get, kinds)))
     got = "a number" if type(raw) in (int, float) else _NAMES.get(type(raw), "")
-    if not expected or not got or type(raw) is kind or (kind is float and type(raw) is int):
+    if not expected or not got or type(raw) is target_type or (target_type is float and type(raw) is int):
         return f"{clip(str(error).partition(' - at `')[0], 200)}."
-    quoted = "; put it in quotes" if kind is str and isinstance(raw, (bool, int, float)) else ""
+    quoted = "; put it in quotes" if target_type is str and isinstance(raw, (bool, int, float)) else ""
     return f"expected {expected}, got {got}{quoted}."

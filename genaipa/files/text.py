@@ -26,7 +26,7 @@ DAMAGE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError
 
 def read_text(path: Path, limits: Limits = TEXT) -> str:
     """Read a UTF-8 file or pipe, without its byte-order mark; a DataError for anything else."""
-    with limit_reading(limits, path) as allowance, _open_plain_file(path) as file:
+    with limit_reading(limits, path) as allowance, _open_regular_file_or_pipe(path) as file:
         raw = file.read(limits.size + 1)
         allowance.check_size(len(raw))
         return _decode(path, raw.removeprefix(_MARK))
@@ -34,7 +34,7 @@ def read_text(path: Path, limits: Limits = TEXT) -> str:
 
 def read_lines(path: Path, limits: Limits) -> Iterator[str]:
     """Yield the lines of a UTF-8 file, without their ends, one in memory at a time; a DataError as of `read_text`."""
-    with limit_reading(limits, path) as allowance, _open_plain_file(path) as file:
+    with limit_reading(limits, path) as allowance, _open_regular_file_or_pipe(path) as file:
         start = 0
         while line := file.readline(TEXT.size):
             yield _decode(
@@ -42,14 +42,14 @@ def read_lines(path: Path, limits: Limits) -> Iterator[str]:
             )
             start += len(line)
             allowance.check_size(start)
-            allowance.count(1)
+            allowance.count_read_elements(1)
 
 
 _MARK = b"\xef\xbb\xbf"
 
 
 @contextlib.contextmanager
-def _open_plain_file(path: Path) -> Iterator[BinaryIO]:
+def _open_regular_file_or_pipe(path: Path) -> Iterator[BinaryIO]:
     with path.open("rb") as file:
         kind = os.fstat(file.fileno()).st_mode
         if not (stat.S_ISREG(kind) or stat.S_ISFIFO(kind)):
@@ -76,24 +76,28 @@ def split_url(address: str) -> SplitResult:
         return urlsplit("")
 
 
-def digest(text: str) -> str:
+def sha256_of(text: str) -> str:
     """SHA-256 of a text in UTF-8."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def why(error: Exception) -> str:
+def explain_error(error: Exception) -> str:
     """Describe one of them, short enough for a sentence."""
     return "it is nested too deep" if isinstance(error, RecursionError) else clip(str(error), 200)
 
 
-def blob_hash(content: bytes) -> str:
+def git_blob_hash(content: bytes) -> str:
     """Return the hash by which git names a file of this content."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
-def hash_as_pinned(pinned: str, content: bytes) -> str:
+def hash_like_pinned_hash(pinned_hash: str, content: bytes) -> str:
     """Return the hash of a content, of the same kind and length as the hash that pins it (it may be abbreviated)."""
-    return hashlib.sha256(content).hexdigest() if len(pinned) == SHA256 else blob_hash(content)[: len(pinned)]
+    return (
+        hashlib.sha256(content).hexdigest()
+        if len(pinned_hash) == SHA256
+        else git_blob_hash(content)[: len(pinned_hash)]
+    )
 
 
 def format_inline_code(text: str) -> str:

@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from genaipa.errors import DataError, GenaipaError, UsageError
-from genaipa.files.text import DAMAGE, why
-from genaipa.judging.name import are_akin
+from genaipa.files.text import DAMAGE, explain_error
+from genaipa.judging.name import are_of_same_family
 from genaipa.kinds import find_kind
-from genaipa.languages.catalog import reading_language
+from genaipa.languages.catalog import language_to_read_reply
 from genaipa.languages.language import expression
 from genaipa.policies.reading import read_markdown
 from genaipa.policies.search import count_words, rank_texts, split_at_section_starts
 from genaipa.questions.annotations import SAID
 from genaipa.questions.points import Point
 from genaipa.runs.records import DocumentFacts
-from genaipa.runs.selection import find_days_of_same_plan, select_sources
+from genaipa.runs.selection import find_days_of_most_repeated_plan, select_sources
 from genaipa.scoring.answers import Exchange, Pool
-from genaipa.scoring.evidence.examine import collect_reply_evidence, find_annotated_targets
+from genaipa.scoring.evidence.examine import collect_reply_evidence, locate_annotated_sections
 from genaipa.scoring.evidence.section_finder import find_outline
 from genaipa.scoring.rubric import Rubric
 from genaipa.systems.costs import estimate_tokens
@@ -58,9 +58,9 @@ class JudgedSystem(NamedTuple):
     name: str
     models: frozenset[str]
 
-    def is_akin(self, judge: str) -> bool:
+    def is_of_same_family(self, judge: str) -> bool:
         """Whether it is of a judge's family."""
-        return any(are_akin(judge, model) for model in self.models)
+        return any(are_of_same_family(judge, model) for model in self.models)
 
 
 class JudgedAnswers:
@@ -87,9 +87,9 @@ class JudgedAnswers:
                 raise UsageError(f"{subject} no answer to judge: suites are scored by rules; name another run.")
             raise UsageError(f"{subject} no answer to judge; `genaipa runs` lists the runs.")
         self.problems = list(self._pool.problems)
-        self.day, first = _find_first_occasion_sources(workspace, sources)
+        self.day, first = _find_latest_day_and_first_sources(workspace, sources)
         self._anchors = Pool(workspace, [source.folder for source in first], sources=first, excluded=False)
-        self.systems = _list_systems(sources, self._pool)
+        self.systems = _list_judged_systems(sources, self._pool)
         self.documents: dict[str, Document] = {}
         self._passages: dict[str, DocumentPassages] = {}
 
@@ -104,55 +104,59 @@ class JudgedAnswers:
         return list(self._anchors.answers)
 
     @property
-    def answer_places(self) -> Iterator[tuple[str, str, str]]:
+    def answer_systems_and_questions(self) -> Iterator[tuple[str, str, str]]:
         """Digest, system and question of every place of an answer."""
         for digest, answer in self._pool.answers.items():
             for occurrence in answer.occurrences:
                 yield digest, occurrence.system, occurrence.question
 
     @property
-    def categories(self) -> dict[str, str]:
+    def category_by_question(self) -> dict[str, str]:
         """Question → its category, in the order of the sets that were asked."""
-        return self._pool.categories
+        return self._pool.category_by_question
 
     @property
     def exclusion_note(self) -> str:
         """A sentence on excluded answers; empty without any."""
         return self._pool.exclusion_note.partition(" (")[0]
 
-    def load_items(self, wanted: Mapping[str, tuple[int, ...]], *, evidence: bool, points: bool) -> list[JudgedItem]:
+    def load_judged_items(
+        self, passes_by_digest: Mapping[str, tuple[int, ...]], *, with_evidence: bool, with_points: bool
+    ) -> list[JudgedItem]:
         """Load the answers with these digests as a judge is shown them, each with the passes that are wanted."""
         items = []
-        for digest, passes in wanted.items():
+        for digest, passes in passes_by_digest.items():
             try:
                 case = (self._pool if digest in self._pool.answers else self._anchors).load_case(digest)
             except GenaipaError as error:
                 self.problems.append(str(error))
                 continue
-            items.append(self._make_item(case, passes, evidence=evidence, points=points))
+            items.append(self._make_judged_item(case, passes, with_evidence=with_evidence, with_points=with_points))
         # What has a form of its own has a cached document of its own.
         return sorted(
             items,
             key=lambda one: (one.document, not one.annotated, not one.points, one.passages, one.question, one.digest),
         )
 
-    def _make_item(self, case: Case, passes: tuple[int, ...], *, evidence: bool, points: bool) -> JudgedItem:
+    def _make_judged_item(
+        self, case: Case, passes: tuple[int, ...], *, with_evidence: bool, with_points: bool
+    ) -> JudgedItem:
         document, annotated = case.document, case.annotated
-        long = is_long(document)
-        examined = _examine_case(case) if evidence or long else None
+        long = is_too_long_to_show_whole(document)
+        examined = _collect_case_evidence(case) if with_evidence or long else None
         passages: tuple[tuple[int, int], ...] = ()
         named: tuple[tuple[int, int], ...] = ()
         if long and examined is not None:
             pieces = self._passages.setdefault(document.digest, DocumentPassages(document))
             passages = pieces.select_for_question(case)
-            named = pieces.select_named(examined, passages)
+            named = pieces.select_cited_or_quoted(examined, passages)
         return JudgedItem(
             digest=case.answer.digest,
             document=self._register_document_name(document),
             question=case.answer.question,
             asked=case.asked,
             earlier=case.earlier,
-            reply=case.mask_reply(),
+            reply=case.mask_names_in_reply(),
             passes=passes,
             original=case.original,
             annotated=annotated.answer if annotated else "",
@@ -162,8 +166,8 @@ class JudgedAnswers:
             passages=passages,
             named=named,
             parts=_list_part_beginnings(case),
-            evidence=tuple(_describe_evidence(case, examined)) if evidence and examined else (),
-            points=annotated.points if annotated and points else (),
+            evidence=tuple(_describe_evidence(case, examined)) if with_evidence and examined else (),
+            points=annotated.points if annotated and with_points else (),
         )
 
     def _register_document_name(self, document: Document) -> str:
@@ -175,17 +179,17 @@ class JudgedAnswers:
         self.documents[name] = document
         return name
 
-    def facts(self) -> dict[str, DocumentFacts]:
+    def document_facts(self) -> dict[str, DocumentFacts]:
         """Return the documents of the loaded items, as a manifest describes them."""
         return {name: DocumentFacts.from_document(document) for name, document in self.documents.items()}
 
 
-def _find_first_occasion_sources(workspace: Workspace, sources: Sequence[Source]) -> tuple[str, list[Source]]:
+def _find_latest_day_and_first_sources(workspace: Workspace, sources: Sequence[Source]) -> tuple[str, list[Source]]:
     """Return the latest day of these runs, and the runs of their systems' first occasion, if that was earlier."""
     names = {source.folder.name for source in sources}
     latest, first = "", dict[str, set[str]]()
     all_sources = select_sources(workspace, [])
-    for system, days in find_days_of_same_plan(all_sources).items():
+    for system, days in find_days_of_most_repeated_plan(all_sources).items():
         day = max((occasion.day for occasion in days if names.intersection(occasion.runs)), default="")
         if day > days[0].day:
             latest = max(latest, day)
@@ -197,7 +201,7 @@ def _find_first_occasion_sources(workspace: Workspace, sources: Sequence[Source]
     ]
 
 
-def _list_systems(sources: Iterable[Source], pool: Pool) -> list[JudgedSystem]:
+def _list_judged_systems(sources: Iterable[Source], pool: Pool) -> list[JudgedSystem]:
     """Return the systems that gave the answers."""
     manifests = {source.folder.name: source.manifest for source in sources}
     models: dict[str, set[str]] = {}
@@ -214,7 +218,7 @@ def _describe_annotation(case: Case) -> str:
     if case.annotated is None:
         return ""
     text = case.document.text
-    targets = find_annotated_targets(case.annotated, case.document, case.part_set)
+    targets = locate_annotated_sections(case.annotated, case.document, case.part_set)
     spans = dict(zip(case.annotated.sections, targets, strict=True))
     sections = (
         f"{label}, which begins “{_quote_beginning(text, span[0])}”" if span and label.startswith("Part ") else label
@@ -225,7 +229,7 @@ def _describe_annotation(case: Case) -> str:
 
 def _list_part_beginnings(case: Case) -> tuple[str, ...]:
     """Return the beginnings of the parts in which the document was sent, for an answer that speaks of parts."""
-    language = reading_language(case.reply, case.document.language)
+    language = language_to_read_reply(case.reply, case.document.language)
     parts = language.citations.names.get("Part") if language and language.citations else None
     # In English the number may be a word.
     if not (expression(rf"(?:{parts})\W{{0,3}}\d") if parts else _OF_PARTS).search(case.reply):
@@ -238,7 +242,7 @@ def _quote_beginning(text: str, start: int) -> str:
     return f"{' '.join(words[:-1])} …"
 
 
-def _examine_case(case: Case) -> Evidence:
+def _collect_case_evidence(case: Case) -> Evidence:
     return collect_reply_evidence(
         case.reply,
         case.document,
@@ -282,7 +286,7 @@ NEAREST = 3
 _GAP = "[…]"
 
 
-def is_long(document: Document) -> bool:
+def is_too_long_to_show_whole(document: Document) -> bool:
     """Whether a document is too long to be shown whole: by its length, and so alike for all judges."""
     return estimate_tokens(document.text) > WHOLE
 
@@ -302,30 +306,30 @@ class DocumentPassages:
     def select_for_question(self, case: Case) -> tuple[Span, ...]:
         """Select the three passages nearest to the question, and those of the annotated answer."""
         near = self._rank_passages(case.original or case.asked)
-        targets = find_annotated_targets(case.annotated, self.document, case.part_set) if case.annotated else ()
+        targets = locate_annotated_sections(case.annotated, self.document, case.part_set) if case.annotated else ()
         rests_on = self._find_overlapping_passages(span for _, span in targets if span)
         return self._select_passages_that_fit(
             [*near[:NEAREST], *(span for span in near[NEAREST:] if span in rests_on)], WHOLE
         )
 
-    def select_named(self, evidence: Evidence, shown: Sequence[Span]) -> tuple[Span, ...]:
+    def select_cited_or_quoted(self, evidence: Evidence, shown: Sequence[Span]) -> tuple[Span, ...]:
         """Select the passages that an answer cites or quotes, besides those that are shown anyway."""
         targets = [reference.target for reference in evidence.quotations] + [
             reference.target for reference in evidence.references
         ]
         new_passages = [span for span in self._find_overlapping_passages(filter(None, targets)) if span not in shown]
-        return self._select_passages_that_fit(new_passages, WHOLE - sum(map(self._count_tokens, shown)))
+        return self._select_passages_that_fit(new_passages, WHOLE - sum(map(self._estimate_tokens, shown)))
 
-    def _count_tokens(self, span: Span) -> int:
+    def _estimate_tokens(self, span: Span) -> int:
         return estimate_tokens(self.document.text[slice(*span)])
 
-    def _select_passages_that_fit(self, spans: Iterable[Span], room: int) -> tuple[Span, ...]:
+    def _select_passages_that_fit(self, spans: Iterable[Span], token_limit: int) -> tuple[Span, ...]:
         """Return the first of these passages that fit into this many tokens, in the document's order."""
         fitting: list[Span] = []
         for span in spans:
-            if (size := self._count_tokens(span)) <= room:
+            if (size := self._estimate_tokens(span)) <= token_limit:
                 fitting.append(span)
-                room -= size
+                token_limit -= size
         return tuple(sorted(fitting))
 
     def _find_overlapping_passages(self, spans: Iterable[Span]) -> list[Span]:
@@ -339,7 +343,7 @@ class DocumentPassages:
         """Return all passages, the nearest to the question first."""
         if question not in self._nearest:
             reading = read_markdown(self.document.text)
-            ranking = rank_texts(tuple(reading.read_span(*span) for span in self.spans), question)
+            ranking = rank_texts(tuple(reading.plain_text_of_source_span(*span) for span in self.spans), question)
             self._nearest[question] = [self.spans[index] for index in ranking]
         return self._nearest[question]
 
@@ -413,12 +417,12 @@ class JudgedMaterial(msgspec.Struct, frozen=True):
     rubric: Rubric
     answers: tuple[JudgedItem, ...]
 
-    def text(self) -> str:
+    def to_json(self) -> str:
         """Return the content of the file."""
         return msgspec.json.format(msgspec.json.encode(self), indent=1).decode() + "\n"
 
 
-def read_material(folder: RunFolder) -> JudgedMaterial:
+def read_judged_material(folder: RunFolder) -> JudgedMaterial:
     """Return the material of a judge's run; a DataError if it can't be read, or is not as it was written."""
     path = folder.path / FILE
     try:
@@ -427,7 +431,7 @@ def read_material(folder: RunFolder) -> JudgedMaterial:
     except OSError as error:
         raise DataError(path, f"can't be read ({error.strerror}); restore the file.") from None
     except DAMAGE as error:
-        raise DataError(path, f"is damaged ({why(error)}); restore the file.") from None
+        raise DataError(path, f"is damaged ({explain_error(error)}); restore the file.") from None
     if hashlib.sha256(content).hexdigest() != folder.manifest().digests.task.get(FILE):
         raise DataError(path, "has changed since the judge was asked; restore the file.")
     return material

@@ -95,6 +95,6 @@ def model_family(model: str) -> str:
     return model
 
 
-def are_akin(first: str, second: str) -> bool:
+def are_of_same_family(first_model: str, second_model: str) -> bool:
     """Whether two models are of one family."""
-    return model_family(first) == model_family(second)
+    return model_family(first_model) == model_family(second_model)

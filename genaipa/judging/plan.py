@@ -15,18 +15,18 @@ from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.judging import verdict
-from genaipa.judging.answers import FILE, JudgedAnswers, JudgedMaterial, read_material
+from genaipa.judging.answers import FILE, JudgedAnswers, JudgedMaterial, read_judged_material
 from genaipa.judging.name import FIRST_DAY, NAME, Judge
-from genaipa.judging.task import JudgeInputs, JudgeTask, load_templates, prompt_digest
-from genaipa.judging.verdict import list_asked_models, store_verdicts
+from genaipa.judging.task import JudgeInputs, JudgeTask, load_judge_templates, prompt_digest
+from genaipa.judging.verdict import model_by_asked_system, store_verdicts
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.runs.records import RunSpec
 from genaipa.runs.selection import run_folders
-from genaipa.scoring.current import select_effective_events
+from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_existing_store
 from genaipa.systems.catalog import resolve_system
-from genaipa.words import number
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,29 +90,29 @@ class _StartedRun(NamedTuple):
     max_tokens: int | None
 
 
-def make_worklist(workspace: Workspace, request: JudgeRequest) -> JudgeWorklist:
+def make_judge_worklist(workspace: Workspace, request: JudgeRequest) -> JudgeWorklist:
     """List the judgements that are missing; puts verdicts that only a run folder has into the store.
 
     A UsageError for runs without answers, for a judge that is none, and for one of the family of a system that it
     would judge, unless that is wanted.
     """
-    rubric, templates = load_rubric(workspace), load_templates(workspace)
-    verdict.check_rubric(rubric)
+    rubric, templates = load_rubric(workspace), load_judge_templates(workspace)
+    verdict.check_rubric_words_differ(rubric)
     judges = {resolve_system(name, workspace).name: name for name in request.judges}
     for name in request.judges:
-        _check_judge(workspace, name)
+        _check_system_can_judge(workspace, name)
     answers = JudgedAnswers(workspace, request.runs, request.only)
-    own_family = _find_own_family(answers, judges, allowed=request.own_family)
-    prompt = prompt_digest(templates.sources, rubric, evidence=request.evidence)
-    started_runs, served = _find_started_runs(workspace, prompt, rubric, judges)
+    own_family = _find_judged_systems_of_own_family(answers, judges, allowed=request.own_family)
+    prompt = prompt_digest(templates.template_texts, rubric, evidence=request.evidence)
+    started_runs, served = _store_verdicts_and_find_started_runs(workspace, prompt, rubric, judges)
     passes = range(1, request.passes + 1)
     stored = _find_stored_judgements(workspace, prompt, served)
     requested = {(digest, passed) for digest in answers.answer_digests for passed in passes}
     wanted = {judge: requested | _choose_anchors(workspace, answers, stored[judge]) for judge in judges}
     worklist = JudgeWorklist(answers, sum(map(len, wanted.values())))
-    _remove_stored_judgements(wanted, stored)
+    _remove_done_judgements(wanted, stored)
     for started_run in started_runs:
-        _remove_stored_judgements(wanted, started_run.done)
+        _remove_done_judgements(wanted, started_run.done)
     worklist.had = worklist.wanted - sum(map(len, wanted.values()))
     for started_run in started_runs:
         if request.max_tokens not in (None, started_run.max_tokens):
@@ -129,7 +129,7 @@ def make_worklist(workspace: Workspace, request: JudgeRequest) -> JudgeWorklist:
                 f"{started_run.folder.name} already asks about these answers, with other answers or judges; to go on "
                 f"with it: genaipa run --resume {started_run.folder.name}"
             )
-        _remove_stored_judgements(wanted, missing)
+        _remove_done_judgements(wanted, missing)
     alike: defaultdict[frozenset[tuple[str, int]], list[str]] = defaultdict(list)
     for judge, remaining in wanted.items():
         if remaining:
@@ -138,12 +138,12 @@ def make_worklist(workspace: Workspace, request: JudgeRequest) -> JudgeWorklist:
         families = {name: own_family[name] for name in names if name in own_family}
         material = JudgedMaterial(prompt, secrets.token_hex(16), answers.runs, request.evidence, families, rubric, ())
         spec = RunSpec(tuple(names), NAME, NAME, max_tokens=request.max_tokens)
-        worklist.new.append(_make_task(workspace, answers, spec, judgements, material, templates))
+        worklist.new.append(_make_judge_task(workspace, answers, spec, judgements, material, templates))
     worklist.notes += [*answers.problems, *filter(None, [answers.exclusion_note, _describe_anchors(wanted)])]
     return worklist
 
 
-def _make_task(
+def _make_judge_task(
     workspace: Workspace,
     answers: JudgedAnswers,
     spec: RunSpec,
@@ -155,25 +155,27 @@ def _make_task(
     for digest, passed in sorted(judgements):
         passes[digest].append(passed)
     wanted = {digest: tuple(numbers) for digest, numbers in passes.items()}
-    items = answers.load_items(wanted, evidence=material.evidence, points=bool(material.rubric.points_metric))
+    items = answers.load_judged_items(
+        wanted, with_evidence=material.evidence, with_points=bool(material.rubric.points_metric)
+    )
     material = JudgedMaterial(
         **{name: getattr(material, name) for name in material.__struct_fields__} | {"answers": items}
     )
     document_names = {item.document for item in items}
     documents = {name: document for name, document in answers.documents.items() if name in document_names}
-    facts = {name: facts for name, facts in answers.facts().items() if name in document_names}
+    facts = {name: facts for name, facts in answers.document_facts().items() if name in document_names}
     if spec.max_tokens is None:
         # A small model that goes on and on must end soon, and whoever thinks first come to an end.
         forms = {(bool(item.annotated), bool(item.points)) for item in items}
         longest = (
-            verdict.count_longest_tokens(material.rubric, annotated=annotated, points=points)
+            verdict.count_longest_verdict_tokens(material.rubric, annotated=annotated, points=points)
             for annotated, points in forms
         )
         spec = replace(spec, max_tokens=_THOUGHT + max(longest))
     return JudgeTask(spec, workspace, JudgeInputs(material, documents, facts, templates))
 
 
-def _check_judge(workspace: Workspace, name: str) -> None:
+def _check_system_can_judge(workspace: Workspace, name: str) -> None:
     """Raise a UsageError for a system without words of its own."""
     system = resolve_system(name, workspace)
     if system.manual:
@@ -184,11 +186,13 @@ def _check_judge(workspace: Workspace, name: str) -> None:
         raise UsageError(f"{name} can't judge: it {reason}. Name a model, or scripted/FILE to try things out.")
 
 
-def _find_own_family(answers: JudgedAnswers, judges: Mapping[str, str], *, allowed: bool) -> dict[str, tuple[str, ...]]:
+def _find_judged_systems_of_own_family(
+    answers: JudgedAnswers, judges: Mapping[str, str], *, allowed: bool
+) -> dict[str, tuple[str, ...]]:
     """Judge → the systems of its own family that it is to judge; a UsageError for the first, unless `allowed`."""
     own_family = {}
     for judge, name in judges.items():
-        related = tuple(system.name for system in answers.systems if system.is_akin(judge))
+        related = tuple(system.name for system in answers.systems if system.is_of_same_family(judge))
         if related and not allowed:
             raise UsageError(
                 f"{name} is of the same family as {related[0]}, whose answers it would judge, and models favour their "
@@ -199,7 +203,7 @@ def _find_own_family(answers: JudgedAnswers, judges: Mapping[str, str], *, allow
     return own_family
 
 
-def _remove_stored_judgements(wanted: Wanted, done: Wanted) -> None:
+def _remove_done_judgements(wanted: Wanted, done: Wanted) -> None:
     for judge in wanted:
         wanted[judge] -= done.get(judge, set())
 
@@ -208,15 +212,15 @@ def _list_judge_runs(workspace: Workspace) -> list[tuple[RunFolder, Manifest, Ju
     """Return the runs in which judges were asked, oldest first; without those whose manifest is damaged."""
     runs = []
     for folder in run_folders(workspace):
-        if (folder.path / FILE).is_file() and not folder.is_withheld:
+        if (folder.path / FILE).is_file() and not folder.has_withheld_texts:
             try:
-                runs.append((folder, folder.manifest(), read_material(folder)))
+                runs.append((folder, folder.manifest(), read_judged_material(folder)))
             except GenaipaError:
                 continue  # `genaipa validate` names it
     return runs
 
 
-def _find_started_runs(
+def _store_verdicts_and_find_started_runs(
     workspace: Workspace, prompt: str, rubric: Rubric, judges: Mapping[str, str]
 ) -> tuple[list[_StartedRun], dict[str, set[str]]]:
     """Return the runs in which these judges were asked this, and the models as which each judge was served."""
@@ -227,7 +231,7 @@ def _find_started_runs(
     if runs:
         store_verdicts(workspace, runs)
     for folder, manifest, material in runs:
-        names = list_asked_models(manifest)
+        names = model_by_asked_system(manifest)
         if material.prompt != prompt or not set(names.values()) & judges.keys():
             continue
         judgements = {(item.digest, passed) for item in material.answers for passed in item.passes}
@@ -249,7 +253,7 @@ def _choose_anchors(workspace: Workspace, answers: JudgedAnswers, done: set[tupl
     if not answers.day:
         return set()
     with open_existing_store(workspace) as store:
-        effective = select_effective_events(event for _, event in store.events()) if store else []
+        effective = effective_scores_and_adjudications(event for _, event in store.events()) if store else []
     by_people = {event.answer for event in effective if event.scorer == "human"}
     earlier = {digest for digest, passed in done if passed >= FIRST_DAY}
     judged = {digest for digest, passed in done if passed < FIRST_DAY}
@@ -264,18 +268,19 @@ def _describe_anchors(wanted: Wanted) -> str:
     """Return a sentence on the anchors that judges are asked for; empty without any."""
     anchors = len({digest for pairs in wanted.values() for digest, passed in pairs if passed >= FIRST_DAY})
     return (
-        f"with {number(anchors, 'answer')} of the first day again, to see whether the judge has changed"
+        f"with {format_count(anchors, 'answer')} of the first day again, to see whether the judge has changed"
         if anchors
         else ""
     )
 
 
-def _find_stored_judgements(workspace: Workspace, prompt: str, served: Mapping[str, set[str]]) -> Wanted:
+def _find_stored_judgements(workspace: Workspace, prompt: str, served_models: Mapping[str, set[str]]) -> Wanted:
     """Return the judgements by these judges that the store has, whether their run is here or not."""
     models = {
-        judge: re.compile("|".join(f"{re.escape(name)}{_DATED}" for name in names)) for judge, names in served.items()
+        judge: re.compile("|".join(f"{re.escape(name)}{_DATED}" for name in names))
+        for judge, names in served_models.items()
     }
-    judgements: Wanted = {judge: set() for judge in served}
+    judgements: Wanted = {judge: set() for judge in served_models}
     judgements_by_model: dict[str, set[tuple[str, int]]] = defaultdict(set)
     with open_existing_store(workspace) as store:
         for _, event in store.events() if store else ():

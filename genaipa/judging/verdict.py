@@ -37,12 +37,12 @@ from genaipa.judging.verdict_parsing import (
     read_verdict,
 )
 from genaipa.questions.points import MOST
-from genaipa.scoring.current import select_effective_events
+from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import ANCHOR, Event
 from genaipa.scoring.rubric import load_rubric, shipped_rubric
 from genaipa.scoring.store import open_existing_store, open_store
 from genaipa.systems.costs import CHARACTERS_PER_TOKEN
-from genaipa.words import number
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -70,7 +70,7 @@ _TAIL = 1_200
 _LOOPED = 200
 
 
-def make_schema(rubric: Rubric, *, annotated: bool, points: bool = False) -> dict[str, Any]:
+def make_verdict_schema(rubric: Rubric, *, annotated: bool, points: bool = False) -> dict[str, Any]:
     """Return the JSON schema of a verdict; without an annotated answer the judge states the right answer first.
 
     It is the same for all answers with `points`, and for all others, whatever their order and ids: providers put it
@@ -112,20 +112,20 @@ def _choice_schema(*words: str) -> dict[str, Any]:
     return {"type": "string", "enum": [*words]}
 
 
-def check_rubric(rubric: Rubric) -> None:
+def check_rubric_words_differ(rubric: Rubric) -> None:
     """Raise a UsageError where two values of a metric have the same words, which a judge could not tell apart."""
     for name, metric in rubric.metrics.items():
         if len({normalize_words(words) for words in metric.words}) < len(metric.words):
             raise UsageError(f"the rubric '{rubric.title}' has the same words for two values of {name}; reword one.")
 
 
-def order_metrics(rubric: Rubric, digest: str, passed: int) -> dict[str, list[str]]:
+def shuffle_metrics_and_values(rubric: Rubric, digest: str, pass_number: int) -> dict[str, list[str]]:
     """Metric → the words of its values, both in the order in which this answer is judged in this pass.
 
     An odd pass is a shuffle of its own, an even one has the reverse of the pass before: what comes first in one comes
     last in the other, so that over both no place is favoured.
     """
-    shuffle = random.Random(f"{digest}|{_find_odd_pass_of_pair(passed)}").sample  # noqa: S311 - a shuffle, not a secret
+    shuffle = random.Random(f"{digest}|{_find_odd_pass_of_pair(pass_number)}").sample  # noqa: S311 - a shuffle, not a secret
     metrics = [*rubric.metrics]
     ordered = {
         name: shuffle(words, len(words))
@@ -134,24 +134,24 @@ def order_metrics(rubric: Rubric, digest: str, passed: int) -> dict[str, list[st
     }
     return (
         ordered
-        if _find_odd_pass_of_pair(passed) == passed
+        if _find_odd_pass_of_pair(pass_number) == pass_number
         else {name: ordered[name][::-1] for name in reversed(ordered)}
     )
 
 
-def order_points(points: Sequence[Point], digest: str, passed: int) -> list[Point]:
+def shuffle_points(points: Sequence[Point], digest: str, pass_number: int) -> list[Point]:
     """Return the points in the order in which this answer is judged in this pass, as that of the metrics."""
-    shuffle = random.Random(f"{digest}|{_find_odd_pass_of_pair(passed)}|points").sample  # noqa: S311 - a shuffle, not a secret
+    shuffle = random.Random(f"{digest}|{_find_odd_pass_of_pair(pass_number)}|points").sample  # noqa: S311 - a shuffle, not a secret
     ordered = shuffle(points, len(points))
-    return ordered if _find_odd_pass_of_pair(passed) == passed else ordered[::-1]
+    return ordered if _find_odd_pass_of_pair(pass_number) == pass_number else ordered[::-1]
 
 
-def _find_odd_pass_of_pair(passed: int) -> int:
+def _find_odd_pass_of_pair(pass_number: int) -> int:
     """Return the odd pass whose shuffle a pass has."""
-    return passed - (passed + 1) % 2
+    return pass_number - (pass_number + 1) % 2
 
 
-def find_flaw(rubric: Rubric, reply: Reply, *, annotated: bool, points: Sequence[Point] = ()) -> str:
+def find_verdict_flaw(rubric: Rubric, reply: Reply, *, annotated: bool, points: Sequence[Point] = ()) -> str:
     """Return the reason that a reply is no verdict, in words; empty if it is one."""
     if reply.finish == "length":
         return _explain_cut_off_reply(reply)
@@ -167,7 +167,7 @@ def find_flaw(rubric: Rubric, reply: Reply, *, annotated: bool, points: Sequence
 def _explain_cut_off_reply(reply: Reply) -> str:
     """Return the reason that a reply that was cut off is no verdict, with what helps."""
     output = reply.usage.output if reply.usage else 0
-    after = f" after {number(output, 'token')}" if output else ""
+    after = f" after {format_count(output, 'token')}" if output else ""
     # From its end on, since nothing says where in its round a loop was cut.
     loop = _LOOP.match(reply.text[: -_TAIL - 1 : -1])
     if loop and loop.end() >= _LOOPED:
@@ -186,17 +186,17 @@ def make_sample_verdict(rubric: Rubric, *, annotated: bool, points: Sequence[Poi
     )
     point_evidence = "“Orders are kept for ten years” says it, as section 9.3 does."
     ticks = [{"point": point.id, "evidence": point_evidence, "said": YES} for point in points]
-    return _fill_verdict(rubric, evidence, "" if annotated else evidence, ticks)
+    return _format_verdict_json(rubric, evidence, "" if annotated else evidence, ticks)
 
 
-def count_longest_tokens(rubric: Rubric, *, annotated: bool, points: bool = False) -> int:
+def count_longest_verdict_tokens(rubric: Rubric, *, annotated: bool, points: bool = False) -> int:
     """Return the number of tokens of the longest verdict that the schema allows."""
     ticks = [{"point": "x" * _ID, "evidence": "x" * _POINTED, "said": CONTRADICTED}] * MOST if points else []
-    text = _fill_verdict(rubric, "x" * _EVIDENCE, "" if annotated else "x" * _STATED, ticks)
+    text = _format_verdict_json(rubric, "x" * _EVIDENCE, "" if annotated else "x" * _STATED, ticks)
     return math.ceil(len(text) / CHARACTERS_PER_TOKEN)
 
 
-def _fill_verdict(rubric: Rubric, evidence: str, right_answer: str, ticks: Sequence[dict[str, str]]) -> str:
+def _format_verdict_json(rubric: Rubric, evidence: str, right_answer: str, ticks: Sequence[dict[str, str]]) -> str:
     verdicts = [
         {"metric": name, "evidence": evidence, "value": max(rubric.metrics[name].words, key=len)}
         for name in metrics_to_judge(rubric, points=bool(ticks))
@@ -209,7 +209,7 @@ _EVERY = 0.5
 """Seconds between two batches: a commit for each verdict would hold up hundreds of calls a second."""
 
 
-def list_asked_models(manifest: Manifest) -> dict[str, str]:
+def model_by_asked_system(manifest: Manifest) -> dict[str, str]:
     """Map each system of a judge's run, as it was asked for, to its full name."""
     return {name: identity.partition(" sha256:")[0] for name, identity in manifest.digests.systems.items()}
 
@@ -219,10 +219,10 @@ class RunVerdicts:
 
     def __init__(self, manifest: Manifest, material: JudgedMaterial) -> None:
         self.material = material
-        self._models = list_asked_models(manifest)
+        self._models = model_by_asked_system(manifest)
         self._judged = {judged.digest: judged for judged in material.answers}
 
-    def judge(self, record: Record) -> Judge:
+    def judge_of_record(self, record: Record) -> Judge:
         """Return the judge that gave a verdict: the model as served, else as it was asked for."""
         requested, coordinates = self._models[record.system], record.coordinates
         # A script without a model of its own is served as "scripted", and would be one judge with every other.
@@ -231,7 +231,7 @@ class RunVerdicts:
         served = served if served != requested.partition("/")[0] else ""
         return Judge(served or requested, coordinates["prompt"], int(coordinates["pass"]))
 
-    def event(self, record: Record) -> Event | None:
+    def score_event(self, record: Record) -> Event | None:
         """Return the machine's score in a record; None for a failure."""
         answer = record.coordinates.get("answer", "")
         judged = self._judged.get(answer)
@@ -242,7 +242,7 @@ class RunVerdicts:
             verdict = read_verdict(rubric, record.reply, annotated=bool(judged.annotated), points=judged.points)
         except ValueError:
             return None
-        judge = self.judge(record)
+        judge = self.judge_of_record(record)
         made_of = f"{record.key}|{record.started}|{record.digest}"
         return Event(
             id=hashlib.sha256(made_of.encode()).hexdigest()[:32],
@@ -251,15 +251,15 @@ class RunVerdicts:
             analyst=str(judge),
             answer=answer,
             values=verdict.values,
-            note=verdict.note,
+            note=verdict.evidence_as_note,
             scorer="machine",
             rubric=rubric.digest,
             ticks=verdict.ticks,
         )
 
-    def events(self, records: Iterable[Record]) -> Iterator[Event]:
+    def score_events(self, records: Iterable[Record]) -> Iterator[Event]:
         """Yield the scores in these records."""
-        return (event for record in records if (event := self.event(record)))
+        return (event for record in records if (event := self.score_event(record)))
 
 
 class VerdictKeeper:
@@ -274,7 +274,7 @@ class VerdictKeeper:
         self._store = open_store(self._workspace)
         # Those of a sitting that was killed between the record and the store, and of a store that was lost.
         self._verdicts = RunVerdicts(self._folder.manifest(), self._material)
-        self._store.append(list(self._verdicts.events(self._folder.records())))
+        self._store.append(list(self._verdicts.score_events(self._folder.records())))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -290,7 +290,7 @@ class VerdictKeeper:
             self._store_waiting_verdicts()
 
     def _store_waiting_verdicts(self) -> None:
-        self._store.append(list(self._verdicts.events(self._waiting)))
+        self._store.append(list(self._verdicts.score_events(self._waiting)))
         self._waiting.clear()
         self._last = time.monotonic()
 
@@ -299,7 +299,7 @@ def store_verdicts(workspace: Workspace, runs: Iterable[tuple[RunFolder, Manifes
     """Put the verdicts of judges' runs that it lacks into the store."""
     with closing(open_store(workspace)) as store:
         for folder, manifest, material in runs:
-            store.append(list(RunVerdicts(manifest, material).events(folder.records())))
+            store.append(list(RunVerdicts(manifest, material).score_events(folder.records())))
 
 
 @dataclass(frozen=True)
@@ -326,14 +326,14 @@ def summarize_judges(workspace: Workspace, answers: JudgedAnswers) -> list[Judge
     """Average every judge's verdicts on these answers by system and question; judges by name."""
     rubric = load_rubric(workspace)
     cells: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
-    for digest, system, question in answers.answer_places:
+    for digest, system, question in answers.answer_systems_and_questions:
         cells[digest].append((system, question))
     with open_existing_store(workspace) as store:
         events = [event for _, event in store.events() if event.answer in cells] if store else []
     values: defaultdict[str, defaultdict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
     answers_by_judge: defaultdict[str, set[str]] = defaultdict(set)
     by_people = set()
-    for event in select_effective_events(events):
+    for event in effective_scores_and_adjudications(events):
         if event.scorer == "human" and event.values is not None:
             by_people.add(event.answer)
         judge = Judge.parse(event.analyst) if event.scorer == "machine" else None

@@ -46,7 +46,7 @@ class Verdict:
     ticks: Ticks | None = None
 
     @property
-    def note(self) -> str:
+    def evidence_as_note(self) -> str:
         """The evidence as the note of a score."""
         stated = [f"right answer: {self.right_answer}"] if self.right_answer else []
         return "\n".join([*stated, *(f"{name}: {text}" for name, text in self.evidence.items())])
@@ -68,7 +68,7 @@ def read_verdict(rubric: Rubric, text: str, *, annotated: bool, points: Sequence
     verdicts = [
         _build_verdict(rubric, fields, wanted, points)
         for candidate in values
-        for fields in _candidate_objects(candidate, wanted, lists)
+        for fields in _walk_verdict_objects(candidate, wanted, lists)
     ]
     if not verdicts:
         raise ValueError(f"it is not an object with {' and '.join(sorted(wanted))}")
@@ -77,33 +77,36 @@ def read_verdict(rubric: Rubric, text: str, *, annotated: bool, points: Sequence
     return verdicts[-1]
 
 
-def _candidate_objects(value: Any, wanted: set[str], lists: set[str]) -> Iterator[dict[str, Any]]:
+def _walk_verdict_objects(json_value: Any, wanted_fields: set[str], list_fields: set[str]) -> Iterator[dict[str, Any]]:
     """Yield the outermost objects in a value that have a list of a verdict, with the fields as they were asked for."""
-    if isinstance(value, dict):
-        fields = _match_verdict_fields(value, wanted)
-        if lists & fields.keys():
+    if isinstance(json_value, dict):
+        fields = _match_verdict_fields(json_value, wanted_fields)
+        if list_fields & fields.keys():
             yield fields
             return
-        for item in value.values():
-            yield from _candidate_objects(item, wanted, lists)
-    elif isinstance(value, list):
-        if wanted == {VERDICTS} and value and all(_is_entry(item) for item in value):
-            yield {VERDICTS: value}
+        for item in json_value.values():
+            yield from _walk_verdict_objects(item, wanted_fields, list_fields)
+    elif isinstance(json_value, list):
+        if wanted_fields == {VERDICTS} and json_value and all(_is_metric_entry(item) for item in json_value):
+            yield {VERDICTS: json_value}
             return
-        for item in value:
-            yield from _candidate_objects(item, wanted, lists)
+        for item in json_value:
+            yield from _walk_verdict_objects(item, wanted_fields, list_fields)
 
 
-def _is_entry(value: Any) -> bool:
-    return isinstance(value, dict) and {"metric", "value"} <= _match_verdict_fields(value, {"metric", "value"}).keys()
+def _is_metric_entry(json_value: Any) -> bool:
+    return (
+        isinstance(json_value, dict)
+        and {"metric", "value"} <= _match_verdict_fields(json_value, {"metric", "value"}).keys()
+    )
 
 
 def _match_verdict_fields(fields: dict[str, Any], wanted: Iterable[str]) -> dict[str, Any]:
     """Return the wanted fields of an object, however their names are spelt; a ValueError for two of one name."""
-    names = {_fold_name(name): name for name in wanted}
+    names = {_fold_field_name(name): name for name in wanted}
     matches: dict[str, Any] = {}
     for name, value in fields.items():
-        if (field := names.get(_fold_name(name))) is None:
+        if (field := names.get(_fold_field_name(name))) is None:
             continue
         if field in matches or getattr(fields, "twice", False):
             raise ValueError("it has two fields of one name")
@@ -111,7 +114,7 @@ def _match_verdict_fields(fields: dict[str, Any], wanted: Iterable[str]) -> dict
     return matches
 
 
-def _fold_name(name: str) -> str:
+def _fold_field_name(name: str) -> str:
     return "".join(sign for sign in name if sign.isalnum()).casefold()
 
 
@@ -123,7 +126,7 @@ def _build_verdict(rubric: Rubric, fields: dict[str, Any], wanted: set[str], poi
     values: dict[str, float] = {}
     evidence: dict[str, str] = {}
     for entry in _list_entries(fields.get(VERDICTS, []), "metric"):
-        metric, quotation, value = _read_entry(rubric, metrics, entry)
+        metric, quotation, value = _read_metric_entry(rubric, metrics, entry)
         if metric in values:
             raise ValueError(f"it has two verdicts on {metric}")
         values[metric], evidence[metric] = value, quotation
@@ -169,7 +172,7 @@ def _read_ticks(points: Sequence[Point], entries: Iterable[object]) -> tuple[Tic
         if point in decisions:
             raise ValueError(f"it has the point {point} twice")
         words = _require_text(fields["said"], f"word on the point {point}")
-        decision = _match_value(words, {YES: YES, NO: NO, CONTRADICTED: CONTRADICTED})
+        decision = _match_words_to_value(words, {YES: YES, NO: NO, CONTRADICTED: CONTRADICTED})
         if decision is None:
             raise ValueError(f"'{clip(words)}' on the point {point} is not yes, no or contradicted")
         decisions[point] = decision
@@ -182,28 +185,28 @@ def _read_ticks(points: Sequence[Point], entries: Iterable[object]) -> tuple[Tic
     return ticks, {f"point {name} ({decisions[name]})": evidence[name] for name in ids.values()}
 
 
-def _read_entry(rubric: Rubric, metrics: Sequence[str], entry: object) -> tuple[str, str, float]:
+def _read_metric_entry(rubric: Rubric, metrics: Sequence[str], entry: object) -> tuple[str, str, float]:
     """Return metric, evidence and value of one entry of the list."""
     fields = _match_verdict_fields(entry, ("metric", "evidence", "value")) if isinstance(entry, dict) else {}
     if len(fields) < 3:  # noqa: PLR2004 - as are named
         raise ValueError("an entry is not an object with metric, evidence and value")
     name = _require_text(fields["metric"], "metric")
-    metric_names = {_fold_name(metric): metric for metric in rubric.metrics}
-    metric = name if name in rubric.metrics else metric_names.get(_fold_name(name), name)
+    metric_names = {_fold_field_name(metric): metric for metric in rubric.metrics}
+    metric = name if name in rubric.metrics else metric_names.get(_fold_field_name(name), name)
     if metric not in metrics:
         why = "is not asked for: it follows from the points" if metric in rubric.metrics else "is not a metric"
         raise ValueError(f"'{clip(metric)}' {why}")
     evidence = _require_text(fields["evidence"], f"evidence on {metric}")
     words = _require_text(fields["value"], f"value of {metric}")
-    value = _match_value(words, dict(zip(rubric.metrics[metric].words, rubric.values, strict=True)))
+    value = _match_words_to_value(words, dict(zip(rubric.metrics[metric].words, rubric.values, strict=True)))
     if value is None:
         raise ValueError(f"'{clip(words)}' is not a value of {metric}")
     return metric, evidence, value
 
 
-def _match_value(text: str, values: dict[str, T]) -> T | None:
+def _match_words_to_value(text: str, value_by_words: dict[str, T]) -> T | None:
     """Return the value whose words a text is, or begins with before a sentence without words of other values alone."""
-    exact = {normalize_words(words): value for words, value in values.items()}
+    exact = {normalize_words(words): value for words, value in value_by_words.items()}
     if (whole := normalize_words(text)) in exact:
         return exact[whole]
     stripped = {words.strip(_AROUND): value for words, value in exact.items()}
@@ -221,11 +224,11 @@ def _match_value(text: str, values: dict[str, T]) -> T | None:
     return None
 
 
-def _require_text(value: object, name: str) -> str:
+def _require_text(value: object, field_label: str) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = f"{value:g}"  # a rubric's words may be numbers
     if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"it has no {name}")
+        raise ValueError(f"it has no {field_label}")
     return value.strip()
 
 

@@ -7,14 +7,14 @@ import re
 from collections import Counter
 
 from genaipa.languages import en
-from genaipa.languages.detection import NAMES, detect_language
+from genaipa.languages.detection import NAMES, detect_unsupported_language
 from genaipa.languages.language import UNSPACED, Language, expression
-from genaipa.plugins import load_each
+from genaipa.plugins import load_entry_points_of_type
 
 ENGLISH = en.LANGUAGE
 ENTRY_POINTS = "genaipa.languages"
 """Entry points: code in ISO 639-1 of a language → its `Language`."""
-LANGUAGES: dict[str, Language] = {ENGLISH.code: ENGLISH, **load_each(ENTRY_POINTS, Language)}
+LANGUAGES: dict[str, Language] = {ENGLISH.code: ENGLISH, **load_entry_points_of_type(ENTRY_POINTS, Language)}
 """By code."""
 
 _LOOKED_AT = 20_000
@@ -69,12 +69,12 @@ def _is_in_latin_script(text: str) -> bool:
     return 2 * sum(character < _FIRST_BEHIND_LATIN for character in letters) >= len(letters)
 
 
-def reading_language(reply: str, code: str) -> Language | None:
+def language_to_read_reply(reply: str, document_language_code: str) -> Language | None:
     """Return the language by whose rules an answer about a document in a language is read; None if that is not known.
 
     It is the document's, or English for an answer that has more of its function words.
     """
-    document_language = LANGUAGES.get(code)
+    document_language = LANGUAGES.get(document_language_code)
     if document_language in (None, ENGLISH):
         return document_language
     words = _WORD.findall(reply.casefold())
@@ -85,15 +85,15 @@ def reading_language(reply: str, code: str) -> Language | None:
     return ENGLISH if often[ENGLISH.code] > often[document_language.code] else document_language
 
 
-def ends_sentence(text: str, mark: int, short: str, language: Language | None) -> bool:
+def mark_ends_sentence(text: str, mark_position: int, abbreviations: str, language: Language | None) -> bool:
     """Whether the mark at a place ends a sentence: no full stop of an abbreviation (`short`) or an ordinal number."""
-    if text[mark] != ".":
+    if text[mark_position] != ".":
         return True
-    before = text[max(0, mark - _LONGEST_SHORT) : mark]
-    if expression(rf"\b(?:{short})$").search(before):
+    before = text[max(0, mark_position - _LONGEST_SHORT) : mark_position]
+    if expression(rf"\b(?:{abbreviations})$").search(before):
         return False
     counts = language is not None and before[-1:].isdigit()
-    return not (counts and language and expression(rf"\s+(?:{language.ordinal_of})\b").match(text, mark + 1))
+    return not (counts and language and expression(rf"\s+(?:{language.ordinal_of})\b").match(text, mark_position + 1))
 
 
 def language_name(code: str) -> str:
@@ -105,15 +105,15 @@ def describe_language(text: str, code: str) -> str:
     """Return the language of a text by its code, which may be empty, in words for people: "seems to be Portuguese"."""
     if code:
         return language_name(code)
-    seems = detect_language(text)
+    seems = detect_unsupported_language(text)
     return f"seems to be {language_name(seems)}" if seems else "not recognised"
 
 
-def language_variant(name: str, code: str) -> str:
+def variant_name_for_language(name: str, code: str) -> str:
     """Return the name of a variant of a question set, or of a set of prompts: policy-de; English has the name alone."""
     return name if code in ("", ENGLISH.code) else f"{name}-{code}"
 
 
-def language_from_name(name: str) -> Language:
+def language_of_prompt_set(prompt_set_name: str) -> Language:
     """Return the language of a set of prompts by the end of its name; English for one that has none there."""
-    return LANGUAGES.get(name.rpartition("-")[2], ENGLISH)
+    return LANGUAGES.get(prompt_set_name.rpartition("-")[2], ENGLISH)

@@ -94,7 +94,7 @@ _FEWEST = 15
 """Letters, or words, of a text that tells something."""
 
 
-def detect_language(text: str) -> str:
+def detect_unsupported_language(text: str) -> str:
     """Return the code of the language without rules that a text seems to be in, for people to read; empty if none."""
     beginning = text[:_LOOKED_AT].lower()
     letters = sum(character.isalpha() for character in beginning)
@@ -103,18 +103,18 @@ def detect_language(text: str) -> str:
     if not beginning.isascii():
         for code, script in _SCRIPTS.items():
             if len(re.findall(f"[{script}]", beginning)) >= (_KANA if code == "ja" else _MOSTLY) * letters:
-                return _neighbour_language(code, beginning)
+                return _language_by_distinctive_letters(code, beginning)
     counts = Counter(re.findall(r"[^\W\d_]+", beginning))
     words = counts.total()
     best, code = max((sum(counts[word] for word in frequent) / words, code) for code, frequent in _FREQUENT.items())
     return code if words >= _FEWEST and best >= _SHARE else ""
 
 
-def _neighbour_language(code: str, text: str) -> str:
+def _language_by_distinctive_letters(script_language: str, text: str) -> str:
     """Return the language of a text in the script of another one, by letters that only it has."""
     counts = Counter(text)
-    for neighbour, letters in _LETTERS.get(code, {}).items():
+    for neighbour, letters in _LETTERS.get(script_language, {}).items():
         rare = neighbour == "bg" and any(counts[letter] for letter in _NOT_BULGARIAN)
         if not rare and sum(counts[letter] for letter in letters) * 200 > len(text):
             return neighbour
-    return code
+    return script_language

@@ -10,11 +10,11 @@ from genaipa.languages.language import QUOTED, CitationRules, Language, LawRules
 from genaipa.languages.refusals import ENGLISH
 
 
-def _describe_policy(company: str) -> str:
+def _policy_phrase(company: str) -> str:
     return f"the privacy policy of {company}"
 
 
-def _describe_regulation(title: str, name: str) -> str:
+def _regulation_phrase(title: str, name: str) -> str:
     return f"the {title} ({name})" if title else f"the {name}"
 
 
@@ -498,7 +498,7 @@ _SPLIT = [
 ]
 
 
-def syllables(word: str) -> int:
+def count_english_syllables(word: str) -> int:
     """Count the syllables of an English word from its spelling.
 
     Each group of vowels is one; a silent e is none, and some adjacent vowels are two. A part joined by a
@@ -507,14 +507,14 @@ def syllables(word: str) -> int:
     return max(
         1,
         sum(
-            _count_syllables(part)
+            _count_word_part_syllables(part)
             for part in re.findall(r"[a-z]+", word.lower().replace("'", "").replace("\u2019", ""))
         ),
     )
 
 
 @lru_cache(maxsize=50_000)  # a text says most of its words many times
-def _count_syllables(part: str) -> int:
+def _count_word_part_syllables(part: str) -> int:
     spoken = part
     for mute in _MUTE:
         spoken = re.sub(mute, "", spoken)
@@ -529,8 +529,8 @@ LANGUAGE = Language(
     function_words=frozenset(
         ("the", "and", "of", "to", "that", "your", "you", "our", "with", "this", "are", "we", "not", "may", "by", "or")
     ),
-    policy=_describe_policy,
-    regulation=_describe_regulation,
+    policy=_policy_phrase,
+    regulation=_regulation_phrase,
     no_answer="(no answer)",
     search=Search(
         stop_words="STOPWORDS_EN_PLUS",
@@ -572,7 +572,7 @@ LANGUAGE = Language(
         base=-15.59,
         sentence=0.39,
         syllable=11.8,
-        syllables=syllables,
+        syllables=count_english_syllables,
         connective="and",
         grades=True,
         cited="Kincaid et al., 1975",

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, get_args
 import msgspec
 
 from genaipa.errors import DataError, UnknownNameError, UsageError
-from genaipa.files.atomic import replacing
+from genaipa.files.atomic import open_for_atomic_write
 from genaipa.files.strict_yaml import format_yaml
-from genaipa.policies.companies import LONGEST_NAME, UNNAMED, find_company, host_name, is_generic_name
+from genaipa.policies.companies import LONGEST_NAME, UNNAMED, find_company, is_generic_name, main_domain_label
 from genaipa.policies.document import GIVEN, About, Document, DocumentKind, load_document
 from genaipa.policies.formats import STDIN, SUFFIXED, Extracted, extract
-from genaipa.words import number
+from genaipa.words import format_count
 from genaipa.workspace import SUFFIXES, find_workspace
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _write_files_together(contents: dict[Path, str]) -> None:
     try:
         with contextlib.ExitStack() as files:
             for path, text in contents.items():
-                file = files.enter_context(replacing(path))
+                file = files.enter_context(open_for_atomic_write(path))
                 file.write(text.encode())
                 file.flush()
     except BaseException:
@@ -173,15 +173,20 @@ _LONGEST = 30
 """Characters of a name that is made here."""
 
 
-def names_file_or_address(name: str) -> bool:
+def is_file_or_address(document_argument: str) -> bool:
     """Whether a word in place of a document's name means a file, an address or standard input."""
-    if name == STDIN or "://" in name or "/" in name or "\\" in name:
+    if (
+        document_argument == STDIN
+        or "://" in document_argument
+        or "/" in document_argument
+        or "\\" in document_argument
+    ):
         return True
-    return Path(name).suffix.lower() in SUFFIXED or Path(name).is_file()
+    return Path(document_argument).suffix.lower() in SUFFIXED or Path(document_argument).is_file()
 
 
 def read_given_document(
-    source: str, company: str, is_taken: Callable[[str, str], bool], tell: Callable[[str], object] = str
+    source: str, company: str, is_name_taken: Callable[[str, str], bool], tell: Callable[[str], object] = str
 ) -> Document:
     """Read the document of a file, an address or standard input.
 
@@ -201,7 +206,7 @@ def read_given_document(
     document = _make_document(extracted, wanted or "document", company)
     check_document_and_company_name(document.name, company)
     number = 2
-    while is_taken(document.name, document.digest):
+    while is_name_taken(document.name, document.digest):
         document = _make_document(extracted, f"{wanted or 'document'}-{number}", company)
         number += 1
     return document
@@ -209,7 +214,7 @@ def read_given_document(
 
 def describe_given_document(document: Document) -> str:
     """Describe a given document: its name, its size, and what questions call its company."""
-    size = f"{number(document.words, 'word')} in {number(len(document.sections), 'section')}"
+    size = f"{format_count(document.words, 'word')} in {format_count(len(document.sections), 'section')}"
     hint = "else: --company"
     if document.company == UNNAMED:
         hint = "no company in its title or address also appears in its text; name one: --company NAME"
@@ -243,7 +248,7 @@ def company_missing_error(document: Document) -> UsageError:
 
 def _name_from_source(source: str) -> str:
     """Return the word to make a name of: the host, or the file's name without its ending."""
-    return host_name(source) if "://" in source else "" if source == STDIN else Path(source).stem
+    return main_domain_label(source) if "://" in source else "" if source == STDIN else Path(source).stem
 
 
 def _make_slug(text: str) -> str:

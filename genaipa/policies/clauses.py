@@ -16,7 +16,7 @@ _TITLE_WORDS = 6
 
 
 @lru_cache(maxsize=8)
-def find_clauses(text: str, sections: tuple[Section, ...]) -> tuple[Section, ...]:
+def find_numbered_clauses(text: str, sections: tuple[Section, ...]) -> tuple[Section, ...]:
     """Find the numbered clauses of a text that are no sections, each as a section of the level below.
 
     A clause's number has several steps, goes on from its section's if that has one, and comes once.
@@ -29,14 +29,14 @@ def find_clauses(text: str, sections: tuple[Section, ...]) -> tuple[Section, ...
         first = next(read_leading_number(reading.text[line.end() :].partition("\n")[0]), None)
         if first is None or first.word or not first.number[0].isdigit() or "." not in first.number:
             continue
-        start = reading.span(line.end(), line.end() + 1)[0]
+        start = reading.source_span(line.end(), line.end() + 1)[0]
         index = bisect_right(starts, start) - 1
         number = split_number_steps(first.number)[1]
         if (
             index < 0
             or number in numbers
-            or not _is_numbered_beneath(sections[index], number)
-            or not _is_text_of_clause(first.rest)
+            or not _is_clause_number_in_section(sections[index], number)
+            or not _begins_like_clause_text(first.rest)
         ):
             continue
         numbers.add(number)
@@ -54,22 +54,22 @@ def find_clauses(text: str, sections: tuple[Section, ...]) -> tuple[Section, ...
     )
 
 
-def _is_numbered_beneath(section: Section, steps: tuple[str, ...]) -> bool:
+def _is_clause_number_in_section(section: Section, clause_steps: tuple[str, ...]) -> bool:
     """Tell whether a clause's number is beneath its section's; of a section without a number anything is."""
     above = split_number_steps(section.number)[1]
-    return steps[: len(above)] == above and len(steps) > len(above)
+    return clause_steps[: len(above)] == above and len(clause_steps) > len(above)
 
 
-def _is_text_of_clause(text: str) -> bool:
+def _begins_like_clause_text(text_after_number: str) -> bool:
     """Tell whether a clause's text follows its number: "2.5 million people" is none."""
-    first = re.search(r"[^\W_]", text[:3])
+    first = re.search(r"[^\W_]", text_after_number[:3])
     return first is not None and not (first[0].islower() or first[0].isdigit())
 
 
-def _clause_title(text: str) -> str:
+def _clause_title(clause_text: str) -> str:
     """Return the first words of a clause; its heading, if that is short and ends like a sentence."""
-    heading = re.match(r"([^.:\n]{2,60})[.:](?:\s|$)", text)
+    heading = re.match(r"([^.:\n]{2,60})[.:](?:\s|$)", clause_text)
     if heading and len(heading[1].split()) <= _TITLE_WORDS:
         return heading[1]
-    words = text.split()
+    words = clause_text.split()
     return " ".join(words[:_TITLE_WORDS]) + (" …" if len(words) > _TITLE_WORDS else "")

@@ -31,8 +31,8 @@ _TELLING = 150
 _LOOKED_AT, _LONGEST_TITLE = 300_000, 300  # characters
 
 
-def _word_set(listed: str) -> frozenset[str]:
-    return frozenset(listed.split())
+def _word_set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
 
 
 _GENERIC_IN = {
@@ -123,27 +123,31 @@ _HOSTS: frozenset[str] = _word_set(
 """Hosts of other people's pages, whose name is nobody's unless the text has it."""
 
 
-def find_company(title: str, text: str, named: Iterable[str], source: str) -> str:
+def find_company(title: str, text: str, site_names: Iterable[str], source: str) -> str:
     """Return a document's company, by its title, what its page calls itself (`named`) or an address; else `UNNAMED`.
 
     A name is taken that the text has twice or more outside its headings. Where none is, the page's own name or its
     address is; a title's only where the text is too short to tell.
     """
     body = _PolicyBody(text)
-    page_names = [value for value in named if value]
-    addresses = [host for value in (*page_names, source) if (host := _registrable_host(value))]
+    page_names = [value for value in site_names if value]
+    addresses = [host for value in (*page_names, source) if (host := _registrable_domain(value))]
     names = [value for value in page_names if "://" not in value]
     title = title[:_LONGEST_TITLE]
-    for piece in _title_pieces((title, *names)):
-        if company := body.find_name_from_title(piece):
+    for piece in _candidate_name_words((title, *names)):
+        if company := body.find_frequent_title_part(piece):
             return company
     for host in addresses:
-        if company := body.name_for_host(host):
+        if company := body.find_spelling_of_domain(host):
             return company
     if company := body.find_defined_name():
         return company
-    unconfirmed = [] if body.is_long_enough else [_name_in_title_piece(piece) for piece in _title_pieces((title,))]
-    unconfirmed += [_name_in_title_piece(piece) for piece in _title_pieces(names[:1])]
+    unconfirmed = (
+        []
+        if body.is_long_enough_to_name_company
+        else [_name_in_title_piece(piece) for piece in _candidate_name_words((title,))]
+    )
+    unconfirmed += [_name_in_title_piece(piece) for piece in _candidate_name_words(names[:1])]
     unconfirmed += [
         label.replace("-", " ").title() for host in addresses if (label := host.split(".")[0]) not in _HOSTS
     ]
@@ -160,27 +164,27 @@ def is_generic_name(name: str) -> bool:
     return all(word in GENERIC or word.isdigit() for word in re.split(r"[\W_]+", name.lower()) if word)
 
 
-def host_name(address: str) -> str:
+def main_domain_label(url: str) -> str:
     """Return the name in an address: example of https://www.example.co.uk/privacy; empty where there is none."""
-    return _registrable_host(address).split(".")[0]
+    return _registrable_domain(url).split(".")[0]
 
 
-def _registrable_host(address: str) -> str:
+def _registrable_domain(url: str) -> str:
     """Return the name in an address with what ends it: example.co.uk."""
-    if "://" not in address:
+    if "://" not in url:
         return ""
-    labels = (split_url(address).hostname or "").split(".")
+    labels = (split_url(url).hostname or "").split(".")
     ends = 2 if len(labels) > 2 and labels[-2] in _SECOND else 1  # noqa: PLR2004 - example, co, uk
     site = labels[-ends - 1 :]
     return ".".join(site) if len(labels) > ends and not site[0].isdigit() else ""
 
 
-def _title_pieces(titles: Iterable[str]) -> Iterator[list[str]]:
+def _candidate_name_words(titles: Iterable[str]) -> Iterator[list[str]]:
     """Yield the words of each piece of titles without generic ones around them; no piece that speaks to readers."""
     for title in titles:
         for piece in _BETWEEN.split(title):
             words_text = _GENERIC_UNSPACED.sub(" ", piece).replace("\u2019", "'")
-            words = [part for word in words_text.split() for part in _split_hyphens(_ELIDED.sub("", word))]
+            words = [part for word in words_text.split() for part in _split_generic_compound(_ELIDED.sub("", word))]
             if _SPEAKING & {_fold_word(word) for word in words}:
                 continue
             while words and _fold_word(words[0]) in GENERIC and not _begins_with_article(words[:2]):
@@ -197,7 +201,7 @@ def _begins_with_article(words: list[str]) -> bool:
     return len(words) > 1 and words[0] in _ARTICLES and words[1][:1].isupper() and _fold_word(words[1]) not in GENERIC
 
 
-def _split_hyphens(word: str) -> list[str]:
+def _split_generic_compound(word: str) -> list[str]:
     """Return a word in parts, where a hyphen puts a name and a generic word together: Acme-Datenschutzerklärung."""
     parts = word.split("-")
     return parts if any(_fold_word(part) in GENERIC for part in parts) else [word]
@@ -234,7 +238,7 @@ class _PolicyBody:
         return "\n".join(line for line in lines if not line.startswith("#") and not _is_short_as_heading(line))
 
     @cached_property
-    def is_long_enough(self) -> bool:
+    def is_long_enough_to_name_company(self) -> bool:
         """Whether the text is long enough to name its company."""
         return count_words(self._prose_lines, HALF) >= _TELLING
 
@@ -243,12 +247,12 @@ class _PolicyBody:
         letter = rf"[^\W_{UNSPACED}]"
         return len(re.findall(rf"(?<!{letter}){re.escape(name)}(?!{letter})", self._prose_lines))
 
-    def find_name_from_title(self, words: list[str]) -> str:
+    def find_frequent_title_part(self, title_words: list[str]) -> str:
         """Return the longest part of a title that the text has often; empty if it has none."""
         spans = [
-            words[start:end]
-            for length in range(min(_MOST_WORDS, len(words)), 0, -1)
-            for start in range(len(words) - length + 1)
+            title_words[start:end]
+            for length in range(min(_MOST_WORDS, len(title_words)), 0, -1)
+            for start in range(len(title_words) - length + 1)
             for end in (start + length,)
         ]
         counts: dict[str, int] = {}
@@ -265,7 +269,7 @@ class _PolicyBody:
                 counts[site[1]] = self._count_mentions(site[1])
         highest = max(counts.values(), default=0)
         frequent = (
-            name for name, count in counts.items() if count >= max(_OFTEN, _least_share_of_whole_name(name) * highest)
+            name for name, count in counts.items() if count >= max(_OFTEN, _minimum_share_of_full_name(name) * highest)
         )
         if longest := next(frequent, ""):
             return longest[:LONGEST_NAME]
@@ -278,9 +282,9 @@ class _PolicyBody:
         ordinary = len(re.findall(rf"(?<![\w./@-]){small}(?![\w/@-]|\.\w)", self._prose_lines))
         return not name.isupper() and name != name.lower() and ordinary > self._count_mentions(name)
 
-    def name_for_host(self, host: str) -> str:
+    def find_spelling_of_domain(self, domain: str) -> str:
         """Return a host's name (scribehow.com, x.ai) as the text writes it, whole or its beginning; empty without."""
-        label, _, end = host.partition(".")
+        label, _, end = domain.partition(".")
         spelling = self.find_frequent_spelling(f"{label}{end}") or self.find_frequent_spelling(label)
         if spelling and len(spelling) > 1 and not is_generic_name(label):
             return spelling
@@ -304,7 +308,7 @@ class _PolicyBody:
         return forms.most_common(1)[0][0] if forms.total() >= _OFTEN else ""
 
 
-def _least_share_of_whole_name(name: str) -> float:
+def _minimum_share_of_full_name(name: str) -> float:
     """Return the share of a name's occurrences that it must have with all of its words; an article may be chance."""
     return _SHARE_OF_ARTICLE if name.split(maxsplit=1)[0] in _ARTICLES else _SHARE
 

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
-from genaipa.errors import DataError, UsageError, clip, nearest
-from genaipa.files.stamps import Stamp, stamp
+from genaipa.errors import DataError, UsageError, clip, name_suggestion
+from genaipa.files.stamps import Stamp, read_file_stamp
 from genaipa.languages.catalog import ENGLISH, detect_language_code
-from genaipa.languages.detection import detect_language
+from genaipa.languages.detection import detect_unsupported_language
 from genaipa.policies.companies import LONGEST_NAME, UNNAMED
 from genaipa.policies.corpus_file import CorpusFile, CorpusRow, open_corpus
 from genaipa.policies.document import LONGEST, About, Document, DocumentKind, too_long_message
@@ -58,7 +58,7 @@ def make_document(cells: Mapping[str, Any]) -> Document:
     return Document(format_cell(cells["name"]) or "", cells["text"], about, LAYER)
 
 
-def encode_document(document: Document) -> bytes:
+def encode_corpus_line(document: Document) -> bytes:
     """Return a document as a line of a corpus, with its end."""
     about = document.about
     optional_facts = {"kind": "" if document.kind == "policy" else document.kind, "also": about.also}
@@ -68,12 +68,12 @@ def encode_document(document: Document) -> bytes:
     return msgspec.json.encode(required | facts | about.groups) + b"\n"
 
 
-def group_of_document(document: Document, by: str) -> str:
+def group_of_document(document: Document, column: str) -> str:
     """Return the group of a document in a column: a group of its own or a fact (language, date, …); else empty."""
     about = document.about
-    if not by:
+    if not column:
         return ""
-    return about.groups.get(by, "") if by not in FACTS else str(getattr(about, by))
+    return about.groups.get(column, "") if column not in FACTS else str(getattr(about, column))
 
 
 def format_cell(value: object) -> str | None:
@@ -91,7 +91,7 @@ def format_cell(value: object) -> str | None:
     return None
 
 
-def has_valid_texts(cells: Mapping[str, Any]) -> bool:
+def is_plain_valid_row(cells: Mapping[str, Any]) -> bool:
     """Tell whether a row has nothing but valid texts: most have, and a million take a while to check."""
     for value in cells.values():
         if type(value) is not str:
@@ -205,7 +205,7 @@ class Corpus:
     """Facts about each document; None where nobody asked for them."""
 
     @property
-    def remarks(self) -> list[str]:
+    def group_remarks(self) -> list[str]:
         """Sentences on documents without a group in the column, and on groups that are texts here and numbers there."""
         without = int((self.stratum == self.strata.index("")).sum()) if "" in self.strata else 0
         remarks, total = [], f"of {self.documents:,} documents"
@@ -224,11 +224,11 @@ class Corpus:
         return len(self.starts)
 
     @property
-    def texts(self) -> int:
+    def distinct_texts(self) -> int:
         """The number of texts that differ, or are about another company."""
         return int((self.first == _number_rows(self.first)).sum())
 
-    def select_rows(self, number: int | None = None) -> NDArray[np.int64]:
+    def select_rows(self, sample_size: int | None = None) -> NDArray[np.int64]:
         """Return the rows that are asked about, in the order of the file: one for each text, or a sample of that size.
 
         Each stratum has its share of a sample, by largest remainders. The sample depends on the seed and the documents'
@@ -237,14 +237,14 @@ class Corpus:
         import numpy as np
 
         once = np.flatnonzero(self.first == _number_rows(self.first))
-        if number is None or number >= len(once):
+        if sample_size is None or sample_size >= len(once):
             return once
         strata = self.stratum[once]
         ordered = once[np.lexsort((self.rank[once], strata))]
         sizes = np.bincount(strata, minlength=max(1, len(self.strata)))
-        exact = number * sizes / len(once)
+        exact = sample_size * sizes / len(once)
         share = exact.astype(np.int64)
-        remainder = number - int(share.sum())
+        remainder = sample_size - int(share.sum())
         share[np.argsort(share - exact, kind="stable")[:remainder]] += 1
         within = np.concatenate([np.arange(size) for size in sizes])
         return np.sort(ordered[within < np.repeat(share, sizes)])
@@ -291,7 +291,7 @@ class Corpus:
 
     def _check_unchanged(self) -> None:
         """Raise a DataError unless the file is the checked one."""
-        if stamp(self.path) != self.stamp:
+        if read_file_stamp(self.path) != self.stamp:
             raise DataError(self.path, "changed while it was being read; run the command again.")
 
 
@@ -309,7 +309,7 @@ class Heads:
     languages: list[str]
     texts: bytes
 
-    def find_first_alike_rows(self, rows: Sequence[int]) -> list[int]:
+    def find_representative_rows(self, rows: Sequence[int]) -> list[int]:
         """Return for each row the first of these whose document is asked about as its is.
 
         English documents of a kind are alike; all others are named to the user, and each stands for itself.
@@ -321,11 +321,11 @@ class Heads:
             for row in rows
         ]
 
-    def text_digest(self, row: int) -> bytes:
+    def company_and_text_digest(self, row: int) -> bytes:
         """Return the digest of a document's company and text."""
         return self.texts[row * TEXT_DIGEST : (row + 1) * TEXT_DIGEST]
 
-    def make_document(self, row: int) -> Document:
+    def make_textless_document(self, row: int) -> Document:
         """Return a document without its text, whose language is known."""
         language, unknown, seems = self.languages[row].partition("~")
         kind: DocumentKind = "regulation" if self.kinds[row] == "regulation" else "policy"
@@ -337,29 +337,29 @@ class Heads:
 
     def matches_document(self, row: int, document: Document) -> bool:
         """Tell whether a document that was read at a row is the one that these facts are about."""
-        read = document.name, text_digest(document.company, document.text)
-        return read == (self.names[row], self.text_digest(row))
+        read = document.name, digest_company_and_text(document.company, document.text)
+        return read == (self.names[row], self.company_and_text_digest(row))
 
 
 TEXT_DIGEST = 16
 """Bytes of the digest of a document's company and text."""
 
 
-def text_digest(company: str | None, text: str | None) -> bytes:
+def digest_company_and_text(company: str | None, text: str | None) -> bytes:
     """Return the digest of a document's company and text, by which duplicates are found."""
     return hashlib.blake2b(f"{company}\0{text}".encode(), digest_size=TEXT_DIGEST).digest()
 
 
-def sample_order_of_names(names: Sequence[str], seed: int) -> NDArray[np.uint64]:
+def sampling_keys_of_names(names: Sequence[str], seed: int) -> NDArray[np.uint64]:
     """Return the order in which a sample takes the documents of these names."""
     import numpy as np
 
-    key = _sample_key(seed)
+    key = _sampling_hash_key(seed)
     digests = b"".join(hashlib.blake2b(name.encode(), digest_size=16, key=key).digest() for name in names)
     return np.frombuffer(digests, np.uint64)[::2]
 
 
-def _sample_key(seed: int) -> bytes:
+def _sampling_hash_key(seed: int) -> bytes:
     return hashlib.sha256(str(seed).encode()).digest()
 
 
@@ -378,7 +378,7 @@ class _CorpusReading:
 
     def __init__(self, path: Path, file: CorpusFile, seed: int, by: str, *, heads: bool = False) -> None:
         self.path, self.file, self.by = path, file, by
-        self.stamp = stamp(path)
+        self.stamp = read_file_stamp(path)
         self.problems = Problems(file.place)
         self.starts, self.numbers, self.stratum = array("Q"), array("Q"), array("i")
         self.names, self.texts = bytearray(), bytearray()
@@ -387,16 +387,16 @@ class _CorpusReading:
         self.kinds: set[str] = set()
         self.plain_numbers = 0
         self.heads = Heads([], [], [], [], b"") if heads else None
-        self._key = _sample_key(seed)
+        self._key = _sampling_hash_key(seed)
 
-    def add_row(self, row: CorpusRow) -> None:
+    def check_and_add_row(self, row: CorpusRow) -> None:
         """Check one row, and note what is needed of it."""
         if row.problem:
             problem, _, reason = row.problem.partition(" (")
             self.problems.add(row.number, problem, reason.removesuffix(")"))
             return
         cells = row.cells
-        if not has_valid_texts(cells):
+        if not is_plain_valid_row(cells):
             for problem, detail in find_row_problems(cells):
                 self.problems.add(row.number, problem, detail)
         if not cells.keys() <= self.columns:
@@ -410,7 +410,7 @@ class _CorpusReading:
         self.numbers.append(row.number)
         # Keyed: the order of these hashes is also that of a sample.
         self.names += hashlib.blake2b(name.encode(), digest_size=16, key=self._key).digest()
-        self.texts += text_digest(company, text)
+        self.texts += digest_company_and_text(company, text)
         kind = format_cell(cells.get("kind")) or "policy"
         self.kinds.add(kind)
         if self.heads is not None:
@@ -424,13 +424,13 @@ class _CorpusReading:
             group = format_cell(value) or ("policy" if self.by == "kind" else "")
             self.stratum.append(self.strata.setdefault(group, len(self.strata)))
 
-    def finish(self) -> Corpus:
+    def build_checked_corpus(self) -> Corpus:
         """Return the corpus; a DataError with every problem, or a UsageError for a column that it doesn't have."""
         import numpy as np
 
         names = np.frombuffer(bytes(self.names), np.uint64).reshape(-1, 2)
         texts = np.frombuffer(bytes(self.texts), np.uint64).reshape(-1, 2)
-        numbers, first = np.frombuffer(self.numbers, np.uint64), _find_first_rows(names)
+        numbers, first = np.frombuffer(self.numbers, np.uint64), _first_rows_of_equal_hashes(names)
         for row in np.flatnonzero(first != _number_rows(first)).tolist():
             self.problems.add(
                 int(numbers[row]), "another document has this name", f"by {self.file.place} {numbers[first[row]]}"
@@ -445,7 +445,7 @@ class _CorpusReading:
             raise DataError(self.path, "has no document.")
         columns = (*FACTS, *groups)
         if self.by and self.by not in columns:
-            raise UsageError(f"{self.path} has no column '{self.by}'{nearest(self.by, columns)}")
+            raise UsageError(f"{self.path} has no column '{self.by}'{name_suggestion(self.by, columns)}")
         return Corpus(
             path=self.path,
             file=self.file,
@@ -453,7 +453,7 @@ class _CorpusReading:
             digest=self.file.digest(),
             groups=tuple(groups),
             starts=np.frombuffer(self.starts, np.uint64),
-            first=_find_first_rows(texts),
+            first=_first_rows_of_equal_hashes(texts),
             rank=names[:, 0],
             stratum=np.frombuffer(self.stratum, np.int32) if self.by else np.zeros(len(names), np.int32),
             strata=list(self.strata),
@@ -468,10 +468,12 @@ def _stated_or_likely_language(cells: Mapping[str, Any]) -> str:
     """Return the code of a row's language, or behind `~` that of the one that it seems to be in."""
     text = cells.get("text")
     text = text if isinstance(text, str) else ""
-    return detect_language_code(text, format_cell(cells.get("language")) or "") or f"~{detect_language(text)}"
+    return (
+        detect_language_code(text, format_cell(cells.get("language")) or "") or f"~{detect_unsupported_language(text)}"
+    )
 
 
-def _find_first_rows(hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+def _first_rows_of_equal_hashes(hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Return for each row the number of the first one with the same hash."""
     import numpy as np
 
@@ -487,7 +489,7 @@ def _find_first_rows(hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
 
 
 def examine_corpus(
-    path: Path, *, seed: int = 0, by: str = "", heads: bool = False, on_row: Callable[[], None] | None = None
+    path: Path, *, seed: int = 0, by: str = "", note_heads: bool = False, on_row: Callable[[], None] | None = None
 ) -> Corpus:
     """Read a corpus once, in a stream, and check all of it.
 
@@ -496,12 +498,12 @@ def examine_corpus(
     about each document noted, their languages among them, which takes as long as reading them.
     """
     file = open_corpus(path)
-    reading = _CorpusReading(path, file, seed, by, heads=heads)
+    reading = _CorpusReading(path, file, seed, by, heads=note_heads)
     for row in file.rows():
-        reading.add_row(row)
+        reading.check_and_add_row(row)
         if on_row is not None:
             on_row()
-    return reading.finish()
+    return reading.build_checked_corpus()
 
 
 def read_documents(path: Path) -> Iterator[Document]:
@@ -510,11 +512,11 @@ def read_documents(path: Path) -> Iterator[Document]:
         yield make_document(row.cells)
 
 
-def find_document(path: Path, name: str) -> Document:
+def find_document(path: Path, document_name: str) -> Document:
     """Find the document of that name in a corpus, which may have other problems; a DataError without it."""
     for row in open_corpus(path).rows():
-        if row.cells.get("name") == name:
+        if row.cells.get("name") == document_name:
             if problems := list(find_row_problems(row.cells)):
-                raise DataError(path, f"{problems[0][0]}.", name)
+                raise DataError(path, f"{problems[0][0]}.", document_name)
             return make_document(row.cells)
-    raise DataError(path, f"has no document '{clip(name)}'.")
+    raise DataError(path, f"has no document '{clip(document_name)}'.")

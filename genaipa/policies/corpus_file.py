@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import msgspec
 
 from genaipa.errors import DataError, MissingPackageError
-from genaipa.files.text import DAMAGE, why
+from genaipa.files.text import DAMAGE, explain_error
 from genaipa.policies.document import LONGEST
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _parse_row(number: int, start: int, line: bytes) -> CorpusRow:
     try:
         cells = msgspec.json.decode(line)
     except DAMAGE as error:
-        return CorpusRow(number, start, {}, f"not a JSON object ({why(error)})")
+        return CorpusRow(number, start, {}, f"not a JSON object ({explain_error(error)})")
     if not isinstance(cells, dict):
         return CorpusRow(number, start, {}, "not a JSON object")
     return CorpusRow(number, start, cells)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 import genaipa
-from genaipa.files.atomic import replacing
-from genaipa.files.locks import hold_folder
-from genaipa.files.stamps import stamp
+from genaipa.files.atomic import open_for_atomic_write
+from genaipa.files.locks import hold_folder_lock
+from genaipa.files.stamps import read_file_stamp
 from genaipa.languages.catalog import LANGUAGES
-from genaipa.policies.corpus import Corpus, Heads, examine_corpus, sample_order_of_names
+from genaipa.policies.corpus import Corpus, Heads, examine_corpus, sampling_keys_of_names
 from genaipa.policies.corpus_file import open_corpus
 
 if TYPE_CHECKING:
@@ -49,8 +49,15 @@ class _Index(msgspec.Struct, array_like=True):
     languages: list[str]
 
 
-def read_corpus(
-    path: Path, folder: Path, *, seed: int, by: str, sampled: bool, anew: bool = False, unindexed: int = 0
+def load_or_index_corpus(
+    path: Path,
+    index_folder: Path,
+    *,
+    seed: int,
+    by: str,
+    with_sample_order: bool,
+    reread: bool = False,
+    largest_unindexed: int = 0,
 ) -> Corpus:
     """Return a checked corpus with the facts about each document, by the index in a folder, which is made if missing.
 
@@ -59,29 +66,31 @@ def read_corpus(
     """
     open_corpus(path)
     identity = hashlib.sha256(f"{path.resolve()}\0{by}".encode()).hexdigest()
-    index_path = folder / f"{identity[:16]}.index"
+    index_path = index_folder / f"{identity[:16]}.index"
     with contextlib.ExitStack() as locks:
-        if not unindexed:
+        if not largest_unindexed:
             # Of many slices that begin at once, one reads the corpus and the others wait for it.
             with contextlib.suppress(OSError):
-                folder.mkdir(parents=True, exist_ok=True)
-                locks.enter_context(hold_folder(folder))
-        if not anew and (corpus := _load_corpus(index_path, path, seed=seed, by=by, sampled=sampled)):
+                index_folder.mkdir(parents=True, exist_ok=True)
+                locks.enter_context(hold_folder_lock(index_folder))
+        if not reread and (
+            corpus := _load_indexed_corpus(index_path, path, seed=seed, by=by, with_sample_order=with_sample_order)
+        ):
             return corpus
         key = _index_key(path)
-        corpus = examine_corpus(path, seed=seed, by=by, heads=True)
-        if corpus.documents > unindexed:
+        corpus = examine_corpus(path, seed=seed, by=by, note_heads=True)
+        if corpus.documents > largest_unindexed:
             with contextlib.suppress(OSError):
-                folder.mkdir(parents=True, exist_ok=True)
+                index_folder.mkdir(parents=True, exist_ok=True)
                 _save_index(index_path, key, corpus)
     return corpus
 
 
-def find_indexed_digest(path: Path, folder: Path) -> str:
+def find_indexed_digest(corpus_path: Path, index_folder: Path) -> str:
     """Return the SHA-256 of a corpus as an index of it in a folder knows it; empty where none does."""
-    for index_path in sorted(folder.glob("*.index")):
+    for index_path in sorted(index_folder.glob("*.index")):
         index = _decode_index(index_path)
-        if index is not None and index.key == _index_key(path):
+        if index is not None and index.key == _index_key(corpus_path):
             return index.digest
     return ""
 
@@ -107,23 +116,25 @@ def _decode_index(index_path: Path) -> _Index | None:
         return None
 
 
-def _load_corpus(index_path: Path, path: Path, *, seed: int, by: str, sampled: bool) -> Corpus | None:
+def _load_indexed_corpus(
+    index_path: Path, corpus_path: Path, *, seed: int, by: str, with_sample_order: bool
+) -> Corpus | None:
     """Return the corpus of an index; None where there is none, or it is not of this file."""
     import numpy as np
 
     index = _decode_index(index_path)
-    if index is None or index.key != _index_key(path):
+    if index is None or index.key != _index_key(corpus_path):
         return None
     heads = Heads(index.names, index.companies, index.head_kinds, index.languages, index.texts)
     return Corpus(
-        path=path,
-        file=open_corpus(path),
-        stamp=stamp(path),
+        path=corpus_path,
+        file=open_corpus(corpus_path),
+        stamp=read_file_stamp(corpus_path),
         digest=index.digest,
         groups=index.groups,
         starts=np.frombuffer(index.starts, np.uint64),
         first=np.frombuffer(index.first, np.int64),
-        rank=sample_order_of_names(index.names, seed) if sampled else np.zeros(len(index.names), np.uint64),
+        rank=sampling_keys_of_names(index.names, seed) if with_sample_order else np.zeros(len(index.names), np.uint64),
         stratum=np.frombuffer(index.stratum, np.int32),
         strata=index.strata,
         by=by,
@@ -154,5 +165,5 @@ def _save_index(index_path: Path, key: str, corpus: Corpus) -> None:
         heads.languages,
     )
     content = msgspec.msgpack.encode(index)
-    with replacing(index_path) as file:
+    with open_for_atomic_write(index_path) as file:
         file.write(hashlib.sha256(content).digest() + content)

@@ -21,8 +21,8 @@ from genaipa.files.limits import POLICY
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.files.text import read_text
 from genaipa.languages.catalog import ENGLISH, detect_language_code, language_code
-from genaipa.languages.detection import detect_language
-from genaipa.policies.clauses import find_clauses
+from genaipa.languages.detection import detect_unsupported_language
+from genaipa.policies.clauses import find_numbered_clauses
 from genaipa.policies.companies import company_from_document_name
 from genaipa.policies.search import count_words
 from genaipa.policies.sections import Section, find_sections
@@ -105,9 +105,9 @@ class Document:
         return detect_language_code(self.text, self.about.language)
 
     @cached_property
-    def seems(self) -> str:
+    def likely_language(self) -> str:
         """Code of the language without rules that it seems to be in; empty if none."""
-        return detect_language(self.text)
+        return detect_unsupported_language(self.text)
 
     @cached_property
     def words(self) -> int:
@@ -125,9 +125,9 @@ class Document:
         return find_sections(self.text)
 
     @cached_property
-    def places(self) -> tuple[Section, ...]:
+    def citable_sections(self) -> tuple[Section, ...]:
         """Sections and the numbered clauses inside them: all that a citation can name."""
-        clauses = find_clauses(self.text, self.sections)
+        clauses = find_numbered_clauses(self.text, self.sections)
         return tuple(sorted((*self.sections, *clauses), key=lambda one: one.start)) if clauses else self.sections
 
     def part(self, part_set: str, number: int) -> tuple[int, int] | None:
@@ -165,7 +165,7 @@ def read_document(path: Path) -> str:
 
 def document_names(workspace: Workspace) -> dict[str, tuple[str, Path]]:
     """Name → (layer, text file) of every document; those held in memory have the workspace's folder for a file."""
-    return workspace.names("policies") | dict.fromkeys(workspace.held, ("corpus", workspace.home))
+    return workspace.nearest_files("policies") | dict.fromkeys(workspace.held, ("corpus", workspace.home))
 
 
 def list_documents(workspace: WorkspaceLike = None) -> list[str]:
@@ -189,7 +189,7 @@ def load_document(name: str, workspace: WorkspaceLike = None) -> Document:
     source = find_workspace(workspace)
     if isinstance(held := source.held.get(name), Document):
         return held
-    files = source.names("policies")
+    files = source.nearest_files("policies")
     if name not in files:
         raise UnknownNameError("policy", name, files)
     layer, path = files[name]
@@ -241,13 +241,13 @@ _BORDERS = [
 ]
 
 
-def split_by_token_limit(document: Document, size: int, count: Callable[[str], int]) -> list[str]:
+def split_by_token_limit(document: Document, token_limit: int, count_tokens: Callable[[str], int]) -> list[str]:
     """Split the text into parts of at most `size` tokens, as `count` counts; joined, they are the document.
 
     A document that fits in one part stays whole. Blanks without room in a part stay with the text around them.
     """
     text = document.text
-    if count(text) <= size:
+    if count_tokens(text) <= token_limit:
         return [text]
     from langchain_text_splitters import RecursiveCharacterTextSplitter
 
@@ -255,9 +255,9 @@ def split_by_token_limit(document: Document, size: int, count: Callable[[str], i
         separators=_BORDERS,
         is_separator_regex=True,
         keep_separator="end",
-        chunk_size=size,
+        chunk_size=token_limit,
         chunk_overlap=0,
-        length_function=count,
+        length_function=count_tokens,
         strip_whitespace=False,
     )
     parts: list[str] = []

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import DataError, clip
-from genaipa.words import number
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,7 +97,7 @@ _NEAR = 20  # characters on each side of a place that is shown
 _ESCAPED = re.compile("[\udc80-\udcff]+")
 
 
-def find_encoding(raw: bytes) -> str:
+def find_declared_html_encoding(raw: bytes) -> str:
     """Return the encoding that an HTML page declares; UTF-8 for UTF-16, in which the declaration could not be read."""
     match = re.search(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w.:-]+)", raw[:4096], re.IGNORECASE)
     match = match or re.match(rb"\s*<\?xml[^>]+encoding\s*=\s*[\"']([\w.:-]+)", raw[:1024])
@@ -105,7 +105,7 @@ def find_encoding(raw: bytes) -> str:
     return "utf-8" if _CODECS.get(label, "").startswith("utf-16") else label
 
 
-def decode_text(raw: bytes, source: str, charset: str, library: Callable[[str, str], Any]) -> Decoded:
+def decode_text(raw: bytes, source: str, stated_encoding: str, import_library: Callable[[str, str], Any]) -> Decoded:
     """Decode bytes; `charset` is the stated encoding or empty, and `library` imports the package that guesses.
 
     Places that are wrong in a stated encoding, or in what is UTF-8 but for them, are replaced and said; an encoding is
@@ -116,11 +116,15 @@ def decode_text(raw: bytes, source: str, charset: str, library: Callable[[str, s
         if len(notes) and text.count("\ufffd") > max(_MOST, _BINARY * len(text)):
             raise _binary_error(source)
         return _remove_nul(text, notes)
-    codec = _CODECS.get(charset.strip().lower(), "")
+    codec = _CODECS.get(stated_encoding.strip().lower(), "")
     if not codec.startswith("utf-16") and _is_binary(raw):
         raise _binary_error(source)
-    notes = [f"its encoding '{clip(charset, 20)}' is not known"] if charset and not codec else []
-    text = _decode_stated(raw, source, codec, notes) if codec else _decode_unstated(raw, source, notes, library)
+    notes = [f"its encoding '{clip(stated_encoding, 20)}' is not known"] if stated_encoding and not codec else []
+    text = (
+        _decode_stated(raw, source, codec, notes)
+        if codec
+        else _decode_unstated_encoding(raw, source, notes, import_library)
+    )
     return _remove_nul(text, notes)
 
 
@@ -150,7 +154,9 @@ def _decode_stated(raw: bytes, source: str, codec: str, notes: list[str]) -> str
     return text
 
 
-def _decode_unstated(raw: bytes, source: str, notes: list[str], library: Callable[[str, str], Any]) -> str:
+def _decode_unstated_encoding(
+    raw: bytes, source: str, notes: list[str], import_library: Callable[[str, str], Any]
+) -> str:
     text, remarks = _decode_replacing(raw, "utf-8")
     if not remarks:
         return text
@@ -163,8 +169,8 @@ def _decode_unstated(raw: bytes, source: str, notes: list[str], library: Callabl
     if right > places or places <= _FEW * len(raw):
         notes += remarks
         return text
-    guesses = list(library("charset_normalizer", "text that is not UTF-8").from_bytes(raw))
-    if not guesses or not _is_best_guess_confident(guesses):
+    guesses = list(import_library("charset_normalizer", "text that is not UTF-8").from_bytes(raw))
+    if not guesses or not _is_best_encoding_guess_certain(guesses):
         raise DataError(source, "has an unknown encoding; save it as UTF-8.")
     notes.append(
         f"its encoding is not stated: read as {_encoding_name(guesses[0].encoding)}, a guess; check its letters"
@@ -172,7 +178,7 @@ def _decode_unstated(raw: bytes, source: str, notes: list[str], library: Callabl
     return str(guesses[0])
 
 
-def _is_utf8(raw: bytes, minimum: int) -> bool:
+def _is_utf8(raw: bytes, min_non_ascii: int) -> bool:
     """Tell whether bytes are UTF-8 without a fault, with that many characters beside ASCII at least."""
     if raw.isascii():
         return False
@@ -180,7 +186,7 @@ def _is_utf8(raw: bytes, minimum: int) -> bool:
         text = raw.decode()
     except UnicodeDecodeError:
         return False
-    return sum(character > "\x7f" for character in text) >= minimum
+    return sum(character > "\x7f" for character in text) >= min_non_ascii
 
 
 def _decode_replacing(raw: bytes, codec: str) -> Decoded:
@@ -194,7 +200,9 @@ def _decode_replacing(raw: bytes, codec: str) -> Decoded:
     plain = _ESCAPED.sub("\ufffd", text[max(0, start - _NEAR) : end + _NEAR]).replace("\0", "")
     context = " ".join(plain.split())
     verb = "is shown as \ufffd:" if len(places) == 1 else "are shown as \ufffd, the first"
-    remark = f'{number(len(places), "place")} could not be read as {_encoding_name(codec)} and {verb} near "{context}"'
+    remark = (
+        f'{format_count(len(places), "place")} could not be read as {_encoding_name(codec)} and {verb} near "{context}"'
+    )
     return Decoded(_ESCAPED.sub("\ufffd", text), [remark])
 
 
@@ -205,11 +213,11 @@ def _encoding_name(codec: str) -> str:
 
 def _remove_nul(text: str, notes: list[str]) -> Decoded:
     if nul := text.count("\0"):
-        notes = [*notes, f"{number(nul, 'NUL character')} {'was' if nul == 1 else 'were'} left out"]
+        notes = [*notes, f"{format_count(nul, 'NUL character')} {'was' if nul == 1 else 'were'} left out"]
     return Decoded(text.replace("\0", "") if nul else text, notes)
 
 
-def _is_best_guess_confident(guesses: list[Any]) -> bool:
+def _is_best_encoding_guess_certain(guesses: list[Any]) -> bool:
     """Tell whether the best guess gives words of a language (coherence) with the fewest odd characters (chaos)."""
     best, *rivals = guesses
     return (

@@ -53,17 +53,17 @@ def _list_signs_of_bad_extraction(text: str) -> Iterator[str]:
     lines = [(count_words(line, HALF), " ".join(line.split())) for line in text.split("\n")]
     if 2 * sum(length for length, _ in lines if length < _SHORT) > words:
         yield f"most of its words are in lines of fewer than {_SHORT}"
-    if (share := _count_repeated_words(lines) / words) >= _REPEATED:
+    if (share := _count_words_in_repeated_lines(lines) / words) >= _REPEATED:
         yield f"{100 * share:.0f} % of it is repeated paragraphs"
     if words >= _UNDIVIDED and not (_HEADING.search(text) or find_sections(text)):
         yield f"it has no heading in {count_words(text):,} words"
 
 
-def _count_repeated_words(lines: list[tuple[int, str]]) -> int:
+def _count_words_in_repeated_lines(counted_lines: list[tuple[int, str]]) -> int:
     """Return the words in paragraphs that repeat one before them, word for word."""
     paragraphs: set[str] = set()
     repeated = 0
-    for words, line in lines:
+    for words, line in counted_lines:
         if words >= _BLOCK:
             repeated += words * (line in paragraphs)
             paragraphs.add(line)

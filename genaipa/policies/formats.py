@@ -28,20 +28,20 @@ from genaipa.files.limits import (
     PDF,
     WORD,
     Allowance,
-    check_attributes,
-    count_attributes,
-    count_elements,
+    check_html_attribute_count,
+    count_xml_attributes,
+    count_xml_elements,
     limit_reading,
 )
 from genaipa.files.stamps import today
 from genaipa.files.text import DAMAGE, split_url
 from genaipa.languages.catalog import LANGUAGES, detect_language_code, language_code, language_name
-from genaipa.languages.detection import detect_language
+from genaipa.languages.detection import detect_unsupported_language
 from genaipa.policies.document import LONGEST, too_long_message
-from genaipa.policies.encodings import decode_text, find_encoding
+from genaipa.policies.encodings import decode_text, find_declared_html_encoding
 from genaipa.policies.extraction_warnings import extraction_warning
 from genaipa.policies.hidden_parts import HiddenParts
-from genaipa.policies.numbering import is_numbered
+from genaipa.policies.numbering import begins_like_numbered_heading
 from genaipa.policies.pages import Page
 from genaipa.policies.pdf_text import join_lines_to_paragraphs, page_text, pdf_title
 from genaipa.policies.search import HALF, count_words, replace_ligatures
@@ -172,7 +172,7 @@ def _download_document(url: str, timeout: float) -> tuple[bytes, str, str]:
             _strip_credentials(url), f"took longer than {timeout:g} s; try again, or save it to a file."
         ) from None
     except TooLargeError:
-        raise allowance.refuse_size() from None
+        raise allowance.oversize_error() from None
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         if refused := explain_refused_certificate(error, split_url(url).hostname or ""):
             raise DataError(_strip_credentials(url), f"can't be fetched: {refused}.") from None
@@ -184,9 +184,9 @@ def _download_document(url: str, timeout: float) -> tuple[bytes, str, str]:
     return answer.content, _strip_credentials(answer.url), answer.content_type
 
 
-def _redirect_note(url: str, last: str) -> str:
+def _redirect_note(url: str, final_url: str) -> str:
     """Say that a URL redirects to another host; empty where it doesn't, or the hosts differ by their `www.` alone."""
-    first_host, last_host = (split_url(_strip_credentials(address)).netloc.lower() for address in (url, last))
+    first_host, last_host = (split_url(_strip_credentials(address)).netloc.lower() for address in (url, final_url))
     alike = first_host.removeprefix("www.") == last_host.removeprefix("www.")
     return "" if alike else f"{first_host} redirects to {last_host}; the text is from there"
 
@@ -209,7 +209,7 @@ def _extract_bytes(raw: bytes, source: str, form: Format | None, charset: str = 
     elif form == "Word":
         document = _extract_word(raw, source)
     else:
-        stated = charset or (find_encoding(raw) if form == "HTML" else "")
+        stated = charset or (find_declared_html_encoding(raw) if form == "HTML" else "")
         text, notes = decode_text(raw, source, stated, import_library)
         if form == "HTML":
             document = _extract_html(text, source)
@@ -218,7 +218,7 @@ def _extract_bytes(raw: bytes, source: str, form: Format | None, charset: str = 
         elif _is_json(text):
             raise DataError(source, "is JSON data, not a document; save the document's text as a .txt file.")
         else:
-            title = _first_heading(text) if form == "Markdown" else ""
+            title = _title_from_first_heading(text) if form == "Markdown" else ""
             document = Extracted(text, title, "", source, today(), markdown=form == "Markdown")
     if len(document.text) > LONGEST:
         raise DataError(source, too_long_message(document.text))
@@ -244,14 +244,14 @@ def _sniff_format(raw: bytes) -> Format:
     return "HTML" if html else "text"
 
 
-def _package_version(name: str) -> str:
+def _package_with_version(name: str) -> str:
     return f"{name} {importlib.metadata.version(name)}"
 
 
-def _first_heading(text: str) -> str:
+def _title_from_first_heading(text: str) -> str:
     """Return the first heading of a Markdown text; empty if it is numbered, so no title."""
     heading = next((title for _, _, title in find_headings(text)), "")
-    return "" if is_numbered(heading) else heading
+    return "" if begins_like_numbered_heading(heading) else heading
 
 
 # --- HTML, Word and PDF --------------------------------------------------------------------------------------------
@@ -264,8 +264,8 @@ def _extract_html(page: str, source: str) -> Extracted:
     """Convert a page to Markdown."""
     trafilatura = import_library("trafilatura", "HTML")
     with limit_reading(PAGE, source) as allowance:
-        allowance.count(page.count("<") - page.count("</"))
-        check_attributes(page, allowance)
+        allowance.count_read_elements(page.count("<") - page.count("</"))
+        check_html_attribute_count(page, allowance)
         return _extract_page(page, source, trafilatura)
 
 
@@ -286,9 +286,9 @@ def _extract_page(page: str, source: str, trafilatura: Any) -> Extracted:
     )
     names = _page_and_site_names(tree) if tree is not None else ()
     whole, text = Page(tree) if tree is not None else None, (text or "").strip() + "\n"
-    method = f"main text of HTML as Markdown, {_package_version('trafilatura')}"
+    method = f"main text of HTML as Markdown, {_package_with_version('trafilatura')}"
     if whole and not (whole.has_whole_structure(text) and hidden and hidden.has_all_hidden_parts(text, whole.markdown)):
-        text, method = whole.markdown(), f"all text of HTML but navigation as Markdown, {_package_version('lxml')}"
+        text, method = whole.markdown(), f"all text of HTML but navigation as Markdown, {_package_with_version('lxml')}"
     # A page that a script would fill says little more than that it needs one.
     if not whole or count_words(text, HALF) < _MIN_WORDS:
         raise DataError(source, "has no recognizable main text; save its text as a .txt file.")
@@ -301,9 +301,9 @@ def _extract_page(page: str, source: str, trafilatura: Any) -> Extracted:
         source,
         today(),
         markdown=True,
-        held=str(whole.count_structures(text)),
+        held=str(whole.count_structures_lost_in_text(text)),
         language=language,
-        notes=(*(hidden.notes(text) if hidden else ()), doubt),
+        notes=(*(hidden.describe_hidden_parts(text) if hidden else ()), doubt),
         named=names,
     )
 
@@ -334,7 +334,7 @@ def _check_stated_language(stated: str, text: str) -> tuple[str, str]:
             "",
             f"the page claims to be in {language_name(code)}, but its words are {language_name(detected)}",
         )
-    if code in LANGUAGES and not detected and (seems := detect_language(text)):
+    if code in LANGUAGES and not detected and (seems := detect_unsupported_language(text)):
         return "", f"the page claims to be in {language_name(code)}, but its words seem to be {language_name(seems)}"
     return code, ""
 
@@ -343,21 +343,24 @@ def _extract_word(raw: bytes, source: str) -> Extracted:
     """Convert a Word document to Markdown."""
     mammoth = import_library("mammoth", "Word")
     with limit_reading(WORD, source) as allowance:
-        html, numbered = _convert_word_to_html(raw, mammoth, allowance)
+        html, numbered = _word_html_and_numbered_headings(raw, mammoth, allowance)
         return _extract_word_html(html, numbered, source)
 
 
-def _extract_word_html(html: str, numbered: int, source: str) -> Extracted:
+def _extract_word_html(html: str, numbered_headings: int, source: str) -> Extracted:
     page = Page(import_library("lxml.html", "Word").document_fromstring(html))
     text = page.markdown()
     if not text.strip():
         raise DataError(source, "has no text; save it as a .txt file.")
-    held = str(page.count_structures(text)).replace("in the page", "in the document")
-    if numbered:
-        lost = f"Word generates the numbers of {numbered} heading{'s' * (numbered > 1)}; type them into the text"
+    held = str(page.count_structures_lost_in_text(text)).replace("in the page", "in the document")
+    if numbered_headings:
+        lost = (
+            f"Word generates the numbers of {numbered_headings} heading{'s' * (numbered_headings > 1)}; type "
+            "them into the text"
+        )
         held = f"{held}; {lost}" if held else lost
-    method = f"text of Word document as Markdown, {_package_version('mammoth')}"
-    return Extracted(text, _first_heading(text), method, source, today(), markdown=True, held=held)
+    method = f"text of Word document as Markdown, {_package_with_version('mammoth')}"
+    return Extracted(text, _title_from_first_heading(text), method, source, today(), markdown=True, held=held)
 
 
 def _extract_pdf(raw: bytes, source: str) -> Extracted:
@@ -384,14 +387,14 @@ def _unlock_pdf(reader: Any, source: str) -> None:
         raise DataError(source, _ENCRYPTED)
 
 
-def _extract_pdf_pages(pages: list[str], stated: str, source: str) -> Extracted:
+def _extract_pdf_pages(pages: list[str], stated_title: str, source: str) -> Extracted:
     # A broken font map gives half characters, which no file can hold.
     pages = [replace_ligatures(page.encode("utf-16", "surrogatepass").decode("utf-16", "replace")) for page in pages]
     text = join_lines_to_paragraphs(pages)
     if not text.strip():
         raise DataError(source, "has no text; its pages may be pictures. Run text recognition (OCR) on it first.")
-    method = f"text of PDF with lines joined to paragraphs, {_package_version('pypdf')}"
-    return Extracted(text, pdf_title(stated, pages), method, source, today())
+    method = f"text of PDF with lines joined to paragraphs, {_package_with_version('pypdf')}"
+    return Extracted(text, pdf_title(stated_title, pages), method, source, today())
 
 
 def _page_texts(reader: Any, source: str, allowance: Allowance) -> Iterator[str]:
@@ -399,7 +402,7 @@ def _page_texts(reader: Any, source: str, allowance: Allowance) -> Iterator[str]
     characters = 0
     for page in reader.pages:
         content = page.get_contents()
-        allowance.count_page_bytes(0 if content is None else len(content.get_data()))
+        allowance.count_pdf_page_bytes(0 if content is None else len(content.get_data()))
         text = page_text(page)
         characters += len(text)
         if characters > LONGEST:
@@ -445,7 +448,7 @@ def is_word(raw: bytes) -> bool:
         return False
 
 
-def _convert_word_to_html(raw: bytes, mammoth: Any, allowance: Allowance) -> tuple[str, int]:
+def _word_html_and_numbered_headings(raw: bytes, mammoth: Any, allowance: Allowance) -> tuple[str, int]:
     """Convert to HTML with the library `mammoth`, and count the headings whose numbers only Word generates."""
     if raw.startswith(b"\xd0\xcf\x11\xe0"):
         raise DataError(
@@ -453,11 +456,11 @@ def _convert_word_to_html(raw: bytes, mammoth: Any, allowance: Allowance) -> tup
         )
     if not is_word(raw):
         raise DataError(allowance.source, "can't be read as a Word document.")
-    with allowance.archive(io.BytesIO(raw), _is_markup_file) as archive:
+    with allowance.open_zip_archive(io.BytesIO(raw), _is_markup_file) as archive:
         for name in filter(_is_markup_file, archive.namelist()):
             # The library needs minutes and gigabytes for a few kilobytes of packed paragraphs.
             content = archive.read(name)
-            allowance.count(count_elements(content) + count_attributes(content), name)
+            allowance.count_read_elements(count_xml_elements(content) + count_xml_attributes(content), name)
     numbered: list[Any] = []
 
     def note_numbered_heading(paragraph: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.languages.language import UNSPACED
 from genaipa.policies.search import count_words
-from genaipa.words import number
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,12 +57,12 @@ class HiddenParts:
     def _remove_repeated_parts(self, tree: Any, hidden: list[Any]) -> None:
         """Take out each part that mostly repeats what is seen, or another part before it."""
         hidden_set = set(hidden)
-        known_runs = set(_word_runs(_split_words(_readable_text(tree, hidden_set))))
+        known_runs = set(_word_ngrams(_split_words(_readable_text(tree, hidden_set))))
         for part in hidden:
             if any(above.get(_GONE) for above in part.iterancestors()):
                 continue
             text = _readable_text(part)
-            runs = list(_word_runs(_split_words(text)))
+            runs = list(_word_ngrams(_split_words(text)))
             if count_words(text) < _LEAST or not runs:
                 continue
             if sum(run in known_runs for run in runs) >= _MOSTLY * len(runs):
@@ -70,32 +70,32 @@ class HiddenParts:
                 part.set(_GONE, "yes")
                 continue
             part_words = _split_words(_readable_text(part, hidden_set))
-            known_runs.update(_word_runs(part_words))
+            known_runs.update(_word_ngrams(part_words))
             if part.tag != "template" and len(part_words) >= _LEAST and len(self._remaining) < _MOST:
                 self._remaining.append((part_words[:_RUN], len(part_words)))
         for part in tree.xpath(f"//*[@{_GONE}]"):
             part.drop_tree()
             self.changed = True
 
-    def has_all_hidden_parts(self, text: str, whole: Callable[[], str]) -> bool:
+    def has_all_hidden_parts(self, text: str, make_page_text: Callable[[], str]) -> bool:
         """Tell whether a text has all hidden parts that the whole text of the page has."""
         text_words = " ".join(_split_words(text)) if self._remaining else ""
         missing = [" ".join(beginning) for beginning, _ in self._remaining if " ".join(beginning) not in text_words]
-        page_words = " ".join(_split_words(whole())) if missing else ""
+        page_words = " ".join(_split_words(make_page_text())) if missing else ""
         return not any(beginning in page_words for beginning in missing)
 
-    def notes(self, text: str) -> Iterator[str]:
+    def describe_hidden_parts(self, text: str) -> Iterator[str]:
         """Say what was left out, and what of the others is in a text."""
         if self.left_out:
-            parts, were = number(len(self.left_out), "hidden part"), "was" if len(self.left_out) == 1 else "were"
-            words = number(sum(self.left_out), "word")
+            parts, were = format_count(len(self.left_out), "hidden part"), "was" if len(self.left_out) == 1 else "were"
+            words = format_count(sum(self.left_out), "word")
             yield f"{parts} that {'repeats' if were == 'was' else 'repeat'} the visible text {were} left out: {words}"
         if self._remaining:
             text_words = " ".join(_split_words(text))
             if word_counts := [words for beginning, words in self._remaining if " ".join(beginning) in text_words]:
-                parts, are = number(len(word_counts), "part"), "is" if len(word_counts) == 1 else "are"
+                parts, are = format_count(len(word_counts), "part"), "is" if len(word_counts) == 1 else "are"
                 hides = f"{parts} that the page initially hides {are} in the text"
-                yield f"{hides}: {number(sum(word_counts), 'word')}; check that none is an older version"
+                yield f"{hides}: {format_count(sum(word_counts), 'word')}; check that none is an older version"
 
 
 _GONE = "data-genaipa-left-out"
@@ -152,5 +152,5 @@ def _split_words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 
 
-def _word_runs(words: list[str]) -> Iterator[tuple[str, ...]]:
+def _word_ngrams(words: list[str]) -> Iterator[tuple[str, ...]]:
     return zip(*(words[start:] for start in range(_RUN)), strict=False)

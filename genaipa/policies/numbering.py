@@ -47,22 +47,26 @@ def _section_word_pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{pattern})s?\.?", re.IGNORECASE)
 
 
-def english_section_word(word: str, names: Mapping[str, str]) -> str:
+def english_section_word(word: str, patterns_by_name: Mapping[str, str]) -> str:
     """Return the English name of a word for a section: of these names (name → words) the one with it, else the word."""
-    return next((name for name, words in names.items() if _section_word_pattern(words).fullmatch(word)), word)
+    return next(
+        (name for name, words in patterns_by_name.items() if _section_word_pattern(words).fullmatch(word)), word
+    )
 
 
 def mentions_section(text: str, word: str, number: str) -> bool:
     """Tell whether a text has a number behind its word, by the word's English name: "Article 5" in "laut Artikel 5"."""
     words, number = _NAMES.get(word, re.escape(word)), re.escape(number)
     ordinal = rf"[第제]\s*{number}\s*[{''.join(_ORDINAL)}]"
-    return bool(re.search(rf"(?<!\w)(?:{words})s?\.?\s+{number}{END}|{ordinal}", ascii_numbers(text), re.IGNORECASE))
+    return bool(
+        re.search(rf"(?<!\w)(?:{words})s?\.?\s+{number}{END}|{ordinal}", convert_digits_to_ascii(text), re.IGNORECASE)
+    )
 
 
 def cite_section(word: str, number: str) -> str:
     """Cite `Art.` and `5`, or `Artikel` and `05`, as "Article 5"; a section by its number alone."""
     name = "Section" if word.startswith("§") else english_section_word(word, _NAMES)
-    number = "1" if re.fullmatch(_FIRST, number) else normalize_number(number)
+    number = "1" if re.fullmatch(_FIRST, number) else normalize_section_number(number)
     return number if name == "Section" else f"{name} {number}"
 
 
@@ -87,7 +91,7 @@ _ZEROS = "\u0660\u06f0\u0966\u09e6\u0a66\u0ae6\u0b66\u0be6\u0c66\u0ce6\u0d66\u0e
 _OTHER_DIGIT = re.compile(f"[{''.join(f'{zero}-{chr(ord(zero) + 9)}' for zero in _ZEROS)}]")
 
 
-def ascii_numbers(text: str) -> str:
+def convert_digits_to_ascii(text: str) -> str:
     """Return a text, as long as it was, with 0 to 9 for other scripts' digits and full stops for wide ones by them."""
     if text.isascii() or not _OTHER_DIGIT.search(text):
         return text
@@ -95,9 +99,9 @@ def ascii_numbers(text: str) -> str:
     return re.sub("(?<=[0-9])\uff0e|\uff0e(?=[0-9])", ".", text)
 
 
-def normalize_number(number: str) -> str:
+def normalize_section_number(number: str) -> str:
     """Return a number in plain digits, with 1 for 01."""
-    return re.sub(r"(?<![0-9])0+(?=[0-9])", "", ascii_numbers(number))
+    return re.sub(r"(?<![0-9])0+(?=[0-9])", "", convert_digits_to_ascii(number))
 
 
 def from_roman(number: str) -> int:
@@ -139,23 +143,23 @@ def can_follow_in_outline(earlier: Value, later: Value) -> bool:
 def split_number_steps(number: str) -> tuple[str, tuple[str, ...]]:
     """Split a number into word and steps that can be compared: "Chapter II" is ("Chapter", ("2",)), "4b" as "4.B"."""
     word, _, figures = number.rpartition(" ")
-    first, _, tail = normalize_number(figures).partition(".")
+    first, _, tail = normalize_section_number(figures).partition(".")
     return word, tuple(re.findall(r"\d+|[a-z]+", f"{from_roman(first) or first}.{tail}".casefold()))
 
 
-def complete_lone_letter(number: str, step: str, *, beside: bool = False) -> str:
+def join_letter_to_parent_number(parent_number: str, letter: str, *, same_level: bool = False) -> str:
     """Return the whole number of a letter or Roman number that a heading beneath a number has alone; else "".
 
     `A.` beneath `IV.` is IV.A. `beside`: its heading is of the same level, so that it has to be of another kind.
     """
-    last = number.rpartition(".")[2]
-    if not number or " " in number or not re.fullmatch(rf"{ROMAN}|{SMALL_ROMAN}|[A-Za-z]", step):
+    last = parent_number.rpartition(".")[2]
+    if not parent_number or " " in parent_number or not re.fullmatch(rf"{ROMAN}|{SMALL_ROMAN}|[A-Za-z]", letter):
         return ""
-    if _step_case(last) == _step_case(step):
-        over, under = (re.fullmatch(ROMAN, letters.upper()) for letters in (last, step))
-        if beside or not ((over and len(step) == 1) or (under and not over)):
+    if _step_case(last) == _step_case(letter):
+        over, under = (re.fullmatch(ROMAN, letters.upper()) for letters in (last, letter))
+        if same_level or not ((over and len(letter) == 1) or (under and not over)):
             return ""
-    return f"{number}.{step}"
+    return f"{parent_number}.{letter}"
 
 
 def _step_case(step: str) -> str:
@@ -209,7 +213,7 @@ _ORDINAL = "条條款조章장节節절編편部부"
 _KOREAN = {"조": "Article", "장": "Chapter", "절": "Section", "편": "Part", "부": "Part"}
 
 
-def _translate_korean(text: str) -> str:
+def _translate_korean_numbering(text: str) -> str:
     """Write 제2조 as Article 2, and 제2조의3 as Article 2.3."""
     match = re.match(rf"제\s*(\d+)\s*([{''.join(_KOREAN)}])(?:의\s*(\d+))?(?=\W|$)\s*[.:]?\s*", text)
     if not match:
@@ -218,14 +222,14 @@ def _translate_korean(text: str) -> str:
     return f"{number}: {text[match.end() :]}".rstrip(": ")
 
 
-_SPELT = [*(language.spelt for language in LANGUAGES.values() if language.spelt), _translate_korean]
+_SPELT = [*(language.spelt for language in LANGUAGES.values() if language.spelt), _translate_korean_numbering]
 
 
 def normalize_leading_number(text: str) -> str:
     """Return a text with the number at its beginning in English and in plain digits, however it is written."""
     if text[:40].isascii():
         return text
-    text = re.sub(r"(?<=\d)[\u00ba\u00aa]", "", ascii_numbers(text))
+    text = re.sub(r"(?<=\d)[\u00ba\u00aa]", "", convert_digits_to_ascii(text))
     text = re.sub(r"^[\u2460-\u2473]\W?\s*", lambda circled: f"{ord(circled[0][0]) - 0x245F}. ", text)
     text = re.sub(r"^[\u2160-\u217f]+", lambda roman: unicodedata.normalize("NFKC", roman[0]), text)
     lead = _LEAD.match(text)
@@ -254,11 +258,11 @@ def read_leading_number(line: str) -> Iterator[Beginning]:
         number, mark, blank, title = (group or "" for group in match.groups())
         if not mark and title[:1].islower() and (article := re.fullmatch(r"(.+)\.([AI])", number)):
             number, title, mark, blank = article[1], f"{article[2]} {title}", ".", " "  # "1.A new way"
-        if _is_number_separate(number, mark, blank, title):
+        if _is_followed_like_section_number(number, mark, blank, title):
             yield from _number_beginnings(number, mark.strip(), title)
 
 
-def _is_number_separate(number: str, mark: str, blank: str, title: str) -> bool:
+def _is_followed_like_section_number(number: str, mark: str, blank: str, title: str) -> bool:
     """Tell whether what is behind a number shows that it is one: a blank, or a point or bracket before a new word."""
     several = "." in number
     if not title:
@@ -273,7 +277,7 @@ def _is_number_separate(number: str, mark: str, blank: str, title: str) -> bool:
 
 
 def _number_beginnings(number: str, mark: str, title: str) -> Iterator[Beginning]:
-    number = normalize_number(number)
+    number = normalize_section_number(number)
     form = "({})" if mark == "()" else "{})" if mark.startswith(")") and "." not in number else "{}"
     first = number.partition(".")[0]
     if number[0].isdigit():
@@ -297,7 +301,7 @@ def split_number(heading: str) -> tuple[str, str]:
     return beginning.number, strip_brackets(strip_name_of_act(beginning.rest) if beginning.word else beginning.rest)
 
 
-def is_numbered(line: str) -> bool:
+def begins_like_numbered_heading(line: str) -> bool:
     """Tell whether a line begins as numbered headings do: with a word and its number, or with one before a new word."""
     first = next(read_leading_number(line), None)
     if first is None or first.word:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from genaipa.words import number
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +57,7 @@ class Structures:
 
 
 def _tables_and_lists_in_words(tables: int, lists: int) -> str:
-    return " and ".join(number(n, noun) for n, noun in ((tables, "table"), (lists, "list")) if n)
+    return " and ".join(format_count(n, noun) for n, noun in ((tables, "table"), (lists, "list")) if n)
 
 
 class Page:
@@ -71,34 +71,34 @@ class Page:
             elif element.tag in _BLOCKS:
                 # So that words on both sides of a border stay two.
                 element.text, element.tail = f" {element.text or ''}", f" {element.tail or ''}"
-        self._whole = list(_find_structures(tree))
+        self._whole = list(_iterate_tables_and_lists(tree))
         _drop_elements(tree, _AROUND)
         main = _main_element(tree)
-        self._structures = list(_find_structures(main))
+        self._structures = list(_iterate_tables_and_lists(main))
         self._blocks = list(_iterate_text_blocks(main))
 
     def has_whole_structure(self, text: str) -> bool:
         """Whether a text has the tables, lists and headings of the page's main part as such."""
-        return next(_find_lost_kinds(self._structures, text), None) is None and self._has_headings(text)
+        return next(_kinds_of_lost_structures(self._structures, text), None) is None and self._has_headings(text)
 
     def _has_headings(self, text: str) -> bool:
         """Whether the blocks in a text have their headings above them; the page's title isn't missed."""
-        text_letters, headings = _strip_markup(text), _PageLines(text, "#")
+        text_letters, headings = _fold_to_letters_and_digits(text), _PageLines(text, "#")
         titles = [block for block in self._blocks if block.startswith("# ")]
         above: list[str] = []
         for block in self._blocks:
             first = block.partition("\n")[0]
             if re.match(r"#{1,6} ", block):
                 above += [] if titles == [block] else [first]
-            elif _strip_markup(first) in text_letters:
+            elif _fold_to_letters_and_digits(first) in text_letters:
                 if not all(headings.has_pieces_in_line([heading]) for heading in above):
                     return False
                 above = []
         return True
 
-    def count_structures(self, text: str) -> Structures:
+    def count_structures_lost_in_text(self, text: str) -> Structures:
         """Tables and lists of the whole page that are in a text; menus (lists of links alone) don't count."""
-        kinds, lost = [kind for kind, _ in self._whole], list(_find_lost_kinds(self._whole, text))
+        kinds, lost = [kind for kind, _ in self._whole], list(_kinds_of_lost_structures(self._whole, text))
         return Structures(kinds.count("table"), kinds.count("list"), lost.count("table"), lost.count("list"))
 
     def markdown(self) -> str:
@@ -129,10 +129,10 @@ def _text_line(element: Any) -> str:
 # --- Tables and lists in a text ------------------------------------------------------------------------------------
 
 
-def _find_structures(scope: Any) -> Iterator[tuple[str, list[list[str]]]]:
+def _iterate_tables_and_lists(root: Any) -> Iterator[tuple[str, list[list[str]]]]:
     """Yield each table as rows of cells, and each list as items, nested ones included."""
     covered: set[Any] = set()
-    for element in scope.iter("table", "ul", "ol"):
+    for element in root.iter("table", "ul", "ol"):
         if covered.intersection(element.iterancestors()) or _is_layout_only(element):
             continue
         covered.add(element)
@@ -142,7 +142,7 @@ def _find_structures(scope: Any) -> Iterator[tuple[str, list[list[str]]]]:
             yield "list", [[next(_iterate_text_blocks(item), "").partition("\n")[0]] for item in element.iter("li")]
 
 
-def _find_lost_kinds(structures: list[tuple[str, list[list[str]]]], text: str) -> Iterator[str]:
+def _kinds_of_lost_structures(structures: list[tuple[str, list[list[str]]]], text: str) -> Iterator[str]:
     """Yield the kind of each table and list that is not wholly in a text."""
     lines = {"table": _PageLines(text, r"\|"), "list": _PageLines(text, r"(?:[-*+]|\d+[.)])\s")}
     return (kind for kind, entries in structures if not all(lines[kind].has_pieces_in_line(entry) for entry in entries))
@@ -152,12 +152,12 @@ class _PageLines:
     """The lines of a text that begin with a mark, without marks and blanks."""
 
     def __init__(self, text: str, mark: str) -> None:
-        self._lines = [_strip_markup(line) for line in text.splitlines() if re.match(mark, line.strip())]
+        self._lines = [_fold_to_letters_and_digits(line) for line in text.splitlines() if re.match(mark, line.strip())]
         self._next = 0
 
     def has_pieces_in_line(self, pieces: list[str]) -> bool:
         """Whether one line has these in this order; fast if asked in the order of the text."""
-        wanted = [_strip_markup(piece) for piece in pieces]
+        wanted = [_fold_to_letters_and_digits(piece) for piece in pieces]
         for index in chain(range(self._next, len(self._lines)), range(self._next)):
             if _contains_in_order(wanted, self._lines[index]):
                 self._next = index + 1
@@ -175,7 +175,7 @@ def _contains_in_order(texts: list[str], line: str) -> bool:
     return True
 
 
-def _strip_markup(text: str) -> str:
+def _fold_to_letters_and_digits(text: str) -> str:
     return re.sub(r"[\W_]+", "", text).casefold()
 
 
@@ -295,10 +295,10 @@ def _is_layout_only(element: Any) -> bool:
         or element.get("role") in {"presentation", "none"}
         or next(element.iterdescendants("table"), None) is not None
         or sum(len(_text_line(piece).split()) for piece in held) != len(_text_line(element).split())
-        or any(_has_text_under_headings(piece) for piece in pieces)
+        or any(_has_headings_and_other_text(piece) for piece in pieces)
     )
 
 
-def _has_text_under_headings(element: Any) -> bool:
+def _has_headings_and_other_text(element: Any) -> bool:
     words = sum(len(_text_line(heading).split()) for heading in element.iterdescendants(*_HEADINGS))
     return 0 < words < len(_text_line(element).split())

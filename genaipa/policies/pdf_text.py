@@ -9,7 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from genaipa.languages.language import STOPS, UNSPACED
-from genaipa.policies.numbering import is_numbered
+from genaipa.policies.numbering import begins_like_numbered_heading
 from genaipa.policies.search import HALF, count_words
 
 if TYPE_CHECKING:
@@ -47,7 +47,9 @@ def page_text(page: Any) -> str:
         return text
     placed: str = page.extract_text(extraction_mode="layout", layout_mode_scale_weight=_WIDE)
     whole = len("".join(placed.split())) >= _WHOLE * len("".join(text.split()))
-    return _close_blank_line_gaps(placed) if whole and median_words_of_lines(placed.split("\n")) > scattered else text
+    return (
+        _remove_layout_blank_lines(placed) if whole and median_words_of_lines(placed.split("\n")) > scattered else text
+    )
 
 
 def median_words_of_lines(lines: Iterable[str]) -> float:
@@ -56,9 +58,9 @@ def median_words_of_lines(lines: Iterable[str]) -> float:
     return median(counted) if counted else 0
 
 
-def _close_blank_line_gaps(placed: str) -> str:
+def _remove_layout_blank_lines(layout_text: str) -> str:
     """Return the lines of a page, of the blank lines that place them only what divides paragraphs."""
-    lines = "\n".join(line.strip() for line in placed.strip().split("\n"))
+    lines = "\n".join(line.strip() for line in layout_text.strip().split("\n"))
     gaps = sorted(len(gap) for gap in re.findall(r"\n(\n*)(?=[^\n])", lines))
     usual = gaps[len(gaps) // 4] if gaps else 0
     return re.sub(r"\n(\n*)(?=[^\n])", lambda gap: "\n" * (1 + max(0, len(gap[1]) - usual)), lines)
@@ -85,9 +87,9 @@ def join_lines_to_paragraphs(pages: list[str]) -> str:
     pieces: list[str] = []
     last = ""
     for line in lines:
-        if line and last and _continues_paragraph(last, line, full):
+        if line and last and _line_continues_paragraph(last, line, full):
             # Piece by piece: a paragraph may be as long as the document.
-            pieces[-1], between = _join_lines(pieces[-1], line, words, spaced=spaced)
+            pieces[-1], between = _line_and_separator_to_next(pieces[-1], line, words, blanks_around_latin=spaced)
             pieces += (between, line)
         elif line:
             pieces += ("\n\n", line)
@@ -95,16 +97,18 @@ def join_lines_to_paragraphs(pages: list[str]) -> str:
     return "".join(pieces[1:]) + "\n" if pieces else ""
 
 
-def _continues_paragraph(last: str, line: str, full: float) -> bool:
+def _line_continues_paragraph(previous_line: str, line: str, full_width: float) -> bool:
     if _ITEM.match(line) or (
-        is_numbered(line) and not line.endswith((".", ",", ";", "。")) and _column_width(line) < full
+        begins_like_numbered_heading(line)
+        and not line.endswith((".", ",", ";", "。"))
+        and _column_width(line) < full_width
     ):
         return False
-    ended = last.endswith(_ENDS)
-    heading = is_numbered(last) and _column_width(last) < full and not ended
+    ended = previous_line.endswith(_ENDS)
+    heading = begins_like_numbered_heading(previous_line) and _column_width(previous_line) < full_width and not ended
     if line[0].islower():
-        return not heading or last.endswith(("-", ","))
-    return _column_width(last) >= full and not (ended and _column_width(line) < full)
+        return not heading or previous_line.endswith(("-", ","))
+    return _column_width(previous_line) >= full_width and not (ended and _column_width(line) < full_width)
 
 
 def _column_width(line: str) -> int:
@@ -120,20 +124,22 @@ def _has_blanks_around_latin(text: str) -> bool:
     return apart >= len(re.findall(rf"{_LATIN}{_CLOSE}|{_CLOSE}{_LATIN}", text))
 
 
-def _join_lines(before: str, line: str, words: set[str], *, spaced: bool) -> tuple[str, str]:
+def _line_and_separator_to_next(
+    before: str, next_line: str, known_words: set[str], *, blanks_around_latin: bool
+) -> tuple[str, str]:
     """Return a line that another one goes on, and what is between them: a word that was hyphenated becomes one again.
 
     It does so if the document has it in one elsewhere.
     """
-    if close := (re.match(_CLOSE, before[-1]) is not None) + (re.match(_CLOSE, line[0]) is not None):
-        apart = close == 1 and spaced and before[-1].isalnum() and line[0].isalnum()
+    if close := (re.match(_CLOSE, before[-1]) is not None) + (re.match(_CLOSE, next_line[0]) is not None):
+        apart = close == 1 and blanks_around_latin and before[-1].isalnum() and next_line[0].isalnum()
         return before, " " if apart else ""
     broken = re.search(r"(\w+)[-\u00ad]$", before)
-    if not broken or not line[0].islower():
+    if not broken or not next_line[0].islower():
         return before, " "
-    beginning = re.match(r"\w+", line)
+    beginning = re.match(r"\w+", next_line)
     whole = (broken.group(1) + beginning.group()).lower() if beginning else ""
-    return (before[:-1] if before.endswith("\u00ad") or whole in words else before), ""
+    return (before[:-1] if before.endswith("\u00ad") or whole in known_words else before), ""
 
 
 _TITLES = 2
@@ -178,18 +184,25 @@ _HANGING = re.compile(r"[|:/\u2013\u2014-]\s*\S{0,2}$|(?<!\w)[^\W\d_A-Z]{1,3}$")
 """The end of a first line that the next one goes on: a sign between two names, or a short word."""
 
 
-def pdf_title(stated: str, pages: list[str]) -> str:
+def pdf_title(metadata_title: str, pages: list[str]) -> str:
     """Return the title in the metadata unless it is a file's name; else the first line, if it looks like a title."""
-    stated = " ".join(stated.split())
-    if stated and not re.match(r"untitled\b|Microsoft \w+ - ", stated, re.IGNORECASE) and not _is_file_name(stated):
-        return stated
+    metadata_title = " ".join(metadata_title.split())
+    if (
+        metadata_title
+        and not re.match(r"untitled\b|Microsoft \w+ - ", metadata_title, re.IGNORECASE)
+        and not _is_file_name(metadata_title)
+    ):
+        return metadata_title
     lines = [_squeeze_blanks(line) for page in pages for line in page.split("\n") if line.strip()][:3]
     first, second, third = (*lines, "", "", "")[:3]
-    if second and (_HANGING.search(first) or second[0].islower()) and not is_numbered(second):
-        first, second = first + _join_lines(first, second, set(), spaced=True)[1] + second, third
+    if second and (_HANGING.search(first) or second[0].islower()) and not begins_like_numbered_heading(second):
+        first, second = (
+            first + _line_and_separator_to_next(first, second, set(), blanks_around_latin=True)[1] + second,
+            third,
+        )
     begun = first[:1].isupper() or re.match(_CLOSE, first) is not None
     looks_like_one = begun and re.fullmatch(rf"[^\d]*[^\d.,:;!?{STOPS}-]", first) and len(first) <= _LONGEST_TITLE
-    return first if looks_like_one and not is_numbered(first) and not second[:1].islower() else ""
+    return first if looks_like_one and not begins_like_numbered_heading(first) and not second[:1].islower() else ""
 
 
 def _is_file_name(title: str) -> bool:

@@ -65,24 +65,24 @@ class PlainReading:
         start, finish = self._pieces[piece]
         return finish - start == end - self._at[piece]
 
-    def span(self, start: int, end: int) -> Span:
+    def source_span(self, start: int, end: int) -> Span:
         """Return the stretch of the source in which characters `start` to `end` of the text, one at least, are."""
-        return self._character_in_source(start)[0], self._character_in_source(end - 1)[1]
+        return self._source_span_of_character(start)[0], self._source_span_of_character(end - 1)[1]
 
-    def spans(self, spans: Iterable[Span]) -> list[Span]:
+    def source_spans_in_order(self, plain_spans: Iterable[Span]) -> list[Span]:
         """Return the stretches of the source for stretches of the text, which are in order."""
         source_spans: list[Span] = []
         piece, shift, whole_piece, following = -1, 0, False, 0
-        for start, end in spans:
+        for start, end in plain_spans:
             while start >= following:
                 piece += 1
                 following = self._at[piece + 1] if piece + 1 < len(self._at) else len(self.text)
                 whole_piece, shift = self._is_verbatim_piece(piece, following), self._pieces[piece][0] - self._at[piece]
             whole = whole_piece and end <= following
-            source_spans.append((start + shift, end + shift) if whole else self.span(start, end))
+            source_spans.append((start + shift, end + shift) if whole else self.source_span(start, end))
         return source_spans
 
-    def _character_in_source(self, character: int) -> Span:
+    def _source_span_of_character(self, character: int) -> Span:
         """Return the place in the source of one character of the text."""
         piece = bisect_right(self._at, character) - 1
         start, end = self._pieces[piece]
@@ -92,17 +92,17 @@ class PlainReading:
         position = start + character - self._at[piece]
         return position, position + 1
 
-    def read_span(self, start: int, end: int) -> str:
+    def plain_text_of_source_span(self, source_start: int, source_end: int) -> str:
         """Return the text that is read between two places in the source."""
-        return self.text[self.place(start) : self.place(end)]
+        return self.text[self.plain_position(source_start) : self.plain_position(source_end)]
 
-    def place(self, source: int) -> int:
+    def plain_position(self, source_position: int) -> int:
         """Return the place in the text of a place in the source: of what comes next, if it is in a mark."""
-        piece = bisect_right(self._starts, source) - 1
+        piece = bisect_right(self._starts, source_position) - 1
         if piece < 0:
             return 0
         following = self._at[piece + 1] if piece + 1 < len(self._at) else len(self.text)
-        return min(self._at[piece] + source - self._starts[piece], following)
+        return min(self._at[piece] + source_position - self._starts[piece], following)
 
 
 @lru_cache(maxsize=16)
@@ -144,7 +144,7 @@ _MARKUP = re.compile(r"[*`\[<&\\{\u00ad\u2060\ufeff]|_(?!\w)|(?<!\w)_")
 """A character that may be markup; a text without any reads as it is."""
 
 
-def _remove_filling(pieces: Iterable[Piece]) -> Iterator[Piece]:
+def _drop_placeholder_characters(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """Yield the pieces without filling, which reads as nothing or as a blank."""
     for start, end, text in pieces:
         if _NOTHING not in text and _BLANK not in text:
@@ -174,14 +174,16 @@ def _read_pieces(source: str, references: dict[str, Any] | None) -> Iterator[Pie
     blocks = [*_split_blocks(text)]
     env: dict[str, Any] = {"references": dict(references or {})}
     definitions = {
-        block: _read_definitions(text[slice(*block)], env) for block in blocks if _DEFINITION.match(text, block[0])
+        block: _consume_link_definitions(text[slice(*block)], env)
+        for block in blocks
+        if _DEFINITION.match(text, block[0])
     }
     for start, end in blocks:
         begin = start + definitions.get((start, end), 0)
         lead = _LEAD.match(text, begin, end)
         body = lead.end() if lead else begin
-        yield from _remove_filling([(begin, body, text[begin:body])])
-        yield from _remove_filling(_inline_pieces(text[body:end], body, env))
+        yield from _drop_placeholder_characters([(begin, body, text[begin:body])])
+        yield from _drop_placeholder_characters(_inline_pieces(text[body:end], body, env))
 
 
 def _split_blocks(text: str) -> Iterator[Span]:
@@ -198,7 +200,7 @@ def _split_blocks(text: str) -> Iterator[Span]:
         yield start, position
 
 
-def _read_definitions(block: str, env: dict[str, Any]) -> int:
+def _consume_link_definitions(block: str, env: dict[str, Any]) -> int:
     """Read the definitions of links that a block begins with into `env`; return how many characters they take."""
     tokens: list[Token] = []
     markdown = _parser()
@@ -215,14 +217,14 @@ _KEPT = 5_000
 """Characters of a block that is kept."""
 
 
-def _inline_pieces(text: str, base: int, env: dict[str, Any]) -> Iterable[Piece]:
+def _inline_pieces(text: str, block_start: int, env: dict[str, Any]) -> Iterable[Piece]:
     """Return the pieces of a block, which begins at `base`, in the order of its text."""
     if not _MARKUP.search(text):
-        return [(base, base + len(text), text)]
+        return [(block_start, block_start + len(text), text)]
     # Versions of a document have most of their blocks in common.
     alone = len(text) < _KEPT and not (env["references"] and "[" in text)
-    pieces = _parse_cached(text) if alone else _parse_inline(text, env)
-    return [(base + first, base + last, read) for first, last, read in pieces]
+    pieces = _parse_inline_cached(text) if alone else _parse_inline(text, env)
+    return [(block_start + first, block_start + last, read) for first, last, read in pieces]
 
 
 def _parse_inline(text: str, env: dict[str, Any]) -> tuple[Piece, ...]:
@@ -231,70 +233,70 @@ def _parse_inline(text: str, env: dict[str, Any]) -> tuple[Piece, ...]:
     markdown = _parser()
     markdown.inline.parse(text[:end], markdown, env, tokens)
     try:
-        return (*_Aligned(text).pieces(tokens), (end, len(text), text[end:]))
+        return (*_TokenAligner(text).align_tokens(tokens), (end, len(text), text[end:]))
     except ValueError:
         # The parser has changed a character, so that nothing tells what it came from: the block reads as it stands.
         return ((0, len(text), text),)
 
 
 @lru_cache(maxsize=4096)
-def _parse_cached(text: str) -> tuple[Piece, ...]:
+def _parse_inline_cached(text: str) -> tuple[Piece, ...]:
     return _parse_inline(text, {})
 
 
-class _Aligned:
+class _TokenAligner:
     """The place of a parser's tokens in the text that it was given: each is found behind the one before."""
 
     def __init__(self, text: str) -> None:
         self._text, self._place = text, 0
 
-    def pieces(self, tokens: Iterable[Token]) -> Iterator[Piece]:
+    def align_tokens(self, tokens: Iterable[Token]) -> Iterator[Piece]:
         """Yield what is read of the tokens; a ValueError for one that the text has not."""
         remaining = iter(tokens)
         for token in remaining:
             if token.type in {"text", "html_inline"}:
-                yield self._take_next(token.content, token.content)
+                yield self._take_next_occurrence(token.content, token.content)
             elif token.type == "text_special":
-                yield self._take_next(token.markup, token.content)
+                yield self._take_next_occurrence(token.markup, token.content)
             elif token.type in {"softbreak", "hardbreak"}:
-                yield self._take_next("\n", "\n")
+                yield self._take_next_occurrence("\n", "\n")
             elif token.type == "code_inline":
                 yield self._code_piece(token)
             elif token.type == "image":
-                self._take_next("![", "")
-                yield from self.pieces(token.children or ())
+                self._take_next_occurrence("![", "")
+                yield from self.align_tokens(token.children or ())
                 self._skip_link_end()
             elif token.markup == "autolink":
-                start, end = self._take_next("<", "")[1], self._take_next(">", "")[0]
+                start, end = self._take_next_occurrence("<", "")[1], self._take_next_occurrence(">", "")[0]
                 yield start, end, self._text[start:end]
                 next(remaining)  # its text, in which the parser may spell the address in another way
                 next(remaining)  # and its end
             elif token.type == "link_open":
-                self._take_next("[", "")
+                self._take_next_occurrence("[", "")
             elif token.type == "link_close":
                 self._skip_link_end()
 
     def _code_piece(self, token: Token) -> Piece:
-        self._take_next(token.markup, "")
+        self._take_next_occurrence(token.markup, "")
         words = token.content.lstrip(" ")
         start = self._text.index(words[:1], self._place)
         self._place = start + len(words)
-        self._take_next(token.markup, "")
+        self._take_next_occurrence(token.markup, "")
         return start, start + len(words), words
 
-    def _take_next(self, sought: str, read: str) -> Piece:
+    def _take_next_occurrence(self, sought: str, plain_text: str) -> Piece:
         start = self._text.index(sought, self._place)
         self._place = start + len(sought)
-        return start, self._place, read
+        return start, self._place, plain_text
 
     def _skip_link_end(self) -> None:
         """Go on behind a link: its bracket, and its address and title or its label."""
-        self._take_next("]", "")
+        self._take_next_occurrence("]", "")
         following = self._text[self._place : self._place + 1]
         if following == "(" and (end := self._find_address_end()):
             self._place = end
         elif following == "[":
-            self._take_next("]", "")
+            self._take_next_occurrence("]", "")
 
     def _find_address_end(self) -> int:
         """Return the end of the address and title in brackets; 0 if what is in them is neither."""

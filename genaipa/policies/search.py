@@ -64,7 +64,7 @@ def token_pattern(text: str) -> re.Pattern[str]:
     return _CHARACTER if is_in_script_without_blanks(text) else _TOKEN
 
 
-def count_words(text: str, of_character: float = 1) -> int:
+def count_words(text: str, words_per_character: float = 1) -> int:
     """Count the words with a letter or a digit; in a script without blanks each character is a word.
 
     A limit that is set in words of English counts it as half a word (`of_character`).
@@ -72,7 +72,7 @@ def count_words(text: str, of_character: float = 1) -> int:
     if text.isascii():
         return len(_WORD_BETWEEN_BLANKS.findall(text))
     between = len(_WORD_BETWEEN_BLANKS.findall(_UNSPACED.sub(" ", text)))
-    return between + math.ceil(of_character * len(_UNSPACED_LETTER.findall(text)))
+    return between + math.ceil(words_per_character * len(_UNSPACED_LETTER.findall(text)))
 
 
 # Ligatures, letters in the form that they have in a word, and radicals, which fonts have in place of letters. The rest
@@ -85,7 +85,7 @@ def replace_ligatures(text: str) -> str:
     return text if text.isascii() else _FORMS.sub(lambda form: unicodedata.normalize("NFKC", form[0]), text)
 
 
-def content_words(text: str, language: Language = ENGLISH) -> list[str]:
+def stem_content_words(text: str, language: Language = ENGLISH) -> list[str]:
     """Return the content words of a text in lower case, without stop words and endings."""
     rules = _search_rules(language)
     stop_words = _stop_words(rules.stop_words)
@@ -94,12 +94,12 @@ def content_words(text: str, language: Language = ENGLISH) -> list[str]:
     return [
         _stem_word(word, rules)
         for run in WORD.findall(plain)
-        for word in (_split_unspaced(run) if _UNSPACED.search(run) else (run,))
+        for word in (_split_into_character_pairs(run) if _UNSPACED.search(run) else (run,))
         if word not in stop_words and not rules.asking.fullmatch(word)
     ]
 
 
-def _split_unspaced(run: str) -> Iterable[str]:
+def _split_into_character_pairs(run: str) -> Iterable[str]:
     """Split a run without blanks into pairs of neighbouring characters; words of other scripts stay whole."""
     for piece in re.findall(rf"[{UNSPACED}]+|[^{UNSPACED}]+", run):
         yield from map("".join, pairwise(piece)) if _UNSPACED.match(piece) and len(piece) > 1 else (piece,)
@@ -127,9 +127,9 @@ _SHORTEST = 5
 """Letters of a part of a compound."""
 
 
-def question_words(question: str, language: Language, vocabulary: Container[str]) -> list[str]:
+def stem_question_words(question: str, language: Language, vocabulary: Container[str]) -> list[str]:
     """Return the content words of a question, each once; a compound outside the `vocabulary` is split."""
-    words = content_words(question, language)
+    words = stem_content_words(question, language)
     if _search_rules(language).compounds:
         words = [part for word in words for part in _split_compound(word, vocabulary)]
     return list(dict.fromkeys(words))
@@ -153,7 +153,7 @@ def language_to_search(text: str) -> Language:
 def rank_texts(texts: tuple[str, ...], question: str) -> list[int]:
     """Rank texts by BM25 against a question: their indices, the nearest first."""
     language, vocabulary, index = _index_texts(texts)
-    words = question_words(question, language, vocabulary)
+    words = stem_question_words(question, language, vocabulary)
     scores = index.get_scores(words).tolist() if words else [0.0] * len(texts)
     return sorted(range(len(texts)), key=lambda place: -scores[place])
 
@@ -161,11 +161,11 @@ def rank_texts(texts: tuple[str, ...], question: str) -> list[int]:
 @lru_cache(maxsize=4)
 def _index_texts(texts: tuple[str, ...]) -> tuple[Language, frozenset[str], Any]:
     language = language_to_search("\n".join(texts))
-    words = [content_words(text, language) for text in texts]
-    return language, frozenset(chain.from_iterable(words)), build_word_index(words)
+    words = [stem_content_words(text, language) for text in texts]
+    return language, frozenset(chain.from_iterable(words)), build_bm25_index(words)
 
 
-def build_word_index(texts: list[list[str]]) -> Any:
+def build_bm25_index(tokenized_texts: list[list[str]]) -> Any:
     """Build the BM25 index of texts, each given as its words; its `get_scores` takes words."""
     import bm25s
 
@@ -173,7 +173,7 @@ def build_word_index(texts: list[list[str]]) -> Any:
     logging.getLogger("bm25s").setLevel(logging.WARNING)
     numbers: dict[str, int] = {}
     # Numbered here, in the order of the text: bm25s would number a set, in another order in every process.
-    numbered = [[numbers.setdefault(word, len(numbers)) for word in text] for text in texts]
+    numbered = [[numbers.setdefault(word, len(numbers)) for word in text] for text in tokenized_texts]
     index = bm25s.BM25(backend="numpy")
     index.index((numbered, numbers), show_progress=False)
     return index

@@ -27,10 +27,10 @@ from genaipa.policies.numbering import (
     Beginning,
     can_follow_in_outline,
     cite_section,
-    complete_lone_letter,
     from_roman,
+    join_letter_to_parent_number,
     normalize_leading_number,
-    normalize_number,
+    normalize_section_number,
     read_leading_number,
     split_number,
     split_number_steps,
@@ -99,7 +99,7 @@ class Section:
         return f"{self.label} {self.title}" if self.number and self.title else self.label
 
     @cached_property
-    def names(self) -> tuple[str, str]:
+    def folded_title_and_label(self) -> tuple[str, str]:
         """Title and label, folded: every citation is compared with those of every section."""
         return self.title.casefold(), self.label.casefold()
 
@@ -108,11 +108,13 @@ class Section:
 def find_sections(text: str) -> tuple[Section, ...]:
     """Find the sections of a text in order; empty if nothing looks like a heading."""
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
-    headings = _read_marked_headings(text, starts)
+    headings = _read_markdown_headings(text, starts)
     if len(headings) < 2:  # noqa: PLR2004 - one marked heading is the document's title, and the outline may be plain
-        headings = _find_plain_headings(*_read_lines_with_places(text, starts), headings) or _find_inline_outline(text)
+        headings = _find_plain_headings(*_read_plain_lines_and_starts(text, starts), headings) or _find_inline_outline(
+            text
+        )
     elif not any(heading.number for heading in headings):
-        headings = _add_bold_headings(*_read_lines_with_places(text, starts, bold=True), headings)
+        headings = _add_bold_headings(*_read_plain_lines_and_starts(text, starts, bold_only=True), headings)
     ends = [*(heading.start for heading in headings), len(text)][1:]
     return tuple(replace(heading, end=end) for heading, end in zip(headings, ends, strict=True))
 
@@ -120,12 +122,12 @@ def find_sections(text: str) -> tuple[Section, ...]:
 # --- Markdown ------------------------------------------------------------------------------------------------------
 
 
-def _read_marked_headings(text: str, starts: list[int]) -> list[Section]:
+def _read_markdown_headings(text: str, line_starts: list[int]) -> list[Section]:
     """Sections of Markdown headings; their numbers are read from their text."""
     headings = find_headings(text)
     outermost = min((level for level, _, _ in headings), default=1)
     return _complete_lettered_numbers(
-        [Section(*split_number(title), level - outermost + 1, starts[line], 0) for level, line, title in headings]
+        [Section(*split_number(title), level - outermost + 1, line_starts[line], 0) for level, line, title in headings]
     )
 
 
@@ -137,11 +139,11 @@ def _complete_lettered_numbers(headings: list[Section]) -> list[Section]:
         above = {level: number for level, number in above.items() if level <= heading.level}
         sibling = above.pop(heading.level, "")
         number, level = heading.number, heading.level
-        if number.islower() and (nested := complete_lone_letter(sibling, number, beside=True)):
+        if number.islower() and (nested := join_letter_to_parent_number(sibling, number, same_level=True)):
             # Small letters are beneath the number before them, though its heading is of the same level.
             number, level, above[heading.level] = nested, level + 1, sibling
         else:
-            number = complete_lone_letter(above[max(above)] if above else "", number) or number
+            number = join_letter_to_parent_number(above[max(above)] if above else "", number) or number
             above[heading.level] = number
         complete.append(replace(heading, number=number, level=level))
     return complete
@@ -150,33 +152,40 @@ def _complete_lettered_numbers(headings: list[Section]) -> list[Section]:
 _BOLD = re.compile(r"\s*(\*\*|__)(?=\S)(?:(?!\1).)+\1:?\s*")
 
 
-def _read_lines_with_places(text: str, starts: list[int], *, bold: bool = False) -> tuple[list[str], list[int]]:
+def _read_plain_lines_and_starts(
+    text: str, line_starts: list[int], *, bold_only: bool = False
+) -> tuple[list[str], list[int]]:
     """Return the lines of a text as they read, and their places: one that is bold as a whole between blank lines.
 
     With `bold` every other line that has text is an ellipsis.
     """
     lines, places = [], []
-    for line, start in zip(text.split("\n"), starts, strict=False):
+    for line, start in zip(text.split("\n"), line_starts, strict=False):
         whole = _BOLD.fullmatch(line)
-        read = read_markdown_line(line) if whole or not bold else "\u2026" * len(line.strip())
+        read = read_markdown_line(line) if whole or not bold_only else "\u2026" * len(line.strip())
         lines += ["", read, ""] if whole else [read]
         places += [start] * (3 if whole else 1)
     return lines, places
 
 
-def _add_bold_headings(lines: list[str], starts: list[int], marked: list[Section]) -> list[Section]:
+def _add_bold_headings(lines: list[str], line_starts: list[int], markdown_headings: list[Section]) -> list[Section]:
     """Return the marked headings, which have no numbers, with the numbered bold lines beneath them."""
     outline = _build_outline([bold for i, line in enumerate(lines) if line for bold in _read_numbered_line(lines, i)])
-    starts_known = {section.start for section in marked}
-    bold = [section for section in _set_heading_levels(outline, starts) if section.start not in starts_known]
+    starts_known = {section.start for section in markdown_headings}
+    bold = [
+        section for section in _make_sections_with_levels(outline, line_starts) if section.start not in starts_known
+    ]
     if len(bold) < 2:  # noqa: PLR2004 - one number is no outline
-        return marked
+        return markdown_headings
     levels_above = {
-        section.start: max((heading.level for heading in marked if heading.start < section.start), default=0)
+        section.start: max((heading.level for heading in markdown_headings if heading.start < section.start), default=0)
         for section in bold
     }
     return sorted(
-        [*marked, *(replace(section, level=section.level + levels_above[section.start]) for section in bold)],
+        [
+            *markdown_headings,
+            *(replace(section, level=section.level + levels_above[section.start]) for section in bold),
+        ],
         key=lambda section: section.start,
     )
 
@@ -206,11 +215,11 @@ class _Candidate:
     line: int
 
 
-def _find_plain_headings(lines: list[str], starts: list[int], marked: list[Section]) -> list[Section]:
+def _find_plain_headings(lines: list[str], line_starts: list[int], markdown_headings: list[Section]) -> list[Section]:
     """Find headings by looks and rising numbers; a marked title stays the outermost section."""
     # Line → its rank among the lines that aren't blank.
     ranks = {i: rank for rank, i in enumerate(i for i, line in enumerate(lines) if line)}
-    candidates = _unify_number_kinds(
+    candidates = _treat_bracketed_as_plain_numbers(
         [candidate for i in range(len(lines)) for candidate in _read_numbered_line(lines, i)]
     )
     headings = _build_outline(_drop_list_items(_drop_table_of_contents(candidates, ranks), ranks))
@@ -227,12 +236,15 @@ def _find_plain_headings(lines: list[str], starts: list[int], marked: list[Secti
         headings + [title for title in titles if repeated[title.title.casefold()] == 1],
         key=lambda candidate: candidate.line,
     )
-    first = marked[0].start if marked else -1
-    sections = [section for section in _set_heading_levels(headings, starts) if section.start != first]
-    return sorted(marked + [replace(s, level=s.level + len(marked)) for s in sections], key=lambda s: s.start)
+    first = markdown_headings[0].start if markdown_headings else -1
+    sections = [section for section in _make_sections_with_levels(headings, line_starts) if section.start != first]
+    return sorted(
+        markdown_headings + [replace(s, level=s.level + len(markdown_headings)) for s in sections],
+        key=lambda s: s.start,
+    )
 
 
-def _unify_number_kinds(candidates: list[_Candidate]) -> list[_Candidate]:
+def _treat_bracketed_as_plain_numbers(candidates: list[_Candidate]) -> list[_Candidate]:
     """Take 1) for the 1 of 1.1, where nothing is numbered 1."""
     if any(candidate.kind == "number" and len(candidate.value) == 1 for candidate in candidates):
         return candidates
@@ -256,27 +268,29 @@ def _read_numbered_line(lines: list[str], i: int) -> list[_Candidate]:
     return candidates
 
 
-def _title_after_worded_number(lines: list[str], i: int, read: Beginning) -> str | None:
+def _title_after_worded_number(lines: list[str], i: int, leading_number: Beginning) -> str | None:
     """Return the title behind a number with its word; None if the line is no heading."""
-    if read.word[0].islower():
+    if leading_number.word[0].islower():
         return None
-    run_in = bool(read.mark) or read.word[0] == "§"
-    heading = strip_brackets(strip_name_of_act(read.rest))
+    run_in = bool(leading_number.mark) or leading_number.word[0] == "§"
+    heading = strip_brackets(strip_name_of_act(leading_number.rest))
     title = _read_title(
-        heading, after_finished_line=_follows_finished_line(lines, i), lower=bool(read.mark), run_in=run_in
+        heading, after_finished_line=_follows_finished_line(lines, i), lower=bool(leading_number.mark), run_in=run_in
     )
-    return title if read.rest else _read_title_below(lines, i)
+    return title if leading_number.rest else _read_title_below(lines, i)
 
 
-def _title_after_plain_number(lines: list[str], i: int, read: Beginning) -> str | None:
+def _title_after_plain_number(lines: list[str], i: int, leading_number: Beginning) -> str | None:
     """Return the title behind a number without a word; None if the line is no heading."""
-    code = bool(re.match(r"\d{3,}\.\d", read.number)) and read.mark.startswith(".")
-    title = _read_title(strip_brackets(read.rest), after_finished_line=_follows_finished_line(lines, i), run_in=code)
+    code = bool(re.match(r"\d{3,}\.\d", leading_number.number)) and leading_number.mark.startswith(".")
+    title = _read_title(
+        strip_brackets(leading_number.rest), after_finished_line=_follows_finished_line(lines, i), run_in=code
+    )
     if not title and not code:
         return None
-    bare = not read.mark and "." not in read.number
-    if bare or read.kind in _DOUBTFUL:
-        return title if _stands_alone_as_title(lines, i, read.rest) and _has_text_below(lines, i) else None
+    bare = not leading_number.mark and "." not in leading_number.number
+    if bare or leading_number.kind in _DOUBTFUL:
+        return title if _stands_alone_as_title(lines, i, leading_number.rest) and _has_text_below(lines, i) else None
     return title
 
 
@@ -314,16 +328,16 @@ def _read_title_below(lines: list[str], i: int) -> str:
     return title if title == text else ""
 
 
-def _drop_table_of_contents(candidates: list[_Candidate], places: dict[int, int]) -> list[_Candidate]:
+def _drop_table_of_contents(candidates: list[_Candidate], line_ranks: dict[int, int]) -> list[_Candidate]:
     """Leave out a table of contents: lines in a row that come again as headings."""
     last_lines = {_heading_key(candidate): candidate.line for candidate in candidates}
-    candidate_places = {places[candidate.line] for candidate in candidates}
+    candidate_places = {line_ranks[candidate.line] for candidate in candidates}
     return [
         candidate
         for candidate in candidates
         if not candidate.title
         or last_lines[_heading_key(candidate)] == candidate.line
-        or places[candidate.line] + 1 not in candidate_places
+        or line_ranks[candidate.line] + 1 not in candidate_places
     ]
 
 
@@ -332,7 +346,7 @@ def _heading_key(candidate: _Candidate) -> tuple[str, str, str]:
     return candidate.kind, candidate.number, " ".join(title.split())
 
 
-def _drop_list_items(candidates: list[_Candidate], places: dict[int, int]) -> list[_Candidate]:
+def _drop_list_items(candidates: list[_Candidate], line_ranks: dict[int, int]) -> list[_Candidate]:
     """Leave out items of lists and remains of tables of contents: lines in a row.
 
     Two headings of one kind have text between them, unless a section is empty.
@@ -345,7 +359,7 @@ def _drop_list_items(candidates: list[_Candidate], places: dict[int, int]) -> li
             and candidate.kind in COUNTED
             and (candidate.kind, len(candidate.value)) == (last.kind, len(last.value))
             and candidate.value > last.value
-            and places[candidate.line] == places[last.line] + 1
+            and line_ranks[candidate.line] == line_ranks[last.line] + 1
         ):
             runs[-1].append(candidate)
         else:
@@ -382,13 +396,15 @@ def _can_begin_outline(value: tuple[int, ...]) -> bool:
     return value[0] <= GAP or value[0] >= _CODE
 
 
-def _longest_rising_chain(group: list[_Candidate]) -> list[_Candidate]:
+def _longest_rising_chain(candidates: list[_Candidate]) -> list[_Candidate]:
     """Find the longest chain of numbers that follow one another; of several the latest."""
-    worded = group[0].kind not in COUNTED
-    chains: list[list[_Candidate]] = [[] for _ in group]
-    for i in reversed(range(len(group))):
-        continuations = [chains[j] for j in range(len(group) - 1, i, -1) if _can_heading_follow(group[i], group[j])]
-        chains[i] = [group[i], *max(continuations, key=len, default=[])]
+    worded = candidates[0].kind not in COUNTED
+    chains: list[list[_Candidate]] = [[] for _ in candidates]
+    for i in reversed(range(len(candidates))):
+        continuations = [
+            chains[j] for j in range(len(candidates) - 1, i, -1) if _can_heading_follow(candidates[i], candidates[j])
+        ]
+        chains[i] = [candidates[i], *max(continuations, key=len, default=[])]
     starts = [c for c in reversed(chains) if worded or _can_begin_outline(c[0].value)]
     best = max(starts, key=len, default=[])
     return best if worded or len(best) > 1 else []
@@ -420,7 +436,7 @@ def _stands_alone_as_title(lines: list[str], i: int, title: str) -> bool:
     return bool(ended and begun and not signs and count_words(title) <= _MAX_ALONE)
 
 
-def _set_heading_levels(headings: list[_Candidate], starts: list[int]) -> list[Section]:
+def _make_sections_with_levels(headings: list[_Candidate], line_starts: list[int]) -> list[Section]:
     """Set levels: kinds nest as they come up, 4.2 in 4, titles in numbers."""
     depth = {kind: n for n, kind in enumerate(_order_heading_kinds([c for c in headings if c.kind]), start=1)}
     floors = {kind: min(len(c.value) for c in headings if c.kind == kind) for kind in depth}
@@ -432,7 +448,7 @@ def _set_heading_levels(headings: list[_Candidate], starts: list[int]) -> list[S
             counted = candidate.kind in COUNTED and candidate.value[0] < _CODE
             deeper = len(candidate.value) - floors[candidate.kind] if counted else 0
             level = inside = depth[candidate.kind] + deeper
-        sections.append(Section(candidate.number, candidate.title, level, starts[candidate.line], 0))
+        sections.append(Section(candidate.number, candidate.title, level, line_starts[candidate.line], 0))
     return _complete_lettered_numbers(sections)
 
 
@@ -483,14 +499,14 @@ def _cut_inline_title(text: str) -> str:
     return " ".join(words[: capital or len(words)])
 
 
-def resolve_citation(sections: tuple[Section, ...], label: str) -> Section | None:
+def resolve_citation(sections: tuple[Section, ...], citation: str) -> Section | None:
     """Find the section that a citation names; None without any.
 
     A citation is a number with or without its word ("4.2", "§ 4.2", "Sec. IV.B", "Art. 12(3)"), or a title. A
     subdivision that is no section of its own means the section it is in; of several ("Chapter III, Section 2") the
     innermost is meant.
     """
-    wanted = normalize_leading_number(" ".join(label.split())).strip(" .,;:\"'\u201c\u201d\u2018\u2019[]*")
+    wanted = normalize_leading_number(" ".join(citation.split())).strip(" .,;:\"'\u201c\u201d\u2018\u2019[]*")
     name = re.sub(rf"^(?:the )?(?:(?:{DIVISION}) (?:on |titled |called )?)?", "", wanted, flags=re.IGNORECASE)
     name = re.sub(rf" (?:{DIVISION})$", "", name, flags=re.IGNORECASE)
     section = _find_by_title(sections, wanted) or _find_by_title(sections, name)
@@ -499,7 +515,7 @@ def resolve_citation(sections: tuple[Section, ...], label: str) -> Section | Non
     # The numbers with their words, and what is below each; one without a word at the beginning.
     bare = _BARE.match(wanted)
     cited = [(cite_section(word, number), steps) for word, number, steps in _WORDED.findall(wanted)]
-    cited = cited or ([(normalize_number(bare[1]), bare[2])] if bare else [])
+    cited = cited or ([(normalize_section_number(bare[1]), bare[2])] if bare else [])
     sections_cited = [hits for number, subdivision in cited if (hits := _find_by_number(sections, number, subdivision))]
     if sections_cited:
         # Where numbering begins anew in each chapter, the chapter that is named beside it decides.
@@ -513,7 +529,7 @@ def resolve_citation(sections: tuple[Section, ...], label: str) -> Section | Non
 
 def _find_by_title(sections: tuple[Section, ...], title: str) -> Section | None:
     wanted = title.strip(" \"'\u201c\u201d\u2018\u2019").casefold()
-    matches = (section for section in sections if wanted in section.names)
+    matches = (section for section in sections if wanted in section.folded_title_and_label)
     return next(matches, None) if wanted else None
 
 
@@ -521,26 +537,28 @@ _WORDED = re.compile(rf"(?<!\w)({SECTION_WORD})\s*({NUMBER})({BELOW})")
 _BARE = re.compile(rf"({NUMBER})({BELOW})(?=$|[.,:()]|\s[A-Z(\u2013—-])(?![A-Z]\s)")
 
 
-def _find_by_number(sections: tuple[Section, ...], cited: str, subdivision: str = "") -> list[Section]:
+def _find_by_number(sections: tuple[Section, ...], cited_number: str, subdivision: str = "") -> list[Section]:
     """Find sections by number; else the one above, if that has no subsections.
 
     What is `under` a number, as in 12(3)(a), may be a section of its own.
     """
-    numbers = _candidate_sections(sections, cited)
+    numbers = _sections_with_cited_word(sections, cited_number)
     inner = tuple(step.casefold() for step in re.findall(r"\w+", subdivision))
-    wanted = split_number_steps(cited)[1]
+    wanted = split_number_steps(cited_number)[1]
     for deep in range(len(inner), -1, -1):
         if hits := [section for section, steps in numbers if steps == wanted + inner[:deep]]:
             return hits
     parent = wanted[:-1]
-    if "." not in cited or any(steps[:-1] == parent for _, steps in numbers):
+    if "." not in cited_number or any(steps[:-1] == parent for _, steps in numbers):
         return []
-    return _find_by_number(sections, cited.rpartition(".")[0])
+    return _find_by_number(sections, cited_number.rpartition(".")[0])
 
 
-def _candidate_sections(sections: tuple[Section, ...], cited: str) -> list[tuple[Section, tuple[str, ...]]]:
+def _sections_with_cited_word(
+    sections: tuple[Section, ...], cited_number: str
+) -> list[tuple[Section, tuple[str, ...]]]:
     """Return the sections that the word of a citation may mean, with the steps of their numbers."""
-    word = split_number_steps(cited)[0]
+    word = split_number_steps(cited_number)[0]
     numbers = [(section, *split_number_steps(section.number)) for section in sections if section.number]
     words = {word}
     if word in _SAME and not any(name == word for _, name, _ in numbers):

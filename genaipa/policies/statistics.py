@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.languages.catalog import ENGLISH, LANGUAGES, detect_language_code, ends_sentence
+from genaipa.languages.catalog import ENGLISH, LANGUAGES, detect_language_code, mark_ends_sentence
 from genaipa.languages.language import ENDS, NEVER, STOPS, UNSPACED
 from genaipa.policies.corpus import group_of_document
 from genaipa.policies.reading import read_markdown
@@ -98,7 +98,7 @@ def _split_sentences(block: str, language: Language | None) -> Iterator[str]:
     short = (formula and formula.abbreviations) or (language and language.abbreviations) or NEVER
     start = 0
     for end in _SENTENCE_END.finditer(block):
-        if not ends_sentence(block, end.start() - 1, short, language):
+        if not mark_ends_sentence(block, end.start() - 1, short, language):
             continue
         yield block[start : end.start()]
         start = end.end()
@@ -184,16 +184,16 @@ def measure_distributions(documents: Iterable[Document], by: str = "") -> list[D
         DocumentGroup(
             name,
             len(columns_by_group[name][0]),
-            dict(_compute_quartiles(columns_by_group[name], several=len(languages[name]) > 1)),
+            dict(_compute_quartiles(columns_by_group[name], several_languages=len(languages[name]) > 1)),
         )
         for name in sorted(columns_by_group)
     ]
 
 
-def _compute_quartiles(columns: list[array[float]], *, several: bool) -> Iterator[tuple[str, Quartiles]]:
+def _compute_quartiles(columns: list[array[float]], *, several_languages: bool) -> Iterator[tuple[str, Quartiles]]:
     import numpy as np
 
     for name, column in zip(MEASURES, columns, strict=True):
         values = np.frombuffer(column)[~np.isnan(np.frombuffer(column))]
-        if values.size and not (several and name in _OF_ONE):
+        if values.size and not (several_languages and name in _OF_ONE):
             yield name, Quartiles(*map(float, np.quantile(values, (0, 0.25, 0.5, 0.75, 1))))

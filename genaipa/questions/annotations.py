@@ -19,7 +19,7 @@ import yaml
 
 from genaipa.errors import DataError, UnknownNameError, UsageError, clip
 from genaipa.files.strict_yaml import format_yaml, read_yaml
-from genaipa.files.text import digest
+from genaipa.files.text import sha256_of
 from genaipa.policies.document import load_document
 from genaipa.policies.reading import read_markdown
 from genaipa.questions.points import Point, point_flaws
@@ -59,7 +59,7 @@ class AnnotatedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, o
     points: tuple[Point, ...] = ()
 
     @property
-    def remark(self) -> str:
+    def silence_and_sections(self) -> str:
         """The words beside an answer: whether the document leaves something open, and the sections."""
         return ", ".join(filter(None, (SAID[self.silent], *self.sections)))
 
@@ -112,7 +112,7 @@ class AnnotationFile:
             return msgspec.structs.replace(self.annotations, answers={})
         return map_to_questions(self.annotations, self.question_set, questions, company)
 
-    def notice(self, questions: QuestionSet, company: str) -> str:
+    def unused_answers_notice(self, questions: QuestionSet, company: str) -> str:
         """Return a notice about annotated answers that are unused or from another set; else empty."""
         name, written_for, every = self.annotations.document, self.annotations.questions, len(self.annotations.answers)
         if not self.of_this_text:
@@ -137,17 +137,17 @@ def explain_unused_annotations(annotations: Annotations, path: Path, layer: str)
     return f"{answers} for some of your own: genaipa policies annotate {annotations.document}"
 
 
-def load_annotations(workspace: Workspace, document: str) -> Annotations:
+def load_annotations(workspace: Workspace, document_name: str) -> Annotations:
     """Load the nearest annotations of a document name; a UsageError (none) or DataError (bad file)."""
-    files = workspace.names("annotations")
-    if document not in files:
-        raise UnknownNameError("annotations for", document, files)
-    return _read(files[document][1], document)
+    files = workspace.nearest_files("annotations")
+    if document_name not in files:
+        raise UnknownNameError("annotations for", document_name, files)
+    return _read_checked_annotations(files[document_name][1], document_name)
 
 
-def _read(path: Path, document: str) -> Annotations:
+def _read_checked_annotations(path: Path, document_name: str) -> Annotations:
     annotations = read_annotations(path)
-    for error in annotation_problems(path, document, annotations):
+    for error in annotation_problems(path, document_name, annotations):
         raise error
     return annotations
 
@@ -163,12 +163,12 @@ def drop_blank_answers(annotations: Annotations) -> Annotations:
     return msgspec.structs.replace(annotations, answers=answers)
 
 
-def format_template(
+def format_annotation_template(
     document: Document,
     questions: QuestionSet,
     date: str,
-    carried: Annotations | None = None,
-    earlier: Mapping[str, str] | None = None,
+    prefilled: Annotations | None = None,
+    comments: Mapping[str, str] | None = None,
 ) -> str:
     """Make a file of annotated answers to fill in, with an entry for each question.
 
@@ -177,11 +177,11 @@ def format_template(
     about = Annotations(
         document=document.name,
         questions=questions.name,
-        annotators=(*(carried.annotators if carried else ()), "your name"),
+        annotators=(*(prefilled.annotators if prefilled else ()), "your name"),
         answers={},
         date=date,
-        source=carried.source if carried else "",
-        license=carried.license if carried else "",
+        source=prefilled.source if prefilled else "",
+        license=prefilled.license if prefilled else "",
         digest=document.digest,
     )
     head = format_yaml(about).replace("answers: {}\n", "")
@@ -190,10 +190,10 @@ def format_template(
         question_text = " ".join(questions.question_text(question.id, "original", document.company).split())
         key = question.id if yaml.safe_load(question.id) == question.id else f'"{question.id}"'
         lines.append(f"  {key}:  # {question_text}")
-        if carried and (answer := carried.answers.get(question.id)):
+        if prefilled and (answer := prefilled.answers.get(question.id)):
             lines.append(textwrap.indent(format_yaml(answer), "    ").rstrip())
             continue
-        lines += [f"    # {line}" for line in (earlier or {}).get(question.id, "").splitlines()]
+        lines += [f"    # {line}" for line in (comments or {}).get(question.id, "").splitlines()]
         lines += ["    silent: no", "    sections: []", '    answer: ""']
     return "\n".join(lines) + "\n"
 
@@ -209,9 +209,9 @@ _TEMPLATE = """\
 """
 
 
-def annotation_problems(path: Path, document: str, annotations: Annotations) -> Iterator[DataError]:
+def annotation_problems(path: Path, document_name: str, annotations: Annotations) -> Iterator[DataError]:
     """Yield every problem of a file of annotated answers that shows in the file alone."""
-    if annotations.document != document:
+    if annotations.document != document_name:
         yield DataError(path, f"belongs to '{annotations.document}'; name and file must agree.", "document")
     for question, answer in drop_blank_answers(annotations).answers.items():
         if not answer.answer.strip():
@@ -222,16 +222,17 @@ def annotation_problems(path: Path, document: str, annotations: Annotations) -> 
             yield DataError(path, flaw, f"answers.{question}.points")
 
 
-def index_annotated_texts(workspace: Workspace) -> dict[str, str]:
+def map_annotated_digests_to_names(workspace: Workspace) -> dict[str, str]:
     """SHA-256 of each text that annotated answers are about → the name under which they are filed."""
     names_by_digest: dict[str, str] = {}
-    for name, files in workspace.every("annotations").items():
+    for name, files in workspace.files_in_all_layers("annotations").items():
         for layer, path in files:
             with contextlib.suppress(UsageError):
                 text_digest = (
                     read_annotations(path).digest
                     or load_document(
-                        name, workspace.from_layer([layer_name for layer_name, _ in workspace.layers].index(layer))
+                        name,
+                        workspace.drop_nearer_layers([layer_name for layer_name, _ in workspace.layers].index(layer)),
                     ).digest
                 )
                 names_by_digest.setdefault(text_digest, name)
@@ -239,7 +240,7 @@ def index_annotated_texts(workspace: Workspace) -> dict[str, str]:
 
 
 def find_annotations(
-    workspace: Workspace, document: Document, texts: Mapping[str, str] | None = None
+    workspace: Workspace, document: Document, names_by_digest: Mapping[str, str] | None = None
 ) -> AnnotationFile | None:
     """Find the nearest annotated answers about this very text, else the nearest of its name; None without any.
 
@@ -247,13 +248,13 @@ def find_annotations(
     if a nearer file can't be used. A document of a corpus has a name of its own: `texts` (see `annotated_texts`) find
     the answers about its text.
     """
-    if texts is not None:
-        if document.digest not in texts:
+    if names_by_digest is not None:
+        if document.digest not in names_by_digest:
             return None
-        document = _find_filed_document(workspace, document, texts[document.digest])
+        document = _find_document_with_same_text(workspace, document, names_by_digest[document.digest])
     nearest = None
-    for layer, path in workspace.every("annotations").get(document.name, ()):
-        annotations = _read(path, document.name)
+    for layer, path in workspace.files_in_all_layers("annotations").get(document.name, ()):
+        annotations = _read_checked_annotations(path, document.name)
         questions = find_question_set(workspace, annotations.questions, layer)
         file = AnnotationFile(
             path, layer, annotations, are_annotations_of_text(annotations, layer, document, workspace), questions
@@ -264,14 +265,14 @@ def find_annotations(
     return nearest
 
 
-def _find_filed_document(workspace: Workspace, document: Document, name: str) -> Document:
+def _find_document_with_same_text(workspace: Workspace, document: Document, annotated_name: str) -> Document:
     """Return a document of a corpus as the workspace has its text, or under the name of its annotated answers."""
     for number in range(len(workspace.layers)):
         with contextlib.suppress(UsageError):
-            filed = load_document(name, workspace.from_layer(number))
+            filed = load_document(annotated_name, workspace.drop_nearer_layers(number))
             if filed.digest == document.digest:
                 return filed
-    return replace(document, name=name)
+    return replace(document, name=annotated_name)
 
 
 def are_annotations_of_text(annotations: Annotations, layer: str, document: Document, workspace: Workspace) -> bool:
@@ -285,7 +286,7 @@ def are_annotations_of_text(annotations: Annotations, layer: str, document: Docu
 def find_question_set(workspace: Workspace, name: str, layer: str = "") -> QuestionSet | None:
     """Load a question set as annotations of a layer know it; None if it is unknown or invalid."""
     layers = [layer_name for layer_name, _ in workspace.layers]
-    views = [workspace.from_layer(layers.index(layer)), workspace] if layer else [workspace]
+    views = [workspace.drop_nearer_layers(layers.index(layer)), workspace] if layer else [workspace]
     for view in views:
         try:
             return load_question_set(name, view)
@@ -370,14 +371,16 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     sha256: str = ""
     why: str = ""
 
-    def find_proving_sentence(self, text: str) -> str:
+    def find_proving_sentence(self, document_text: str) -> str:
         """Return the sentence of the document that proves it, up to spacing and marks; empty without one."""
         if self.sentence:
-            sought = _single_spaced(self.sentence)
-            is_there = sought in _single_spaced(text) or sought in _single_spaced(read_markdown(text).text)
+            sought = _collapse_blanks(self.sentence)
+            is_there = sought in _collapse_blanks(document_text) or sought in _collapse_blanks(
+                read_markdown(document_text).text
+            )
             return self.sentence if is_there else ""
-        passage = text[slice(*self.at)] if self.at else ""
-        return passage if passage and digest(passage) == self.sha256 else ""
+        passage = document_text[slice(*self.at)] if self.at else ""
+        return passage if passage and sha256_of(passage) == self.sha256 else ""
 
     def apply_to(self, answer: AnnotatedAnswer) -> AnnotatedAnswer:
         """Return the annotated answer with what is right in its place."""
@@ -408,9 +411,9 @@ class Corrections(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     source: str = ""
 
 
-def correction_problems(path: Path, document: str, corrections: Corrections) -> Iterator[DataError]:
+def correction_problems(path: Path, document_name: str, corrections: Corrections) -> Iterator[DataError]:
     """Yield every problem of a file of corrections that shows in the file alone."""
-    if corrections.document != document:
+    if corrections.document != document_name:
         yield DataError(path, f"belongs to '{corrections.document}'; name and file must agree.", "document")
     for question, correction in corrections.corrections.items():
         for flaw in correction_flaws(correction):
@@ -431,11 +434,11 @@ def correction_flaws(correction: Correction) -> Iterator[str]:
         yield "needs both: the place 'at', as [first, end] in characters, and sha256."
 
 
-def find_unproved_corrections(path: Path, corrections: Corrections, text: str) -> Iterator[DataError]:
+def find_unproved_corrections(path: Path, corrections: Corrections, document_text: str) -> Iterator[DataError]:
     """Yield every correction whose proof is not in the text that it is about."""
     for question, correction in corrections.corrections.items():
         has_proof = correction.sentence.strip() or (correction.at and len(correction.at) == _ENDS and correction.sha256)
-        if has_proof and not correction.find_proving_sentence(text):
+        if has_proof and not correction.find_proving_sentence(document_text):
             quotation = (
                 f"'{clip(correction.sentence)}'"
                 if correction.sentence
@@ -450,7 +453,7 @@ def find_corrections(workspace: Workspace, document: Document) -> list[tuple[str
     A DataError for a bad file, and for a correction whose proof is not in the text.
     """
     layers = []
-    for layer, path in reversed(workspace.every("corrections").get(document.name, ())):
+    for layer, path in reversed(workspace.files_in_all_layers("corrections").get(document.name, ())):
         corrections = read_yaml(path, Corrections)
         if corrections.digest == document.digest:
             for error in (
@@ -471,16 +474,16 @@ def apply_corrections(annotations: Annotations, corrections: dict[str, Correctio
     return msgspec.structs.replace(annotations, answers=answers)
 
 
-def describe_correction(answer: AnnotatedAnswer, right: AnnotatedAnswer) -> str:
+def describe_correction(answer: AnnotatedAnswer, corrected: AnnotatedAnswer) -> str:
     """Say what a correction puts in the place of an annotated answer; empty where it is the same."""
-    if answer == right:
+    if answer == corrected:
         return ""
-    text = right.answer if right.answer != answer.answer else ""
-    silent = right.silent if right.silent != answer.silent else ""
+    text = corrected.answer if corrected.answer != answer.answer else ""
+    silent = corrected.silent if corrected.silent != answer.silent else ""
     # The note of a corrected answer begins with that of the answer, and goes on with why.
-    why = right.note.removeprefix(answer.note).strip()
+    why = corrected.note.removeprefix(answer.note).strip()
     return " ".join(filter(None, ("A correction is known:", silent and f"silent: {silent}.", text, why)))
 
 
-def _single_spaced(text: str) -> str:
+def _collapse_blanks(text: str) -> str:
     return " ".join(text.split())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from genaipa.files.text import digest
+from genaipa.files.text import sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ class Point(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     why: str = ""
 
     @property
-    def remark(self) -> str:
+    def weight_and_sections(self) -> str:
         """The words beside a point: its weight, whether its contradiction hurts, and its sections."""
         return ", ".join((self.weight, *(["harm if wrong"] if self.if_wrong else []), *self.sections))
 
@@ -54,19 +54,19 @@ class Ticks(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 def points_digest(points: Sequence[Point]) -> str:
     """Return the beginning of a SHA-256 of what the points say: their ids and texts."""
-    return digest(repr([(point.id, point.text) for point in points]))[:12]
+    return sha256_of(repr([(point.id, point.text) for point in points]))[:12]
 
 
-def make_ticks(points: Sequence[Point], made: Sequence[str], contradicted: Sequence[str] = ()) -> Ticks:
+def make_ticks(points: Sequence[Point], stated: Sequence[str], contradicted: Sequence[str] = ()) -> Ticks:
     """Ticks of these points, in their order; a ValueError for an id that is none of theirs, or in both lists."""
     ids = [point.id for point in points]
-    if unknown_ids := [name for name in (*made, *contradicted) if name not in ids]:
+    if unknown_ids := [name for name in (*stated, *contradicted) if name not in ids]:
         raise ValueError(f"there is no point '{unknown_ids[0]}'")
-    if in_both := set(made) & set(contradicted):
+    if in_both := set(stated) & set(contradicted):
         raise ValueError(f"the point '{min(in_both)}' can't be both stated and contradicted")
     return Ticks(
         points_digest(points),
-        tuple(name for name in ids if name in made),
+        tuple(name for name in ids if name in stated),
         tuple(name for name in ids if name in contradicted),
     )
 

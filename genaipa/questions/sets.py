@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 import msgspec
 from msgspec.structs import replace
 
-from genaipa.errors import DataError, UnknownNameError, clip, nearest
+from genaipa.errors import DataError, UnknownNameError, clip, name_suggestion
 from genaipa.files.html import html_table, short_repr
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.languages.catalog import ENGLISH, LANGUAGES, detect_language_code, language_name, language_variant
+from genaipa.languages.catalog import ENGLISH, LANGUAGES, detect_language_code, language_name, variant_name_for_language
 from genaipa.policies.document import DocumentKind
-from genaipa.words import join_names, some
+from genaipa.words import join_names, join_some
 from genaipa.workspace import PULLED, find_workspace, shipped_folder
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     paraphrases: tuple[str, ...] = ()
     follow_up: str = ""
 
-    def wording(self, wording: Wording) -> str:
+    def text_in_wording(self, wording: Wording) -> str:
         """Text in one wording, with its placeholder."""
         return self.text if wording in ("original", FOLLOW_UP) else self.paraphrases[WORDINGS.index(wording) - 1]
 
@@ -80,7 +80,7 @@ class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.language or detect_language_code(texts) or ENGLISH.code
 
     @property
-    def translation(self) -> str:
+    def describe_translation(self) -> str:
         """Language, translators and checkers of a translation, in words; empty for any other set."""
         if not self.translates:
             return ""
@@ -100,7 +100,7 @@ class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def question_text(self, question_id: str, wording: Wording, company: str) -> str:
         """Question as put to a system: one wording, with the company (or regulation) filled in."""
-        return self[question_id].wording(wording).replace(self.placeholder, company)
+        return self[question_id].text_in_wording(wording).replace(self.placeholder, company)
 
     def category_questions(self, category: str) -> list[Question]:
         """Return the questions of a category, in their order."""
@@ -137,7 +137,7 @@ def list_question_sets(workspace: WorkspaceLike = None) -> list[str]:
     >>> genaipa.list_question_sets()
     ['policy', 'policy-de', 'policy-fr', 'regulation', 'regulation-de', 'regulation-fr']
     """
-    return list(find_workspace(workspace).names("questions"))
+    return list(find_workspace(workspace).nearest_files("questions"))
 
 
 def load_question_set(name: str, workspace: WorkspaceLike = None) -> QuestionSet:
@@ -149,7 +149,7 @@ def load_question_set(name: str, workspace: WorkspaceLike = None) -> QuestionSet
     >>> len(questions.questions), questions.placeholder
     (32, '[the company]')
     """
-    files = find_workspace(workspace).names("questions")
+    files = find_workspace(workspace).nearest_files("questions")
     if name not in files:
         raise UnknownNameError("question set", name, files)
     path = files[name][1]
@@ -159,16 +159,16 @@ def load_question_set(name: str, workspace: WorkspaceLike = None) -> QuestionSet
     return questions
 
 
-def default_set(document: Document, workspace: Workspace) -> str:
+def default_question_set_name(document: Document, workspace: Workspace) -> str:
     """Return the name of a document's default set: that of its kind, in its language if there is one.
 
     A published document is asked the set that was published with it. A translation in a layer below a set of one's own
     translates another one, and is not taken.
     """
-    if published := find_published_set(document, workspace):
+    if published := find_published_question_set_name(document, workspace):
         return published
-    files, layers = workspace.names("questions"), [name for name, _ in workspace.layers]
-    translated, original = language_variant(document.kind, document.language), document.kind
+    files, layers = workspace.nearest_files("questions"), [name for name, _ in workspace.layers]
+    translated, original = variant_name_for_language(document.kind, document.language), document.kind
     if translated not in files:
         return original
     below = original in files and layers.index(files[translated][0]) > layers.index(files[original][0])
@@ -181,14 +181,14 @@ class _WrittenFor(msgspec.Struct):
     questions: str = ""
 
 
-def find_published_set(document: Document, workspace: Workspace) -> str:
+def find_published_question_set_name(document: Document, workspace: Workspace) -> str:
     """Return the name of the set that a published document's published answers were written to; else nothing."""
     if document.layer != PULLED:
         return ""
     path = dict(workspace.layers)[PULLED] / "annotations" / f"{document.name}.yaml"
     name = read_yaml(path, _WrittenFor).questions if path.is_file() else ""
     # One that a set of one's own hides is another one.
-    return name if workspace.names("questions").get(name, ("",))[0] == PULLED else ""
+    return name if workspace.nearest_files("questions").get(name, ("",))[0] == PULLED else ""
 
 
 def question_problems(path: Path, name: str, questions: QuestionSet) -> Iterator[DataError]:
@@ -225,17 +225,17 @@ def translation_problems(path: Path, questions: QuestionSet, workspace: Workspac
         return
     layers, layers_by_path = (
         [name for name, _ in source.layers],
-        {path: layer for layer, path in source.names("questions").values()},
+        {path: layer for layer, path in source.nearest_files("questions").values()},
     )
-    files = (source.from_layer(layers.index(layers_by_path[path])) if path in layers_by_path else source).names(
-        "questions"
-    )
+    files = (
+        source.drop_nearer_layers(layers.index(layers_by_path[path])) if path in layers_by_path else source
+    ).nearest_files("questions")
     if not questions.language:
         yield DataError(path, f"is missing; a translation states its language ({', '.join(LANGUAGES)}).", "language")
     if original == questions.name:
         yield DataError(path, "names the set itself; name the set that it translates.", "translates")
     elif original not in files:
-        problem = f"there is no question set '{clip(original)}' to translate{nearest(original, files)}"
+        problem = f"there is no question set '{clip(original)}' to translate{name_suggestion(original, files)}"
         yield DataError(path, problem, "translates")
     else:
         try:
@@ -244,8 +244,10 @@ def translation_problems(path: Path, questions: QuestionSet, workspace: Workspac
             return  # it is told of that file
         ids = {question.id for question in questions.questions}
         if original_ids != ids:
-            lacks = [f"lacks {some(sorted(original_ids - ids), _NAMED)}"] if original_ids - ids else []
-            additions = [f"has {some(sorted(ids - original_ids), _NAMED)} beyond them"] if ids - original_ids else []
+            lacks = [f"lacks {join_some(sorted(original_ids - ids), _NAMED)}"] if original_ids - ids else []
+            additions = (
+                [f"has {join_some(sorted(ids - original_ids), _NAMED)} beyond them"] if ids - original_ids else []
+            )
             yield DataError(
                 path,
                 f"the ids must be those of '{original}'; this set {join_names([*lacks, *additions])}.",

@@ -7,7 +7,7 @@ from genaipa.errors import MissingPackageError
 PACKAGES = ("matplotlib", "numpy", "pandas", "pyarrow", "scipy", "sqlalchemy")
 
 
-def check_packages() -> None:
+def check_report_packages() -> None:
     """Raise a MissingPackageError that names the extra where a package that reports need is not installed."""
     for name in PACKAGES:
         if importlib.util.find_spec(name) is None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from genaipa.reports.crossed import number_labels
-from genaipa.stats.panel import LEAST_ANALYSTS, AnalystPanel, estimate_panel
+from genaipa.stats.panel import LEAST_ANALYSTS, AnalystPanel, estimate_analyst_panel
 from genaipa.stats.reason import Reason
-from genaipa.words import number
+from genaipa.words import format_count
 
 MOST_APART = 0.25
 """Share of two sides' scores by other analysts above which analysts can't be separated from the systems."""
@@ -20,16 +20,16 @@ def select_human_scores(frame: pd.DataFrame) -> pd.DataFrame:
     return human_scores[human_scores["analyst"].astype(str) != _PUBLISHED]
 
 
-def make_analyst_panel(scores: pd.DataFrame, column: str) -> AnalystPanel:
+def estimate_analyst_panel_of_column(scores: pd.DataFrame, column: str) -> AnalystPanel:
     """Estimate the panel behind the average of a column over one system's scores, a row each."""
     names = ("analyst", "question", "document", "experiment", "answer")
-    return estimate_panel(scores[column], *(number_labels(scores[name])[0] for name in names))
+    return estimate_analyst_panel(scores[column], *(number_labels(scores[name])[0] for name in names))
 
 
-def explain_panel(panel: AnalystPanel) -> str:
+def explain_missing_analyst_interval(panel: AnalystPanel) -> str:
     """Return why nothing is said for analysts like these; or nothing."""
     if panel.reason is Reason.FEW_ANALYSTS:
-        return f"{number(panel.number, 'analyst')}: below {LEAST_ANALYSTS}, none for others."
+        return f"{format_count(panel.number, 'analyst')}: below {LEAST_ANALYSTS}, none for others."
     return "Who scored depends on the question or the document." if panel.reason is Reason.CONFOUNDED else ""
 
 
@@ -39,7 +39,7 @@ def describe_analyst_count(frame: pd.DataFrame) -> str:
     return str(number) if number else "not known"
 
 
-def note_other_analysts(ours: pd.DataFrame, theirs: pd.DataFrame) -> str:
+def note_confounded_analysts(ours: pd.DataFrame, theirs: pd.DataFrame) -> str:
     """Return a sentence on who scored which side, where that is confounded with the systems; else empty.
 
     Both are tidy tables; compared are the analysts' shares of each side's counted scores.

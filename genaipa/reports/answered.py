@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.answers.tidy import drop_repeated_answers
+from genaipa.answers.tidy import select_one_row_per_answer
 from genaipa.reports import averages
-from genaipa.reports.part import drop_thin_experiments
+from genaipa.reports.part import drop_sparsely_scored_experiments
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,14 +33,14 @@ class Answered(NamedTuple):
 
 
 @averages.cache_per_frame
-def count_answered(frame: pd.DataFrame) -> dict[str, Answered]:
+def count_answered_by_system(frame: pd.DataFrame) -> dict[str, Answered]:
     """System → how many of its questions about policies came back, in the experiments that have scores.
 
     What failed, and what is missing, did not; a refusal, and what was cut off, did.
     """
-    rows = averages.select_policy_rows(drop_thin_experiments(frame))
+    rows = averages.select_policy_rows(drop_sparsely_scored_experiments(frame))
     scored = rows.loc[rows["counted"], ["system", "experiment"]].drop_duplicates()
-    once = drop_repeated_answers(rows)
+    once = select_one_row_per_answer(rows)
     once = once[once["status"] != ""].astype({"system": "str", "experiment": "str"})
     once = once.merge(scored.astype("str"), on=["system", "experiment"])
     came = ~once["status"].isin(["failed", "missing"])
@@ -56,9 +56,9 @@ def note_unanswered(answered_by_system: Mapping[str, Answered]) -> str:
     return f"{'; '.join(sentences)}: M_all covers only the answers that came back." if sentences else ""
 
 
-def add_answered_column(board: Table, frame: pd.DataFrame) -> Table:
+def add_answered_column_and_note(board: Table, frame: pd.DataFrame) -> Table:
     """Put beside each system's average how much of what it was asked came back, where not all did."""
-    answered_by_system = count_answered(frame)
+    answered_by_system = count_answered_by_system(frame)
     sentence = note_unanswered(answered_by_system)
     if not sentence or board.data.empty:
         return board

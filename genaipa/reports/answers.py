@@ -15,10 +15,10 @@ from unicodedata import category
 import msgspec
 import numpy as np
 
-from genaipa.answers.tidy import name_metrics
+from genaipa.answers.tidy import metric_display_names
 from genaipa.policies.search import HALF, count_words
-from genaipa.reports.figures.style import put_on_one_line
-from genaipa.reports.judged.alone import NO_ESTIMATE, count_verdicts, find_judges
+from genaipa.reports.figures.style import clean_name_on_one_line
+from genaipa.reports.judged.alone import NO_ESTIMATE, count_only_verdicts, find_judge_passes
 from genaipa.runs.permission import Permission
 from genaipa.words import join_names
 
@@ -151,23 +151,26 @@ def collect_readable_answers(study: Study, *, whole: bool = False) -> Answers:
             "on: it belongs to a published study, or may quote a document whose licence forbids it (option "
             "with-texts shows them)."
         )
-    scores = _describe_scores(frame, shown_rows, whose)
+    scores = _describe_scores_by_answer(frame, shown_rows, whose)
     return Answers(
-        _divide_between_page_and_file(_collect_questions(study, shown_rows, allowed, scores, whole=whole)), lacking
+        _assign_questions_to_page_or_file(
+            _collect_questions_with_answers(study, shown_rows, allowed, scores, whole=whole)
+        ),
+        lacking,
     )
 
 
 def _select_scores_beside_answers(study: Study) -> tuple[pd.DataFrame, str]:
     """Return the tidy table whose scores stand beside answers, and the judges' names where nobody but these scored."""
     frame = study.table
-    judges = {} if frame["counted"].any() else find_judges(frame, study.rubric.digest)
+    judges = {} if frame["counted"].any() else find_judge_passes(frame, study.rubric.digest)
     if not judges:
         return frame, ""
     passes = [name for pass_names in judges.values() for name in pass_names]
-    return count_verdicts(frame, passes), join_names([put_on_one_line(judge) for judge in judges])
+    return count_only_verdicts(frame, passes), join_names([clean_name_on_one_line(judge) for judge in judges])
 
 
-def _divide_between_page_and_file(questions: list[AskedQuestion]) -> list[AskedQuestion]:
+def _assign_questions_to_page_or_file(questions: list[AskedQuestion]) -> list[AskedQuestion]:
     """Return the questions in the tidy table's order; the page's room decides which are in a file apart."""
     room, in_page = ROOM, set[int]()
     for question in questions:
@@ -178,16 +181,16 @@ def _divide_between_page_and_file(questions: list[AskedQuestion]) -> list[AskedQ
     return [question if question.number in in_page else replace(question, page=PAGE) for question in ordered]
 
 
-def _collect_questions(
+def _collect_questions_with_answers(
     study: Study,
     shown_rows: pd.DataFrame,
-    allowed: Mapping[str, Permission],
-    scored: Mapping[tuple[str, str], str],
+    permissions: Mapping[str, Permission],
+    described_scores: Mapping[tuple[str, str], str],
     *,
     whole: bool,
 ) -> list[AskedQuestion]:
     """Return the questions with their answers, the worst first, numbered in the tidy table's order."""
-    records = _read_records(study, shown_rows)
+    records = _read_answer_records(study, shown_rows)
     ordered = shown_rows.drop_duplicates(_ASKED).sort_values(_ASKED, kind="stable")
     numbers = {key: number for number, key in enumerate(ordered[_ASKED].itertuples(index=False, name=None), 1)}
     questions: dict[tuple[Any, ...], list[Any]] = {}
@@ -203,18 +206,25 @@ def _collect_questions(
                 continue
             texts = (
                 [("Asked", record.asked)]
-                if whole or row["document"] not in allowed[row["run"]].restricted_questions
+                if whole or row["document"] not in permissions[row["run"]].restricted_questions
                 else []
             )
             annotated = study.annotated.answers.get((row["run"], row["document"], row["question"]))
-            if annotated and annotated.answer and (whole or allowed[row["run"]].may_share_annotations(row["document"])):
+            if (
+                annotated
+                and annotated.answer
+                and (whole or permissions[row["run"]].may_share_annotations(row["document"]))
+            ):
                 texts.append(("Annotated answer", annotated.answer))
             prompt_key = (*(row[name] for name in _LINE), *texts)
             side = sides.setdefault(
-                prompt_key, PromptAnswers(_describe_prompt(row), [(label, _clean_text(text)) for label, text in texts])
+                prompt_key,
+                PromptAnswers(
+                    _describe_asking_conditions(row), [(label, _clean_and_clip_text(text)) for label, text in texts]
+                ),
             )
-            scores = scored.get((row["run"], row["key"]), "Not scored by itself.")
-            side.answers.append(SystemAnswer(str(row["system"]), scores, _clean_text(record.reply)))
+            scores = described_scores.get((row["run"], row["key"]), "Not scored by itself.")
+            side.answers.append(SystemAnswer(str(row["system"]), scores, _clean_and_clip_text(record.reply)))
         means = {row["system"]: float(row["overall"]) for row in rows}
         overall = [(str(name), means[name]) for name in sorted(means, key=systems.index) if means[name] > 0]
         if sides:
@@ -224,7 +234,7 @@ def _collect_questions(
     return collected
 
 
-def _describe_prompt(row: Mapping[Any, Any]) -> str:
+def _describe_asking_conditions(row: Mapping[Any, Any]) -> str:
     """Return the place of an answer: its system, experiment and prompts."""
     parts = ", ".join(str(row[name]) for name in _LINE[:3])
     return f"{parts}, {row['prompts']} prompts, repetition {row['repetition']}"
@@ -236,7 +246,7 @@ class _Key(msgspec.Struct):
     key: str
 
 
-def _read_records(study: Study, shown_rows: pd.DataFrame) -> dict[tuple[str, str], Record]:
+def _read_answer_records(study: Study, shown_rows: pd.DataFrame) -> dict[tuple[str, str], Record]:
     wanted: defaultdict[str, set[str]] = defaultdict(set)
     for run, key in shown_rows[["run", "key"]].itertuples(index=False, name=None):
         wanted[run].add(key)
@@ -244,17 +254,19 @@ def _read_records(study: Study, shown_rows: pd.DataFrame) -> dict[tuple[str, str
     for source in study.sources:
         keys = wanted.get(source.folder.name)
         if keys:
-            places = {line.key: position for position, line in source.folder.read_entries(_Key) if line.key in keys}
-            for record in source.folder.read_records([*places.values()]):
+            places = {line.key: position for position, line in source.folder.read_answers_as(_Key) if line.key in keys}
+            for record in source.folder.read_records_at([*places.values()]):
                 records[source.folder.name, record.key] = record
     return records
 
 
-def _describe_scores(frame: pd.DataFrame, shown_rows: pd.DataFrame, whose: str) -> dict[tuple[str, str], str]:
+def _describe_scores_by_answer(
+    frame: pd.DataFrame, shown_rows: pd.DataFrame, judge_names: str
+) -> dict[tuple[str, str], str]:
     """Return each answer's scores in words: people's, or those of the judges whose names these are."""
-    by = f"By the judge {whose} alone, " if whose else ""
+    by = f"By the judge {judge_names} alone, " if judge_names else ""
     rows = frame[frame["counted"] & (frame["unit"] == "answer") & frame["key"].isin(shown_rows["key"])]
-    names = name_metrics(frame)
+    names = metric_display_names(frame)
     means = rows.groupby(["run", "key"], observed=True)[["m_all", *names]].mean()
     return {
         answer_key: f"{by}M_all {row['m_all']:.1f}: "
@@ -267,7 +279,7 @@ _STEERING = re.compile(r"[^ -~\n\t]")
 """All that may be a character which steers."""
 
 
-def _clean_text(text: str) -> str:
+def _clean_and_clip_text(text: str) -> str:
     """Return the text without characters that steer, cut where it is very long."""
     cut = f"\n… ({len(text) - LONGEST:,} more characters)" if len(text) > LONGEST else ""
     return _STEERING.sub(lambda found: found[0] if _is_harmless_character(found[0]) else "\ufffd", text[:LONGEST]) + cut

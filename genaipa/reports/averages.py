@@ -17,7 +17,13 @@ import pandas as pd
 
 from genaipa.answers.tidy import list_metrics, plain_texts
 from genaipa.reports import analysts
-from genaipa.reports.crossed import SHARES, estimate_crossed_mean, explain_interval, number_documents, number_labels
+from genaipa.reports.crossed import (
+    SHARES,
+    estimate_crossed_mean,
+    explain_missing_interval,
+    number_documents,
+    number_labels,
+)
 from genaipa.scoring.rubric import M_ALL_RANGE, M_ALL_WIDTH
 from genaipa.stats.intervals import LEAST_DOCUMENTS, LEVEL, ROUGH_DOCUMENTS, estimate_document_mean, estimate_median
 
@@ -78,7 +84,7 @@ def average_answers(frame: pd.DataFrame) -> pd.DataFrame:
     """
     counted = frame[frame["counted"]]
     # A published score has no key: its place in the table is its own.
-    return _average_groups(counted, ["unit", "run", "key", *_CELL], _ANSWER, scores=counted["role"] != "")
+    return _average_columns_by_group(counted, ["unit", "run", "key", *_CELL], _ANSWER, scores=counted["role"] != "")
 
 
 @cache_per_frame
@@ -89,15 +95,17 @@ def average_cells(frame: pd.DataFrame) -> pd.DataFrame:
     `answers` and `scores` (how many it is a mean of). Sorted by the first four.
     """
     answer_averages = average_answers(frame)
-    cell_averages = _average_groups(answer_averages, _CELL, [], answers=1, scores=answer_averages["scores"])
+    cell_averages = _average_columns_by_group(answer_averages, _CELL, [], answers=1, scores=answer_averages["scores"])
     return cell_averages.sort_values(_CELL, kind="stable", ignore_index=True)
 
 
-def _average_groups(rows: pd.DataFrame, by: list[str], also: list[str], **counts: Any) -> pd.DataFrame:
+def _average_columns_by_group(
+    rows: pd.DataFrame, by: list[str], first_columns: list[str], **counts: Any
+) -> pd.DataFrame:
     """Average `averaged_columns` and sum `counts` for each group of rows, with what its first row says about it."""
     places = _number_row_groups(rows, by)
     once = ~places.duplicated()
-    first = rows.loc[once, [*_CELL, *_ABOUT, *also]].set_axis(places[once])
+    first = rows.loc[once, [*_CELL, *_ABOUT, *first_columns]].set_axis(places[once])
     columns = averaged_columns(rows)
     groups = rows[columns].assign(**counts).groupby(places.to_numpy(), sort=False)
     return first.join(groups[columns].mean()).join(groups[list(counts)].sum())
@@ -116,12 +124,12 @@ def _number_row_groups(rows: pd.DataFrame, by: list[str]) -> pd.Series[Any]:
     return pd.Series(numbers, index=rows.index, dtype="int64")
 
 
-def select_document_cells(cell_averages: pd.DataFrame) -> pd.DataFrame:
+def select_scored_document_cells(cell_averages: pd.DataFrame) -> pd.DataFrame:
     """Return the cells that have a document and an M_all."""
     return cell_averages[(cell_averages["document"] != "") & cell_averages["m_all"].notna()]
 
 
-def average_questions(cell_averages: pd.DataFrame) -> pd.DataFrame:
+def average_questions_over_documents(cell_averages: pd.DataFrame) -> pd.DataFrame:
     """Return one row per system, experiment and question: the means over documents.
 
     Columns: `system`, `experiment`, `question`, `kind`, `category`, `source`, `averaged_columns`, `documents` (how many
@@ -203,18 +211,18 @@ def select_policy_rows(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 @cache_per_frame
-def policy_cells(frame: pd.DataFrame) -> pd.DataFrame:
+def average_policy_cells(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the cells (`average_cells`) that are about policies."""
     return select_policy_rows(average_cells(frame))
 
 
 @cache_per_frame
-def policy_questions(frame: pd.DataFrame) -> pd.DataFrame:
+def average_policy_questions(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the means over documents (`average_questions`) of what is about policies."""
-    return average_questions(select_policy_rows(average_cells(frame)))
+    return average_questions_over_documents(select_policy_rows(average_cells(frame)))
 
 
-def questions_by_source_and_category(
+def group_rows_by_source_and_category(
     rows: pd.DataFrame, *, categories: bool = False
 ) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the rows of all questions, of FAQs', of users', and of each category if asked: what there is.
@@ -228,7 +236,7 @@ def questions_by_source_and_category(
                 yield str(value), group
 
 
-def summarize_groups(
+def summarize_each_group(
     rows: pd.DataFrame, by: Sequence[str], summary: Callable[[pd.DataFrame], dict[str, object]]
 ) -> pd.DataFrame:
     """Return one row for each group of rows: what it is grouped by, in the same categories, and its summary."""
@@ -241,7 +249,7 @@ def summarize_groups(
 
 
 @cache_per_frame
-def weigh_cells_in_average(frame: pd.DataFrame, column: str) -> pd.DataFrame:
+def weigh_cells_in_average(frame: pd.DataFrame, averaged_column: str) -> pd.DataFrame:
     """Return the cells that make up the averages of a column, about policies, with their `weight` in their question.
 
     Columns: `system`, `experiment`, `question`, `category`, `source`, `document`, the column, `weight`, `scores` (as in
@@ -249,22 +257,24 @@ def weigh_cells_in_average(frame: pd.DataFrame, column: str) -> pd.DataFrame:
     (`policy_questions`): a cell without a document is a published mean, and is here where not all of its documents have
     the value.
     """
-    policy_rows, question_numbers = policy_cells(frame), _number_cell_questions(frame)
-    single, has_value = (policy_rows["document"] != "").to_numpy(), policy_rows[column].notna().to_numpy()
+    policy_rows, question_numbers = average_policy_cells(frame), _number_cell_questions(frame)
+    single, has_value = (policy_rows["document"] != "").to_numpy(), policy_rows[averaged_column].notna().to_numpy()
 
-    def count_cells(rows: NDArray[np.bool_]) -> NDArray[Any]:
+    def count_cells_of_question(rows: NDArray[np.bool_]) -> NDArray[Any]:
         """Count, for each row, these rows that have its question."""
         counts: NDArray[Any] = np.bincount(question_numbers[rows], minlength=len(policy_rows))[question_numbers]
         return counts
 
-    own_cells = count_cells(single & has_value)
-    whole = (count_cells(~single & has_value) > 0) & (
-        (own_cells == 0) | (own_cells != count_cells(single & policy_rows["m_all"].notna().to_numpy()))
+    own_cells = count_cells_of_question(single & has_value)
+    whole = (count_cells_of_question(~single & has_value) > 0) & (
+        (own_cells == 0) | (own_cells != count_cells_of_question(single & policy_rows["m_all"].notna().to_numpy()))
     )
     chosen = has_value & (single != whole)
-    columns = [*_QUESTION, "category", "source", "document", column, "scores"]
+    columns = [*_QUESTION, "category", "source", "document", averaged_column, "scores"]
     cells: pd.DataFrame = (
-        policy_rows.loc[chosen, columns].assign(weight=1 / count_cells(chosen)[chosen]).reset_index(drop=True)
+        policy_rows.loc[chosen, columns]
+        .assign(weight=1 / count_cells_of_question(chosen)[chosen])
+        .reset_index(drop=True)
     )
     return cells
 
@@ -272,11 +282,13 @@ def weigh_cells_in_average(frame: pd.DataFrame, column: str) -> pd.DataFrame:
 @cache_per_frame
 def _number_cell_questions(frame: pd.DataFrame) -> NDArray[Any]:
     """Return the number of the question, in its system and experiment, that each of `policy_cells` is about."""
-    numbers: NDArray[Any] = policy_cells(frame).groupby(_QUESTION, observed=True, sort=False).ngroup().to_numpy()
+    numbers: NDArray[Any] = (
+        average_policy_cells(frame).groupby(_QUESTION, observed=True, sort=False).ngroup().to_numpy()
+    )
     return numbers
 
 
-def summarize_analysts(frame: pd.DataFrame) -> pd.DataFrame:
+def summarize_analyst_dependence(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a row per system that people scored: its average, and how far it depends on who they are.
 
     Columns: `system`, `analysts` (how many), `mean`, `policies_low` and `policies_high`, `analysts_low` and
@@ -285,7 +297,7 @@ def summarize_analysts(frame: pd.DataFrame) -> pd.DataFrame:
     scores = analysts.select_human_scores(select_policy_rows(frame))
     summaries = []
     for system, group in scores.groupby("system", observed=True, sort=True):
-        people = analysts.make_analyst_panel(group, "m_all")
+        people = analysts.estimate_analyst_panel_of_column(group, "m_all")
         cells = weigh_cells_in_average(frame, "m_all")
         rows = cells[cells["system"] == system]
         estimate = estimate_crossed_mean(
@@ -305,7 +317,7 @@ def summarize_analysts(frame: pd.DataFrame) -> pd.DataFrame:
                 **{name: getattr(estimate, name) for name in ends},
                 "least": min(without, default=nan),
                 "most": max(without, default=nan),
-                "why": analysts.explain_panel(people) or explain_interval(estimate),
+                "why": analysts.explain_missing_analyst_interval(people) or explain_missing_interval(estimate),
             }
         )
     return pd.DataFrame(summaries)
@@ -321,7 +333,7 @@ def estimate_column_mean(
     ends = limits or _ENDS.get(column)
     has_scores = rows["scores"] > 0 if "scores" in rows else None
     weights = rows.get("weight")
-    return interval_columns(
+    return mean_and_interval_columns(
         estimate_crossed_mean(
             rows[column],
             rows["question"],
@@ -334,7 +346,7 @@ def estimate_column_mean(
     )
 
 
-def mean_over_documents(
+def estimate_column_mean_over_documents(
     rows: pd.DataFrame, column: str, groups: Sequence[str], limits: tuple[float, float] | None = None
 ) -> dict[str, object]:
     """Return `n` (documents), `mean`, `policies_low` and `policies_high` of a column, as `estimate_document_mean`.
@@ -356,12 +368,12 @@ def estimate_column_median(rows: pd.DataFrame, column: str) -> dict[str, object]
     return dict(estimate_median(rows[column], *places)._asdict())
 
 
-def interval_columns(estimate: CrossedMean) -> dict[str, object]:
+def mean_and_interval_columns(estimate: CrossedMean) -> dict[str, object]:
     """Return `n` (questions), `mean` and `BOTH`."""
     return {"n": estimate.questions, "mean": estimate.mean, **{name: getattr(estimate, name) for name in BOTH}}
 
 
-def note_corrections(frame: pd.DataFrame) -> str:
+def note_corrected_annotations(frame: pd.DataFrame) -> str:
     """Return a sentence on how many annotated answers are corrected; empty where none is."""
     right = frame.loc[frame["corrected"] == "yes", ["document", "question"]].drop_duplicates()
     return f" Corrected annotated answers: {len(right)}." if len(right) else ""
@@ -372,14 +384,14 @@ def rank_means(means: pd.Series) -> pd.Series:
     return means.round(9).rank(method="min", ascending=False).astype("int64")
 
 
-def note_intervals(estimates: pd.DataFrame) -> str:
+def explain_intervals_and_small_n(estimates: pd.DataFrame) -> str:
     """Return the sentences on both intervals, and on the few questions (`n`) and documents that a table rests on."""
     return f"{INTERVALS}{note_few_questions(estimates['n'])}{note_few_documents(estimates)}"
 
 
-def note_few_questions(numbers: pd.Series, noun: str = "questions") -> str:
+def note_few_questions(question_counts: pd.Series, noun: str = "questions") -> str:
     """Say where some of these averages rest on few; empty where none does. A 0 stands for a number not known."""
-    fewest = min((int(number) for number in numbers if number), default=ROUGH)
+    fewest = min((int(number) for number in question_counts if number), default=ROUGH)
     if fewest >= ROUGH:
         return ""
     if fewest == 1:
@@ -407,9 +419,9 @@ def note_few_documents(estimates: pd.DataFrame) -> str:
     return note
 
 
-def scored_different_questions(frame: pd.DataFrame, question_means: pd.DataFrame) -> bool:
+def has_unlike_scored_questions(frame: pd.DataFrame, question_means: pd.DataFrame) -> bool:
     """Tell whether systems were scored on different questions or documents (see `note_unlike_questions`)."""
-    single = select_document_cells(policy_cells(frame))
+    single = select_scored_document_cells(average_policy_cells(frame))
     question_sets: set[object] = set()
     for system in question_means["system"].unique():
         system_cells, whole = single[single["system"] == system], question_means[question_means["system"] == system]
@@ -421,12 +433,12 @@ def scored_different_questions(frame: pd.DataFrame, question_means: pd.DataFrame
     return len(question_sets) > 2  # noqa: PLR2004
 
 
-def note_unlike_questions(frame: pd.DataFrame, question_means: pd.DataFrame) -> str:
+def note_unlike_scored_questions(frame: pd.DataFrame, question_means: pd.DataFrame) -> str:
     """Say which questions of each system are scored, where these differ between systems or experiments; else empty.
 
     `found` are the means over documents (`policy_questions`) that have an M_all.
     """
-    single = select_document_cells(policy_cells(frame))
+    single = select_scored_document_cells(average_policy_cells(frame))
     descriptions, even = [], True
     for system in question_means["system"].unique():
         system_cells, whole = single[single["system"] == system], question_means[question_means["system"] == system]
@@ -436,7 +448,7 @@ def note_unlike_questions(frame: pd.DataFrame, question_means: pd.DataFrame) -> 
         documents = ", ".join(system_cells["document"].unique())
         where = f"about {documents}" if documents else "published as means over documents"
         descriptions.append(f"{system} {', '.join(experiments)}, {where}")
-    if even and not scored_different_questions(frame, question_means):
+    if even and not has_unlike_scored_questions(frame, question_means):
         return ""
     return (
         " Not all systems and experiments were scored on the same questions about the same documents, so the "
@@ -457,7 +469,7 @@ def pair_experiments(frame: pd.DataFrame, first: str, second: str) -> pd.DataFra
     over documents, it has one row with an empty document: that mean, or the mean over its documents where only the
     other experiment is published so.
     """
-    scored_cells = policy_cells(frame).dropna(subset="m_all")
+    scored_cells = average_policy_cells(frame).dropna(subset="m_all")
     if not {first, second} <= set(scored_cells["experiment"]):
         return scored_cells.loc[[], _SAME].assign(
             **dict.fromkeys((first, second, "difference"), pd.Series(dtype="float64"))
@@ -467,12 +479,12 @@ def pair_experiments(frame: pd.DataFrame, first: str, second: str) -> pd.DataFra
     published = {name: rows[rows["document"] == ""] for name, rows in sides.items()}
     whole = _join_pairs_of_experiments(
         {
-            name: stack_frames([published[name], _average_unpublished(rows, published[name])])
+            name: stack_frames([published[name], _average_unpublished_questions(rows, published[name])])
             for name, rows in sides.items()
         }
     )
     published_means = pd.concat(published.values())
-    only_whole = _is_shared_question(whole, published_means) & ~_is_shared_question(whole, by_document)
+    only_whole = _is_question_in_other_rows(whole, published_means) & ~_is_question_in_other_rows(whole, by_document)
     paired = stack_frames([by_document, whole[only_whole]])
     # Rounded, because 86.5 and 86.5 may differ in their last binary digit.
     paired["difference"] = (paired[first] - paired[second]).round(9)
@@ -497,14 +509,14 @@ def _join_pairs_of_experiments(sides: dict[str, pd.DataFrame]) -> pd.DataFrame:
     return ours.merge(theirs, on=_SAME)
 
 
-def _average_unpublished(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+def _average_unpublished_questions(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """Return the means over documents of the questions that have no published one, with an empty document."""
-    unpublished = rows[~_is_shared_question(rows, published)]
+    unpublished = rows[~_is_question_in_other_rows(rows, published)]
     means = unpublished.groupby(_SAME[:-1], observed=True)["m_all"].mean().reset_index()
     return means.assign(document="")
 
 
-def _is_shared_question(rows: pd.DataFrame, other_rows: pd.DataFrame) -> pd.Series:
+def _is_question_in_other_rows(rows: pd.DataFrame, other_rows: pd.DataFrame) -> pd.Series:
     """Tell for each row whether the others have its system and question as well."""
     names = pd.MultiIndex.from_frame(rows[["system", "question"]].astype("str"))
     is_shared = names.isin(pd.MultiIndex.from_frame(other_rows[["system", "question"]].astype("str")))

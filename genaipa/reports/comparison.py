@@ -14,59 +14,59 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from genaipa.answers.gather import gather_scored_study
-from genaipa.answers.tidy import name_metrics, plain_texts
+from genaipa.answers.gather import gather_study_with_stored_scores
+from genaipa.answers.tidy import metric_display_names, plain_texts
 from genaipa.errors import UnscoredError, UsageError, clip
 from genaipa.files.html import short_repr
 from genaipa.reports import render, significance
-from genaipa.reports.analysts import describe_analyst_count, note_other_analysts
-from genaipa.reports.answered import count_answered, note_unanswered
+from genaipa.reports.analysts import describe_analyst_count, note_confounded_analysts
+from genaipa.reports.answered import count_answered_by_system, note_unanswered
 from genaipa.reports.evidence import ENDED
 from genaipa.reports.figures.differences import (
     ComparedSides,
     comparison_title,
-    describe_limits,
+    describe_comparison_basis,
     describe_row_finding,
     differences_figure,
-    groups_figure,
+    group_differences_figure,
     label_question_groups,
 )
 from genaipa.reports.figures.figure import ALONE, Scope
-from genaipa.reports.figures.style import write_difference
+from genaipa.reports.figures.style import format_difference
 from genaipa.reports.judged.alone import (
     NO_ESTIMATE,
     advise_comparing_by_judge,
-    count_verdicts,
-    find_judge,
-    find_judges,
-    note_own_family,
+    count_only_verdicts,
+    find_judge_passes,
+    note_systems_of_judge_family,
+    resolve_judge_name,
 )
 from genaipa.reports.judged.estimate import estimate_sides
 from genaipa.reports.matches import (
     HEADINGS,
     PRINTED,
-    comparison_evidence,
-    difference_rows,
-    group_questions,
-    match_systems,
+    comparison_evidence_level,
+    compute_difference_rows,
+    group_questions_by_source_and_category,
+    match_systems_by_measure,
     select_compared_rows,
 )
 from genaipa.reports.part import is_scored_throughout
 from genaipa.reports.sides import (
     Side,
     build_side,
-    find_unshared,
     merge_sources_of_same_run,
     note_study_prompts,
+    note_unshared_and_find_common,
     restrict_side_to_questions,
     select_system_rows,
 )
 from genaipa.reports.significance import OVERALL
 from genaipa.reports.table import Table
-from genaipa.runs.run import resolve_runs
-from genaipa.runs.selection import resolve_name
+from genaipa.runs.run import resolve_workspace_and_run_names
+from genaipa.runs.selection import find_sources_by_name
 from genaipa.stats.looks import SIGNIFICANT
-from genaipa.words import join_names, number
+from genaipa.words import format_count, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -135,7 +135,7 @@ class Comparison:
         return _write_verdict_by_judge(self, row) if self.judge else _write_verdict_by_people(self, row)
 
     @property
-    def pair(self) -> ComparedSides:
+    def compared_sides(self) -> ComparedSides:
         """What figures and printed tables say of the two."""
         return ComparedSides(
             (self.first, self.second), self.systems, self.documents, self.scope, self.judge, self.favoured
@@ -144,32 +144,32 @@ class Comparison:
     @property
     def figure(self) -> Figure | None:
         """One panel of all measures over all questions; None if there is nothing to compare."""
-        return differences_figure(self.table, self.pair)
+        return differences_figure(self.table, self.compared_sides)
 
     @property
     def figures(self) -> list[Figure]:
         """The figure, and that of the groups of questions, as far as there are any."""
-        return [figure for figure in (self.figure, groups_figure(self.table, self.pair)) if figure]
+        return [figure for figure in (self.figure, group_differences_figure(self.table, self.compared_sides)) if figure]
 
     @property
-    def main(self) -> Table:
+    def main_table(self) -> Table:
         """The table to print: a row for each measure over all questions, as narrow as a column of a paper."""
         data = self.frame[self.frame["questions"] == "all"].reset_index(drop=True)
-        rows, (first, second) = data.to_dict("records"), self.pair.shorten_names(16)
-        interval = f"{significance.write_confidence(rows[0]['level'])} interval"
+        rows, (first, second) = data.to_dict("records"), self.compared_sides.shorten_names(16)
+        interval = f"{significance.format_confidence(rows[0]['level'])} interval"
         low = interval if data["policies_low"].isna().all() else HEADINGS["low"]
         headings = {**HEADINGS, "mean_a": first, "mean_b": second, "difference": "difference", "low": low}
-        note = f"{'; '.join(describe_limits(self.table, self.pair))}. {self.table.note}"
+        note = f"{'; '.join(describe_comparison_basis(self.table, self.compared_sides))}. {self.table.note}"
         data = data[list(MAIN)].assign(
-            meaning=[describe_row_finding(row, ("better", "worse"), self.pair.judge) for row in rows]
+            meaning=[describe_row_finding(row, ("better", "worse"), self.compared_sides.judge) for row in rows]
         )
         headings["meaning"] = f"{first} is"
         return replace(
-            self.table, title=comparison_title(self.table, self.pair), note=note, data=data, headings=headings
+            self.table, title=comparison_title(self.table, self.compared_sides), note=note, data=data, headings=headings
         )
 
     @property
-    def groups(self) -> Table:
+    def groups_table(self) -> Table:
         """The table of the groups of questions to print, each with its name in full."""
         data = self.frame.loc[self.frame["questions"] != "all", list(PRINTED)].reset_index(drop=True)
         names = label_question_groups([*data["questions"].unique()], self.scope.categories)
@@ -192,13 +192,13 @@ class Comparison:
             name: getattr(self, name)
             for name in ("first", "second", "judge", "documents", "differing", "finding", "answered", "method")
         }
-        return {**fields, "rows": render.as_rows(self.table)}
+        return {**fields, "rows": render.as_json_rows(self.table)}
 
-    def as_text(self, form: str) -> str:
+    def as_file_text(self, suffix: str) -> str:
         """Return the text of a file of the comparison, by its suffix: one of `FORMS`."""
-        if form == ".json":
+        if suffix == ".json":
             return msgspec.json.format(msgspec.json.encode(self.as_json()), indent=2).decode() + "\n"
-        return render.FORMS[form](self.main if form == ".tex" else self.table)
+        return render.FORMS[suffix](self.main_table if suffix == ".tex" else self.table)
 
 
 _NAMED_DOCUMENTS = 3
@@ -221,9 +221,9 @@ def _write_verdict_by_people(comparison: Comparison, row: Mapping[Any, Any]) -> 
         ends = [-end for end in reversed(ends)]
     by = written("difference", row["difference"]).lstrip("+-\u2212")
     low, high = (written(name, end) for name, end in zip(("low", "high"), ends, strict=True))
-    interval = f"{significance.write_confidence(row['level'])}: {low} to {high}, " if low else ""
-    sure = f"{interval}{significance.write_p(row['p_holm'])}"
-    about = f"on {_describe_documents(comparison.documents)}: {first[1]} against {second[1]} ({sure})."
+    interval = f"{significance.format_confidence(row['level'])}: {low} to {high}, " if low else ""
+    sure = f"{interval}{significance.format_p_value(row['p_holm'])}"
+    about = f"on {_name_or_count_documents(comparison.documents)}: {first[1]} against {second[1]} ({sure})."
     if row["p_holm"] < row["level"]:
         return f"{first[0]} beats {second[0]} by {by} points of M_all {about}"
     return f"{first[0]} and {second[0]} may be alike in M_all {about}"
@@ -233,22 +233,22 @@ def _write_verdict_by_judge(comparison: Comparison, row: Mapping[Any, Any]) -> s
     """Return who is better by a judge alone, and that this is no estimate."""
     sure, sign = row["p_holm"] < row["level"], -1 if row["difference"] < 0 else 1
     low, high = sorted((sign * row["low"], sign * row["high"]))
-    interval = "" if isnan(low) else f" ({write_difference(low)} to {write_difference(high)})"
+    interval = "" if isnan(low) else f" ({format_difference(low)} to {format_difference(high)})"
     better, worse = (comparison.first, comparison.second)[::sign]
     result = (
         f"{better} is better: M_all"
         if sure
         else f"{comparison.first} and {comparison.second} may be alike: M_all of {better} minus {worse}"
     )
-    questions, documents = number(row["n"], "question"), number(len(comparison.documents), "document")
+    questions, documents = format_count(row["n"], "question"), format_count(len(comparison.documents), "document")
     about = f"{questions} about {documents}" if comparison.documents else questions
     return (
-        f"By the judge {comparison.judge} alone, {result} {write_difference(sign * row['difference'])}{interval}, "
+        f"By the judge {comparison.judge} alone, {result} {format_difference(sign * row['difference'])}{interval}, "
         f"{about}. This is {NO_ESTIMATE}."
     )
 
 
-def _describe_documents(documents: Sequence[str]) -> str:
+def _name_or_count_documents(documents: Sequence[str]) -> str:
     """Return the documents by name, or their number where they are many."""
     if not documents:
         return "these documents"
@@ -277,22 +277,22 @@ def compare(
     'The comparison covers 32 questions: 32 pairs in quality, each about the same document.'
     >>> figure = found.figure.plot()
     """
-    resolved_workspace, names = resolve_runs((first, second), workspace)
+    resolved_workspace, names = resolve_workspace_and_run_names((first, second), workspace)
     if len(names) == 1:
         names *= 2
-    sides = [resolve_name(resolved_workspace, name) for name in names]
+    sides = [find_sources_by_name(resolved_workspace, name) for name in names]
     if len({frozenset((source.folder.name, source.systems) for source in sources) for sources in sides}) == 1:
         beginning = f"'{names[0]}' and '{names[1]}' both mean" if names[0] != names[1] else f"'{names[0]}' means"
         systems = join_names(sorted({system for source in sides[0] for system in source.systems}))
         runs = join_names([source.folder.name for source in sides[0]])
         raise UsageError(f"{beginning} {systems} in {runs}; name two systems, two runs, or RUN:SYSTEM.")
-    study = gather_scored_study(
+    study = gather_study_with_stored_scores(
         resolved_workspace, merge_sources_of_same_run([*sides[0], *sides[1]]), excluded=excluded, scores_alone=True
     )
-    frame, judges = study.table, find_judges(study.table, study.rubric.digest)
+    frame, judges = study.table, find_judge_passes(study.table, study.rubric.digest)
     if judge:
-        judge = find_judge(judge, judges, resolved_workspace)
-        frame = count_verdicts(frame, judges[judge], excluded=excluded)
+        judge = resolve_judge_name(judge, judges, resolved_workspace)
+        frame = count_only_verdicts(frame, judges[judge], excluded=excluded)
     try:
         ours, theirs = (
             build_side(resolved_workspace, name, sources, frame, experiments, judge=judge)
@@ -317,7 +317,7 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
 
     A UsageError names what differs in documents, questions, prompts or rubric; `anyway` compares what both have.
     """
-    apart, common = find_unshared(first, second)
+    apart, common = note_unshared_and_find_common(first, second)
     if apart:
         shared = restrict_side_to_questions(first, common), restrict_side_to_questions(second, common)
         if not all(part["counted"].any() for part in (each.frame for each in shared)):
@@ -332,42 +332,44 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
             )
         first, second = shared
     frames = [first.frame, second.frame]
-    questions_by_group = group_questions(*frames)
+    questions_by_group = group_questions_by_source_and_category(*frames)
     judged = estimate_sides(frames, alike=True)
     estimated = any(not estimate.estimated_groups.empty for estimate in judged)
-    matched = match_systems(judged[0].frame, judged[1].frame)
-    favoured = note_own_family(judge, *frames) if judge else ""
-    evidence = comparison_evidence(frames, matched[OVERALL])
-    data = difference_rows(
+    matched = match_systems_by_measure(judged[0].frame, judged[1].frame)
+    favoured = note_systems_of_judge_family(judge, *frames) if judge else ""
+    evidence = comparison_evidence_level(frames, matched[OVERALL])
+    data = compute_difference_rows(
         matched, questions_by_group, judged=any(estimate.is_z for estimate in judged), evidence=evidence
     )
-    data = data.replace({"measure": name_metrics(first.frame)})
-    other_analysts = _note_other_analysts(first, second, matched[OVERALL], questions_by_group)
+    data = data.replace({"measure": metric_display_names(first.frame)})
+    other_analysts = _note_confounded_analysts_by_group(first, second, matched[OVERALL], questions_by_group)
     is_confounded = data["questions"].map(other_analysts).astype(bool)
     data.loc[is_confounded & (data["test"] != "none"), "meaning"] = significance.OTHER_PEOPLE
     unanswered = note_unanswered(
         {
             side.name: answered_share
             for side in (first, second)
-            for answered_share in count_answered(side.frame).values()
+            for answered_share in count_answered_by_system(side.frame).values()
         }
     )
     finding = [
-        *significance.describe_scope(matched, apart),
+        *significance.describe_compared_questions(matched, apart),
         *filter(None, [unanswered]),
-        *significance.describe_findings(data, first.name, second.name, refused=other_analysts["all"], judge=judge),
+        *significance.describe_findings(
+            data, first.name, second.name, refusal_reason=other_analysts["all"], judge=judge
+        ),
         *([f"All scores are the judge {judge}'s alone: {NO_ESTIMATE}."] if judge else []),
         *filter(None, [favoured]),
         *filter(None, [str(evidence)]),
         *(_describe_estimates(first, second, judged, evidence) if estimated else []),
         *note_study_prompts(first, second),
-        *significance.describe_power(matched[OVERALL], evidence.p),
+        *significance.describe_detectable_difference(matched[OVERALL], evidence.p),
         *significance.warn_of_few_questions(data),
     ]
     method = _describe_method(first.name, second.name, [describe_analyst_count(frame) for frame in frames], judge)
     method += _JUDGED if estimated else ""
     title = f"{first.name} against {second.name}{f', by the judge {judge} alone' if judge else ''}"
-    table = _make_table(data[list(HEADINGS)], title, " ".join([*finding, method]))
+    table = _make_comparison_table(data[list(HEADINGS)], title, " ".join([*finding, method]))
     # In grey, as everything that a judge alone says.
     table = replace(table, faint=frozenset({"mean_a", "mean_b", "difference"})) if judge else table
     documents = dict.fromkeys(matched[OVERALL].apart["document"])
@@ -382,19 +384,19 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
         documents=about,
         answered=unanswered,
         evidence=evidence,
-        systems=(_name_side_system(first), _name_side_system(second)),
+        systems=(_find_side_system(first), _find_side_system(second)),
         judge=judge,
         favoured=favoured,
         sides=(first, second),
     )
 
 
-def _name_side_system(side: Side) -> str:
+def _find_side_system(side: Side) -> str:
     """Return the system whose scores a side is."""
     return str(side.frame["system"].iloc[0])
 
 
-def _note_other_analysts(
+def _note_confounded_analysts_by_group(
     first: Side, second: Side, match: Match, questions_by_group: Mapping[str, set[str]]
 ) -> dict[str, str]:
     """Group of questions → the sentence on who scored which side of it, where that is confounded; else empty.
@@ -405,7 +407,7 @@ def _note_other_analysts(
     compared_rows = [select_compared_rows(side.frame, match) for side in (first, second)]
     for group, questions in questions_by_group.items():
         group_rows = (rows[rows["question"].isin(questions)] for rows in compared_rows)
-        notes[group] = notes.get("all") or note_other_analysts(*group_rows)
+        notes[group] = notes.get("all") or note_confounded_analysts(*group_rows)
     return notes
 
 
@@ -422,9 +424,9 @@ def _describe_estimates(
         for side, estimate in zip((first, second), judged, strict=True)
     )
     yield f"Estimates from people and judge ({', '.join(models)}): {'; '.join(basis)}."
-    alone = match_systems(judged[0].people, judged[1].people)[OVERALL]
+    alone = match_systems_by_measure(judged[0].people, judged[1].people)[OVERALL]
     questions_by_group = {"all": {*alone.ours.index, *alone.theirs.index}}
-    data = difference_rows(
+    data = compute_difference_rows(
         {OVERALL: alone}, questions_by_group, judged=any(estimate.has_others for estimate in judged), evidence=evidence
     )
     for row in data.to_dict("records"):
@@ -455,7 +457,7 @@ def _describe_method(first: str, second: str, scorers: Sequence[str], judge: str
     )
 
 
-def _make_table(data: pd.DataFrame, title: str, note: str) -> Table:
+def _make_comparison_table(data: pd.DataFrame, title: str, note: str) -> Table:
     signed = ("difference", "low", "high", "policies_low", "policies_high", "effect")
     formats = {**dict.fromkeys(signed, "+.2f"), **dict.fromkeys(("mean_a", "mean_b"), ".2f")}
     tests = dict.fromkeys(("p", "p_holm", "ranks_p", "policies_p", "policies_p_holm"), ".2g")

@@ -15,7 +15,7 @@ from genaipa.stats.intervals import (
     estimate_mean,
 )
 from genaipa.stats.reason import Reason
-from genaipa.words import number
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,7 +76,7 @@ def number_documents(documents: Any) -> NDArray[np.int64]:
     return places - 1 if len(names) and not names[0] else places
 
 
-def explain_interval(estimate: CrossedMean) -> str:
+def explain_missing_interval(estimate: CrossedMean) -> str:
     """Tell why a mean has no interval, or none for policies like these; or nothing."""
     no_policies = "nothing can be said for policies like these."
     return {
@@ -90,7 +90,7 @@ def explain_interval(estimate: CrossedMean) -> str:
             f"All {estimate.questions} questions have the same value, which says nothing about how others differ."
         ),
         Reason.NO_DOCUMENT: f"Only means over documents are known: {no_policies}",
-        Reason.FEW_DOCUMENTS: f"{number(estimate.documents, 'document')}: below {LEAST_DOCUMENTS}, {no_policies}",
+        Reason.FEW_DOCUMENTS: f"{format_count(estimate.documents, 'document')}: below {LEAST_DOCUMENTS}, {no_policies}",
         Reason.ONE_DOCUMENT: f"{estimate.documents} documents, but one makes up most of the average: {no_policies}",
         Reason.FEW_NAMED: (
             f"Of {estimate.questions} questions most is known by means over documents only: {no_policies}"
@@ -98,7 +98,7 @@ def explain_interval(estimate: CrossedMean) -> str:
     }.get(estimate.reason, "")
 
 
-def warn_interval(estimate: CrossedMean) -> str:
+def warn_of_rough_policy_interval(estimate: CrossedMean) -> str:
     """Tell that the interval for policies like these rests on few documents, or on some that don't differ."""
     if estimate.reason is not Reason.NONE:
         return ""

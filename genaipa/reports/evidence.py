@@ -61,7 +61,7 @@ class EvidenceLevel:
         return ""
 
     @property
-    def sentence_prefix(self) -> str:
+    def prefix_sentence(self) -> str:
         """Return the sentence as it stands before others."""
         return f"{self} ".lstrip()
 
@@ -70,16 +70,16 @@ ENDED = EvidenceLevel()
 """That of a study that is complete, such as a published one."""
 
 
-def choose_evidence_level(sides: Iterable[PlanShare]) -> EvidenceLevel:
+def choose_evidence_level(plan_shares: Iterable[PlanShare]) -> EvidenceLevel:
     """Return the level for what is compared: the planned end is there when each side's is."""
-    parts = list(sides)
+    parts = list(plan_shares)
     planned, scored = [part.planned for part in parts], [part.scored for part in parts]
     level = interim_significance_level(planned, scored, [part.enlarged for part in parts])
     return EvidenceLevel(sum(planned), sum(scored), level)
 
 
 @cache_per_frame
-def measure_evidence(frame: pd.DataFrame) -> EvidenceLevel:
+def measure_evidence_level(frame: pd.DataFrame) -> EvidenceLevel:
     """Return the level for the systems of a tidy table that have scores."""
     return choose_evidence_level(measure_plan_share(rows) for _, rows in frame.groupby("system", observed=True))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genaipa.reports.figures.style import write_difference
+from genaipa.reports.figures.style import format_difference
 from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.stats.looks import SIGNIFICANT
 
@@ -24,7 +24,7 @@ LOST = 5
 """The exit code of a loss that the gate does not let pass."""
 
 
-def significant_loss(change: float, p: float, level: float = SIGNIFICANT) -> float:
+def significant_loss_in_points(change: float, p: float, level: float = SIGNIFICANT) -> float:
     """Return the points that a change, of this p, took away for sure; 0 where it may be chance, or is a gain."""
     return max(-change, 0.0) if p < level else 0.0
 
@@ -39,7 +39,7 @@ class Loss(NamedTuple):
     by: str = ""
     day: str = ""
 
-    def fails(self, gate: float | None) -> bool:
+    def fails_gate(self, gate: float | None) -> bool:
         """Tell whether it is as large as a gate does not let pass; nothing is without a gate."""
         return gate is not None and self.points > 0 and self.points >= gate
 
@@ -48,7 +48,7 @@ def loss_of_new_release(row: Mapping[Any, Any], by: str = "M_all") -> Loss:
     """Return what the second system of a comparison, the new release, lost against the first, by the row of M_all."""
     if row["test"] == "none" or row["meaning"] == OTHER_PEOPLE:
         return Loss()
-    return Loss(significant_loss(-float(row["difference"]), float(row["p_holm"]), float(row["level"])), by)
+    return Loss(significant_loss_in_points(-float(row["difference"]), float(row["p_holm"]), float(row["level"])), by)
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Gate:
     @property
     def is_failing(self) -> bool:
         """Whether the job is to fail."""
-        return self.loss.fails(self.points)
+        return self.loss.fails_gate(self.points)
 
     def __str__(self) -> str:
         """Say what the new release lost, how sure that is, and whether it passes."""
@@ -76,7 +76,7 @@ class Gate:
         end = f"the gate of {self.points:g} {'fails' if self.is_failing else 'passes'}"
         if not lost.by:
             return f"There is no result for {new}, against {old}: {end}."
-        change = describe_change(self.comparison.frame.iloc[0].to_dict())
+        change = format_change_with_interval(self.comparison.frame.iloc[0].to_dict())
         if lost.points:
             return f"{new}, lost {change.removeprefix(_MINUS)} points of M_all to {old}: {end}."
         return f"{new}, shows no clear loss against {old}: {change} points of M_all; {end}."
@@ -87,13 +87,13 @@ class Gate:
         return {"gate": self.points, "lost": lost.points, "by": lost.by, "failed": self.is_failing}
 
 
-def describe_change(row: Mapping[Any, Any]) -> str:
+def format_change_with_interval(row: Mapping[Any, Any]) -> str:
     """Write a row's change from the first system to the second, B minus A, with its interval."""
-    write = write_difference if row["family"] == "primary endpoint" else _write_hundredths
+    write = format_difference if row["family"] == "primary endpoint" else _format_signed_hundredths
     interval = "" if isnan(row["low"]) else f" ({write(-row['high'])} to {write(-row['low'])})"
     return f"{write(-row['difference'])}{interval}"
 
 
-def _write_hundredths(number: float) -> str:
+def _format_signed_hundredths(number: float) -> str:
     written = f"{number:+.2f}"
     return "0.00" if written in {"+0.00", "-0.00"} else written.replace("-", _MINUS)

@@ -20,18 +20,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from genaipa.answers.tidy import list_metrics, name_metrics
+from genaipa.answers.tidy import list_metrics, metric_display_names
 from genaipa.reports import averages, part, significance
-from genaipa.reports.analysts import note_other_analysts
-from genaipa.reports.averages import policy_questions, select_policy_rows
-from genaipa.reports.crossed import estimate_crossed_mean, explain_interval, number_labels, warn_interval
+from genaipa.reports.analysts import note_confounded_analysts
+from genaipa.reports.averages import average_policy_questions, select_policy_rows
+from genaipa.reports.crossed import (
+    estimate_crossed_mean,
+    explain_missing_interval,
+    number_labels,
+    warn_of_rough_policy_interval,
+)
 from genaipa.reports.evidence import ENDED, EvidenceLevel, choose_evidence_level, measure_plan_share
 from genaipa.reports.judged.estimate import estimate_sides
-from genaipa.reports.part import drop_thin_experiments
+from genaipa.reports.part import drop_sparsely_scored_experiments
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import M_ALL_WIDTH
-from genaipa.stats.intervals import LEVEL, estimate_difference, join_document_and_policy_estimates
+from genaipa.stats.intervals import LEVEL, estimate_independent_difference, join_document_and_policy_estimates
 from genaipa.stats.looks import SIGNIFICANT
 from genaipa.stats.ranks import find_rank_bounds
 from genaipa.stats.tests import (
@@ -88,13 +93,17 @@ class _Averages(NamedTuple):
     questions: pd.DataFrame
 
 
-def match_systems(first: pd.DataFrame, second: pd.DataFrame, only: Collection[str] = ()) -> Mapping[str, Match]:
+def match_systems_by_measure(
+    first: pd.DataFrame, second: pd.DataFrame, only: Collection[str] = ()
+) -> Mapping[str, Match]:
     """Measure → its match, of two tidy tables: M_all from 10 to 100, and the metrics of both from -1 to 1.
 
     `only` are the measures that are wanted; by default all.
     """
-    ours, theirs = _average_side(first), _average_side(second)
-    measures = [name for name in (OVERALL, *name_metrics(first)) if name == OVERALL or name in list_metrics(second)]
+    ours, theirs = _average_cells_and_questions(first), _average_cells_and_questions(second)
+    measures = [
+        name for name in (OVERALL, *metric_display_names(first)) if name == OVERALL or name in list_metrics(second)
+    ]
     measures = [name for name in measures if not only or name in only]
     cells = _join_sides(ours.cells, theirs.cells, measures, _CELL)
     questions = _join_sides(ours.questions, theirs.questions, measures, _QUESTION)
@@ -108,7 +117,7 @@ def match_systems(first: pd.DataFrame, second: pd.DataFrame, only: Collection[st
     }
 
 
-def group_questions(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, set[str]]:
+def group_questions_by_source_and_category(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, set[str]]:
     """Group of questions → their ids: all, by source, by category."""
     about = pd.concat([frame[["question", "category", "source"]].astype("str") for frame in (first, second)])
     questions_by_group = {"all": set(about["question"])}
@@ -134,11 +143,11 @@ def select_compared_rows(frame: pd.DataFrame, match: Match) -> pd.DataFrame:
 
 
 @averages.cache_per_frame
-def _average_side(frame: pd.DataFrame) -> _Averages:
+def _average_cells_and_questions(frame: pd.DataFrame) -> _Averages:
     cells = averages.average_cells(frame)
     return _Averages(
         _average_measures(cells[cells["document"] != ""], _CELL),
-        _average_measures(averages.average_questions(cells), _QUESTION),
+        _average_measures(averages.average_questions_over_documents(cells), _QUESTION),
     )
 
 
@@ -217,7 +226,7 @@ _NO_PAIR = "The two have no pair, so that nothing can be said for policies like 
 _UNTESTED = RankTest("none", math.nan, math.nan)
 
 
-def difference_rows(
+def compute_difference_rows(
     matched: Mapping[str, Match],
     groups: Mapping[str, set[str]],
     *,
@@ -242,12 +251,12 @@ def difference_rows(
                 compared_values.append(_Difference(selection, _LIMITS[measure == OVERALL], judged))
                 row = compared_values[-1].as_row(evidence)
                 row_values.append({"measure": measure, "questions": group, "family": family, **row})
-    data = _adjust_differences(row_values, compared_values, [*HEADINGS, "why", "warning"])
-    data["meaning"] = [significance.describe_meaning(row) for row in data.to_dict("records")]
+    data = _adjust_p_and_intervals(row_values, compared_values, [*HEADINGS, "why", "warning"])
+    data["meaning"] = [significance.describe_row_meaning(row) for row in data.to_dict("records")]
     return data
 
 
-def _adjust_differences(
+def _adjust_p_and_intervals(
     row_values: Sequence[Mapping[str, Any]], compared_values: Sequence[_Difference], columns: list[str]
 ) -> pd.DataFrame:
     """Return the rows with p adjusted within their families by Holm's method, and the intervals that belong to it."""
@@ -288,10 +297,10 @@ class _Difference(NamedTuple):
         ours, theirs = np.asarray(self.match.ours), np.asarray(self.match.theirs)
         row = {"n": min(len(ours), len(theirs)), "mean_a": float(ours.mean()), "mean_b": float(theirs.mean())}
         row["level"] = evidence.p
-        sure, wider = self.estimate(LEVEL)
+        sure, wider = self.estimate_both_targets(LEVEL)
         if not len(self.match.pairs):
             tested = mann_whitney_test(ours, theirs) if row["n"] >= evidence.least_questions else _UNTESTED
-            outcome = {"difference": sure.mean, **_collect_p_values(tested, sure)}
+            outcome = {"difference": sure.mean, **_choose_p_values(tested, sure)}
             return {**row, "pairs": 0, "documents": 0, **outcome, "why": _NO_PAIR, "warning": ""}
         tested, pairs = wilcoxon_signed_rank_test(ours - theirs), self.match.apart
         if self.judged and tested.test != "none":  # questions without a score have a part in common: no signs to rank
@@ -304,17 +313,17 @@ class _Difference(NamedTuple):
             "pairs": int(self.match.pairs["pairs"].sum()),
             "documents": sure.documents,
             "difference": sure.mean if self.judged else float((ours - theirs).mean()),
-            **_collect_p_values(tested, join_document_and_policy_estimates(sure, wider)),
-            "why": explain_interval(wider),
-            "warning": warn_interval(wider),
+            **_choose_p_values(tested, join_document_and_policy_estimates(sure, wider)),
+            "why": explain_missing_interval(wider),
+            "warning": warn_of_rough_policy_interval(wider),
         }
 
-    def estimate(self, confidence: float) -> tuple[CrossedMean, CrossedMean]:
+    def estimate_both_targets(self, confidence: float) -> tuple[CrossedMean, CrossedMean]:
         """Say how sure the average difference is: of all pairs, and of those that say something of other documents."""
         pairs = self.match.apart
         if not len(self.match.pairs):
             sides = ((side, number_labels(side.index)[0]) for side in (self.match.ours, self.match.theirs))
-            return (estimate_difference(*sides, limits=self.limits, confidence=confidence),) * 2
+            return (estimate_independent_difference(*sides, limits=self.limits, confidence=confidence),) * 2
         # An experiment that is known by means only says nothing of how documents differ, nor where their average is.
         named = pairs[pairs["document"] != ""]
         sure = self._estimate_pairs(pairs, confidence)
@@ -333,25 +342,25 @@ class _Difference(NamedTuple):
 
     def interval_ends(self, level: float, policies_level: float) -> tuple[float, float, float, float]:
         """Return the ends of both intervals, each of 1 - its level; the second contains the first."""
-        sure, wider = self.estimate(1 - level)
+        sure, wider = self.estimate_both_targets(1 - level)
         low, high = sure.low, sure.high
         if policies_level != level:
-            sure, wider = self.estimate(1 - policies_level)
+            sure, wider = self.estimate_both_targets(1 - policies_level)
         joined = join_document_and_policy_estimates(sure, wider)
         return low, high, float(np.minimum(low, joined.policies_low)), float(np.maximum(high, joined.policies_high))
 
 
-def _collect_p_values(ranks: RankTest, sure: CrossedMean) -> dict[str, Any]:
+def _choose_p_values(ranks: RankTest, estimate: CrossedMean) -> dict[str, Any]:
     """Return the p values that belong to the intervals, and that of ranks; too few questions have none.
 
     Where all questions differ alike there is no interval, and p is the ranks'.
     """
     if ranks.test == "none":
         alone = {"test": "none", "p": math.nan, "policies_p": math.nan}
-    elif math.isnan(sure.p):
+    elif math.isnan(estimate.p):
         alone = {"test": ranks.test, "p": ranks.p, "policies_p": math.nan}
     else:
-        alone = {"test": "t", "p": sure.p, "policies_p": sure.policies_p}
+        alone = {"test": "t", "p": estimate.p, "policies_p": estimate.policies_p}
     return {**alone, "ranks_p": ranks.p, "effect": ranks.effect}
 
 
@@ -371,38 +380,38 @@ def system_differences(frame: pd.DataFrame) -> pd.DataFrame:
     `meaning` names the higher system, with whom it holds for. It is empty where the difference may be chance, and says
     so where only the number of pairs makes it that. Intervals belong to the adjusted p.
     """
-    frame = drop_thin_experiments(frame)
+    frame = drop_sparsely_scored_experiments(frame)
     (estimate,) = estimate_sides([frame], alike=True)
     policy_rows = select_policy_rows(estimate.frame)
-    means = policy_questions(policy_rows).groupby(["system", "question"], observed=True)["m_all"].mean()
+    means = average_policy_questions(policy_rows).groupby(["system", "question"], observed=True)["m_all"].mean()
     means = means.groupby("system", observed=True).mean().dropna()
     ordered = sorted(map(str, means.index), key=lambda name: (-means[name], name))
     people = select_policy_rows(frame)
     sides = {name: (policy_rows[policy_rows["system"] == name], people[people["system"] == name]) for name in ordered}
-    pairs = list(_compare_pairs(sides, judged=estimate.is_z)) if len(ordered) <= _MOST else []
-    data = _adjust_differences(
+    pairs = list(_compare_system_pairs(sides, judged=estimate.is_z)) if len(ordered) <= _MOST else []
+    data = _adjust_p_and_intervals(
         [row for row, _ in pairs], [behind for _, behind in pairs], [*PAIRS, "family", "p", "policies_p"]
     )
-    data["meaning"] = [_describe_meaning(row) for row in data.to_dict("records")]
+    data["meaning"] = [_describe_pair_meaning(row) for row in data.to_dict("records")]
     return data[PAIRS]
 
 
-def _compare_pairs(
+def _compare_system_pairs(
     sides: dict[str, tuple[pd.DataFrame, pd.DataFrame]], *, judged: bool
 ) -> Iterator[tuple[dict[str, Any], _Difference]]:
     """Compare each two of the systems, over what averages take and what people scored."""
     for first, second in combinations(sides, 2):
-        match = match_systems(sides[first][0], sides[second][0], (OVERALL,))[OVERALL]
+        match = match_systems_by_measure(sides[first][0], sides[second][0], (OVERALL,))[OVERALL]
         if len(match.pairs):
             people = [sides[name][1] for name in (first, second)]
-            other_analysts = note_other_analysts(*(select_compared_rows(rows, match) for rows in people))
+            other_analysts = note_confounded_analysts(*(select_compared_rows(rows, match) for rows in people))
             compared_values = _Difference(match.select_questions(set(match.pairs.index)), _LIMITS[True], judged)
-            row = compared_values.as_row(comparison_evidence(people, match))
+            row = compared_values.as_row(comparison_evidence_level(people, match))
             about = {"first": first, "second": second, "meaning": OTHER_PEOPLE if other_analysts else ""}
             yield {**row, **about, "family": significance.PRIMARY}, compared_values
 
 
-def comparison_evidence(sides: Sequence[pd.DataFrame], match: Match) -> EvidenceLevel:
+def comparison_evidence_level(sides: Sequence[pd.DataFrame], match: Match) -> EvidenceLevel:
     """Return what has to be shown of two sides, by how much of the experiments in which they are compared is scored."""
     return choose_evidence_level(
         measure_plan_share(rows[rows["experiment"].isin(match.experiments)] if len(match.pairs) else rows)
@@ -410,7 +419,7 @@ def comparison_evidence(sides: Sequence[pd.DataFrame], match: Match) -> Evidence
     )
 
 
-def _describe_meaning(row: dict[Any, Any]) -> str:
+def _describe_pair_meaning(row: dict[Any, Any]) -> str:
     if row["meaning"]:
         return str(row["meaning"])
     if not row["p_holm"] < row["level"]:
@@ -424,7 +433,7 @@ def is_policies_p_known(pairs: pd.DataFrame) -> bool:
     return bool(pairs["policies_p_holm"].notna().any())
 
 
-def possible_ranks(pairs: pd.DataFrame) -> pd.DataFrame:
+def possible_rank_ranges(pairs: pd.DataFrame) -> pd.DataFrame:
     """Return the columns `system`, `rank`, `to` and `of`: the least and the greatest rank that the differences leave.
 
     They hold for policies like these where anything can be said of those, else for these documents.
@@ -446,18 +455,18 @@ _BY_HOLM = (
 )
 
 
-def difference_tables(frame: pd.DataFrame) -> list[Table]:
+def system_difference_tables(frame: pd.DataFrame) -> list[Table]:
     """Return the differences between all pairs of systems, and their ranks; none of fewer than two systems."""
     pairs = system_differences(frame)
     if pairs.empty:
         return []
-    level, columns = part.leaderboard_evidence(frame), [name for name in PAIRS if name != "level"]
+    level, columns = part.leaderboard_evidence_level(frame), [name for name in PAIRS if name != "level"]
     early = bool((pairs["level"] != SIGNIFICANT).any())
     return [
         make_table(
             "system-differences",
             "Systems against each other",
-            f"{level.sentence_prefix}M_all (10 to 100), the first minus the second, over the questions about documents "
+            f"{level.prefix_sentence}M_all (10 to 100), the first minus the second, over the questions about documents "
             f"that people scored for both. {_BY_HOLM}",
             pairs,
             PAIRS if early else columns,
@@ -480,7 +489,7 @@ def difference_tables(frame: pd.DataFrame) -> list[Table]:
             "Ranks, as far as they are known",
             "The least and the greatest rank of a system by the differences that hold for "
             f"{'policies like these' if is_policies_p_known(pairs) else 'these documents'}, as on the first screen.",
-            possible_ranks(pairs),
+            possible_rank_ranges(pairs),
             ["system", "rank", "to", "of"],
             headings={"rank": "rank from"},
         ),

@@ -16,15 +16,15 @@ from genaipa.errors import GenaipaError, UsageError, clip
 from genaipa.kinds import DEFAULT
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.procedure import read_coordinates
-from genaipa.runs.run import resolve_runs
-from genaipa.runs.selection import resolve_name
-from genaipa.scoring.current import select_effective_events
+from genaipa.runs.run import resolve_workspace_and_run_names
+from genaipa.runs.selection import find_sources_by_name
+from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import VALUED
 from genaipa.scoring.evidence.resolution import find_references
-from genaipa.scoring.evidence.sides import find_side
+from genaipa.scoring.evidence.sides import find_answer_side
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_existing_store
-from genaipa.words import number, some
+from genaipa.words import format_count, join_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -77,7 +77,7 @@ class AnswerFacts:
     judge: float | None = None
 
     @property
-    def label(self) -> str:
+    def side_label(self) -> str:
         """Its side in one or few words, for a table."""
         return _SHORT.get(self.side, self.side)
 
@@ -108,7 +108,7 @@ class MovedAnswer:
         return "judge" if self.first.judge is not None and self.second.judge is not None else ""
 
     @property
-    def difference(self) -> float | None:
+    def score_difference(self) -> float | None:
         """M_all of the second less the first's, by who scored both."""
         if self.scorer_kind == "people":
             return (self.second.people or 0.0) - (self.first.people or 0.0)
@@ -125,41 +125,45 @@ class MovedAnswer:
         return sorted(self.first.cited - self.second.cited)
 
     @property
-    def citations(self) -> str:
+    def citation_changes(self) -> str:
         """The sections that only one of the two cites: those of the second with a plus, those of the first a minus."""
         marks = (("+", self.citations_gained), ("\u2212", self.citations_lost))
-        return "; ".join(f"{mark} {_name_sections(labels)}" for mark, labels in marks if labels)
+        return "; ".join(f"{mark} {_list_sections_briefly(labels)}" for mark, labels in marks if labels)
 
     @property
     def has_moved(self) -> bool:
         """Whether anything differs that can be told without reading."""
-        return bool(self.difference) or self.has_changed_side or self.first.cited != self.second.cited
+        return bool(self.score_difference) or self.has_changed_side or self.first.cited != self.second.cited
 
     @property
-    def is_opposite(self) -> bool:
+    def is_yes_against_no(self) -> bool:
         """Tell whether one says yes and the other no."""
         return {self.first.side, self.second.side} == {"yes", "no"}
 
     @property
     def movement_size(self) -> tuple[float, int, int]:
         """How far they are apart: by score, then by side (yes and no before others), then by citations."""
-        sides = self.has_changed_side + self.is_opposite
-        return round(abs(self.difference or 0.0), _DIGITS), sides, len(self.citations_gained) + len(self.citations_lost)
+        sides = self.has_changed_side + self.is_yes_against_no
+        return (
+            round(abs(self.score_difference or 0.0), _DIGITS),
+            sides,
+            len(self.citations_gained) + len(self.citations_lost),
+        )
 
     @property
-    def sentence(self) -> str:
+    def movement_sentence(self) -> str:
         """What moved, in a sentence or several; empty where nothing did."""
         ours, theirs = self.names
         parts = []
-        if self.difference:
-            points = f"{abs(self.difference):.0f} points {'more' if self.difference > 0 else 'less'}"
+        if self.score_difference:
+            points = f"{abs(self.score_difference):.0f} points {'more' if self.score_difference > 0 else 'less'}"
             parts.append(f"{_GIVE[self.scorer_kind]} {theirs} {points}.")
         if self.has_changed_side:
             parts.append(f"{theirs} {SIDES[self.second.side]}, where {ours} {SIDES[self.first.side]}.")
         if self.citations_gained:
-            parts.append(f"{theirs} alone cites {_name_sections(self.citations_gained)}.")
+            parts.append(f"{theirs} alone cites {_list_sections_briefly(self.citations_gained)}.")
         if self.citations_lost:
-            parts.append(f"{ours} alone cites {_name_sections(self.citations_lost)}.")
+            parts.append(f"{ours} alone cites {_list_sections_briefly(self.citations_lost)}.")
         return " ".join(parts)
 
 
@@ -170,10 +174,10 @@ _CLIP = 40
 """Characters of a section's title in a sentence."""
 
 
-def _name_sections(labels: Sequence[str]) -> str:
+def _list_sections_briefly(labels: Sequence[str]) -> str:
     """Sections by their numbers alone, where they have some."""
     short = (match[0].rstrip(".") if (match := _NUMBERED.match(label)) else clip(label, _CLIP) for label in labels)
-    return some(dict.fromkeys(short), _CITED)
+    return join_some(dict.fromkeys(short), _CITED)
 
 
 @dataclass(frozen=True)
@@ -184,13 +188,13 @@ class Movement:
     pairs: list[MovedAnswer] = field(default_factory=list)
 
     @property
-    def flips(self) -> list[MovedAnswer]:
+    def changed_sides(self) -> list[MovedAnswer]:
         """The pairs that changed sides."""
         return [pair for pair in self.pairs if pair.has_changed_side]
 
     def find_sentence(self, position: int) -> str:
         """Return the sentence of the pair at a place; empty where there is none."""
-        return next((pair.sentence for pair in self.pairs if pair.position == position), "")
+        return next((pair.movement_sentence for pair in self.pairs if pair.position == position), "")
 
     @property
     def headline(self) -> str:
@@ -198,21 +202,22 @@ class Movement:
         ours, theirs = self.names
         if not self.pairs:
             return f"{ours} and {theirs} were asked nothing in the same words."
-        flips, count = self.flips, number(len(self.pairs), "answer")
+        flips, count = self.changed_sides, format_count(len(self.pairs), "answer")
         if not flips:
             return f"None of {count} changed sides from {ours} to {theirs}."
         if len(flips) <= _NAMED:
-            first = max(flips, key=lambda pair: pair.is_opposite)
+            first = max(flips, key=lambda pair: pair.is_yes_against_no)
             about = (
-                f"{_begin_answer(first.second.side)} \u201c{first.asked}\u201d, where {ours} {SIDES[first.first.side]}"
+                f"{_verb_before_question(first.second.side)} \u201c{first.asked}\u201d, where {ours} "
+                f"{SIDES[first.first.side]}"
             )
             return f"{theirs} {about}: {len(flips)} of {count} changed sides."
-        ways = Counter((pair.first.label, pair.second.label) for pair in flips)
+        ways = Counter((pair.first.side_label, pair.second.side_label) for pair in flips)
         ways_described = (f"{often:,} from {before} to {after}" for (before, after), often in ways.most_common())
-        return f"{len(flips):,} of {count} changed sides from {ours} to {theirs}: {some(ways_described, _WAYS)}."
+        return f"{len(flips):,} of {count} changed sides from {ours} to {theirs}: {join_some(ways_described, _WAYS)}."
 
 
-def _begin_answer(side: AnswerSide) -> str:
+def _verb_before_question(side: AnswerSide) -> str:
     """Return a side's verb as it stands before the question."""
     return {
         "yes": "says yes to",
@@ -243,15 +248,15 @@ NO_SCORES = AnswerScores()
 def read_answer_facts(record: Record, inputs: Inputs, scores: AnswerScores = NO_SCORES) -> AnswerFacts:
     """Return what is known of one answer of a run with these inputs."""
     reply, about = record.reply or "", inputs.manifest.documents.get(record.document)
-    question_text = inputs.wording(record) if about else record.asked
+    question_text = inputs.question_in_wording_of_set(record) if about else record.asked
     try:
         document = inputs.document(record.document)
-        cites = find_references(reply, document, inputs.part_spans(record)) if reply.strip() else ()
+        cites = find_references(reply, document, inputs.document_part_spans(record)) if reply.strip() else ()
         language = document.language
     except GenaipaError:
         cites, language = (), about.language if about and about.language else "en"
     cited = frozenset(reference.resolved for reference in cites if reference.target and not reference.outside)
-    return AnswerFacts(find_side(reply, question_text, language, record.status), cited, *scores)
+    return AnswerFacts(find_answer_side(reply, question_text, language, record.status), cited, *scores)
 
 
 def find_moved_answers(
@@ -265,17 +270,17 @@ def find_moved_answers(
     >>> moved_answers("careful", "breezy").headline[:52]
     '9 of 32 answers changed sides from careful to breezy'
     """
-    resolved_workspace, names = resolve_runs((first, second), workspace)
+    resolved_workspace, names = resolve_workspace_and_run_names((first, second), workspace)
     sides = []
     for name in (names * 2)[:2]:
-        sources = resolve_name(resolved_workspace, name)
+        sources = find_sources_by_name(resolved_workspace, name)
         if len(systems := sorted({system for source in sources for system in source.systems})) > 1:
             choices = ", ".join(f"{name}:{system}" for system in systems)
             raise UsageError(f"'{name}' has {len(systems)} systems; write which one is meant: {choices}")
-        sides.append(latest_answers(sources).get(systems[0], {}))
+        sides.append(latest_answers_by_system(sources).get(systems[0], {}))
     with open_existing_store(resolved_workspace) as store:
         events = [event for _, event in store.events()] if store is not None else []
-    reader = AnswerReader(resolved_workspace, read_scores_by_answer(events, load_rubric(resolved_workspace), judge))
+    reader = AnswerReader(resolved_workspace, average_scores_by_answer(events, load_rubric(resolved_workspace), judge))
     return reader.pair_answers(sides[0], sides[1], (names[0], names[-1]))
 
 
@@ -293,19 +298,23 @@ class AnswerReader:
         # In an order of their own: answers come in any order, and from any slice of a study.
         for position, key in enumerate(sorted(key for key in ours if key in theirs)):
             (question_text, first), (_, second) = (
-                self._read_facts_of_record(*ours[key]),
-                self._read_facts_of_record(*theirs[key]),
+                self._read_question_and_facts(*ours[key]),
+                self._read_question_and_facts(*theirs[key]),
             )
             record = ours[key][1]
             pairs.append(MovedAnswer(record.question, question_text, record.document, first, second, names, position))
         return rank_moved_answers(pairs, names)
 
-    def _read_facts_of_record(self, source: Source, record: Record) -> tuple[str, AnswerFacts]:
+    def _read_question_and_facts(self, source: Source, record: Record) -> tuple[str, AnswerFacts]:
         """Return what an answer was asked, and its facts."""
         answer_key = source.folder.name, record.key
         if answer_key not in self._facts:
             inputs = self._inputs(source.folder)
-            question_text = inputs.wording(record) if record.document in inputs.manifest.documents else record.asked
+            question_text = (
+                inputs.question_in_wording_of_set(record)
+                if record.document in inputs.manifest.documents
+                else record.asked
+            )
             self._facts[answer_key] = (
                 question_text,
                 read_answer_facts(record, inputs, self._scores.get(record.digest, NO_SCORES)),
@@ -313,7 +322,7 @@ class AnswerReader:
         return self._facts[answer_key]
 
 
-def latest_answers(sources: Sequence[Source]) -> dict[str, AnswersByKey]:
+def latest_answers_by_system(sources: Sequence[Source]) -> dict[str, AnswersByKey]:
     """Return each system's latest answer to every question as it was asked; neither failures nor texts not kept."""
     answers: dict[str, AnswersByKey] = {}
     for source in sources:
@@ -329,25 +338,27 @@ def latest_answers(sources: Sequence[Source]) -> dict[str, AnswersByKey]:
     return answers
 
 
-def read_scores_by_answer(events: Iterable[Event], rubric: Rubric, judge: str = "") -> dict[str, AnswerScores]:
+def average_scores_by_answer(events: Iterable[Event], rubric: Rubric, judge: str = "") -> dict[str, AnswerScores]:
     """Return the scores in effect of answers (their digests), by people and by judges, or by this judge alone."""
     events_by_answer: dict[str, list[Event]] = {}
-    for event in select_effective_events(events):
+    for event in effective_scores_and_adjudications(events):
         if event.kind in VALUED and event.values is not None:
             events_by_answer.setdefault(event.answer, []).append(event)
 
-    def mean(events: list[Event]) -> float | None:
+    def average_m_all(events: list[Event]) -> float | None:
         values = [rubric.m_all(event.values) for event in events if event.values is not None]
         return sum(values) / len(values) if values else None
 
-    def select_people(events: list[Event]) -> list[Event]:
+    def select_people_events(events: list[Event]) -> list[Event]:
         decided = [event for event in events if event.kind == "adjudication"]
         return decided[-1:] or [event for event in events if event.scorer == "human"]
 
     return {
         answer: AnswerScores(
-            mean(select_people(answer_events)),
-            mean([event for event in answer_events if event.scorer == "machine" and judge in {"", event.analyst}]),
+            average_m_all(select_people_events(answer_events)),
+            average_m_all(
+                [event for event in answer_events if event.scorer == "machine" and judge in {"", event.analyst}]
+            ),
         )
         for answer, answer_events in events_by_answer.items()
     }

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.reports.moved import MEASURED, AnswerReader, latest_answers, read_scores_by_answer
+from genaipa.reports.moved import MEASURED, AnswerReader, average_scores_by_answer, latest_answers_by_system
 from genaipa.reports.table import Table, make_table
-from genaipa.systems.provider import shorten_names
+from genaipa.systems.provider import shorten_system_names
 
 if TYPE_CHECKING:
     from genaipa.answers.study import Study
@@ -36,9 +36,9 @@ def tabulate_moved_answers(movements: list[Movement]) -> Table:
             "document": pair.document,
             "question": pair.question,
             "asked": pair.asked,
-            "first_side": pair.first.label,
-            "second_side": pair.second.label,
-            "difference": float("nan") if pair.difference is None else pair.difference,
+            "first_side": pair.first.side_label,
+            "second_side": pair.second.side_label,
+            "difference": float("nan") if pair.score_difference is None else pair.score_difference,
             "by": pair.scorer_kind,
             "gained": len(pair.citations_gained),
             "lost": len(pair.citations_lost),
@@ -70,8 +70,8 @@ _ASIDE = ("document", "by", "gained", "lost")
 
 def _find_movements(study: Study, workspace: Workspace, names: list[str], left_out: pd.DataFrame) -> list[Movement]:
     """Return what moved between each two of these systems, where they were asked the same."""
-    reader = AnswerReader(workspace, read_scores_by_answer(study.log.counted, study.rubric))
-    answers, short = latest_answers(study.sources), shorten_names(names)
+    reader = AnswerReader(workspace, average_scores_by_answer(study.log.counted, study.rubric))
+    answers, short = latest_answers_by_system(study.sources), shorten_system_names(names)
     gone = set(left_out[["run", "key"]].astype("str").itertuples(index=False, name=None))
     remaining = {
         name: {

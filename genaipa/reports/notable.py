@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.answers.tidy import drop_repeated_answers, plain_texts
+from genaipa.answers.tidy import plain_texts, select_one_row_per_answer
 from genaipa.reports import part
 from genaipa.reports.chapters import notable_chapter_sentences, outcomes, prompting
-from genaipa.reports.figures.fonts import glyph_warning
+from genaipa.reports.figures.fonts import warn_of_missing_glyphs
 from genaipa.reports.table import Table
-from genaipa.scoring.current import select_effective_events
-from genaipa.words import join_names, number, some
+from genaipa.scoring.current import effective_scores_and_adjudications
+from genaipa.words import format_count, join_names, join_some
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,22 +43,24 @@ def notable_sentences(study: Study, results: Sequence[Results] = ()) -> list[str
     return [
         *study.lost,
         *_note_filters(study),
-        *_note_scripts(study),
+        *_note_scripted_systems(study),
         *_note_missing_glyphs(study),
         *notable_chapter_sentences(study, urgent=True),
-        *_note_lacking(outcomes.outcomes_table(study)),
-        *_note_unscored(study.table),
-        *filter(None, [str(part.leaderboard_evidence(study.table)), part.describe_scored_parts(study.table).strip()]),
-        *_note_dropped_scores(study),
-        *_note_mixed_scores(study.table),
+        *_note_lacking_answers(outcomes.question_outcomes_table(study)),
+        *_note_absence_of_averages(study.table),
+        *filter(
+            None, [str(part.leaderboard_evidence_level(study.table)), part.describe_scored_parts(study.table).strip()]
+        ),
+        *_note_left_out_analysts(study),
+        *_note_mixed_published_scores(study.table),
         *_note_model_changes(study.table),
-        *_note_rewording(study),
-        *_note_translations(study),
+        *_note_reworded_questions(study),
+        *_note_translated_questions(study),
         *filter(None, [prompting.note_unlike_prompts(study.table)]),
-        *_note_corrections(study),
+        *_note_known_corrections(study),
         *_note_exclusions(study.table),
-        *dict.fromkeys(source.manifest.corpus.sentence for source in study.sources if source.manifest.corpus),
-        *_note_unannotated(study),
+        *dict.fromkeys(source.manifest.corpus.summary_sentence for source in study.sources if source.manifest.corpus),
+        *_note_unannotated_documents(study),
         *notable_chapter_sentences(study, urgent=False),
         *result_sentences,
     ]
@@ -68,7 +70,7 @@ def _note_missing_glyphs(study: Study) -> list[str]:
     """Return a sentence on letters of names that figures can't show."""
     columns = ("system", "document", "question", "experiment")
     names = (str(name) for column in columns for name in study.table[column].unique())
-    warning = glyph_warning([*names, *study.questions.categories.keys(), *study.questions.categories.values()])
+    warning = warn_of_missing_glyphs([*names, *study.questions.categories.keys(), *study.questions.categories.values()])
     return [warning] if warning else []
 
 
@@ -78,7 +80,7 @@ def _note_filters(study: Study) -> list[str]:
     return [f"Filtered by: {words}." for words in sorted(filters)]
 
 
-def _note_scripts(study: Study) -> list[str]:
+def _note_scripted_systems(study: Study) -> list[str]:
     """Return a sentence on systems whose replies come from a script."""
     models = {name: full for source in study.sources for name, full in source.manifest.digests.systems.items()}
     named = sorted(name for name, full in models.items() if full.partition("/")[0] == "scripted")
@@ -90,11 +92,11 @@ def _note_scripts(study: Study) -> list[str]:
 def reading_warnings(study: Study) -> list[str]:
     """Return the sentences that change how averages are read, without their details."""
     return [
-        *_note_scripts(study),
+        *_note_scripted_systems(study),
         *_note_missing_glyphs(study),
-        *_note_mixed_scores(study.table),
+        *_note_mixed_published_scores(study.table),
         *_note_model_changes(study.table),
-        *_note_rewording(study),
+        *_note_reworded_questions(study),
         *_note_exclusions(study.table),
     ]
 
@@ -102,11 +104,11 @@ def reading_warnings(study: Study) -> list[str]:
 @plain_texts
 def gap_sentences(study: Study) -> list[str]:
     """Sentences on answers that are not here: filtered out, failed, refused or cut off."""
-    sentences = _note_lacking(outcomes.outcomes_table(study))
+    sentences = _note_lacking_answers(outcomes.question_outcomes_table(study))
     return [*_note_filters(study), *(sentence for sentence in sentences if not sentence.startswith(_LACKS["unscored"]))]
 
 
-def _note_lacking(statuses: Table) -> list[str]:
+def _note_lacking_answers(statuses: Table) -> list[str]:
     """Sentences on answers missing from averages: failed, not asked or not scored."""
     total = statuses.data.select_dtypes("number").sum()
     sentences = []
@@ -117,28 +119,28 @@ def _note_lacking(statuses: Table) -> list[str]:
     return sentences
 
 
-def is_unscored(frame: pd.DataFrame) -> bool:
+def is_wholly_unscored(frame: pd.DataFrame) -> bool:
     """Tell whether there are answers, and no person has scored any."""
-    return not frame.empty and not frame["counted"].any() and not _all_excluded(frame)
+    return not frame.empty and not frame["counted"].any() and not _has_excluded_scores(frame)
 
 
-def _all_excluded(frame: pd.DataFrame) -> bool:
+def _has_excluded_scores(frame: pd.DataFrame) -> bool:
     return bool((frame["m_all"].notna() & (frame["excluded"] != "")).any())
 
 
-def _note_unscored(frame: pd.DataFrame) -> list[str]:
+def _note_absence_of_averages(frame: pd.DataFrame) -> list[str]:
     if frame["counted"].any():
         return []
-    if _all_excluded(frame):
+    if _has_excluded_scores(frame):
         return ["No score counts: all are excluded. (The option include-excluded counts them.)"]
     return ["No averages yet: nobody has scored an answer. To score: genaipa score"]
 
 
-def _note_dropped_scores(study: Study) -> list[str]:
+def _note_left_out_analysts(study: Study) -> list[str]:
     """Sentences on analysts whose scores the study leaves out, and why."""
     counted_ids = {event.id for event in study.log.counted}
     dropped = Counter(
-        event.analyst for event in select_effective_events(study.log.every) if event.id not in counted_ids
+        event.analyst for event in effective_scores_and_adjudications(study.log.every) if event.id not in counted_ids
     )
     reasons = {name.casefold(): reason for name, reason in study.log.left_out.items()}
     return [
@@ -147,7 +149,7 @@ def _note_dropped_scores(study: Study) -> list[str]:
     ]
 
 
-def _note_mixed_scores(frame: pd.DataFrame) -> list[str]:
+def _note_mixed_published_scores(frame: pd.DataFrame) -> list[str]:
     """Sentences on averages that mix published scores with analysts' scores."""
     counted = frame[frame["counted"]]
     units = counted.groupby(["system", "experiment", "document", "question"], observed=True)["unit"].nunique()
@@ -165,12 +167,12 @@ def _note_model_changes(frame: pd.DataFrame) -> list[str]:
     """Return sentences on systems whose name stood for several models, by what their servers said."""
     if frame.empty:
         return []
-    once = drop_repeated_answers(frame)
+    once = select_one_row_per_answer(frame)
     counts = Counter(zip(once["system"].astype("str"), once["model"].astype("str"), strict=True))
     served: dict[str, list[str]] = {}
     for (system, model), count in sorted(counts.items()):
         if model:
-            served.setdefault(system, []).append(f"{model} ({number(count, 'answer')})")
+            served.setdefault(system, []).append(f"{model} ({format_count(count, 'answer')})")
     return [
         f"{system} was served by several models, and its averages mix them: {join_names(models)}."
         for system, models in served.items()
@@ -178,7 +180,7 @@ def _note_model_changes(frame: pd.DataFrame) -> list[str]:
     ]
 
 
-def _note_corrections(study: Study) -> list[str]:
+def _note_known_corrections(study: Study) -> list[str]:
     """Return a sentence on annotated answers with a known correction; where they are to be applied, also on none."""
     if not study.annotated.corrections:
         none = "No correction is known for these annotated answers (corrections/), so none was applied."
@@ -187,22 +189,23 @@ def _note_corrections(study: Study) -> list[str]:
     applied = "not applied (the option corrected applies them)"
     if study.annotated.corrected:
         applied = "applied (to what is silent, and the annotated answers shown; scores stay as they were given)"
-    return [f"Annotated answers with a known correction: {len(named)}, {applied}: {some(named, _NAMED)}."]
+    return [f"Annotated answers with a known correction: {len(named)}, {applied}: {join_some(named, _NAMED)}."]
 
 
-def _note_rewording(study: Study) -> list[str]:
+def _note_reworded_questions(study: Study) -> list[str]:
     """Return a sentence where runs asked different words under the same id."""
     ids = [question for question in study.questions.texts if question in study.questions.reworded]
     if not ids:
         return []
     beginning = "The runs asked different wordings under the same ids, and averages mix them"
-    return [f"{beginning}: {some(ids, _NAMED)}."]
+    return [f"{beginning}: {join_some(ids, _NAMED)}."]
 
 
-def _note_translations(study: Study) -> list[str]:
+def _note_translated_questions(study: Study) -> list[str]:
     """Return a sentence on question sets that are translations, which a difference between languages holds as well."""
     sets = [
-        f"{name}, {question_set.translation}" for name, question_set in sorted(study.questions.translations.items())
+        f"{name}, {question_set.describe_translation}"
+        for name, question_set in sorted(study.questions.translations.items())
     ]
     return [f"Translated questions: {'; '.join(sets)}."] if sets else []
 
@@ -218,7 +221,8 @@ def _note_exclusions(frame: pd.DataFrame) -> list[str]:
     why = ", ".join(f"{kind} {count:,}" for kind, count in sorted(kinds.items(), key=lambda item: (-item[1], item[0])))
     beginning = "Counted although excluded, as you asked" if rows["counted"].any() else "Excluded"
     return [
-        f"{beginning}: {number(len(rows) - scores, 'answer')} and {number(scores, 'published score')} (reasons: {why})."
+        f"{beginning}: {format_count(len(rows) - scores, 'answer')} and "
+        f"{format_count(scores, 'published score')} (reasons: {why})."
     ]
 
 
@@ -226,15 +230,15 @@ _BY_READING, _BY_RULES, _BY_ANNOTATION = ("relevance", "clarity"), ("reference",
 """The paper's metrics by what an analyst needs: the answer, the sections that it cites, or the right answer."""
 
 
-def _note_unannotated(study: Study) -> list[str]:
+def _note_unannotated_documents(study: Study) -> list[str]:
     """Return a sentence on documents without annotated answers, and on the metrics that can be scored all the same."""
     document_rows = study.table[["document", "silent"]].drop_duplicates().astype(str)
     documents = set(document_rows["document"]) - {""}
     annotated = set(document_rows.loc[document_rows["silent"] != "", "document"]) & documents
     if not documents - annotated:
         return []
-    sentence = f"Annotated answers are known for {len(annotated):,} of {number(len(documents), 'document')}."
-    names = study.rubric.names
+    sentence = f"Annotated answers are known for {len(annotated):,} of {format_count(len(documents), 'document')}."
+    names = study.rubric.display_names
     reading, rules, needed = (
         " and ".join(names[metric] for metric in metrics if metric in names)
         for metrics in (_BY_READING, _BY_RULES, _BY_ANNOTATION)

@@ -21,24 +21,24 @@ import pandas as pd
 from markupsafe import Markup
 
 import genaipa
-from genaipa.files.html import strip_control_characters
+from genaipa.files.html import replace_control_characters
 from genaipa.policies.search import HALF, count_words
 from genaipa.reports import answers as beside
 from genaipa.reports import matches, notable, part
-from genaipa.reports.answered import count_answered, note_unanswered
+from genaipa.reports.answered import count_answered_by_system, note_unanswered
 from genaipa.reports.answers import Answers, collect_readable_answers
 from genaipa.reports.averages import INTERVALS
 from genaipa.reports.chapters import notable_chapter_sentences, overall
 from genaipa.reports.chapters.judges import NAME as ALONE
 from genaipa.reports.figures.figure import render_figure
-from genaipa.reports.figures.style import brief_labels, put_on_one_line, write_difference
-from genaipa.reports.judged.alone import describe_scores_by_judges_alone, find_judges, note_unfinished_judges
-from genaipa.reports.part import extract_part_warning
-from genaipa.reports.render import as_html, render_note
-from genaipa.reports.significance import OTHER_PEOPLE, write_confidence, write_p
+from genaipa.reports.figures.style import clean_name_on_one_line, format_difference, last_part_labels
+from genaipa.reports.judged.alone import describe_scores_by_judges_alone, find_judge_passes, note_unfinished_judges
+from genaipa.reports.part import extract_sparse_scores_warning
+from genaipa.reports.render import as_html, render_note_html
+from genaipa.reports.significance import OTHER_PEOPLE, format_confidence, format_p_value
 from genaipa.stats.intervals import LEAST_DOCUMENTS, ROUGH_DOCUMENTS
 from genaipa.stats.looks import SIGNIFICANT
-from genaipa.words import first_sentences, format_percent, join_names, number, some
+from genaipa.words import first_sentences, format_count, format_percent, join_names, join_some
 
 if TYPE_CHECKING:
     from genaipa.answers.study import Study
@@ -61,7 +61,7 @@ _ABSENT = re.compile(r"(.*?) (?:is|are) not shown")
 
 
 @dataclass(frozen=True)
-class Cell:
+class MatrixCell:
     """A system less another: what is written, and how it holds: `sure`, `here` (for these documents), `chance`."""
 
     text: str
@@ -69,23 +69,23 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Line:
+class MatrixLine:
     """A system in the matrix: its rank as far as it is known, its average, and its differences from the others."""
 
     system: str
     label: str
     rank: str
     mean: str
-    cells: list[Cell | None]
+    cells: list[MatrixCell | None]
 
 
 @dataclass(frozen=True)
-class Front:
+class FirstScreen:
     """The first screen: the finding, its limits, the matrix (without a line for fewer than two systems), bullets."""
 
     title: str
     limits: str
-    lines: list[Line]
+    lines: list[MatrixLine]
     more_systems: int
     bullets: list[str]
     further: list[str]
@@ -97,44 +97,46 @@ class Front:
     """Of the intervals in the picture, and of those of differences before they are adjusted for their number."""
 
 
-def build_front(report: Report) -> Front:
+def build_first_screen(report: Report) -> FirstScreen:
     """Put the finding of a report into words."""
-    board, pairs = _table_data(report, "leaderboard"), _table_data(report, "system-differences")
+    board, pairs = _find_table_data(report, "leaderboard"), _find_table_data(report, "system-differences")
     means = dict(zip(board["system"], board["m_all"], strict=True)) if len(board) else {}
-    names = brief_labels(means, 40)
-    sentences = list(dict.fromkeys([*(_list_warnings(report) if means else []), *report.notable]))
+    names = last_part_labels(means, 40)
+    sentences = list(dict.fromkeys([*(_list_reading_warnings(report) if means else []), *report.notable]))
     # They stand above everything else.
     sentences = [sentence for sentence in sentences if sentence not in report.study.lost]
-    needed = part.leaderboard_evidence(report.frame)
+    needed = part.leaderboard_evidence_level(report.frame)
     if means:  # said above them
         sentences = [sentence for sentence in sentences if sentence != str(needed)]
-    if silence := _note_absent(report.absent):
+    if silence := _note_unmeasured_topics(report.absent):
         sentences.insert(_BULLETS - 1, silence)
-    lines = _matrix_lines(pairs, means, names, count_answered(report.frame)) if len(pairs) else []
+    lines = _make_matrix_lines(pairs, means, names, count_answered_by_system(report.frame)) if len(pairs) else []
     wide = matches.is_policies_p_known(pairs) if len(pairs) else False
-    return Front(
-        _write_title(report, pairs, means, names),
-        _describe_limits(report, board, pairs, means, names),
+    return FirstScreen(
+        _write_report_title(report, pairs, means, names),
+        _describe_lead_and_its_limits(report, board, pairs, means, names),
         lines[:_MOST],
         max(len(means) - _MOST, 0) if lines else 0,
         [_DETAILS.sub("", sentence) for sentence in sentences[:_BULLETS]],
         sentences[_BULLETS:],
         wide,
         bool(len(board)) and bool(board["policies_low"].notna().any()),
-        write_confidence(needed.p if means else SIGNIFICANT),
+        format_confidence(needed.p if means else SIGNIFICANT),
     )
 
 
-def _table_data(report: Report, name: str) -> pd.DataFrame:
+def _find_table_data(report: Report, name: str) -> pd.DataFrame:
     return report.tables[name].data if name in report.tables else pd.DataFrame()
 
 
 # -- the finding --
 
 
-def _write_title(report: Report, pairs: pd.DataFrame, means: Mapping[str, float], names: Mapping[Any, str]) -> str:
+def _write_report_title(
+    report: Report, pairs: pd.DataFrame, means: Mapping[str, float], names: Mapping[Any, str]
+) -> str:
     if not means:
-        return _title_unscored(report)
+        return _write_title_without_averages(report)
     best, *rivals = means
     if not rivals:
         return f"{names[best]} scores {means[best]:.0f} on a scale from 10 to 100"
@@ -144,19 +146,19 @@ def _write_title(report: Report, pairs: pd.DataFrame, means: Mapping[str, float]
         return f"{names[best]} {means[best]:.0f}, {rival_list}: nothing in common was scored"
     if any(row is not None and row["meaning"] == OTHER_PEOPLE for row in against.values()):
         return f"No verdict, since different people scored: {names[best]} {means[best]:.0f}, {rival_list}"
-    return _write_verdict(
-        pairs, {rival: _describe_certainty_of_lead(row, best) for rival, row in against.items()}, means, names
+    return _write_ranking_verdict(
+        pairs, {rival: _grade_certainty_of_lead(row, best) for rival, row in against.items()}, means, names
     )
 
 
-def _write_verdict(
+def _write_ranking_verdict(
     pairs: pd.DataFrame, higher: Mapping[str, str], means: Mapping[str, float], names: Mapping[Any, str]
 ) -> str:
     """Tell whether the system with the highest average is `higher` than each of the others."""
     best, *rivals = means
     rival_list = _list_other_systems(rivals, means, names)
     if all(higher.values()):
-        where = "" if all(grade == "sure" for grade in higher.values()) else f" {_describe_documents(pairs)}"
+        where = "" if all(grade == "sure" for grade in higher.values()) else f" {_describe_document_count(pairs)}"
         return f"{names[best]} answers best{where}: {means[best]:.0f}; {rival_list}"
     alike = [best, *(rival for rival in rivals if not higher[rival])]
     if len(alike) == len(means):
@@ -167,13 +169,13 @@ def _write_verdict(
     return f"{ahead} lead, too close to call: {scores}; {behind}"
 
 
-def _describe_first_measure(key: Table) -> str:
+def _describe_first_measure_by_system(key: Table) -> str:
     """Return the first measure of each system in the main table of a task that no person scores."""
     rows = key.data[key.data["kind"] == "system"] if "kind" in key.data else key.data
     measure = next((str(name) for name in key.data if key.data[name].dtype == "float64"), None)
     if measure is None or rows.empty or "system" not in key.data:
         return key.title
-    names = brief_labels(rows["system"], 40)
+    names = last_part_labels(rows["system"], 40)
     ranked = rows.sort_values(measure, ascending=False, kind="stable")
     shares = "items" in rows
     items = rows["items"].max() if shares else 0
@@ -181,19 +183,20 @@ def _describe_first_measure(key: Table) -> str:
     system_values = [f"{names[system]} {value}" for system, value in zip(ranked["system"], values, strict=True)]
     first, heading = names[ranked["system"].iloc[0]], key.headings.get(measure, measure)
     return (
-        f"{key.title}: {some([f'{first} {heading}{system_values[0].removeprefix(first)}', *system_values[1:]], _NAMED)}"
+        f"{key.title}: "
+        f"{join_some([f'{first} {heading}{system_values[0].removeprefix(first)}', *system_values[1:]], _NAMED)}"
     )
 
 
-def _title_unscored(report: Report) -> str:
+def _write_title_without_averages(report: Report) -> str:
     frame = report.frame
     answers = frame[frame["unit"] == "answer"].drop_duplicates(["run", "key"]) if len(frame) else frame
     if not len(answers):
-        return _describe_first_measure(report.key) if report.key else "Nothing was asked"
+        return _describe_first_measure_by_system(report.main_table) if report.main_table else "Nothing was asked"
     if alone := describe_scores_by_judges_alone(report.study):
         return alone
     if scored := len(frame[frame["counted"] & (frame["unit"] == "answer")].drop_duplicates(["run", "key"])):
-        too_few = ", too few for averages" if part.find_thin_experiments(frame) else ""
+        too_few = ", too few for averages" if part.find_sparsely_scored_experiments(frame) else ""
         return f"{scored:,} of {len(answers):,} answers scored{too_few}"
     answered = int((answers["answer"] != "").sum())
     return f"{answered:,} of {len(answers):,} questions answered, none scored yet"
@@ -220,20 +223,20 @@ def _find_pair_row(pairs: pd.DataFrame, first: str, second: str) -> dict[str, An
     return None
 
 
-def _describe_certainty_of_lead(row: Mapping[str, Any] | None, system: str) -> str:
+def _grade_certainty_of_lead(row: Mapping[str, Any] | None, system: str) -> str:
     """Return the confidence that the system is the higher one: `sure`, `here`, or none (empty)."""
     if row is None or row["difference"] <= 0 or not str(row["meaning"]).startswith(f"{system} higher"):
         return ""
-    return _describe_certainty_of_difference(row)
+    return _grade_certainty_of_difference(row)
 
 
-def _describe_certainty_of_difference(row: Mapping[str, Any]) -> str:
+def _grade_certainty_of_difference(row: Mapping[str, Any]) -> str:
     if row["meaning"] == OTHER_PEOPLE or not row["p_holm"] < row["level"]:
         return "chance"
     return "sure" if row["policies_p_holm"] < row["level"] else "here"
 
 
-def _describe_documents(pairs: pd.DataFrame) -> str:
+def _describe_document_count(pairs: pd.DataFrame) -> str:
     documents = int(pairs["documents"].max())
     return "about this document" if documents == 1 else f"about these {documents} documents"
 
@@ -241,11 +244,11 @@ def _describe_documents(pairs: pd.DataFrame) -> str:
 # -- its limits --
 
 
-def _describe_limits(
+def _describe_lead_and_its_limits(
     report: Report, board: pd.DataFrame, pairs: pd.DataFrame, means: Mapping[str, float], names: Mapping[Any, str]
 ) -> str:
     if not means and len(report.frame):
-        judges = find_judges(report.frame, report.study.rubric.digest)
+        judges = find_judge_passes(report.frame, report.study.rubric.digest)
         below = "Answers, times and costs are below; averages need scores: genaipa score"
         return f"{note_unfinished_judges(report.frame, judges)} {below}".strip()
     if not means:
@@ -260,23 +263,23 @@ def _describe_limits(
         p = row["policies_p_holm"] if wide else row["p_holm"]
         tests = int(pairs["p_holm"].notna().sum())
         among = f", adjusted for {tests} pairs" if tests > 1 and pd.notna(p) else ""
-        tested = f", {write_p(p)}" if pd.notna(p) else ""
-        ends = f"{write_difference(low)} to {write_difference(high)} for {target}{tested}"
-        sure = f" ({write_confidence(row['level'])}{among}: {ends})" if pd.notna(low) else ""
+        tested = f", {format_p_value(p)}" if pd.notna(p) else ""
+        ends = f"{format_difference(low)} to {format_difference(high)} for {target}{tested}"
+        sure = f" ({format_confidence(row['level'])}{among}: {ends})" if pd.notna(low) else ""
         sentences.append(
-            f"{names[best]} minus {names[row['second']]}: {write_difference(row['difference'])} points of "
+            f"{names[best]} minus {names[row['second']]}: {format_difference(row['difference'])} points of "
             f"M_all{sure}, over the {int(row['n'])} questions scored for both."
         )
     sentences += [
-        str(part.leaderboard_evidence(report.frame)),
-        note_unanswered(count_answered(report.frame)),
-        _note_documents(board, pairs),
+        str(part.leaderboard_evidence_level(report.frame)),
+        note_unanswered(count_answered_by_system(report.frame)),
+        _note_reach_beyond_documents(board, pairs),
         _note_scorers(board),
     ]
     return " ".join(filter(None, sentences))
 
 
-def _note_documents(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
+def _note_reach_beyond_documents(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
     number = int((pairs if len(pairs) else board)["documents"].max())
     if number < LEAST_DOCUMENTS:
         documents = {0: "Means over documents say", 1: "One document says"}.get(number, f"{number} documents say")
@@ -292,9 +295,9 @@ def _note_scorers(board: pd.DataFrame) -> str:
     return f"Scored by {named}: other people might score otherwise."
 
 
-def _list_warnings(report: Report) -> list[str]:
+def _list_reading_warnings(report: Report) -> list[str]:
     """Sentences that change the reading most: on what isn't a sample, isn't alike, or was chosen."""
-    apart = overall.note_unlike_systems(report.frame) if "system-differences" in report.tables else ""
+    apart = overall.note_unequally_scored_systems(report.frame) if "system-differences" in report.tables else ""
     urgent = notable_chapter_sentences(report.study, urgent=True)
     return [
         *urgent,
@@ -303,7 +306,7 @@ def _list_warnings(report: Report) -> list[str]:
     ]
 
 
-def _note_absent(absent: Sequence[str]) -> str:
+def _note_unmeasured_topics(absent: Sequence[str]) -> str:
     """Return a sentence on what the study says nothing of."""
     topics = [match[1] for sentence in absent if (match := _ABSENT.match(sentence))]
     named = "; ".join(f"{topic[:1].lower()}{topic[1:]}" for topic in topics[:_SILENT])
@@ -314,35 +317,40 @@ def _note_absent(absent: Sequence[str]) -> str:
 # -- the matrix --
 
 
-def _matrix_lines(
-    pairs: pd.DataFrame, means: Mapping[str, float], names: Mapping[Any, str], came: Mapping[str, Answered]
-) -> list[Line]:
+def _make_matrix_lines(
+    pairs: pd.DataFrame,
+    means: Mapping[str, float],
+    names: Mapping[Any, str],
+    answered_by_system: Mapping[str, Answered],
+) -> list[MatrixLine]:
     systems = list(means)[:_MOST]
     ranks = {
-        name: _write_ranks(lowest, highest)
-        for name, lowest, highest, _ in matches.possible_ranks(pairs).itertuples(index=False)
+        name: _format_rank_range(lowest, highest)
+        for name, lowest, highest, _ in matches.possible_rank_ranges(pairs).itertuples(index=False)
     }
     lines = []
     for system in systems:
         rank = ranks.get(system, "unknown")
-        cells = [None if rival == system else _matrix_cell(_find_pair_row(pairs, system, rival)) for rival in systems]
-        lacks = f" ({part})" if (part := came.get(system)) and not part.all_answered else ""
-        lines.append(Line(system, names[system], rank, f"{means[system]:.0f}{lacks}", cells))
+        cells = [
+            None if rival == system else _make_matrix_cell(_find_pair_row(pairs, system, rival)) for rival in systems
+        ]
+        lacks = f" ({part})" if (part := answered_by_system.get(system)) and not part.all_answered else ""
+        lines.append(MatrixLine(system, names[system], rank, f"{means[system]:.0f}{lacks}", cells))
     return lines
 
 
-def _write_ranks(lowest: int, highest: int) -> str:
+def _format_rank_range(lowest: int, highest: int) -> str:
     """Write from which rank to which a system may be."""
     return f"{lowest}" if lowest == highest else f"{lowest} to {highest}"
 
 
-def _matrix_cell(row: Mapping[str, Any] | None) -> Cell:
+def _make_matrix_cell(row: Mapping[str, Any] | None) -> MatrixCell:
     if row is None:
-        return Cell("nothing in common", "chance")
+        return MatrixCell("nothing in common", "chance")
     wide = pd.notna(row["policies_low"])
     low, high = (row["policies_low"], row["policies_high"]) if wide else (row["low"], row["high"])
-    sure = f" ({write_difference(low)} to {write_difference(high)})" if pd.notna(low) else ""
-    return Cell(f"{write_difference(row['difference'])}{sure}", _describe_certainty_of_difference(row))
+    sure = f" ({format_difference(low)} to {format_difference(high)})" if pd.notna(low) else ""
+    return MatrixCell(f"{format_difference(row['difference'])}{sure}", _grade_certainty_of_difference(row))
 
 
 PAGE, NOTES = "index.html", "notes.html"
@@ -389,7 +397,7 @@ def render_pages(report: Report, pictures: Mapping[str, bytes] | None = None, *,
     `whole` shows answers whose text may not be passed on as well.
     """
     answers, words = collect_readable_answers(report.study, whole=whole), _shared_template_values(report)
-    html_by_name = {PAGE: _render_page(report, pictures or {}, answers, words)}
+    html_by_name = {PAGE: _render_main_page(report, pictures or {}, answers, words)}
     html_by_name[NOTES] = load_template("notes.html.jinja").render(**words, title="Notes on the report")
     if answers.questions_in_separate_file:
         html_by_name[beside.PAGE] = load_template("answers.html.jinja").render(
@@ -398,8 +406,8 @@ def render_pages(report: Report, pictures: Mapping[str, bytes] | None = None, *,
     return html_by_name
 
 
-def _render_page(report: Report, pictures: Mapping[str, bytes], answers: Answers, words: Mapping[str, Any]) -> str:
-    study, finding = report.study, build_front(report)
+def _render_main_page(report: Report, pictures: Mapping[str, bytes], answers: Answers, words: Mapping[str, Any]) -> str:
+    study, finding = report.study, build_first_screen(report)
     full = [chapter for chapter in report.chapters if chapter.tables or chapter.figures]
     first = _choose_first_figure(report)
     return load_template("report.html.jinja").render(
@@ -408,7 +416,9 @@ def _render_page(report: Report, pictures: Mapping[str, bytes], answers: Answers
         front=finding,
         first=_figure_view(first, pictures) if first else None,
         by_judge=first is not None and first.name.startswith(ALONE),
-        key=_table_view(report.key, answers) if report.key and overall.OVERVIEW not in report.figures else None,
+        key=_table_view(report.main_table, answers)
+        if report.main_table and overall.OVERVIEW not in report.figures
+        else None,
         chapters=[_chapter_view(chapter, pictures, answers, first) for chapter in full],
         answers=answers,
         absent=report.absent,
@@ -434,7 +444,7 @@ def _shared_template_values(report: Report) -> dict[str, Any]:
         "facts": _study_facts(report, sources),
         "notable": report.notable,
         "bands": report.bounds.description,
-        "limits": report.bounds.overall,
+        "limits": report.bounds.m_all_bounds,
         "scale": study.rubric.scale_description,
         "intervals": INTERVALS,
         "problems": report.problems,
@@ -456,8 +466,8 @@ def _template_environment(package: str) -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     # Whatever a page shows, a model's name as served and a reply among it.
-    environment.finalize = strip_control_characters
-    environment.filters["prose"] = lambda text: Markup(render_note(text))  # noqa: S704 - escaped
+    environment.finalize = replace_control_characters
+    environment.filters["prose"] = lambda text: Markup(render_note_html(text))  # noqa: S704 - escaped
     return environment
 
 
@@ -466,37 +476,37 @@ def load_template(name: str, package: str = "genaipa.reports") -> jinja2.Templat
     return _template_environment(package).get_template(name)
 
 
-def _list_systems(sources: Sequence[Source]) -> list[str]:
+def _list_source_systems(sources: Sequence[Source]) -> list[str]:
     return sorted({system for source in sources for system in source.systems})
 
 
 def _study_facts(report: Report, sources: Sequence[Source]) -> list[tuple[str, str]]:
     study, frame, task_facts = report.study, report.frame, [fact for result in report.results for fact in result.facts]
     if frame.empty and report.results:
-        return [("Systems", ", ".join(_list_systems(sources))), *task_facts, ("Runs", _describe_runs(sources))]
+        return [("Systems", ", ".join(_list_source_systems(sources))), *task_facts, ("Runs", _describe_runs(sources))]
     counted = frame[frame["counted"]]
     people = counted.loc[counted["unit"] == "answer", "analyst"].nunique()
     published = ["a published study"] if (counted["unit"] == "table").any() else []
-    scorers = [number(people, "analyst")] if people or not published else []
+    scorers = [format_count(people, "analyst")] if people or not published else []
     documents = sorted({name for source in sources for name in source.manifest.documents})
     answer_keys, categories = frame.loc[frame["unit"] == "answer", "key"], study.questions.categories.items()
     return [
-        ("Systems", ", ".join(_list_systems(sources))),
+        ("Systems", ", ".join(_list_source_systems(sources))),
         *task_facts,
         ("Documents", ", ".join(documents) if len(documents) <= _MOST_DOCUMENTS else f"{len(documents):,}"),
         ("Runs", _describe_runs(sources)),
         ("Questions asked", f"{answer_keys.nunique():,}, of {len(study.questions.texts):,} different questions"),
         ("Categories", "; ".join(f"{short} {name}" for short, name in categories if short != name)),
-        ("Scores in the averages", f"{len(counted):,}{_note_different_texts(counted)}"),
-        ("Scored by", ", ".join([*published, *scorers]) if len(counted) else _name_scorers(study)),
+        ("Scores in the averages", f"{len(counted):,}{_note_count_of_different_texts(counted)}"),
+        ("Scored by", ", ".join([*published, *scorers]) if len(counted) else _name_judges_or_nobody(study)),
     ]
 
 
-def _name_scorers(study: Study) -> str:
+def _name_judges_or_nobody(study: Study) -> str:
     """Return whose scores there are where no person's is."""
-    judges = find_judges(study.table, study.rubric.digest)
+    judges = find_judge_passes(study.table, study.rubric.digest)
     return (
-        f"{join_names([put_on_one_line(judge) for judge in judges])} alone, which no average counts"
+        f"{join_names([clean_name_on_one_line(judge) for judge in judges])} alone, which no average counts"
         if judges
         else "nobody"
     )
@@ -513,11 +523,11 @@ def _describe_runs(sources: Sequence[Source]) -> str:
     return f"{len(sources):,}{when}"
 
 
-def _note_different_texts(counted: pd.DataFrame) -> str:
+def _note_count_of_different_texts(counted: pd.DataFrame) -> str:
     """Say how many different texts were scored, where equal ones were scored once and count for each answer."""
     answers = counted[counted["unit"] == "answer"].drop_duplicates(["run", "key"])
     texts = answers["answer"].nunique()
-    return f", of {number(texts, 'different text')}" if texts < len(answers) else ""
+    return f", of {format_count(texts, 'different text')}" if texts < len(answers) else ""
 
 
 def _chapter_view(
@@ -553,15 +563,15 @@ def _chapter_view(
 
 
 def _table_view(table: Table, answers: Answers) -> _View:
-    lean = table.lean
+    lean = table.without_repeated_rows
     markup = Markup(as_html(lean, hrefs=answers.answer_links(lean.data), bare=True))  # noqa: S704 - escaped cell by cell
     brief = sum(count_words(cell, HALF) for row in lean.cells for cell in row) <= _BRIEF
-    return _View(table.name, table.title, _write_caption(table.caption, table.note), markup, brief=brief)
+    return _View(table.name, table.title, _render_caption(table.caption, table.note), markup, brief=brief)
 
 
-def _write_caption(caption: str, note: str) -> Markup:
+def _render_caption(caption: str, note: str) -> Markup:
     missing = next((sentence for sentence in _MISSING.findall(note) if sentence not in caption), "")
-    return Markup(render_note(" ".join(filter(None, (caption, missing, extract_part_warning(note))))))  # noqa: S704 - escaped
+    return Markup(render_note_html(" ".join(filter(None, (caption, missing, extract_sparse_scores_warning(note))))))  # noqa: S704 - escaped
 
 
 def _figure_view(figure: Figure, pictures: Mapping[str, bytes]) -> _View:
@@ -571,8 +581,8 @@ def _figure_view(figure: Figure, pictures: Mapping[str, bytes]) -> _View:
     return _View(
         figure.name,
         figure.title,
-        _write_caption(figure.caption or first_sentences(figure.note), figure.note),
-        picture=_embed_svg(svg.decode()),
+        _render_caption(figure.caption or first_sentences(figure.note), figure.note),
+        picture=_make_svg_data_url(svg.decode()),
         width=round(points * _WIDTH / _POINTS),
         names=(float(ends[1]) / points, float(ends[2]) / points) if ends and points else None,
         ratio=points / float(down[1]) if down else 1.0,
@@ -586,15 +596,15 @@ _QUOTED = re.compile(r'="[^"]*\'')
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.~ /:=;,()+*!?@\[\]{}|&'<>-]+")
 
 
-def _embed_svg(svg: str) -> Markup:
+def _make_svg_data_url(svg: str) -> Markup:
     """Return a picture as an address of itself: outlines to a hundredth of a point, short names, and little escaped."""
     svg = _COMMENT.sub("", svg[svg.index("<svg") :]).replace("xlink:href", "href").replace("DejaVuSans-", "g")
     svg = " ".join(_PATH.sub(lambda path: _FRACTION.sub(r"\1", path[0]), svg).split()).replace("> <", "><")
     svg = svg if _QUOTED.search(svg) else svg.replace('"', "'")
-    written = _UNSAFE.sub(lambda match: _quote(match[0]), svg).replace("&", "&amp;")
+    written = _UNSAFE.sub(lambda match: _quote_url_characters(match[0]), svg).replace("&", "&amp;")
     return Markup("data:image/svg+xml," + written)  # noqa: S704 - what ends an attribute, a double quote, is escaped
 
 
 @cache
-def _quote(signs: str) -> str:
+def _quote_url_characters(signs: str) -> str:
     return quote(signs, safe="")

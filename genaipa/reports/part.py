@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 
 from genaipa.reports import averages
-from genaipa.reports.evidence import measure_evidence
+from genaipa.reports.evidence import measure_evidence_level
 from genaipa.reports.judged.estimate import estimate_averages
 from genaipa.reports.table import Table, make_table
 from genaipa.runs.experiments import EXPERIMENTS
@@ -69,14 +69,14 @@ class ScoredPart(NamedTuple):
 
 def measure_scored_part(rows: pd.DataFrame) -> ScoredPart:
     """Return the scored part of the answers of one system in one experiment; these are its rows."""
-    rows = _select_scorable(rows)
+    rows = _select_scorable_rows(rows)
     answers_by_key = rows.groupby(["run", "key"], observed=True, sort=False)
     scored, wave = answers_by_key["counted"].any(), answers_by_key["in_wave"].first().astype(str)
     wave_size, scored_in_wave = int((wave == "yes").sum()), int(((wave == "yes") & scored).sum())
     late = int(((wave == "") & ~scored).sum())
     reason = ""
     if not wave_size:
-        reason = _describe_order(rows)
+        reason = _describe_scoring_order(rows)
     elif wave_size - scored_in_wave > UNFINISHED * wave_size:
         reason = f", the random part of {wave_size:,} not finished: not a sample"
     elif late > LATE * len(scored):
@@ -94,12 +94,12 @@ def _is_unevenly_scored(rows: pd.DataFrame) -> bool:
     return bool((cells.min() < cells.max() * EVEN).mean() > UNFINISHED)
 
 
-def _select_scorable(frame: pd.DataFrame) -> pd.DataFrame:
+def _select_scorable_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of answers that could be scored, and that no audit leaves out."""
     return frame[(frame["unit"] == "answer") & (frame["answer"] != "") & (frame["counted"] | (frame["excluded"] == ""))]
 
 
-def _describe_order(rows: pd.DataFrame) -> str:
+def _describe_scoring_order(rows: pd.DataFrame) -> str:
     """Say how answers were chosen that no wave asked for."""
     orders = set(rows.loc[rows["counted"], "desk_order"].astype(str))
     if orders == {"random"}:
@@ -117,7 +117,7 @@ def scored_parts(frame: pd.DataFrame) -> pd.DataFrame:
     published = {*tables.drop_duplicates().itertuples(index=False, name=None)}
     rows = [
         {**dict(zip(_BY, key, strict=True)), "part": measure_scored_part(group)}
-        for key, group in _select_scorable(frame).groupby(_BY, observed=True, sort=True)
+        for key, group in _select_scorable_rows(frame).groupby(_BY, observed=True, sort=True)
         if key not in published and group["counted"].any()
     ]
     return pd.DataFrame(rows, columns=[*_BY, "part"])
@@ -125,15 +125,15 @@ def scored_parts(frame: pd.DataFrame) -> pd.DataFrame:
 
 def is_scored_throughout(frame: pd.DataFrame) -> bool:
     """Tell whether people scored every answer of a tidy table that they could score."""
-    return bool(_select_scorable(frame).groupby(["run", "key"], observed=True)["counted"].any().all())
+    return bool(_select_scorable_rows(frame).groupby(["run", "key"], observed=True)["counted"].any().all())
 
 
-def is_partial(frame: pd.DataFrame) -> bool:
+def is_partly_scored(frame: pd.DataFrame) -> bool:
     """Tell whether an average rests on a part of its answers."""
     return any(part.scored < part.answers for part in scored_parts(frame)["part"])
 
 
-def describe_system_parts(frame: pd.DataFrame) -> dict[str, str]:
+def describe_scored_part_by_system(frame: pd.DataFrame) -> dict[str, str]:
     """System → the part of its answers that is scored, over all experiments that have scores."""
     descriptions = {}
     for system, group in scored_parts(frame).groupby("system", observed=True, sort=True):
@@ -152,7 +152,7 @@ def describe_system_parts(frame: pd.DataFrame) -> dict[str, str]:
 
 def describe_scored_parts(frame: pd.DataFrame) -> str:
     """Return a sentence on the parts of answers that averages rest on; empty where all answers are scored."""
-    if not is_partial(frame):
+    if not is_partly_scored(frame):
         return ""
     groups: dict[str, list[str]] = {}
     for row in scored_parts(frame).itertuples():
@@ -172,18 +172,18 @@ _POOLED = {
 }
 """Table → the experiments that its averages are over."""
 _WARNED = re.compile(rf"Less than {LEAST_SCORED:.0%} scored and no sample[^;]*(?:; [^;]*)*?\.(?= [A-Z]|$)")
-Thin = dict[tuple[str, str], tuple[int, int]]
+SparselyScored = dict[tuple[str, str], tuple[int, int]]
 """System and experiment → how many of its questions about a document are scored, and all, where that is too few."""
 
 
 @averages.cache_per_frame
-def find_thin_experiments(frame: pd.DataFrame) -> Thin:
+def find_sparsely_scored_experiments(frame: pd.DataFrame) -> SparselyScored:
     """Return the experiments of a tidy table with too few scores.
 
     A published mean over documents scores its question about each of them.
     """
     rows = averages.select_policy_rows(frame)
-    thin_counts: Thin = {}
+    thin_counts: SparselyScored = {}
     for (system, experiment), group in rows.groupby(_BY, observed=True, sort=True):
         planned_cells = group.loc[group["document"] != "", ["document", "question"]].drop_duplicates()
         scores = group[group["counted"] & group["m_all"].notna()]
@@ -196,54 +196,56 @@ def find_thin_experiments(frame: pd.DataFrame) -> Thin:
     return thin_counts
 
 
-def drop_thin_experiments(frame: pd.DataFrame) -> pd.DataFrame:
+def drop_sparsely_scored_experiments(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the experiments with enough scores to count."""
-    thin_counts = find_thin_experiments(frame)
+    thin_counts = find_sparsely_scored_experiments(frame)
     # The same object, where that is all, so that its results are found in the cache.
     return (
         frame.loc[~pd.MultiIndex.from_frame(frame[_BY].astype(str)).isin(list(thin_counts))] if thin_counts else frame
     )
 
 
-def leaderboard_evidence(frame: pd.DataFrame) -> EvidenceLevel:
+def leaderboard_evidence_level(frame: pd.DataFrame) -> EvidenceLevel:
     """Return what a difference has to show before it counts, by what is scored of all that a leaderboard ranks."""
-    return measure_evidence(averages.select_policy_rows(drop_thin_experiments(frame)))
+    return measure_evidence_level(averages.select_policy_rows(drop_sparsely_scored_experiments(frame)))
 
 
-def note_thin_experiments(frame: pd.DataFrame) -> str:
+def note_sparsely_scored_experiments(frame: pd.DataFrame) -> str:
     """Return a sentence about the experiments that are left out because too little of them is scored; or nothing."""
-    return note_blank_cells(find_thin_experiments(frame)).strip()
+    return note_blank_leaderboard_cells(find_sparsely_scored_experiments(frame)).strip()
 
 
-def note_blank_cells(thin_counts: Thin) -> str:
+def note_blank_leaderboard_cells(sparse_counts: SparselyScored) -> str:
     """Return a sentence on the cells left blank, with how much of each is scored."""
-    if not thin_counts:
+    if not sparse_counts:
         return ""
     return (
         f" Left blank and not counted here, because less than {LEAST_SCORED:.0%} of an experiment's questions about a "
-        f"document are scored: {_list_thin_experiments(thin_counts)}."
+        f"document are scored: {_list_sparsely_scored_experiments(sparse_counts)}."
     )
 
 
-def add_table_warning(report_table: Table, thin_counts: Thin) -> Table:
+def add_sparse_scores_warning_to_table(report_table: Table, sparse_counts: SparselyScored) -> Table:
     """Return the table with a sentence on these experiments, where it has averages of any."""
     return replace(
         report_table,
-        note=f"{report_table.note}{_warn_of_thin_experiments(report_table.name, report_table, thin_counts)}",
+        note=f"{report_table.note}{_write_sparse_scores_warning(report_table.name, report_table, sparse_counts)}",
     )
 
 
-def add_figure_warning(figure: Figure, thin_counts: Thin) -> Figure:
+def add_sparse_scores_warning_to_figure(figure: Figure, sparse_counts: SparselyScored) -> Figure:
     """Return the figure with a sentence on these experiments, where it has averages of any."""
-    return replace(figure, about=f"{figure.about}{_warn_of_thin_experiments(figure.name, figure.table, thin_counts)}")
+    return replace(
+        figure, about=f"{figure.about}{_write_sparse_scores_warning(figure.name, figure.table, sparse_counts)}"
+    )
 
 
-def extract_part_warning(note: str) -> str:
+def extract_sparse_scores_warning(note: str) -> str:
     """Return the warning that a note holds; or nothing."""
     return "".join(_WARNED.findall(note)[:1])
 
 
-def _warn_of_thin_experiments(name: str, report_table: Table, thin_counts: Thin) -> str:
+def _write_sparse_scores_warning(shown_name: str, report_table: Table, sparse_counts: SparselyScored) -> str:
     means = [column for column in _MEANS if column in report_table.data]
     data = report_table.data.dropna(subset=means, how="all")
     if not means or data.empty:
@@ -252,19 +254,21 @@ def _warn_of_thin_experiments(name: str, report_table: Table, thin_counts: Thin)
         cells_shown = set(data[_BY].astype(str).itertuples(index=False, name=None))
     else:
         # A figure of one experiment has it in its name.
-        systems = set(data["system"].astype(str)) if "system" in data else {system for system, _ in thin_counts}
-        pooled = _POOLED.get(name, [experiment for _, experiment in thin_counts if name.startswith(f"{experiment}-")])
+        systems = set(data["system"].astype(str)) if "system" in data else {system for system, _ in sparse_counts}
+        pooled = _POOLED.get(
+            shown_name, [experiment for _, experiment in sparse_counts if shown_name.startswith(f"{experiment}-")]
+        )
         cells_shown = {(system, experiment) for system in systems for experiment in pooled}
-    thin_shown = {key: numbers for key, numbers in thin_counts.items() if key in cells_shown}
+    thin_shown = {key: numbers for key, numbers in sparse_counts.items() if key in cells_shown}
     if not thin_shown:
         return ""
-    experiments = _list_thin_experiments(thin_shown)
+    experiments = _list_sparsely_scored_experiments(thin_shown)
     return f" Less than {LEAST_SCORED:.0%} scored and no sample, so not in the leaderboard: {experiments}."
 
 
-def _list_thin_experiments(thin_counts: Mapping[tuple[str, str], tuple[int, int]]) -> str:
+def _list_sparsely_scored_experiments(sparse_counts: Mapping[tuple[str, str], tuple[int, int]]) -> str:
     return "; ".join(
-        f"{system} {experiment} ({n} of {all_})" for (system, experiment), (n, all_) in thin_counts.items()
+        f"{system} {experiment} ({n} of {all_})" for (system, experiment), (n, all_) in sparse_counts.items()
     )
 
 
@@ -283,12 +287,14 @@ def tabulate_averages_with_lacking_answers(frame: pd.DataFrame) -> Table:
     rows = []
     if len(lacking_parts):
         bounds = {
-            name: _average_experiments(estimate_averages(_fill_lacking_scores(policies, value)).frame)
+            name: _average_by_system_and_experiment(
+                estimate_averages(_fill_unscored_wave_answers(policies, value)).frame
+            )
             for name, value in _ENDS.items()
         }
         experiment_means, judge_means = (
-            _average_experiments(estimate_averages(policies).frame),
-            _average_judges(policies),
+            _average_by_system_and_experiment(estimate_averages(policies).frame),
+            _average_judge_scores_of_waves(policies),
         )
         for row in lacking_parts.to_dict("records"):
             group = (str(row["system"]), str(row["experiment"]))
@@ -314,7 +320,7 @@ def tabulate_averages_with_lacking_answers(frame: pd.DataFrame) -> Table:
     )
 
 
-def _is_lacking(frame: pd.DataFrame) -> pd.Series[bool]:
+def _is_unscored_wave_answer(frame: pd.DataFrame) -> pd.Series[bool]:
     """Tell whether a row is of an answer of a wave that people did not score, though they could."""
     answers = frame[(frame["unit"] == "answer") & (frame["answer"] != "")]
     scored = answers.groupby(["run", "key"], observed=True, sort=False)["counted"].transform("any")
@@ -322,9 +328,9 @@ def _is_lacking(frame: pd.DataFrame) -> pd.Series[bool]:
     return pd.Series(frame.index.isin(unscored.index), index=frame.index)
 
 
-def _fill_lacking_scores(frame: pd.DataFrame, value: float) -> pd.DataFrame:
+def _fill_unscored_wave_answers(frame: pd.DataFrame, value: float) -> pd.DataFrame:
     """Return the table as if people had given this value to what waves lack."""
-    filled = frame[_is_lacking(frame)].drop_duplicates(["run", "key"])
+    filled = frame[_is_unscored_wave_answer(frame)].drop_duplicates(["run", "key"])
     filled = filled.assign(m_all=value, averaged=1, counted=True)
     rubric = frame.loc[frame["counted"] & (frame["unit"] == "answer"), "rubric"].iloc[0]
     for name, text in {"role": "score", "scorer": "human", "rubric": rubric}.items():
@@ -334,14 +340,14 @@ def _fill_lacking_scores(frame: pd.DataFrame, value: float) -> pd.DataFrame:
     return pd.concat([frame, filled], ignore_index=True)
 
 
-def _average_experiments(frame: pd.DataFrame) -> dict[Hashable, float]:
+def _average_by_system_and_experiment(frame: pd.DataFrame) -> dict[Hashable, float]:
     """Return the average of each system and experiment."""
-    question_means = averages.policy_questions(frame).dropna(subset="m_all").astype(dict.fromkeys(_BY, "str"))
+    question_means = averages.average_policy_questions(frame).dropna(subset="m_all").astype(dict.fromkeys(_BY, "str"))
     return dict(question_means.groupby(_BY)["m_all"].mean())
 
 
-def _average_judges(frame: pd.DataFrame) -> dict[Hashable, float]:
+def _average_judge_scores_of_waves(frame: pd.DataFrame) -> dict[Hashable, float]:
     """Average judges' scores over a wave's answers, by system, experiment, and whether people scored them."""
-    rows = frame.assign(lacks=_is_lacking(frame))
+    rows = frame.assign(lacks=_is_unscored_wave_answer(frame))
     rows = rows[(rows["scorer"] == "machine") & (rows["in_wave"] == "yes")].astype(dict.fromkeys(_BY, "str"))
     return dict(rows.groupby([*_BY, "lacks"])["m_all"].mean())

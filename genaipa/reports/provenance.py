@@ -19,7 +19,7 @@ from genaipa.runs.imported import PUBLISHED_SCORES
 from genaipa.runs.manifest import ANSWERS, MANIFEST
 from genaipa.runs.procedure import find_procedure_plan
 from genaipa.scoring.events import Event
-from genaipa.tasks.prompts import list_labels
+from genaipa.tasks.prompts import list_prompt_set_labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +42,7 @@ def tabulate_runs(study: Study) -> Table:
     """Return one row per run: its plan, time, and version of genaipa."""
     sources = sorted(study.sources, key=lambda source: source.folder.name)
     blank_facts = {name: "" for source in sources for name in _plan_facts(source)}
-    data = _make_frame([_run_row(source, blank_facts) for source in sources], ("run",))
+    data = _make_frame_without_blank_columns([_run_row(source, blank_facts) for source in sources], ("run",))
     note = (
         "Times are in UTC; a run that was imported has none. The digest is the beginning of the SHA-256 of the run's "
         "answers. The whole manifests are below."
@@ -52,7 +52,7 @@ def tabulate_runs(study: Study) -> Table:
 
 def _plan_facts(source: Source) -> Mapping[str, str]:
     """Facts about the plan of a run whose kind has some."""
-    return source.manifest.spec.plan.facts(source.manifest.spec.task)
+    return source.manifest.spec.plan.run_table_facts(source.manifest.spec.task)
 
 
 def _run_row(source: Source, blank: dict[str, str]) -> dict[str, Any]:
@@ -60,14 +60,14 @@ def _run_row(source: Source, blank: dict[str, str]) -> dict[str, Any]:
     plan_facts, plan = {**blank, **_plan_facts(source)}, find_procedure_plan(spec)
     return {
         "run": source.folder.name,
-        "status": source.folder.status(manifest, missing=bool(source.folder.describe_loss(manifest))),
-        "begun": _format_minute(manifest.created),
-        "updated": _format_minute(manifest.updated),
+        "status": source.folder.status(manifest, answers_missing=bool(source.folder.describe_lost_answers(manifest))),
+        "begun": _format_time_to_minute(manifest.created),
+        "updated": _format_time_to_minute(manifest.updated),
         **{name: plan_facts[name] for name in plan_facts if name != "wordings"},
         "documents": manifest.documents_description,
         "initializations": ", ".join(plan.initializations) if plan else "",
         "wordings": ", ".join(plan.wordings) if plan else plan_facts.get("wordings", ""),
-        "prompts": ", ".join(list_labels(manifest).values()),
+        "prompts": ", ".join(list_prompt_set_labels(manifest).values()),
         "repetitions": spec.repetitions,
         "conversations": plan.conversation if plan else "",
         "seed": spec.seed,
@@ -77,7 +77,7 @@ def _run_row(source: Source, blank: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _format_minute(time: str) -> str:
+def _format_time_to_minute(time: str) -> str:
     return time[:16].replace("T", " ")
 
 
@@ -105,10 +105,10 @@ def tabulate_systems(study: Study) -> Table:
         "Facts that a provider does not give are blank, and a setting that was not sent has the provider's default; "
         "`runs` is the number of runs."
     )
-    return Table("systems", "The systems", note, _make_frame(rows, ("system",)), headings)
+    return Table("systems", "The systems", note, _make_frame_without_blank_columns(rows, ("system",)), headings)
 
 
-def tabulate_texts(study: Study) -> Table:
+def tabulate_document_texts(study: Study) -> Table:
     """Return one row per document text: its title, source and digest."""
     rows_by_text: dict[tuple[str, str], dict[str, Any]] = {}
     for source in study.sources:
@@ -125,17 +125,17 @@ def tabulate_texts(study: Study) -> Table:
                     "digest": facts.digest[:_SHORT],
                 },
             )
-    data = _make_frame([rows_by_text[key] for key in sorted(rows_by_text)], ("document",))
+    data = _make_frame_without_blank_columns([rows_by_text[key] for key in sorted(rows_by_text)], ("document",))
     note = "The digest is the beginning of the SHA-256 of the text. A document listed twice had two texts."
     return Table("texts", "The texts", note, data, {"license": "licence"})
 
 
-def _make_frame(rows: list[dict[str, Any]], required: tuple[str, ...]) -> pd.DataFrame:
+def _make_frame_without_blank_columns(rows: list[dict[str, Any]], required: tuple[str, ...]) -> pd.DataFrame:
     data = pd.DataFrame(rows, columns=None if rows else list(required))
     return data[[name for name in data.columns if (data[name] != "").any() or name in required]]
 
 
-def make_manifest(study: Study) -> dict[str, Any]:
+def make_report_manifest(study: Study) -> dict[str, Any]:
     """Provenance of a report for machines: digests of every run's files, of the scores, and versions."""
     return {
         "genaipa": genaipa.__version__,
@@ -162,21 +162,21 @@ def package_versions() -> dict[str, str]:
 
 
 def _digest_run_file(source: Source, name: str) -> str | None:
-    return _digest_answers(source) if name == ANSWERS else _digest_path(source.folder.path / name)
+    return _digest_answers(source) if name == ANSWERS else _digest_file(source.folder.path / name)
 
 
 def _digest_answers(source: Source) -> str | None:
     """Return the SHA-256 of the answers of a run; None without any."""
     digest = hashlib.sha256()
     try:
-        for _, line in source.folder.read_lines():
+        for _, line in source.folder.read_answer_lines():
             digest.update(line)
     except OSError:
         return None
     return digest.hexdigest()
 
 
-def _digest_path(path: Path) -> str | None:
+def _digest_file(path: Path) -> str | None:
     """Return the SHA-256 of a file; None if there is none."""
     if not path.is_file():
         return None

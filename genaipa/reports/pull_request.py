@@ -11,10 +11,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from genaipa.errors import clip, command
+from genaipa.errors import clip, shell_command
 from genaipa.reports import averages
-from genaipa.reports.figures.style import put_on_one_line
-from genaipa.reports.gate import describe_change
+from genaipa.reports.figures.style import clean_name_on_one_line
+from genaipa.reports.gate import format_change_with_interval
 from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.runs.permission import Permission
 from genaipa.runs.records import RecordHead
@@ -51,12 +51,12 @@ class ChangedAnswer:
 
 def find_changed_answers(comparison: Comparison, workspace: Workspace, max_answers: int = MOST) -> list[ChangedAnswer]:
     """Return the answers whose M_all changed most from the first system to the second, losses before gains."""
-    ours, theirs = (_answers_by_cell(side.frame) for side in comparison.sides)
+    ours, theirs = (_select_latest_scored_answers(side.frame) for side in comparison.sides)
     paired = ours.merge(theirs, on=_CELL, suffixes=("", "_now"))
     change = (paired["m_all_now"] - paired["m_all"]).round(9)
     paired = paired.assign(change=change, size=-change.abs())[change != 0]
     rows = paired.sort_values(["size", "change", *_CELL], kind="stable").head(max_answers).to_dict("records")
-    replies = _read_replies(
+    replies = _read_replies_to_show(
         workspace, [(row[f"run{side}"], row[f"key{side}"]) for row in rows for side in ("", "_now")]
     )
     return [
@@ -72,7 +72,7 @@ def find_changed_answers(comparison: Comparison, workspace: Workspace, max_answe
     ]
 
 
-def _answers_by_cell(frame: pd.DataFrame) -> pd.DataFrame:
+def _select_latest_scored_answers(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the scored answers of a side, as they are paired."""
     answer_averages = averages.average_answers(frame)
     rows = answer_averages[(answer_averages["unit"] == "answer") & answer_averages["m_all"].notna()]
@@ -81,55 +81,63 @@ def _answers_by_cell(frame: pd.DataFrame) -> pd.DataFrame:
     return rows.sort_values("run", kind="stable").drop_duplicates(_CELL, keep="last")
 
 
-def _read_replies(workspace: Workspace, places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+def _read_replies_to_show(workspace: Workspace, answer_keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
     """Return the texts of these answers (run, key), and why one is not shown in its place."""
     wanted: dict[str, set[str]] = {}
-    for run, key in places:
+    for run, key in answer_keys:
         wanted.setdefault(run, set()).add(key)
     texts = {}
     for run, keys in wanted.items():
         folder = find_run(workspace, run)
         permission = Permission(folder, folder.manifest())
-        for _, record in folder.read_entries(RecordHead):
+        for _, record in folder.read_answers_as(RecordHead):
             if record.key in keys:
                 free = permission.may_share_reply(record.system, record.document)
                 texts[run, record.key] = (record.reply or "") if free else "(may not be passed on)"
     return texts
 
 
-def as_markdown(
-    comparison: Comparison, changed: Sequence[ChangedAnswer], *, gate: Gate | None = None, report: str = ""
+def render_comparison_markdown(
+    comparison: Comparison,
+    changed_answers: Sequence[ChangedAnswer],
+    *,
+    gate: Gate | None = None,
+    report_reference: str = "",
 ) -> str:
     """Return the comparison for a pull request; `report` is Markdown on where to read more."""
-    first, second = (_format_code(clip(name, _LONGEST)) for name in (comparison.first, comparison.second))
+    first, second = (_format_inline_code(clip(name, _LONGEST)) for name in (comparison.first, comparison.second))
     result = ("fails" if gate.is_failing else "passes") if gate else "compared"
     lines = [
         f"### genaipa: {second} against {first}, {result}",
         "",
-        *((f"Gate: {_escape(str(gate))}", "") if gate else ()),
-        f"Finding: {_escape(f'{comparison.verdict} {comparison.favoured}'.rstrip())}",
+        *((f"Gate: {_escape_markdown(str(gate))}", "") if gate else ()),
+        f"Finding: {_escape_markdown(f'{comparison.verdict} {comparison.favoured}'.rstrip())}",
         "",
-        f"| | A {_escape_cell(first)} | B {_escape_cell(second)} | B \u2212 A | |",
+        f"| | A {_escape_table_bars(first)} | B {_escape_table_bars(second)} | B \u2212 A | |",
         "|---|--:|--:|--:|---|",
-        *(_write_row(row) for row in comparison.frame[comparison.frame["questions"] == "all"].to_dict("records")),
+        *(
+            _render_markdown_row(row)
+            for row in comparison.frame[comparison.frame["questions"] == "all"].to_dict("records")
+        ),
         "",
-        *(map(_write_changed_answer, changed) if changed else ("- No answer has changed its score.",)),
+        *(map(_render_changed_answer, changed_answers) if changed_answers else ("- No answer has changed its score.",)),
         "",
-        report,
+        report_reference,
     ]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _write_row(row: Mapping[Any, Any]) -> str:
+def _render_markdown_row(row: Mapping[Any, Any]) -> str:
     overall = row["family"] == "primary endpoint"
     name, digits = ("M_all", 1) if overall else (str(row["measure"]), 2)
     means = (f"{row[mean]:.{digits}f}".replace("-", "\u2212") for mean in ("mean_a", "mean_b"))
     return (
-        f"| {_escape_cell(_escape(name))} | {' | '.join(means)} | {describe_change(row)} | {_describe_meaning(row)} |"
+        f"| {_escape_table_bars(_escape_markdown(name))} | {' | '.join(means)} | "
+        f"{format_change_with_interval(row)} | {_describe_change_for_second(row)} |"
     )
 
 
-def _describe_meaning(row: Mapping[Any, Any]) -> str:
+def _describe_change_for_second(row: Mapping[Any, Any]) -> str:
     """Write what a row means for the second system."""
     if row["test"] == "none":
         return "too few questions"
@@ -140,24 +148,27 @@ def _describe_meaning(row: Mapping[Any, Any]) -> str:
     return "worse" if row["difference"] > 0 else "better"
 
 
-def _write_changed_answer(answer: ChangedAnswer) -> str:
+def _render_changed_answer(answer: ChangedAnswer) -> str:
     before, after = answer.scores
-    head = f"- **{_escape(answer.question)}** {_format_code(answer.text)}: M\\_all {before:.0f} \u2192 {after:.0f}"
+    head = (
+        f"- **{_escape_markdown(answer.question)}** {_format_inline_code(answer.text)}: M\\_all {before:.0f} "
+        f"\u2192 {after:.0f}"
+    )
     return "<br>".join(
-        (head, *(f"{side} {_format_code(text)}" for side, text in zip("AB", answer.replies, strict=True)))
+        (head, *(f"{side} {_format_inline_code(text)}" for side, text in zip("AB", answer.replies, strict=True)))
     )
 
 
-def link_report(report: Path, page: Path) -> str:
+def render_report_link(report: Path, page: Path) -> str:
     """Return the link from a page to a report or a folder of files, by its path."""
     path = os.path.relpath(report, page.parent).replace(os.sep, "/")
     target = re.sub(r"([<>\\])", r"\\\1", path)
-    return f"More: [{_escape(path)}](<{target}>)"
+    return f"More: [{_escape_markdown(path)}](<{target}>)"
 
 
-def name_report(runs: Sequence[str]) -> str:
+def render_report_command(runs: Sequence[str]) -> str:
     """Return the command that makes the report on these runs."""
-    return f"More: {_format_code(command('genaipa', 'report', *runs))}"
+    return f"More: {_format_inline_code(shell_command('genaipa', 'report', *runs))}"
 
 
 _ACTIVE = re.compile(r"[\\`*_{}\[\]<>()#+!|~&@:$]|(?<=www)\.")
@@ -165,18 +176,18 @@ _STOP = "\u2060"
 """A sign without width, between what would call somebody, or an issue, and the name."""
 
 
-def _escape(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     """Return a line in which nothing is markup, a link, a mention or an issue's number."""
-    return _ACTIVE.sub(lambda sign: f"\\{sign[0]}{_STOP if sign[0] in '@#' else ''}", put_on_one_line(text))
+    return _ACTIVE.sub(lambda sign: f"\\{sign[0]}{_STOP if sign[0] in '@#' else ''}", clean_name_on_one_line(text))
 
 
-def _format_code(text: str) -> str:
+def _format_inline_code(text: str) -> str:
     """Return a text as code, clipped, in one line: between more backticks than are in it."""
-    line = clip(put_on_one_line(text), _CLIP) if text.strip() else "(empty)"
+    line = clip(clean_name_on_one_line(text), _CLIP) if text.strip() else "(empty)"
     fence = "`" * (max(map(len, re.findall("`+", line)), default=0) + 1)
     return f"{fence} {line} {fence}" if line.startswith("`") or line.endswith("`") else f"{fence}{line}{fence}"
 
 
-def _escape_cell(markdown: str) -> str:
+def _escape_table_bars(markdown: str) -> str:
     """Return Markdown within a table, whose bars end a cell even in code."""
     return re.sub(r"(?<!\\)\|", r"\\|", markdown)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
-from genaipa.plugins import make_each
+from genaipa.plugins import make_plugins_and_problems
 from genaipa.reports.judged.verdicts import LEAST, empty_columns, explain_too_few_answers
 from genaipa.reports.table import make_table
-from genaipa.scoring.agreement import describe_agreement
-from genaipa.scoring.current import select_effective_events
+from genaipa.scoring.agreement import agreement_columns
+from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.stats.agreement import measure_agreement, measure_side_agreement
 
 if TYPE_CHECKING:
@@ -53,11 +53,11 @@ class Ratings:
     values: ClassVar[dict[str, float]]
     """What may be said of a part → its place on a scale, which rises."""
 
-    def count(self, study: Study, events: Iterable[Event]) -> Counts:
+    def count_ratings(self, study: Study, events: Iterable[Event]) -> Counts:
         """Count what these events say of each part of the study's answers; a part of which none says anything lacks."""
         raise NotImplementedError
 
-    def tabulate_judges(self, study: Study, judges: Verdicts) -> Table | None:  # noqa: ARG002 - may be left out
+    def tabulate_judges_alone(self, study: Study, judges: Verdicts) -> Table | None:  # noqa: ARG002 - may be left out
         """Tabulate what judges alone say of systems, which is no estimate of what people would say."""
         return None
 
@@ -69,9 +69,9 @@ class RatedTables(NamedTuple):
     problems: list[str]
 
 
-def tabulate_each(make: Callable[[Ratings], Table | None]) -> RatedTables:
+def tabulate_ratings_of_packages(make: Callable[[Ratings], Table | None]) -> RatedTables:
     """Make a table of the ratings of each installed package."""
-    ratings, unloaded = make_each("agreement", {}, Ratings)
+    ratings, unloaded = make_plugins_and_problems("agreement", {}, Ratings)
     tables: list[Table] = []
     problems = list(unloaded)
     for name, package_ratings in ratings.items():
@@ -84,50 +84,54 @@ def tabulate_each(make: Callable[[Ratings], Table | None]) -> RatedTables:
     return RatedTables(tables, problems)
 
 
-def tabulate_people(ratings: Ratings, study: Study) -> Table:
+def tabulate_agreement_of_people(ratings: Ratings, study: Study) -> Table:
     """Tabulate the agreement of people with each other; nothing until two have rated the same part."""
-    people = ratings.count(study, study.independent_scores)
+    people = ratings.count_ratings(study, study.independent_scores)
     parts = [part for part, counts in people.items() if counts.sum() > 1]
-    agreement = measure_agreement(_stack_counts(ratings, people, parts), _scale_values(ratings), _number_answers(parts))
-    return _make_table(
+    agreement = measure_agreement(
+        _stack_counts_of_parts(ratings, people, parts), _scale_values(ratings), _number_answers_of_parts(parts)
+    )
+    return _make_agreement_table(
         ratings,
         f"{ratings.noun}-agreement",
         f"Agreement on {ratings.noun}",
-        f"{_describe_measures(ratings)} Over the {ratings.noun} that two or more people rated before they saw each "
+        f"{_describe_agreement_measures(ratings)} Over the {ratings.noun} that two or more people rated "
+        "before they saw each "
         f"other's ratings.",
-        [_make_row(ratings, parts, agreement)] if parts else [],
+        [_make_agreement_row(ratings, parts, agreement)] if parts else [],
     )
 
 
-def tabulate_judges_and_people(ratings: Ratings, study: Study, judges: Verdicts) -> Table:
+def tabulate_agreement_of_judges(ratings: Ratings, study: Study, judges: Verdicts) -> Table:
     """Tabulate the agreement of each judge with people; nothing where no judge rated a part."""
-    people = ratings.count(study, study.independent_scores)
+    people = ratings.count_ratings(study, study.independent_scores)
     rows = []
-    for judge, events in _group_verdicts(study, judges).items():
-        judge_counts = ratings.count(study, events)
+    for judge, events in _group_verdicts_by_judge(study, judges).items():
+        judge_counts = ratings.count_ratings(study, events)
         parts = [part for part in judge_counts if part in people]
         if judge_counts:
-            judged, scored = (_stack_counts(ratings, side, parts) for side in (judge_counts, people))
-            agreement = measure_side_agreement(judged, scored, _scale_values(ratings), _number_answers(parts))
-            rows.append({"judge": judge, **_make_row(ratings, parts, agreement, least_answers=LEAST)})
-    return _make_table(
+            judged, scored = (_stack_counts_of_parts(ratings, side, parts) for side in (judge_counts, people))
+            agreement = measure_side_agreement(judged, scored, _scale_values(ratings), _number_answers_of_parts(parts))
+            rows.append({"judge": judge, **_make_agreement_row(ratings, parts, agreement, least_answers=LEAST)})
+    return _make_agreement_table(
         ratings,
         f"judges-{ratings.noun}",
         f"How far judges agree with people on {ratings.noun}",
-        f"{_describe_measures(ratings)} Each person and each pass counts alike. Not meaningful, and blank, below "
+        f"{_describe_agreement_measures(ratings)} Each person and each pass counts alike. Not meaningful, and "
+        "blank, below "
         f"{LEAST} answers with {ratings.noun} that both rated.",
         rows,
         "judge",
     )
 
 
-def _group_verdicts(study: Study, judges: Verdicts) -> dict[str, list[Event]]:
+def _group_verdicts_by_judge(study: Study, judges: Verdicts) -> dict[str, list[Event]]:
     """Return the verdicts in effect of each judge."""
     verdicts: dict[str, list[Event]] = {name: [] for name in judges.judges}
-    for event in select_effective_events(
+    for event in effective_scores_and_adjudications(
         event for event in study.log.counted if event.scorer == "machine" or event.kind == "undo"
     ):
-        if name := judges.name_scorer(event.analyst):
+        if name := judges.find_judge_name(event.analyst):
             verdicts[name].append(event)
     return verdicts
 
@@ -136,28 +140,28 @@ def _scale_values(ratings: Ratings) -> NDArray[np.float64]:
     return np.array([*ratings.values.values()])
 
 
-def _stack_counts(ratings: Ratings, counts: Counts, parts: Sequence[Part]) -> NDArray[np.int64]:
+def _stack_counts_of_parts(ratings: Ratings, counts: Counts, parts: Sequence[Part]) -> NDArray[np.int64]:
     return np.array([counts[part] for part in parts], dtype=np.int64).reshape(-1, len(ratings.values))
 
 
-def _number_answers(parts: Sequence[Part]) -> NDArray[np.int64]:
+def _number_answers_of_parts(parts: Sequence[Part]) -> NDArray[np.int64]:
     """Return the number of each part's answer."""
     numbers = {answer: number for number, answer in enumerate(dict.fromkeys(answer for answer, _ in parts))}
     return np.array([numbers[answer] for answer, _ in parts], dtype=np.int64)
 
 
-def _make_row(
+def _make_agreement_row(
     ratings: Ratings, parts: Sequence[Part], agreement: ScaleAgreement, least_answers: int = 0
 ) -> dict[str, object]:
     answers = len({answer for answer, _ in parts})
     about: dict[str, object] = {"answers": answers, ratings.noun: len(parts)}
     if answers < least_answers:
         return {**about, "reason": explain_too_few_answers(answers)}
-    row = {**about, **describe_agreement(agreement)}
+    row = {**about, **agreement_columns(agreement)}
     return {**row, "reason": f"all {ratings.noun} were rated alike"} if isnan(agreement.alpha) else row
 
 
-def _describe_measures(ratings: Ratings) -> str:
+def _describe_agreement_measures(ratings: Ratings) -> str:
     values = ", ".join(reversed(ratings.values))
     return (
         f"Krippendorff's alpha over answers and {ratings.noun} ({values}, in this order), with its interval for other "
@@ -165,7 +169,7 @@ def _describe_measures(ratings: Ratings) -> str:
     )
 
 
-def _make_table(
+def _make_agreement_table(
     ratings: Ratings, name: str, title: str, note: str, rows: list[dict[str, object]], *about: str
 ) -> Table:
     columns = [*about, "answers", ratings.noun, *_MEASURES, "reason"]

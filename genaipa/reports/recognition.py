@@ -21,7 +21,7 @@ def document_languages(rows: pd.DataFrame, languages: Mapping[str, str] | None) 
     return {(languages or {}).get(name, ENGLISH.code) for name in rows["document"].unique()}
 
 
-def describe_recognition(rule: Rule, codes: Iterable[str]) -> str:
+def describe_rule_accuracy(rule: Rule, codes: Iterable[str]) -> str:
     """Say how many of 100 the rules recognise in documents' languages (codes), and where nobody has measured that."""
     spoken = sorted(
         (language for code in set(codes) if (language := LANGUAGES.get(code))),

@@ -49,7 +49,7 @@ def visible_headings(table: Table) -> list[str]:
     return [table.headings.get(name, name) for name in table.visible_columns]
 
 
-def numeric_columns(table: Table) -> list[int]:
+def numeric_column_indices(table: Table) -> list[int]:
     """Return the places of the columns that hold numbers, and are written to the right."""
     kinds = table.data.dtypes
     return [
@@ -59,10 +59,10 @@ def numeric_columns(table: Table) -> list[int]:
     ]
 
 
-def as_lines(table: Table) -> list[str]:
+def as_text_lines(table: Table) -> list[str]:
     """Return the table as lines of plain text with aligned columns, without its title and its note."""
-    right = set(numeric_columns(table))
-    cells = [tuple(visible_headings(table)), *(tuple(map(_one_line, row)) for row in table.cells)]
+    right = set(numeric_column_indices(table))
+    cells = [tuple(visible_headings(table)), *(tuple(map(_put_text_on_one_line, row)) for row in table.cells)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     head, *rows = (
         "  ".join(
@@ -93,7 +93,7 @@ def _escape_formulas(column: pd.Series[Any]) -> list[Any]:
     return [escaped.get(value, value) if isinstance(value, str) else value for value in column]
 
 
-def as_rows(table: Table) -> list[dict[str, Any]]:
+def as_json_rows(table: Table) -> list[dict[str, Any]]:
     """Return the data row by row for machines, under the columns' own names; an absent value is None."""
     data = table.data.astype(object).where(table.data.notna(), None)
     return [{str(name): value for name, value in row.items()} for row in data.to_dict(orient="records")]
@@ -101,9 +101,9 @@ def as_rows(table: Table) -> list[dict[str, Any]]:
 
 def as_latex(table: Table) -> str:
     """Return a table that fits a page of LaTeX, with booktabs' rules."""
-    lean = table.lean
+    lean = table.without_repeated_rows
     return render_latex_table(
-        lean.name, lean.title, lean.note, visible_headings(lean), lean.cells, set(numeric_columns(lean))
+        lean.name, lean.title, lean.note, visible_headings(lean), lean.cells, set(numeric_column_indices(lean))
     )
 
 
@@ -117,9 +117,9 @@ def as_html(table: Table, *, max_rows: int | None = None, hrefs: Sequence[str] =
     if max_rows is not None and rows_in_all > max_rows:
         cut = f"Shown here are the first {max_rows:,} of {rows_in_all:,} rows."
         table = replace(table, note=f"{table.note} {cut}".strip(), data=table.data.head(max_rows))
-    right = set(numeric_columns(table))
+    right = set(numeric_column_indices(table))
     head = "".join(
-        f'<th scope="col"{_number_class(index, right)}>{escape_html(name)}</th>'
+        f'<th scope="col"{_number_class_attribute(index, right)}>{escape_html(name)}</th>'
         for index, name in enumerate(visible_headings(table))
     )
     # The first column that holds no number says what the row is about.
@@ -130,7 +130,7 @@ def as_html(table: Table, *, max_rows: int | None = None, hrefs: Sequence[str] =
     faint = {index for index, name in enumerate(columns) if name in table.faint}
     lines = (
         "".join(
-            _html_cell(index, cell, right, lead, href if index in linked else "", faint=index in faint)
+            _render_html_cell(index, cell, right, lead, href if index in linked else "", faint=index in faint)
             for index, cell in enumerate(row)
         )
         for row, href in itertools.zip_longest(table.cells, hrefs[: len(table.data)], fillvalue="")
@@ -145,7 +145,7 @@ def as_html(table: Table, *, max_rows: int | None = None, hrefs: Sequence[str] =
             *(f"<tr>{line}</tr>" for line in lines),
             "</tbody>",
             "</table>",
-            *((f'<p class="note">{render_note(table.note)}</p>',) if table.note and not bare else ()),
+            *((f'<p class="note">{render_note_html(table.note)}</p>',) if table.note and not bare else ()),
         )
     )
 
@@ -154,23 +154,25 @@ FORMS = {".csv": as_csv, ".tex": as_latex}
 """Suffix of a table's file → its text: all that writes such files goes by these."""
 
 
-def render_note(text: str) -> str:
+def render_note_html(text: str) -> str:
     """Return a note as HTML: escaped, and text between backticks as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape_html(text))
 
 
-def _html_cell(index: int, cell: str, right: set[int], lead: int | None, href: str, *, faint: bool) -> str:
+def _render_html_cell(
+    index: int, cell: str, numeric: set[int], header_index: int | None, href: str, *, faint: bool
+) -> str:
     text = f'<a href="{escape_html(href)}">{escape_html(cell)}</a>' if href and cell else escape_html(cell)
     text = f'<span style="color: #767676">{text}</span>' if faint else text
-    kind = ' class="long"' if len(cell) > _FITS and index not in right else _number_class(index, right)
-    return f'<th scope="row"{kind}>{text}</th>' if index == lead else f"<td{kind}>{text}</td>"
+    kind = ' class="long"' if len(cell) > _FITS and index not in numeric else _number_class_attribute(index, numeric)
+    return f'<th scope="row"{kind}>{text}</th>' if index == header_index else f"<td{kind}>{text}</td>"
 
 
-def _number_class(index: int, right: set[int]) -> str:
-    return ' class="number"' if index in right else ""
+def _number_class_attribute(index: int, numeric: set[int]) -> str:
+    return ' class="number"' if index in numeric else ""
 
 
-def _one_line(text: str) -> str:
+def _put_text_on_one_line(text: str) -> str:
     """Return the text without line breaks and characters that steer a terminal."""
     line = " ".join(text.split())
     return line if line.isprintable() else "".join(c if c.isprintable() else "�" for c in line)
@@ -240,24 +242,25 @@ class _Layout:
     wide: float
 
 
-def render_latex_table(name: str, title: str, note: str, head: Sequence[str], body: Cells, right: set[int]) -> str:
+def render_latex_table(name: str, title: str, note: str, head: Sequence[str], body: Cells, numeric: set[int]) -> str:
     r"""Return a floating table labelled `tab:NAME`, or a `longtable`; `right` are the columns that hold numbers."""
-    layout, (note, comment) = _fit_layout(head, body, right), _split_note(note)
+    layout, (note, comment) = _fit_latex_layout(head, body, numeric), _split_note_after_first_sentence(note)
     columns = "".join(
-        ("r" if index in right else "l") if width is None else f">{{\\raggedright\\arraybackslash}}p{{{width:.1f}pt}}"
+        ("r" if index in numeric else "l") if width is None else f">{{\\raggedright\\arraybackslash}}p{{{width:.1f}pt}}"
         for index, width in enumerate(layout.widths)
     )
     heads = " & ".join(layout.head) + r" \\"
-    lines = [_write_row(row, right, layout) for row in body]
-    caption = f"\\caption{{{_write_latex_text(title)}}}\\label{{tab:{name}}}"
+    lines = [_render_latex_row(row, numeric, layout) for row in body]
+    caption = f"\\caption{{{_render_latex_text(title)}}}\\label{{tab:{name}}}"
     size = f"\\{layout.size}\\setlength{{\\tabcolsep}}{{{layout.gap:g}pt}}"
     below = (
-        f"\\begin{{minipage}}{{\\linewidth}}\\footnotesize\\sloppy\\emph{{Note.}} {_latex_note(note)}\\end{{minipage}}"
+        f"\\begin{{minipage}}{{\\linewidth}}\\footnotesize\\sloppy\\emph{{Note.}} "
+        f"{_render_latex_note(note)}\\end{{minipage}}"
         if note
         else ""
     )
-    if len(body) > _LONG or _estimate_height(layout, body, note) > _HIGH:
-        return _join_lines(
+    if len(body) > _LONG or _estimate_table_height(layout, body, note) > _HIGH:
+        return _join_nonempty_lines(
             "% needs \\usepackage{array,booktabs,graphicx,longtable} and UTF-8",
             comment,
             _ONE_COLUMN,
@@ -274,7 +277,7 @@ def render_latex_table(name: str, title: str, note: str, head: Sequence[str], bo
             "\\genaipaback",
         )
     environment = "table" if layout.wide <= _NARROW else "table*"
-    return _join_lines(
+    return _join_nonempty_lines(
         "% needs \\usepackage{array,booktabs,graphicx} and UTF-8",
         comment,
         f"\\begin{{{environment}}}[tbp]",
@@ -293,9 +296,9 @@ def render_latex_table(name: str, title: str, note: str, head: Sequence[str], bo
     )
 
 
-def _split_note(note: str) -> tuple[str, str]:
+def _split_note_after_first_sentence(note: str) -> tuple[str, str]:
     """Return the note's first sentence, and the others as lines of a comment."""
-    line = _one_line(note)
+    line = _put_text_on_one_line(note)
     first = first_sentences(line, 1)
     return first, "\n".join(f"% {text}" for text in textwrap.wrap(line[len(first) :].strip(), _COMMENT))
 
@@ -317,22 +320,22 @@ _STEPS = (
 """Steps to make a table fit: the size; headings broken, and turned; how narrow texts may be; the room that there is."""
 
 
-def _fit_layout(head: Sequence[str], body: Cells, right: set[int]) -> _Layout:
+def _fit_latex_layout(head: Sequence[str], body: Cells, numeric: set[int]) -> _Layout:
     """Return the first of the steps by which the table is no wider than a column, else than a page."""
     indices = range(len(head))
     cells = [
-        max(((_measure_number_ems if index in right else _measure_ems)(row[index]) for row in body), default=0.0)
+        max(((_measure_number_ems if index in numeric else _measure_text_ems)(row[index]) for row in body), default=0.0)
         for index in indices
     ]
     chunks = [
-        max((_measure_ems(part) for row in body for part in _split_breakable(row[index])), default=0.0)
+        max((_measure_text_ems(part) for row in body for part in _split_at_line_breaks(row[index])), default=0.0)
         for index in indices
     ]
     for size, broken, turned, floor, room in _STEPS:
         points, gap = _SIZES[size]
         gap = gap if room == _WIDE else _CLOSE
         # A text is broken in what takes the whole page alone.
-        broad = [index in right or room < _WIDE for index in indices]
+        broad = [index in numeric or room < _WIDE for index in indices]
         narrowest = [
             cells[index] if broad[index] else min(cells[index], max(floor, chunks[index])) for index in indices
         ]
@@ -340,30 +343,32 @@ def _fit_layout(head: Sequence[str], body: Cells, right: set[int]) -> _Layout:
         lines = [_break_heading(text, max(cells[index], 4.0)) if broken else [text] for index, text in enumerate(head)]
         upright = [
             turned
-            and (index in right or not floor)
-            and max(map(_measure_ems, lines[index])) > max(narrowest[index], _TURNED)
+            and (index in numeric or not floor)
+            and max(map(_measure_text_ems, lines[index])) > max(narrowest[index], _TURNED)
             for index in indices
         ]
-        heads = [_TURNED if upright[index] else max(map(_measure_ems, lines[index])) for index in indices]
-        widths = _share_width(cells, narrowest, heads, (room - 2 * gap * len(head)) / points)
+        heads = [_TURNED if upright[index] else max(map(_measure_text_ems, lines[index])) for index in indices]
+        widths = _share_column_widths(cells, narrowest, heads, (room - 2 * gap * len(head)) / points)
         if widths is not None:
             break
     final_widths = widths or narrowest
     narrowed = [
-        final_widths[index] * points if index not in right and final_widths[index] < cells[index] else None
+        final_widths[index] * points if index not in numeric and final_widths[index] < cells[index] else None
         for index in indices
     ]
     heading_cells = [
-        f"\\rotatebox{{90}}{{{_write_latex_text(head[index])}}}"
+        f"\\rotatebox{{90}}{{{_render_latex_text(head[index])}}}"
         if upright[index]
-        else _write_stacked_heading(lines[index], "r" if index in right else "l")
+        else _render_stacked_heading(lines[index], "r" if index in numeric else "l")
         for index in indices
     ]
     wide = sum(max(pair) for pair in zip(final_widths, heads, strict=True)) * points + 2 * gap * len(head)
     return _Layout(size, points, gap, narrowed, heading_cells, wide)
 
 
-def _share_width(cells: list[float], narrowest: list[float], heads: list[float], room: float) -> list[float] | None:
+def _share_column_widths(
+    cells: list[float], narrowest: list[float], heads: list[float], room: float
+) -> list[float] | None:
     """Return the columns' widths in ems: what each needs, and its share of what is left; None without enough room."""
     whole = [max(pair) for pair in zip(cells, heads, strict=True)]
     narrow = [max(pair) for pair in zip(narrowest, heads, strict=True)]
@@ -379,34 +384,34 @@ def _break_heading(text: str, width: float) -> list[str]:
     """Return the heading in lines of this many ems, or of a word."""
     lines: list[str] = []
     for word in text.split():
-        if lines and _measure_ems(f"{lines[-1]} {word}") <= width:
+        if lines and _measure_text_ems(f"{lines[-1]} {word}") <= width:
             lines[-1] += f" {word}"
         else:
             lines.append(word)
     return lines or [""]
 
 
-def _write_stacked_heading(lines: Sequence[str], side: str) -> str:
+def _render_stacked_heading(lines: Sequence[str], side: str) -> str:
     if len(lines) == 1:
-        return _write_latex_text(lines[0])
-    inside = r" \\ ".join(map(_write_latex_text, lines))
+        return _render_latex_text(lines[0])
+    inside = r" \\ ".join(map(_render_latex_text, lines))
     return f"\\shortstack[{side}]{{{inside}}}"
 
 
-def _estimate_height(layout: _Layout, body: Cells, note: str) -> float:
+def _estimate_table_height(layout: _Layout, body: Cells, note: str) -> float:
     lines = 0
     for row in body:
         needed = (
-            -(-_measure_ems(cell) * layout.points * 1.1 // width)
+            -(-_measure_text_ems(cell) * layout.points * 1.1 // width)
             for cell, width in zip(row, layout.widths, strict=True)
             if width is not None
         )
         lines += int(max(needed, default=1))
-    return (lines + 3) * layout.points * _LEADING + (_measure_ems(note) * 8 / _WIDE + 1) * _NOTE
+    return (lines + 3) * layout.points * _LEADING + (_measure_text_ems(note) * 8 / _WIDE + 1) * _NOTE
 
 
 @lru_cache(10_000)
-def _measure_ems(text: str) -> float:
+def _measure_text_ems(text: str) -> float:
     """Return the width of a text, by the size of its letters."""
     short = _OVERALL.sub("Mal", text)
     return sum(_EMS.get(sign, 0.72 if sign.isupper() else 0.52 if sign.isascii() else 0.8) for sign in short)
@@ -415,40 +420,40 @@ def _measure_ems(text: str) -> float:
 def _measure_number_ems(cell: str) -> float:
     """Return the width of a number: signs of a formula are wider than a text's."""
     power = _POWER.match(cell)
-    return _measure_ems(cell) + 0.45 * sum(cell.count(sign) for sign in "+-\u2212") + (1.2 if power else 0.0)
+    return _measure_text_ems(cell) + 0.45 * sum(cell.count(sign) for sign in "+-\u2212") + (1.2 if power else 0.0)
 
 
-def _split_breakable(text: str) -> list[str]:
+def _split_at_line_breaks(text: str) -> list[str]:
     return [part for word in text.split() for part in _BREAKS.split(word)]
 
 
 # -- what is written --
 
 
-def _write_row(cells: Sequence[str], right: set[int], layout: _Layout) -> str:
+def _render_latex_row(cells: Sequence[str], numeric: set[int], layout: _Layout) -> str:
     """Write one row; in numbers a hyphen is a minus and an exponent a power, and long names may break behind a `/`."""
     written = []
     for index, cell in enumerate(cells):
-        if index in right:
-            written.append(_write_number(cell))
+        if index in numeric:
+            written.append(_render_latex_number(cell))
         elif layout.widths[index] is None:
-            written.append(_write_latex_text(cell))
+            written.append(_render_latex_text(cell))
         else:
-            written.append("\\allowbreak{}".join(map(_write_latex_text, _BREAKS.split(cell))))
+            written.append("\\allowbreak{}".join(map(_render_latex_text, _BREAKS.split(cell))))
     return " & ".join(written) + r" \\"
 
 
-def _write_number(cell: str) -> str:
+def _render_latex_number(cell: str) -> str:
     power = _POWER.match(cell)
     if power:
         return f"${power[1]}\\times10^{{{'-' if power[2] == '-' else ''}{power[3]}}}$"
-    return _MINUS.sub("$-$", _write_latex_text(cell))
+    return _MINUS.sub("$-$", _render_latex_text(cell))
 
 
-def _write_latex_text(text: str) -> str:
+def _render_latex_text(text: str) -> str:
     """Text in which nothing is a command, and M_all is set as what it is."""
     pieces, end = [], 0
-    line = _one_line(text)
+    line = _put_text_on_one_line(text)
     for match in _OVERALL.finditer(line):
         pieces += [_escape_latex(line[end : match.start()]), r"$M_{\mathrm{all}}$"]
         end = match.end()
@@ -459,10 +464,10 @@ def _escape_latex(text: str) -> str:
     return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], text)
 
 
-def _latex_note(text: str) -> str:
+def _render_latex_note(text: str) -> str:
     """Return a note in LaTeX, with text between backticks set as code."""
-    return re.sub(r"\\textasciigrave\{\}(.*?)\\textasciigrave\{\}", r"\\texttt{\1}", _write_latex_text(text))
+    return re.sub(r"\\textasciigrave\{\}(.*?)\\textasciigrave\{\}", r"\\texttt{\1}", _render_latex_text(text))
 
 
-def _join_lines(*lines: str) -> str:
+def _join_nonempty_lines(*lines: str) -> str:
     return "\n".join(filter(None, lines)) + "\n"

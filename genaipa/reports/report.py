@@ -7,17 +7,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from genaipa.answers.gather import gather_scored_study
+from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.errors import UsageError
 from genaipa.files.html import html_picture, short_repr
 from genaipa.kinds import find_kind
 from genaipa.reports import notable, provenance, writing
 from genaipa.reports.chapters import MadeChapters, make_chapters, overall
-from genaipa.reports.chapters.chapter import find_results
+from genaipa.reports.chapters.chapter import make_results_by_rule
 from genaipa.reports.chapters.cost import CostChapter
 from genaipa.reports.figures.figure import FORMATS, Scope
-from genaipa.reports.render import as_rows
-from genaipa.runs.run import Runs, resolve_runs
+from genaipa.reports.render import as_json_rows
+from genaipa.runs.run import Runs, resolve_workspace_and_run_names
 from genaipa.runs.selection import resolve_system_or_run_name, select_sources
 from genaipa.scoring.rubric import Bounds
 
@@ -62,7 +62,7 @@ class Report:
         bounds = bounds or study.rubric.bands
         procedure = not study.table.empty or not results
         if study.table["counted"].any():
-            study = study.reorder("system", overall.rank_systems(study.table))
+            study = study.reorder_categories("system", overall.rank_systems(study.table))
         chapters, problems = make_chapters(study, bounds) if procedure else MadeChapters([], [])
         if problems:
             study = replace(study, problems=[*study.problems, *problems])
@@ -87,13 +87,13 @@ class Report:
         return {figure.name: figure for chapter in self.chapters for figure in chapter.figures}
 
     @property
-    def key(self) -> Table | None:
+    def main_table(self) -> Table | None:
         """The table that says the most: the leaderboard, the suites', or else the questions and their outcomes."""
         named = (self.tables.get(name) for name in ("leaderboard", "card", "answers"))
         return next(filter(None, named), next(iter(self.tables.values()), None))
 
     @property
-    def keys(self) -> list[Table]:
+    def main_tables(self) -> list[Table]:
         """The tables to read first: `key`, and the main table of each set of items of a suite that this does not show.
 
         A card has one set of items of each suite.
@@ -101,7 +101,7 @@ class Report:
         first_names = [chapter.first for chapter in self.chapters if chapter.is_key]
         names = [name for first in first_names if "card" not in self.tables or len(first) > 1 for name in first]
         named = (self.tables.get(name) for name in ("card", *names))
-        return list({table.name: table for table in (self.key, *named) if table}.values())
+        return list({table.name: table for table in (self.main_table, *named) if table}.values())
 
     @cached_property
     def notable(self) -> list[str]:
@@ -117,7 +117,11 @@ class Report:
     def inputs(self) -> list[Table]:
         """The tables of what went in: runs, systems and texts."""
         study = self.study
-        every = provenance.tabulate_runs(study), provenance.tabulate_systems(study), provenance.tabulate_texts(study)
+        every = (
+            provenance.tabulate_runs(study),
+            provenance.tabulate_systems(study),
+            provenance.tabulate_document_texts(study),
+        )
         return [table for table in every if table]
 
     @property
@@ -133,7 +137,7 @@ class Report:
     def as_json(self) -> dict[str, Any]:
         """Every table as rows for machines, with the sentences that a reader has to know; an absent number is null."""
         tables = {
-            name: {"title": table.title, "note": table.note, "rows": as_rows(table)}
+            name: {"title": table.title, "note": table.note, "rows": as_json_rows(table)}
             for name, table in self.tables.items()
         }
         return {"notable": self.notable, "absent": self.absent, "problems": self.problems, "tables": tables}
@@ -145,7 +149,7 @@ class Report:
     def _repr_html_(self) -> str:
         figure = next(iter(self.figures.values()), None)
         picture = html_picture(figure._repr_png_(), figure.title) if figure else ""
-        return "\n".join(filter(None, (picture, self.key._repr_html_() if self.key else "")))
+        return "\n".join(filter(None, (picture, self.main_table._repr_html_() if self.main_table else "")))
 
     def write(
         self,
@@ -190,16 +194,16 @@ def report(
     >>> _ = figure.suptitle("Three systems, by metric")
     >>> figure.savefig("metrics.png")
     """
-    resolved_workspace, names = resolve_runs(runs, workspace)
-    resolved_workspace.check_output(Path(folder) if folder is not None else None)
+    resolved_workspace, names = resolve_workspace_and_run_names(runs, workspace)
+    resolved_workspace.check_output_outside_data(Path(folder) if folder is not None else None)
     sources = select_sources(resolved_workspace, names, only)
-    left_out = _note_other_tasks(sources)
-    study = gather_scored_study(resolved_workspace, sources, excluded=excluded, corrected=corrected, by=by)
+    left_out = _note_unreported_tasks(sources)
+    study = gather_study_with_stored_scores(resolved_workspace, sources, excluded=excluded, corrected=corrected, by=by)
     study = replace(study, problems=[*study.problems, *left_out])
     results: list[Results] = []
     if not only or not (only.documents or only.experiments):
         tell("scoring by rule")
-        results = find_results(resolved_workspace, sources)
+        results = make_results_by_rule(resolved_workspace, sources)
     full = [resolve_system_or_run_name(resolved_workspace, name).name for name in names]
     tell("computing tables")
     built_report = Report.build(
@@ -212,12 +216,12 @@ def report(
     return built_report
 
 
-def _note_other_tasks(sources: Sequence[Source]) -> list[str]:
+def _note_unreported_tasks(sources: Sequence[Source]) -> list[str]:
     """Sentences on the runs of kinds that have nothing in a report; a UsageError if all are."""
     tasks_by_run = {
         source.folder.name: source.manifest.spec.task
         for source in sources
-        if not (kind := find_kind(source.manifest.spec.kind)).people and not kind.has_results
+        if not (kind := find_kind(source.manifest.spec.kind)).people and not kind.has_results_class
     }
     if tasks_by_run and len(tasks_by_run) == len({source.folder.name for source in sources}):
         raise UsageError(
@@ -255,11 +259,11 @@ def scores(
     extractive    67.02
     Name: m_all, dtype: float64
     """
-    resolved_workspace, names = resolve_runs(runs, workspace)
-    study = gather_scored_study(
+    resolved_workspace, names = resolve_workspace_and_run_names(runs, workspace)
+    study = gather_study_with_stored_scores(
         resolved_workspace, select_sources(resolved_workspace, names), excluded=excluded, scores_alone=not facts
     )
-    table = study.join_facts() if facts else study.table
+    table = study.make_tidy_table() if facts else study.table
     return table if everything else table[table["counted"]].reset_index(drop=True)
 
 
@@ -278,7 +282,7 @@ def load_answers(runs: Runs = (), *, workspace: WorkspaceLike = None, corrected:
     extractive    7
     Name: yes, dtype: int64
     """
-    resolved_workspace, names = resolve_runs(runs, workspace)
-    return gather_scored_study(
+    resolved_workspace, names = resolve_workspace_and_run_names(runs, workspace)
+    return gather_study_with_stored_scores(
         resolved_workspace, select_sources(resolved_workspace, names), corrected=corrected
     ).rows_once_per_answer()

@@ -11,7 +11,7 @@ from genaipa.errors import UnknownNameError, UnscoredError, UsageError
 from genaipa.questions.sets import WORDINGS
 from genaipa.reports.chapters.prompting import sort_prompt_sets
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.procedure import procedure_plan
+from genaipa.runs.procedure import require_procedure_plan
 from genaipa.tasks.prompts import PUBLISHED
 
 if TYPE_CHECKING:
@@ -42,12 +42,12 @@ class Side:
     asked: dict[tuple[str, str, Wording], set[str]]
 
     @property
-    def prompts(self) -> set[str]:
+    def prompt_sets(self) -> set[str]:
         """The sets of prompts that its scored answers were given to."""
         return {*self.frame.loc[self.frame["counted"], "prompts"]} - {""}
 
     @property
-    def questions(self) -> set[tuple[str, str]]:
+    def document_questions(self) -> set[tuple[str, str]]:
         """Pairs of a document and a question about it."""
         return {(document, question) for document, question, _ in self.asked}
 
@@ -76,17 +76,19 @@ def build_side(
     several systems, or no score there.
     """
     frame = select_system_rows(name, sources, frame)
-    new_side = Side(name, _select_experiments(name, frame, experiments, judge), defaultdict(set), defaultdict(set))
+    new_side = Side(
+        name, _select_scored_experiment_rows(name, frame, experiments, judge), defaultdict(set), defaultdict(set)
+    )
     documents, runs = set(new_side.frame["document"]), set(new_side.frame["run"])
     loaded: dict[str, dict[str, tuple[str, ...]]] = {}
     for source in sources:
         if source.folder.name in runs:
-            manifest, plan = source.manifest, procedure_plan(source.manifest.spec)
+            manifest, plan = source.manifest, require_procedure_plan(source.manifest.spec)
             for document in documents & manifest.documents.keys():
                 new_side.texts[document].add(manifest.documents[document].digest)
                 digest = manifest.digests.questions.get(plan.questions.get(document, ""), "")
                 if digest not in loaded:
-                    loaded[digest] = _read_wordings(Inputs(workspace, source.folder), document)
+                    loaded[digest] = _read_question_wordings(Inputs(workspace, source.folder), document)
                 for question, texts in loaded[digest].items():
                     for wording, text in zip(WORDINGS, texts, strict=False):
                         if wording in plan.wordings:
@@ -103,7 +105,9 @@ def select_system_rows(name: str, sources: Sequence[Source], frame: pd.DataFrame
     return frame[(frame["system"] == systems[0]) & frame["run"].isin([source.folder.name for source in sources])]
 
 
-def _select_experiments(name: str, frame: pd.DataFrame, experiments: Collection[str], judge: str = "") -> pd.DataFrame:
+def _select_scored_experiment_rows(
+    name: str, frame: pd.DataFrame, experiments: Collection[str], judge: str = ""
+) -> pd.DataFrame:
     """Return the rows that are compared; a UsageError if none has a score."""
     known_experiments = {*ORDERED["experiment"], *frame["experiment"]}
     for experiment in experiments:
@@ -122,7 +126,7 @@ def _select_experiments(name: str, frame: pd.DataFrame, experiments: Collection[
     raise UnscoredError(f"'{name}' has no score{where} to compare yet; give some with: genaipa score")
 
 
-def _read_wordings(inputs: Inputs, document: str) -> dict[str, tuple[str, ...]]:
+def _read_question_wordings(inputs: Inputs, document: str) -> dict[str, tuple[str, ...]]:
     """Every question that could be asked about a document: id → its original and its paraphrases."""
     question_set = inputs.questions(document)
     return (
@@ -132,17 +136,18 @@ def _read_wordings(inputs: Inputs, document: str) -> dict[str, tuple[str, ...]]:
     )
 
 
-def find_unshared(first: Side, second: Side) -> tuple[list[str], set[tuple[str, str]]]:
+def note_unshared_and_find_common(first: Side, second: Side) -> tuple[list[str], set[tuple[str, str]]]:
     """Sentences on what the two don't share, and the documents and questions that they do."""
-    sentences = _note_unshared(first.name, second.name, "document", first.texts.keys(), second.texts.keys())
+    sentences = _note_unshared_names(first.name, second.name, "document", first.texts.keys(), second.texts.keys())
     documents = first.texts.keys() & second.texts.keys()
     changed = {document for document in documents if first.texts[document] != second.texts[document]}
     sentences += [f"the text of {_list_names(changed, 'document')} is not the same"] if changed else []
     same_documents = documents - changed
     ours, theirs = (
-        {pair for pair in compared_side.questions if pair[0] in same_documents} for compared_side in (first, second)
+        {pair for pair in compared_side.document_questions if pair[0] in same_documents}
+        for compared_side in (first, second)
     )
-    sentences += _note_unshared(
+    sentences += _note_unshared_names(
         first.name, second.name, "question", {q for _, q in ours - theirs}, {q for _, q in theirs - ours}
     )
     shared_wordings = first.asked.keys() & second.asked.keys()
@@ -163,7 +168,7 @@ def find_unshared(first: Side, second: Side) -> tuple[list[str], set[tuple[str, 
             f"the rubric is not the same ({_list_names(rubrics[0], 'digest')} and {_list_names(rubrics[1], 'digest')})"
         )
     # Those of a study are not known: that they are others is said, and can't be helped (`studied`).
-    prompts = [compared_side.prompts - {PUBLISHED} for compared_side in (first, second)]
+    prompts = [compared_side.prompt_sets - {PUBLISHED} for compared_side in (first, second)]
     if all(prompts) and prompts[0] != prompts[1]:
         sentences.append(
             "the prompts are not the same "
@@ -176,14 +181,17 @@ def note_study_prompts(first: Side, second: Side) -> list[str]:
     """Return a sentence where one of the two answered the prompts of a study, and the other did not."""
     return [
         f"{answered_side.name} answered the prompts of its study, which are not known, and {other_side.name} other "
-        f"prompts ({', '.join(sort_prompt_sets(other_side.prompts - {PUBLISHED}))}): part of any difference may come "
+        f"prompts ({', '.join(sort_prompt_sets(other_side.prompt_sets - {PUBLISHED}))}): part of any "
+        "difference may come "
         f"from the prompts."
         for answered_side, other_side in ((first, second), (second, first))
-        if PUBLISHED in answered_side.prompts and other_side.prompts - {PUBLISHED}
+        if PUBLISHED in answered_side.prompt_sets and other_side.prompt_sets - {PUBLISHED}
     ]
 
 
-def _note_unshared(first: str, second: str, noun: str, ours: Collection[str], theirs: Collection[str]) -> list[str]:
+def _note_unshared_names(
+    first: str, second: str, noun: str, ours: Collection[str], theirs: Collection[str]
+) -> list[str]:
     return [
         f"only {name} has the {_list_names(names, noun)}"
         for name, names in ((first, set(ours) - set(theirs)), (second, set(theirs) - set(ours)))

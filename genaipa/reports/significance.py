@@ -9,8 +9,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from genaipa.stats.looks import SIGNIFICANT
-from genaipa.stats.power import POWER, VarianceComponents, estimate_components, find_detectable_differences
-from genaipa.words import number
+from genaipa.stats.power import POWER, VarianceComponents, estimate_variance_components, find_detectable_differences
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,12 +27,12 @@ OVERALL = "M_all"
 _LEAST_WRITTEN = 0.001
 
 
-def write_p(p: float) -> str:
+def format_p_value(p: float) -> str:
     """Return a p as sentences have it: to two digits, or as below the smallest one that is written."""
     return f"p < {_LEAST_WRITTEN}" if p < _LEAST_WRITTEN else f"p = {p:.2g}"
 
 
-def write_confidence(level: float) -> str:
+def format_confidence(level: float) -> str:
     """Write the confidence that belongs to a level, as sentences have it: `95%` of 0.05, `99.9%` of 0.001."""
     return f"{100 * (1 - level):g}%"
 
@@ -53,7 +53,7 @@ IN_FAMILIES = (
 """The families, for the method and every caption."""
 
 
-def describe_meaning(row: Row) -> str:
+def describe_row_meaning(row: Row) -> str:
     """Say what a row means without p-values: for policies like these, else for these documents."""
     if row["test"] == "none":
         return "too few questions to test"
@@ -80,7 +80,7 @@ def agrees_with_ranks(row: Row) -> bool:
     return math.isnan(row["ranks_p"]) or (row["ranks_p"] < row["level"] and row["effect"] * row["difference"] > 0)
 
 
-def describe_scope(matched: Mapping[str, Match], differing: Sequence[str]) -> Iterator[str]:
+def describe_compared_questions(matched: Mapping[str, Match], differing: Sequence[str]) -> Iterator[str]:
     """Sentences on the systems, documents and questions compared."""
     if differing:
         yield f"Only what both have in common is compared: {'; '.join(differing)}."
@@ -94,7 +94,7 @@ def describe_scope(matched: Mapping[str, Match], differing: Sequence[str]) -> It
         return
     questions, pairs = len(match.pairs), int(match.pairs["pairs"].sum())
     yield (
-        f"The comparison covers {number(questions, 'question')}: {number(pairs, 'pair')} in "
+        f"The comparison covers {format_count(questions, 'question')}: {format_count(pairs, 'pair')} in "
         f"{', '.join(match.experiments)}{'' if match.by_question else ', each about the same document'}."
     )
     experiments_by_measure = {
@@ -112,7 +112,9 @@ def describe_scope(matched: Mapping[str, Match], differing: Sequence[str]) -> It
         )
 
 
-def describe_findings(data: pd.DataFrame, first: str, second: str, refused: str = "", judge: str = "") -> Iterator[str]:
+def describe_findings(
+    data: pd.DataFrame, first: str, second: str, refusal_reason: str = "", judge: str = ""
+) -> Iterator[str]:
     """Yield the overall difference and the verdict on it, then what holds in each family of secondary tests.
 
     `refused` says why there is no verdict, `judge` whose verdicts alone are compared.
@@ -126,54 +128,60 @@ def describe_findings(data: pd.DataFrame, first: str, second: str, refused: str 
             )
             if not math.isnan(row[low])
         ]
-        intervals = f" ({write_confidence(row['level'])} intervals: {', '.join(sure)})" if sure else ""
+        intervals = f" ({format_confidence(row['level'])} intervals: {', '.join(sure)})" if sure else ""
         yield (
             f"{OVERALL}: {first} {row['mean_a']:.1f}, {second} {row['mean_b']:.1f}, "
             f"difference {row['difference']:+.1f}{intervals}."
         )
-        sentence = f"No verdict. {refused}" if refused else write_verdict(row, first, second)
+        sentence = f"No verdict. {refusal_reason}" if refusal_reason else write_primary_verdict(row, first, second)
         yield sentence.replace("Verdict", f"Verdict of the judge {judge} alone", 1) if judge else sentence
         if row["warning"]:
             yield row["warning"]
-    if refused:
+    if refusal_reason:
         return
     for family in FAMILIES[1:]:
         tested = data[(data["family"] == family) & (data["test"] != "none")]
         if len(tested):
             tests = "1 test" if len(tested) == 1 else f"{len(tested)} tests, adjusted by Holm's method"
-            yield f"{family[0].upper()}{family[1:]} ({tests}): {_describe_where_they_hold(tested, first, second)}."
+            yield (
+                f"{family[0].upper()}{family[1:]} ({tests}): {_describe_where_differences_hold(tested, first, second)}."
+            )
 
 
-def write_verdict(row: Row, first: str, second: str) -> str:
+def write_primary_verdict(row: Row, first: str, second: str) -> str:
     """Write the conclusion from the primary endpoint for policies like these, and for these documents alone."""
     if row["test"] == "none":
         return f"No verdict: {row['n']} questions are too few to test."
     higher = f"{first if row['difference'] > 0 else second} is higher"
     holds = row["p"] < row["level"]
-    alone = f"{higher if holds else 'the difference may be chance'} ({write_p(row['p'])})"
-    ranks = f" By ranks it may be chance ({write_p(row['ranks_p'])})." if holds and not agrees_with_ranks(row) else ""
+    alone = f"{higher if holds else 'the difference may be chance'} ({format_p_value(row['p'])})"
+    ranks = (
+        f" By ranks it may be chance ({format_p_value(row['ranks_p'])})."
+        if holds and not agrees_with_ranks(row)
+        else ""
+    )
     if holds and row["effect"] * row["difference"] < 0:
         ranks = " By ranks the other is higher."
     if math.isnan(row["policies_p"]):
         return f"Verdict, of these documents only: {alone}.{ranks} {row['why']}"
     conclusion = higher if row["policies_p"] < row["level"] else "the difference may be chance"
     return (
-        f"Verdict: for policies like these, {conclusion} ({write_p(row['policies_p'])}). "
+        f"Verdict: for policies like these, {conclusion} ({format_p_value(row['policies_p'])}). "
         f"For these documents alone it would be: {alone}.{ranks}"
     )
 
 
-def describe_power(match: Match, level: float = SIGNIFICANT) -> Iterator[str]:
+def describe_detectable_difference(match: Match, level: float = SIGNIFICANT) -> Iterator[str]:
     """Yield the size of a difference that a study like this one would find, by how the differences found here vary."""
     named = match.apart[match.apart["document"] != ""]
     pairs = named if len(named) else match.apart
     table = pairs.pivot_table(index="question", columns="document", values="apart")
-    sizes = find_detectable_differences(*table.shape, estimate_components(table.to_numpy()), level=level)
-    if sentence := begin_power_sentence(sizes, len(table), table.shape[1] if len(named) else 0):
+    sizes = find_detectable_differences(*table.shape, estimate_variance_components(table.to_numpy()), level=level)
+    if sentence := begin_detectable_difference_sentence(sizes, len(table), table.shape[1] if len(named) else 0):
         yield f"{sentence}, as the differences found here vary."
 
 
-def _describe_where_they_hold(tested: pd.DataFrame, first: str, second: str) -> str:
+def _describe_where_differences_hold(tested: pd.DataFrame, first: str, second: str) -> str:
     """Return the tests of a family that hold, and for whom."""
     other_analysts = tested["meaning"] == OTHER_PEOPLE
     holds = ~other_analysts & (tested["p_holm"] < tested["level"])
@@ -182,7 +190,7 @@ def _describe_where_they_hold(tested: pd.DataFrame, first: str, second: str) -> 
     unknown, up = tested["policies_p"].isna(), tested["difference"] > 0
     no_word = "for these documents (nothing can be said for policies like these)"
     phrases = [
-        f"{words} {_list_groups(rows)}"
+        f"{words} {_list_measures_with_groups(rows)}"
         for words, rows in (
             (f"{first} is higher in", tested[general & up]),
             (f"{second} is higher in", tested[general & ~up]),
@@ -197,7 +205,7 @@ def _describe_where_they_hold(tested: pd.DataFrame, first: str, second: str) -> 
     return "; ".join(phrases) or "no difference holds"
 
 
-def _list_groups(rows: pd.DataFrame) -> str:
+def _list_measures_with_groups(rows: pd.DataFrame) -> str:
     """Write `accuracy, clarity`; of groups `accuracy (faq, user)`."""
     return ", ".join(
         str(measure) + ("" if set(group["questions"]) == {"all"} else f" ({', '.join(group['questions'])})")
@@ -226,7 +234,7 @@ PUBLISHED = VarianceComponents(questions=262.0, documents=49.0, rest=886.0)
 document for robustness, recall and summary, as `estimate_components` finds them."""
 
 
-def begin_power_sentence(sizes: Detectable, questions: int, documents: int = 0) -> str:
+def begin_detectable_difference_sentence(sizes: Detectable, questions: int, documents: int = 0) -> str:
     """Begin a sentence on the smallest differences that would be found; empty for no size.
 
     They are points of M_all; `documents` is 0 where they are not known.
@@ -241,7 +249,7 @@ def begin_power_sentence(sizes: Detectable, questions: int, documents: int = 0) 
     ]
     if not targets:
         return ""
-    about = f" and {number(documents, 'document')}" if documents else ""
+    about = f" and {format_count(documents, 'document')}" if documents else ""
     return (
         f"Power: with these {questions} questions{about} a difference in M_all {' and one '.join(targets)} "
         f"would be found in {POWER:.0%} of studies"

@@ -10,7 +10,7 @@ import pandas as pd
 
 from genaipa.answers.tidy import list_metrics
 from genaipa.files.html import short_repr
-from genaipa.systems.provider import shorten_names
+from genaipa.systems.provider import shorten_system_names
 from genaipa.words import first_sentences
 
 if TYPE_CHECKING:
@@ -100,11 +100,11 @@ class Table:
     def visible_columns(self) -> list[str]:
         """The columns that people see: those with anything in them, the upper end of an interval in the lower's."""
         names = self.main_columns
-        names = [name for name in names if not name.endswith("high") or _opposite_interval_column(name) not in names]
+        names = [name for name in names if not name.endswith("high") or _other_end_of_interval(name) not in names]
         return [name for name in names if any(self._format_column(name))] or names
 
     @cached_property
-    def lean(self) -> Table:
+    def without_repeated_rows(self) -> Table:
         """The table without rows that say what another one says."""
         data = self.data
         if "questions" not in data or not (data["questions"] == "all").any():
@@ -125,11 +125,11 @@ class Table:
     def _format_column(self, name: str) -> list[str]:
         cells = [self.format_cell(name, value) for value in self.data[name]]
         if name == "system":
-            short = shorten_names(cells)
+            short = shorten_system_names(cells)
             return [short[cell] for cell in cells]
-        if not name.endswith("low") or _opposite_interval_column(name) not in self.data:
+        if not name.endswith("low") or _other_end_of_interval(name) not in self.data:
             return cells
-        ends = (self.format_cell(name, value) for value in self.data[_opposite_interval_column(name)])
+        ends = (self.format_cell(name, value) for value in self.data[_other_end_of_interval(name)])
         return [f"{low} to {high}" if low or high else "" for low, high in zip(cells, ends, strict=True)]
 
     def __repr__(self) -> str:
@@ -151,7 +151,7 @@ class Table:
         return written.lstrip("+-") if not written.strip("+-0.%") else written
 
 
-def _opposite_interval_column(name: str) -> str:
+def _other_end_of_interval(name: str) -> str:
     return f"{name.removesuffix('low')}high" if name.endswith("low") else f"{name.removesuffix('high')}low"
 
 

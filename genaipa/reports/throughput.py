@@ -61,7 +61,7 @@ def calls_by_system(study: Study) -> dict[str, Calls]:
     for source in study.sources:
         facts = source.manifest.systems
         measured_systems = {name for name in source.systems if not (name in facts and facts[name].words == "recording")}
-        for _, call in source.folder.read_entries(_Call):
+        for _, call in source.folder.read_answers_as(_Call):
             if call.system in measured_systems:
                 tokens = float(call.usage.input + call.usage.output) if call.usage else np.nan
                 answered = call.kind == "answer" and call.status != "failed"
@@ -75,7 +75,7 @@ def calls_by_system(study: Study) -> dict[str, Calls]:
     return calls
 
 
-def measure_busy_seconds(calls: Calls) -> tuple[float, int]:
+def measure_busy_seconds_and_pauses(calls: Calls) -> tuple[float, int]:
     """Return the seconds during which any of the calls was out, without pauses, and the number of pauses."""
     order = np.argsort(calls.begin, kind="stable")
     begin, latest = calls.begin[order], np.maximum.accumulate(calls.end[order])
@@ -87,7 +87,7 @@ def measure_busy_seconds(calls: Calls) -> tuple[float, int]:
     return whole - float(pauses.sum()), len(pauses)
 
 
-def throughput_of_study(study: Study) -> Table:
+def study_throughput_table(study: Study) -> Table:
     """Return the rates of each system over the time in which it was asked; empty where none took measured time."""
     batched = any(has_batches(source.folder.path) for source in study.sources)
     return throughput_table(calls_by_system(study), batched=batched)
@@ -97,7 +97,7 @@ def throughput_table(calls_of: dict[str, Calls], *, batched: bool) -> Table:
     """Return a row for each system: its answers, the minutes in which it was asked, and its rates over these."""
     rows = []
     for system, calls in calls_of.items():
-        seconds, pauses = measure_busy_seconds(calls)
+        seconds, pauses = measure_busy_seconds_and_pauses(calls)
         minutes = seconds / 60
         tokens = np.nan if np.isnan(calls.tokens).all() else float(np.nansum(calls.tokens))
         rows.append(

@@ -18,7 +18,7 @@ from genaipa.answers import tidy as tidy_table
 from genaipa.answers.tidy import plain_texts
 from genaipa.errors import UsageError
 from genaipa.reports import page, provenance
-from genaipa.reports.figures.figure import save_figure
+from genaipa.reports.figures.figure import save_figure_and_data
 from genaipa.reports.render import FORMS
 
 if TYPE_CHECKING:
@@ -48,12 +48,12 @@ def write_report(
 ) -> Path:
     """Write a report (see `Report.write`); gives the path of its page."""
     try:
-        earlier = _find_earlier_files(folder)
+        earlier = _find_earlier_report_files(folder)
         _refuse_foreign_folder(folder, earlier)
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
-            _draw_figures(report, Path(scratch), formats, tell)
-            files = _write_files(report, Path(scratch), whole=whole)
+            _save_figures(report, Path(scratch), formats, tell)
+            files = _write_report_files(report, Path(scratch), whole=whole)
             _refuse_foreign_files(folder, files, earlier)
             for name in files:  # the manifest last
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -65,23 +65,23 @@ def write_report(
     return folder / PAGE
 
 
-def _draw_figures(report: Report, folder: Path, formats: Sequence[Format], tell: Callable[[str], object]) -> None:
+def _save_figures(report: Report, folder: Path, formats: Sequence[Format], tell: Callable[[str], object]) -> None:
     """Draw every figure, telling which of how many; then the tables' turn has come."""
     for number, figure in enumerate(report.figures.values(), 1):
         tell(f"drawing figure {number} of {len(report.figures)}: {figure.name}")
-        save_figure(figure, folder / "figures", formats)
+        save_figure_and_data(figure, folder / "figures", formats)
     tell(f"writing {len(report.tables)} tables and the page")
 
 
-def _write_files(report: Report, folder: Path, *, whole: bool) -> list[str]:
+def _write_report_files(report: Report, folder: Path, *, whole: bool) -> list[str]:
     """Write everything but the figures into the folder that has these; the names, the manifest's last."""
     (folder / "tables").mkdir()
     for table in report.tables.values():
-        write_table(table, folder / "tables")
+        write_table_files(table, folder / "tables")
     pictures = {path.stem: path.read_bytes() for path in (folder / "figures").glob("*.svg")}
     for name, text in page.render_pages(report, pictures, whole=whole).items():
         _write_text_file(folder / name, text)
-    _write_inputs(report, folder / "inputs")
+    _write_report_inputs(report, folder / "inputs")
     frame = report.frame
     if len(frame) or not report.results:
         for name, data in ((ANSWERS, report.study.answers), (SCORES, frame)):
@@ -90,7 +90,7 @@ def _write_files(report: Report, folder: Path, *, whole: bool) -> list[str]:
                 tidy_table.write_frame(data, folder / f"{name}.csv")
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     manifest = {
-        **provenance.make_manifest(report.study),
+        **provenance.make_report_manifest(report.study),
         "selection": sorted(report.selection),
         "bounds": {"green": report.bounds.green, "red": report.bounds.red},
         "excluded_included": bool((frame["counted"] & (frame["excluded"] != "")).any()),
@@ -100,18 +100,18 @@ def _write_files(report: Report, folder: Path, *, whole: bool) -> list[str]:
     return [*names, MANIFEST]
 
 
-def _write_inputs(report: Report, folder: Path) -> None:
+def _write_report_inputs(report: Report, folder: Path) -> None:
     """Write what went in: the runs, systems and texts as tables, and each run's whole manifest."""
     folder.mkdir()
     for table in report.inputs:
-        write_table(table, folder)
+        write_table_files(table, folder)
     for source in report.study.sources:
         manifest = msgspec.json.format(msgspec.json.encode(source.manifest), indent=1).decode()
         name = re.sub(r"[^\w.+-]+", "-", source.folder.name)
         _write_text_file(folder / f"{name}.json", f"{manifest}\n")
 
 
-def write_table(table: Table, folder: Path) -> None:
+def write_table_files(table: Table, folder: Path) -> None:
     """Write a table into a folder in every form; one of more than `READABLE` rows as CSV alone."""
     for suffix, text in FORMS.items():
         if suffix == ".csv" or len(table.data) <= READABLE:
@@ -122,7 +122,7 @@ def _write_text_file(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="")
 
 
-def _find_earlier_files(folder: Path) -> list[str]:
+def _find_earlier_report_files(folder: Path) -> list[str]:
     """Return the files of the report that the folder holds; none if it holds none."""
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file; name a folder for the report.")
@@ -137,7 +137,7 @@ def _find_earlier_files(folder: Path) -> list[str]:
     ]
 
 
-def read_selection(folder: Path) -> list[str] | None:
+def read_report_selection(folder: Path) -> list[str] | None:
     """Return the selection that the report in this folder was made from; None if it is not known."""
     try:
         manifest: Any = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=dict[str, Any])
@@ -165,7 +165,7 @@ def _refuse_foreign_files(folder: Path, files: Sequence[str], earlier: Sequence[
         )
 
 
-def default_folder(workspace: Workspace, selection: Sequence[str]) -> Path:
+def choose_report_folder(workspace: Workspace, selection: Sequence[str]) -> Path:
     """Return `reports/NAME` in the workspace, named after all that the report is about, else `all`.
 
     Where a report on something else has that name already, a number is added.
@@ -174,6 +174,6 @@ def default_folder(workspace: Workspace, selection: Sequence[str]) -> Path:
     named = "+".join(parts[:_NAMED]) + (f"+{len(parts) - _NAMED}-more" if len(parts) > _NAMED else "")
     wanted = workspace.home / "reports" / (named[:_LONGEST].rstrip(".-+") or "all")
     folder, number = wanted, 2
-    while (folder / MANIFEST).is_file() and read_selection(folder) != sorted(selection):
+    while (folder / MANIFEST).is_file() and read_report_selection(folder) != sorted(selection):
         folder, number = wanted.with_name(f"{wanted.name}-{number}"), number + 1
     return folder

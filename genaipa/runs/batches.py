@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from genaipa.runs import journal
-from genaipa.words import number
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,12 +64,12 @@ class Batch:
     why: str = ""
 
     @property
-    def count(self) -> int:
+    def request_count(self) -> int:
         """Number of its lines."""
         return len(self.intended.lines)
 
     @property
-    def names(self) -> list[str]:
+    def request_names(self) -> list[str]:
         """Names of the lines at the provider, in order: equal lines get a number."""
         times: collections.Counter[str] = collections.Counter()
         names = []
@@ -109,10 +109,10 @@ class _Named(msgspec.Struct):
 _named = msgspec.json.Decoder(_Named)
 
 
-def read_result_name(line: bytes) -> str:
+def read_request_name(result_line: bytes) -> str:
     """Return the name that a line of results has; empty for one without, or that is no line of results."""
     try:
-        result = _named.decode(line)
+        result = _named.decode(result_line)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return ""
     return result.custom_id or result.key
@@ -134,7 +134,7 @@ def find_pending_batches(folder: Path) -> Iterator[Batch]:
     return (batch for batch in read_batches(folder).values() if batch.is_pending)
 
 
-def pending_dollars(folder: Path) -> float:
+def max_unrecorded_batch_dollars(folder: Path) -> float:
     """Return the US dollars at most of a run's batches whose results are not in its records yet."""
     batches = read_batches(folder).values()
     return sum(batch.intended.dollars for batch in batches if batch.is_pending or batch.step == "fetched")
@@ -149,5 +149,5 @@ def summarize_pending(batches: Sequence[Batch]) -> str:
     """Count the batches that are out, their questions, and how many are done."""
     questions = sum(len(batch.intended.lines) for batch in batches)
     done = sum(batch.done for batch in batches)
-    out = f"{number(len(batches), 'batch', 'batches')} with {number(questions, 'question')}"
+    out = f"{format_count(len(batches), 'batch', 'batches')} with {format_count(questions, 'question')}"
     return f"{out} {'is' if len(batches) == 1 else 'are'} out; {done:,} done"

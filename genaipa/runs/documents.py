@@ -17,14 +17,14 @@ import msgspec
 
 from genaipa.errors import DataError, GenaipaError, RunError
 from genaipa.files.text import read_text
-from genaipa.policies.corpus import encode_document, examine_corpus, make_document, read_documents
+from genaipa.policies.corpus import encode_corpus_line, examine_corpus, make_document, read_documents
 from genaipa.policies.corpus_file import file_digest
 from genaipa.policies.corpus_index import INDICES, find_indexed_digest
 from genaipa.policies.document import GIVEN, About, Document
 from genaipa.runs import journal
 from genaipa.runs.records import DOCUMENTS
 from genaipa.systems.base import Message, Purpose, Role
-from genaipa.words import some
+from genaipa.words import join_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -48,27 +48,27 @@ class KeptDocuments(Mapping[str, Document]):
         self.path = folder / DOCUMENTS
         self._offsets: dict[str, int] | None = None
 
-    def _index_lines(self) -> dict[str, int]:
+    def _load_document_offsets(self) -> dict[str, int]:
         if self._offsets is None:
             self._offsets = {line.name: offset for offset, line in journal.read_records(self.path, _Name)}
         return self._offsets
 
     def __getitem__(self, name: str) -> Document:
-        cells = journal.read_offsets(self.path, [self._index_lines()[name]], dict[str, Any])[0]
+        cells = journal.read_records_at(self.path, [self._load_document_offsets()[name]], dict[str, Any])[0]
         if not isinstance(cells["text"], str) or not isinstance(cells.get("also", []), list):
             raise DataError(self.path, "is no document; restore the file.", name)
         return make_document(cells)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._index_lines())
+        return iter(self._load_document_offsets())
 
     def __len__(self) -> int:
-        return len(self._index_lines())
+        return len(self._load_document_offsets())
 
-    def load_verified(self, wanted: Mapping[str, DocumentFacts]) -> dict[str, Document]:
+    def load_verified_documents(self, facts_by_name: Mapping[str, DocumentFacts]) -> dict[str, Document]:
         """Return the documents of these facts; a DataError for one that is not there, or has another text."""
-        documents = {name: self[name] for name in wanted if name in self}
-        for name, facts in wanted.items():
+        documents = {name: self[name] for name in facts_by_name if name in self}
+        for name, facts in facts_by_name.items():
             if name not in documents or documents[name].digest != facts.digest:
                 lacks = f"lacks '{name}', with which the run was begun"
                 wrong = lacks if name not in documents else f"has another text of '{name}' than the run was begun with"
@@ -76,7 +76,7 @@ class KeptDocuments(Mapping[str, Document]):
         return documents
 
 
-def load_kept_document(path: Path, name: str, facts: DocumentFacts, layer: str) -> Document:
+def load_verified_document_copy(path: Path, name: str, facts: DocumentFacts, layer: str) -> Document:
     """Return the document whose text a run keeps in a file of its own; a DataError for a lost or another text."""
     about = About(
         company=facts.company,
@@ -93,14 +93,14 @@ def load_kept_document(path: Path, name: str, facts: DocumentFacts, layer: str) 
     return document
 
 
-def text_path(folder: Path, facts: DocumentFacts) -> Path:
+def document_text_path(folder: Path, facts: DocumentFacts) -> Path:
     """Return the file in which a run keeps a document's text."""
     return folder / "documents" / f"{facts.digest}.txt"
 
 
 def encode_documents(documents: Iterable[Document]) -> str:
     """Return the content of the file that keeps these documents."""
-    return b"".join(map(encode_document, documents)).decode()
+    return b"".join(map(encode_corpus_line, documents)).decode()
 
 
 class _StoredMessage(msgspec.Struct, omit_defaults=True):
@@ -125,7 +125,7 @@ class _StoredMessage(msgspec.Struct, omit_defaults=True):
         before, _, after = message.carries.partition(bare) if span else ("", "", "")
         return cls(message.role, message.content, message.purpose, span, (before, after), message.breakpoint)
 
-    def message(self) -> Message:
+    def to_message(self) -> Message:
         """Return the message that was stored."""
         before, after = self.margins
         carries = f"{before}{self.content[slice(*self.carries)]}{after}" if self.carries else ""
@@ -140,7 +140,7 @@ def encode_introduction(messages: Sequence[Message]) -> bytes:
 
 def decode_introduction(content: bytes) -> list[Message]:
     """Return the messages of such a file; msgspec's errors if it holds none."""
-    return [stored.message() for stored in msgspec.json.decode(content, type=list[_StoredMessage])]
+    return [stored.to_message() for stored in msgspec.json.decode(content, type=list[_StoredMessage])]
 
 
 INTRODUCTIONS = "introductions.jsonl"
@@ -165,7 +165,7 @@ class KeptIntroductions:
         self._offsets: dict[str, int] = {}
         self._size = -1
 
-    def _index_lines(self) -> dict[str, int]:
+    def _load_introduction_offsets(self) -> dict[str, int]:
         size = self.path.stat().st_size if self.path.is_file() else 0
         if size != self._size:
             self._offsets = {line.digest: offset for offset, line in journal.read_records(self.path, _Digest)}
@@ -173,20 +173,20 @@ class KeptIntroductions:
         return self._offsets
 
     def __contains__(self, digest: str) -> bool:
-        return digest in self._index_lines()
+        return digest in self._load_introduction_offsets()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._index_lines())
+        return iter(self._load_introduction_offsets())
 
-    def content(self, digest: str) -> bytes:
+    def introduction_content(self, digest: str) -> bytes:
         """Return the content that a file of that introduction would have; a KeyError where there is none."""
-        (introduction,) = journal.read_offsets(self.path, [self._index_lines()[digest]], _Introduction)
+        (introduction,) = journal.read_records_at(self.path, [self._load_introduction_offsets()[digest]], _Introduction)
         return msgspec.json.format(bytes(introduction.messages), indent=1) + b"\n"
 
-    def add(self, digest: str, content: bytes) -> None:
+    def append_introduction(self, digest: str, content: bytes) -> None:
         """Append an introduction; it is on disk when this returns. An OSError leaves the file as it was."""
         line = msgspec.json.encode(_Introduction(digest, msgspec.Raw(msgspec.json.format(content, indent=-1)))) + b"\n"
-        index = self._index_lines()
+        index = self._load_introduction_offsets()
         with self.path.open("ab") as file:
             before = file.tell()
             try:
@@ -198,10 +198,10 @@ class KeptIntroductions:
                 raise
         index[digest], self._size = before, before + len(line)
 
-    def copy_lines_except(self, left_out: set[str]) -> Iterator[bytes]:
+    def lines_without_digests(self, digests: set[str]) -> Iterator[bytes]:
         """Return the file's lines without those for some digests."""
         for _, introduction in journal.read_records(self.path, _Introduction):
-            if introduction.digest not in left_out:
+            if introduction.digest not in digests:
                 yield msgspec.json.encode(introduction) + b"\n"
 
 
@@ -210,7 +210,7 @@ _NAMED = 3
 """Documents that a sentence names."""
 
 
-def load_run_documents(
+def add_run_documents_to_workspace(
     workspace: Workspace, folder: RunFolder, manifest: Manifest, notify: Callable[[str], None]
 ) -> Workspace:
     """Return a workspace that holds the documents of a corpus, or given by themselves, as a run has them.
@@ -219,15 +219,15 @@ def load_run_documents(
     corpus, if that is as it was.
     """
     if manifest.corpus is None:
-        return _restore_given_documents(workspace, folder, manifest)
+        return _add_given_documents_to_workspace(workspace, folder, manifest)
     path, facts = Path(manifest.corpus.file), manifest.corpus
     unchanged = path.is_file() and facts.digest == (
         find_indexed_digest(path, workspace.runs / INDICES) or file_digest(path)
     )
     if (folder.path / DOCUMENTS).is_file():
-        documents = KeptDocuments(folder.path).load_verified(manifest.documents)
+        documents = KeptDocuments(folder.path).load_verified_documents(manifest.documents)
         if not unchanged:
-            change = _describe_changes(path, documents) if path.is_file() else _GONE
+            change = _describe_corpus_changes(path, documents) if path.is_file() else _GONE
             notify(f"{path.name} {change}; the run goes on with its own copies.")
         return workspace.with_documents(documents)
     if not unchanged:
@@ -240,33 +240,35 @@ def load_run_documents(
     )
 
 
-def _restore_given_documents(workspace: Workspace, folder: RunFolder, manifest: Manifest) -> Workspace:
+def _add_given_documents_to_workspace(workspace: Workspace, folder: RunFolder, manifest: Manifest) -> Workspace:
     """Return a workspace that holds the documents that a run was given, from the run's own copies."""
     given_facts = {name: facts for name, facts in manifest.documents.items() if facts.layer == GIVEN}
-    if lost := next((name for name, facts in given_facts.items() if not text_path(folder.path, facts).is_file()), ""):
+    if lost := next(
+        (name for name, facts in given_facts.items() if not document_text_path(folder.path, facts).is_file()), ""
+    ):
         raise RunError(
             f"{folder.name} can't go on: it was cut off before it had a copy of '{lost}'. Begin it with that document "
             "again, by the same command."
         )
     documents = {
-        name: load_kept_document(text_path(folder.path, facts), name, facts, GIVEN)
+        name: load_verified_document_copy(document_text_path(folder.path, facts), name, facts, GIVEN)
         for name, facts in given_facts.items()
     }
     return workspace.with_documents(documents) if documents else workspace
 
 
-def _describe_changes(path: Path, documents: dict[str, Document]) -> str:
+def _describe_corpus_changes(corpus_path: Path, documents: dict[str, Document]) -> str:
     """Return the changes of a corpus since a run took its documents, in words."""
     try:
-        examine_corpus(path)
+        examine_corpus(corpus_path)
         current_digests = {
-            document.name: document.digest for document in read_documents(path) if document.name in documents
+            document.name: document.digest for document in read_documents(corpus_path) if document.name in documents
         }
     except GenaipaError as error:
         return f"has changed since the run was begun, and can't be used any more ({str(error).partition(':')[0]})"
     gone = [name for name in documents if name not in current_digests]
     changed = [name for name, digest in current_digests.items() if documents[name].digest != digest]
     changes = [
-        f"{label} {some(names, _NAMED)}" for label, names in (("another text of", changed), ("no", gone)) if names
+        f"{label} {join_some(names, _NAMED)}" for label, names in (("another text of", changed), ("no", gone)) if names
     ]
     return "has changed since the run was begun: it has " + (" and ".join(changes) or "the run's texts, among others")

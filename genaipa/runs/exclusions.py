@@ -40,16 +40,16 @@ class Exclusion(msgspec.Struct, frozen=True):
         return f"{self.kind}: {self.reason}"
 
 
-def write_exclusions(exclusions: Iterable[Exclusion]) -> bytes:
+def format_exclusions_csv(exclusions: Iterable[Exclusion]) -> bytes:
     """Return the exclusions as the content of a CSV file, one row each."""
     return format_csv(Exclusion, exclusions)
 
 
-def read_exclusions(folder: RunFolder, target: What) -> dict[str, Exclusion]:
+def read_exclusions(folder: RunFolder, excluded_kind: What) -> dict[str, Exclusion]:
     """Return what a run excludes of one sort, by its key; a DataError names a row that can't be read.
 
     Where something is excluded twice, the first row counts.
     """
     path = folder.path / EXCLUSIONS
     rows = read_csv(path, Exclusion) if path.is_file() else []
-    return {row.key: row for row in reversed(rows) if row.what == target}
+    return {row.key: row for row in reversed(rows) if row.what == excluded_kind}

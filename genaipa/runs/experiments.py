@@ -62,14 +62,14 @@ EXPERIMENTS: dict[str, Experiment] = {
 DEFAULT_EXPERIMENT = "procedure"
 
 
-def classify_experiment(kind: str | None, initialization: str, wording: str) -> str:
+def classify_experiment(document_kind: str | None, initialization: str, wording: str) -> str:
     """Return the experiment that an answer belongs to; for a combination without a preset, a name of the same form.
 
     Answers to follow-ups are an experiment apart, whatever the first question's wording.
     """
     if wording == FOLLOW_UP:
-        return f"{classify_experiment(kind, initialization, 'original')}-{FOLLOW_UP}"
-    if kind == "regulation":
+        return f"{classify_experiment(document_kind, initialization, 'original')}-{FOLLOW_UP}"
+    if document_kind == "regulation":
         return "regulation"
     if wording != "original" and initialization == "document":
         return "robustness"

@@ -44,13 +44,13 @@ class Filters:
         wanted = (name for name in manifest.spec.systems if not self.systems or _matches_system(name, self.systems))
         return tuple(name for name in wanted if not _matches_system(name, self.without))
 
-    def selects_answers(self, document: str, kind: str | None, initialization: str, wording: str) -> bool:
+    def selects_answers(self, document: str, document_kind: str | None, initialization: str, wording: str) -> bool:
         """Tell whether an answer with these coordinates about a document of this kind is selected."""
         from genaipa.runs.experiments import classify_experiment
 
         if self.documents and document not in self.documents:
             return False
-        return not self.experiments or classify_experiment(kind, initialization, wording) in self.experiments
+        return not self.experiments or classify_experiment(document_kind, initialization, wording) in self.experiments
 
     def describe(self) -> str:
         """Return the filters that are set; empty where none is."""
@@ -73,7 +73,7 @@ class Filters:
         A NotAmongError for a filter that names nothing of what there is; a misspelt one would go unnoticed. That
         there is nothing published to leave out is no mistake.
         """
-        from genaipa.systems.provider import find_system, list_providers
+        from genaipa.systems.provider import list_providers, match_system_name
 
         systems = {name for _, manifest in runs for name in manifest.spec.systems}
         folders = {folder.name for folder, _ in runs}
@@ -83,7 +83,7 @@ class Filters:
         }
         models = models_by_system(manifest for _, manifest in runs)
         full = {
-            name: name if name in families else find_system(name, systems, models)
+            name: name if name in families else match_system_name(name, systems, models)
             for name in self.systems + self.without
         }
         for name in self.systems:

@@ -26,13 +26,13 @@ from filelock import Timeout
 
 from genaipa.errors import DataError, GenaipaError, RunBusyError, RunError
 from genaipa.files.locks import system_file_lock, take_run_lock
-from genaipa.files.names import clean_folder_name, free_run_folders, make_run_folder
-from genaipa.files.stamps import Stamp, stamp
-from genaipa.files.text import DAMAGE, why
+from genaipa.files.names import clean_folder_name, make_run_folder, propose_run_folder_paths
+from genaipa.files.stamps import Stamp, read_file_stamp
+from genaipa.files.text import DAMAGE, explain_error
 from genaipa.runs import journal
 from genaipa.runs.batches import find_pending_batches
 from genaipa.runs.documents import INTRODUCTIONS, KeptIntroductions, decode_introduction
-from genaipa.runs.integrity import describe_loss, find_flaw
+from genaipa.runs.integrity import describe_lost_answers, describe_record_flaw
 from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST, MANIFEST_COPY, ManifestFolder
 from genaipa.runs.records import ConversationRecord, Manifest, Record, RunStatus
 from genaipa.runs.status import CountedRecord, Tally, count_records, current_status
@@ -69,9 +69,9 @@ class RunFolder(ManifestFolder):
     @classmethod
     def create(cls, runs: Path, manifest: Manifest) -> Self:
         """Make a new folder for this manifest, named after the time and the run's name."""
-        for path in free_run_folders(runs, manifest.name):
+        for path in propose_run_folder_paths(runs, manifest.name):
             try:
-                make_run_folder(path, new=True)
+                make_run_folder(path, must_be_new=True)
             except FileExistsError:
                 continue
             run = cls(path)
@@ -80,14 +80,14 @@ class RunFolder(ManifestFolder):
         raise RunError(f"no free name for a run folder in {runs}.")
 
     @property
-    def folders(self) -> list[Self]:
+    def as_folders(self) -> list[Self]:
         """The run itself, as a study has its slices."""
         return [self]
 
-    def has_name_words(self, words: str) -> bool:
+    def has_exact_name(self, cleaned_name: str) -> bool:
         """Tell whether this is all of the name that the run was given; False where that can't be read."""
         try:
-            return clean_folder_name(self.manifest().name) == words
+            return clean_folder_name(self.manifest().name) == cleaned_name
         except DataError:
             return False
 
@@ -105,7 +105,9 @@ class RunFolder(ManifestFolder):
                 for leftover in self.path.glob(f".{name}.*.tmp"):
                     leftover.unlink(missing_ok=True)  # of a process that was killed
             repairs = self._describe_damage()
-            repairs += [journal.repair_last_line(self.path / name) for name in (ANSWERS, CONVERSATIONS, INTRODUCTIONS)]
+            repairs += [
+                journal.remove_cut_last_line(self.path / name) for name in (ANSWERS, CONVERSATIONS, INTRODUCTIONS)
+            ]
             self._token = uuid.uuid4().hex
             self.write_file(_HOLDER, self._token.encode())
             yield list(filter(None, repairs))
@@ -117,7 +119,7 @@ class RunFolder(ManifestFolder):
         """Return sentences about what is wrong with the manifest, and gone since it was written; empty for nothing."""
         # By itself, since `writing` would hold a manifest, large for a large run, for as long as the run takes.
         try:
-            damage, lack = self.describe_manifest_damage(), self.describe_loss(self.manifest())
+            damage, lack = self.describe_manifest_damage(), self.describe_lost_answers(self.manifest())
         except DataError:  # told by whoever needs the manifest
             return []
         return [f"{self.path / MANIFEST}: {damage}" if damage else "", lack]
@@ -156,25 +158,25 @@ class RunFolder(ManifestFolder):
 
     def answers_file_stamp(self) -> Stamp | None:
         """Return numbers that change with each answer; None if there is none."""
-        return stamp(self.answers)
+        return read_file_stamp(self.answers)
 
-    def read_lines(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
+    def read_answer_lines(self, offset: int = 0) -> Iterator[tuple[int, bytes]]:
         """Yield (place, line) of each whole line of the answers from this place on; an OSError if none can be read."""
-        return journal.read_lines(self.answers, start)
+        return journal.read_lines(self.answers, offset)
 
-    def read_entries(self, kind: type[T]) -> Iterator[tuple[int, T]]:
+    def read_answers_as(self, record_type: type[T]) -> Iterator[tuple[int, T]]:
         """Yield (place, record) of each line of the answers; a RunError for one that has not the sum of its content."""
-        return journal.read_records(self.answers, kind, summed=True)
+        return journal.read_records(self.answers, record_type, has_checksums=True)
 
-    def read_summed_entries(self, kind: type[R]) -> Iterator[tuple[int, R]]:
+    def read_verified_answers_as(self, record_type: type[R]) -> Iterator[tuple[int, R]]:
         """Yield (place, record) of all answers, each as it was written.
 
         A RunError names the line that is no record, or was changed since: results computed from it would be wrong.
         """
         documents = {name: facts.digest for name, facts in self.manifest().documents.items()}
-        withheld = self.is_withheld
-        for number, (offset, record) in enumerate(self.read_entries(kind), 1):
-            if problem := find_flaw(record, documents, withheld=withheld):
+        withheld = self.has_withheld_texts
+        for number, (offset, record) in enumerate(self.read_answers_as(record_type), 1):
+            if problem := describe_record_flaw(record, documents, texts_withheld=withheld):
                 raise RunError(
                     f"{self.answers}: line {number} was changed ({problem}); restore the file, "
                     "or delete that line to have it asked again."
@@ -183,15 +185,15 @@ class RunFolder(ManifestFolder):
 
     def records(self) -> Iterator[Record]:
         """Yield every record in the order in which they were made, failures that were replaced later included."""
-        return (record for _, record in self.read_summed_entries(Record))
+        return (record for _, record in self.read_verified_answers_as(Record))
 
-    def read_records(self, places: list[int]) -> list[Record]:
+    def read_records_at(self, offsets: list[int]) -> list[Record]:
         """Read the records at these places."""
-        return journal.read_offsets(self.answers, places, Record)
+        return journal.read_records_at(self.answers, offsets, Record)
 
     def conversations(self) -> Iterator[ConversationRecord]:
         """Yield the records of how each conversation began."""
-        for _, conversation in journal.read_records(self.conversations_file, ConversationRecord, summed=True):
+        for _, conversation in journal.read_records(self.conversations_file, ConversationRecord, has_checksums=True):
             yield conversation
 
     def read_introduction(self, digest: str) -> list[Message]:
@@ -199,10 +201,10 @@ class RunFolder(ManifestFolder):
         in_lines = digest in self.introductions
         path = self.introductions.path if in_lines else self.path / "introductions" / f"{digest}.json"
         try:
-            content = self.introductions.content(digest) if in_lines else path.read_bytes()
+            content = self.introductions.introduction_content(digest) if in_lines else path.read_bytes()
             messages = decode_introduction(content)
         except (OSError, *DAMAGE) as error:
-            raise DataError(path, f"can't be read ({why(error)}); restore the file.") from None
+            raise DataError(path, f"can't be read ({explain_error(error)}); restore the file.") from None
         if hashlib.sha256(content).hexdigest() != digest:
             raise DataError(path, "was changed since the conversation began; restore the file.")
         return messages
@@ -211,45 +213,45 @@ class RunFolder(ManifestFolder):
 
     def tally_records(self) -> tuple[Tally, dict[str, int]]:
         """Return the counts so far beside the planned ones, and the place of each key's latest record."""
-        return count_records(self.manifest(), self.read_entries(CountedRecord))
+        return count_records(self.manifest(), self.read_answers_as(CountedRecord))
 
-    def read_state(self) -> tuple[Manifest, Tally]:
+    def read_manifest_and_tally(self) -> tuple[Manifest, Tally]:
         """Return the manifest, with an outdated status put right, and the counts."""
         manifest = self.manifest()
-        tally, _ = count_records(manifest, self.read_entries(CountedRecord))
-        manifest.status = self.status(manifest, missing=bool(tally.incomplete_systems()))
+        tally, _ = count_records(manifest, self.read_answers_as(CountedRecord))
+        manifest.status = self.status(manifest, answers_missing=bool(tally.incomplete_systems()))
         return manifest, tally
 
-    def status(self, manifest: Manifest, *, missing: bool) -> RunStatus:
+    def status(self, manifest: Manifest, *, answers_missing: bool) -> RunStatus:
         """Return the status now, wherever it is shown; `missing` says that answers are."""
         abandoned = manifest.status == "running" and not self.is_held_for_writing()
         return current_status(
             manifest.status,
             abandoned=abandoned,
             batches_pending=abandoned and any(find_pending_batches(self.path)),
-            missing=missing,
+            answers_missing=answers_missing,
         )
 
-    def describe_loss(self, manifest: Manifest | ManifestHead, answer_count: int | None = None) -> str:
+    def describe_lost_answers(self, manifest: Manifest | ManifestHead, answer_count: int | None = None) -> str:
         """Return a sentence about answers that are gone since the manifest was written; empty if none are.
 
         `kept` is how many answers there are, where whoever asks knows.
         """
-        return describe_loss(self.answers, self.name, manifest.totals, answer_count)
+        return describe_lost_answers(self.answers, self.name, manifest.totals, answer_count)
 
     def is_complete(self) -> bool:
         """Tell whether everything was answered, and still is."""
         manifest = self.manifest()
-        if manifest.status != "complete" or self.describe_loss(manifest):
+        if manifest.status != "complete" or self.describe_lost_answers(manifest):
             return False
         # What was imported does not say how long the file was.
-        return bool(manifest.totals.bytes) or self.read_state()[0].status == "complete"
+        return bool(manifest.totals.bytes) or self.read_manifest_and_tally()[0].status == "complete"
 
     @property
     def cost(self) -> float:
         """US dollars that it cost so far, by its answers: after a kill the manifest knows nothing of them."""
         try:
-            return self.read_state()[1].cost
+            return self.read_manifest_and_tally()[1].cost
         except GenaipaError:  # told by whoever carries it out
             with contextlib.suppress(GenaipaError):
                 return self.manifest().totals.cost or 0.0

@@ -14,7 +14,7 @@ import msgspec
 from genaipa import __version__
 from genaipa.errors import RunError
 from genaipa.files.spreadsheets import format_csv, read_csv
-from genaipa.files.text import digest
+from genaipa.files.text import sha256_of
 from genaipa.runs import journal
 from genaipa.runs.experiments import StudyExperiment
 from genaipa.runs.folder import RunFolder
@@ -61,7 +61,7 @@ class PublishedScore(msgspec.Struct, frozen=True):
     cell: str = ""
 
     @property
-    def key(self) -> str:
+    def exclusion_key(self) -> str:
         """The key by which a run excludes it."""
         return f"{self.document}|{self.question}"
 
@@ -70,7 +70,7 @@ class PublishedScore(msgspec.Struct, frozen=True):
         return value
 
 
-def write_published(scores: Iterable[PublishedScore]) -> bytes:
+def format_published_scores_csv(scores: Iterable[PublishedScore]) -> bytes:
     """Return a CSV file of the scores, one row each."""
     return format_csv(PublishedScore, scores)
 
@@ -118,15 +118,15 @@ class RecordedRun:
             digests=Digests(
                 prompts={},
                 documents={name: document.digest for name, document in self.documents.items()},
-                questions={name: digest(text) for name, text in self.questions.items()},
-                annotations={name: digest(text) for name, text in self.annotations.items()},
+                questions={name: sha256_of(text) for name, text in self.questions.items()},
+                annotations={name: sha256_of(text) for name, text in self.annotations.items()},
                 systems={system: f"{system}, imported from {self.source}"},
             ),
             documents={name: DocumentFacts.from_document(document) for name, document in self.documents.items()},
             systems={system: SystemFacts(system, words=self.words, notes=[f"Imported from {self.source}."])},
             orders=self.orders,
             versions={"genaipa": __version__},
-            totals=count_totals(self.records),
+            totals=count_records_by_status(self.records),
         )
 
     @property
@@ -138,11 +138,11 @@ class RecordedRun:
         return {
             **{path: text.encode() for path, text in texts.items()},
             **self.more,
-            **run_files(self.manifest, self.records),
+            **encode_answers_and_manifest(self.manifest, self.records),
         }
 
 
-def count_totals(records: Sequence[Record]) -> Totals:
+def count_records_by_status(records: Sequence[Record]) -> Totals:
     """Count the records of a recorded run by their status."""
     counts = Counter(record.status for record in records)
     return Totals(
@@ -154,9 +154,9 @@ def count_totals(records: Sequence[Record]) -> Totals:
     )
 
 
-def run_files(manifest: Manifest, records: Iterable[Record]) -> dict[str, bytes]:
+def encode_answers_and_manifest(manifest: Manifest, records: Iterable[Record]) -> dict[str, bytes]:
     """Return the two files that every recorded run has: its answers, and its manifest."""
-    return {ANSWERS: b"".join(map(journal.encode_line, records)), MANIFEST: encode_manifest(manifest)}
+    return {ANSWERS: b"".join(map(journal.encode_record_line, records)), MANIFEST: encode_manifest(manifest)}
 
 
 def is_imported(folder: RunFolder) -> bool:
@@ -169,16 +169,16 @@ def file_has_content(path: Path, content: bytes) -> bool:
     return path.is_file() and path.read_bytes() == content
 
 
-def write_run(path: Path, files: dict[str, bytes]) -> list[str]:
+def update_run_folder(run_path: Path, files: dict[str, bytes]) -> list[str]:
     """Bring a run folder to these files; the run's name if that changed anything."""
-    if all(file_has_content(path / name, content) for name, content in files.items()):
+    if all(file_has_content(run_path / name, content) for name, content in files.items()):
         return []
     try:
-        path.mkdir(parents=True, exist_ok=True)
-        folder = RunFolder(path)
+        run_path.mkdir(parents=True, exist_ok=True)
+        folder = RunFolder(run_path)
         with folder.hold_for_writing():
             for name, content in files.items():
                 folder.write_file(name, content)
     except OSError as error:
-        raise RunError(f"{error.filename or path} can't be written ({error.strerror}).") from None
-    return [path.name]
+        raise RunError(f"{error.filename or run_path} can't be written ({error.strerror}).") from None
+    return [run_path.name]

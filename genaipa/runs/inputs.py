@@ -17,7 +17,7 @@ import msgspec
 from genaipa.errors import DataError, GenaipaError, UnknownNameError, UsageError
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.kinds import DEFAULT
-from genaipa.languages.catalog import ENGLISH, language_from_name
+from genaipa.languages.catalog import ENGLISH, language_of_prompt_set
 from genaipa.policies.document import Document, load_document
 from genaipa.questions.annotations import (
     Annotations,
@@ -25,14 +25,14 @@ from genaipa.questions.annotations import (
     find_annotations,
     find_corrections,
     find_question_set,
-    index_annotated_texts,
+    map_annotated_digests_to_names,
     map_to_questions,
     match_questions,
     read_annotations,
 )
 from genaipa.questions.sets import FOLLOW_UP, Question, QuestionSet, followed_question_id
 from genaipa.runs import journal
-from genaipa.runs.documents import KeptDocuments, load_kept_document, text_path
+from genaipa.runs.documents import KeptDocuments, document_text_path, load_verified_document_copy
 from genaipa.runs.manifest import MANIFEST
 from genaipa.runs.procedure import find_procedure_plan, read_coordinates
 from genaipa.systems.base import Message, Purpose
@@ -78,13 +78,13 @@ class Inputs:
         # Caches of this run alone, which go when it goes.
         self.document = cache(self._load_document)
         self.questions = cache(self._load_questions)
-        self._set = cache(self._read_set)
+        self._set = cache(self._read_question_set)
         self.question = cache(self._find_question)
         self._workspace_document = cache(self._find_workspace_document)
         self._annotations = cache(self._find_annotations)
         self._corrected = cache(self._correct_annotations)
-        self._spans = cache(self._find_spans)
-        self._texts = cache(self._index_texts)
+        self._spans = cache(self._find_document_part_spans)
+        self._texts = cache(self._index_annotated_texts)
         self._introduction_digests: dict[str, str] = {}
         self._conversations_size = 0
 
@@ -94,11 +94,11 @@ class Inputs:
             raise DataError(self.folder.path / MANIFEST, f"knows no document '{name}'.")
         facts = self.manifest.documents[name]
         if self._kept:
-            return self._kept.load_verified({name: facts})[name]
+            return self._kept.load_verified_documents({name: facts})[name]
         held = self._workspace_document(name)
         if held is not None:
             return held
-        return load_kept_document(text_path(self.folder.path, facts), name, facts, self.folder.name)
+        return load_verified_document_copy(document_text_path(self.folder.path, facts), name, facts, self.folder.name)
 
     def _find_workspace_document(self, name: str) -> Document | None:
         """Return the workspace's document, if its text is that of the run."""
@@ -112,11 +112,11 @@ class Inputs:
         """Return the questions that were asked about a document, from the run's copy; None if that can't be read."""
         return self._set(self._sets.get(document, ""))
 
-    def _read_set(self, name: str) -> QuestionSet | None:
+    def _read_question_set(self, name: str) -> QuestionSet | None:
         path = self.folder.path / "questions" / f"{name}.yaml"
         try:
             question_set = read_yaml(path, QuestionSet)
-            digest = "" if self.folder.is_withheld else self.manifest.digests.questions.get(name, "")
+            digest = "" if self.folder.has_withheld_texts else self.manifest.digests.questions.get(name, "")
             if digest and hashlib.sha256(path.read_bytes()).hexdigest() != digest:
                 problem = (
                     f"{path}: has changed since the run was made; restore the file. Tables by category rely on it."
@@ -132,7 +132,7 @@ class Inputs:
         question_set = self.questions(document)
         return next((q for q in question_set.questions if q.id == question), None) if question_set else None
 
-    def wording(self, record: Record) -> str:
+    def question_in_wording_of_set(self, record: Record) -> str:
         """Return the record's question as the question set words it, the company filled in.
 
         Not as the system was asked it: numbering or quotes that one study put around a question for one system would
@@ -149,7 +149,7 @@ class Inputs:
         except (UnknownNameError, IndexError):
             return record.asked
 
-    def original_wording(self, record: Record) -> str:
+    def original_of_paraphrase(self, record: Record) -> str:
         """Return the original wording of a record's question, the company filled in; empty if that was asked."""
         question_set, question = self.questions(record.document), self.question(record.document, record.question)
         if read_coordinates(record).wording in ("original", FOLLOW_UP) or question_set is None or question is None:
@@ -159,7 +159,7 @@ class Inputs:
     def _company_name(self, record: Record) -> str:
         return self.manifest.documents[record.document].company
 
-    def annotated_answer(
+    def annotated_answer_and_part_set(
         self, document: str, question: str, *, corrected: bool = False
     ) -> tuple[AnnotatedAnswer | None, str]:
         """Return the annotated answer and the part set that its "Part n" refers to; (None, "") where there is none.
@@ -176,7 +176,7 @@ class Inputs:
         annotations, question_set = self._annotations(document), self.questions(document)
         if annotations is None or question_set is None:
             return annotations
-        key = self._cache_key(document)
+        key = self._annotations_cache_key(document)
         if annotations is self._shared.get(key):
             key = ("corrected", *key)
             if key not in self._shared:
@@ -214,7 +214,7 @@ class Inputs:
         try:
             workspace_document, key = (
                 self.document(document) if self._kept else self._workspace_document(document),
-                self._cache_key(document),
+                self._annotations_cache_key(document),
             )
             if key in self._shared:
                 return self._shared[key]
@@ -224,7 +224,7 @@ class Inputs:
                 else None
             )
             if workspace_document is not None and workspace_answers is not None and workspace_answers.of_this_text:
-                self._shared[key] = self._map_annotations(
+                self._shared[key] = self._map_annotations_to_questions(
                     document, workspace_answers.annotations, workspace_answers.question_set
                 )
                 return self._shared[key]
@@ -235,37 +235,37 @@ class Inputs:
             ):
                 # Where the workspace knows annotations to be about another text, an older run took them over by name.
                 return None
-            return self._map_annotations(document, run_copy, None)
+            return self._map_annotations_to_questions(document, run_copy, None)
         except DataError as error:
             self.problems.append(f"{error} Answers about {document} are shown without annotated ones.")
             return None
 
-    def _cache_key(self, document: str) -> tuple[object, ...]:
+    def _annotations_cache_key(self, document: str) -> tuple[object, ...]:
         """Return the key of the facts on which the workspace's annotated answers about a document depend."""
         facts, question_set = self.manifest.documents[document], self.questions(document)
         questions = hashlib.sha256(msgspec.json.encode(question_set)).digest()
         return document, facts.digest, facts.company, self._sets.get(document), questions
 
-    def _index_texts(self) -> dict[str, str] | None:
+    def _index_annotated_texts(self) -> dict[str, str] | None:
         """Return the texts with annotated answers in the workspace, for documents of a corpus; None for any others."""
-        return index_annotated_texts(self.workspace) if self._kept else None
+        return map_annotated_digests_to_names(self.workspace) if self._kept else None
 
-    def _map_annotations(
-        self, document: str, annotations: Annotations, written_for: QuestionSet | None
+    def _map_annotations_to_questions(
+        self, document: str, annotations: Annotations, source_questions: QuestionSet | None
     ) -> Annotations | None:
         """Return the annotated answers to the questions that were asked; `written_for` are those of the annotations."""
         name, question_set = self._sets.get(document), self.questions(document)
-        if question_set is None or (written_for is None and annotations.questions == name):
+        if question_set is None or (source_questions is None and annotations.questions == name):
             # A run keeps annotations as those of the questions that it asks.
             return annotations if annotations.questions == name else None
         return map_to_questions(
             annotations,
-            written_for or find_question_set(self.workspace, annotations.questions),
+            source_questions or find_question_set(self.workspace, annotations.questions),
             question_set,
             self.manifest.documents[document].company,
         )
 
-    def part_spans(self, record: MeasuredHead) -> tuple[tuple[int, int], ...]:
+    def document_part_spans(self, record: MeasuredHead) -> tuple[tuple[int, int], ...]:
         """Return the spans of the document's text in which the system was given it; none if it was not."""
         conversations = [record.conversation]
         if record.coordinates.get("initialization") == "summary-of-document":
@@ -278,11 +278,11 @@ class Inputs:
             # A damaged file beside the answers: "Part 2" can't be resolved, and the answer can be scored.
             return ()
 
-    def _introduction_digest(self, conversation: str) -> str | None:
+    def _introduction_digest(self, conversation_id: str) -> str | None:
         """Return the digest under which the messages before a conversation's first question are kept."""
         path = self.folder.conversations_file
         if (
-            conversation not in self._introduction_digests
+            conversation_id not in self._introduction_digests
             and path.is_file()
             and path.stat().st_size != self._conversations_size
         ):
@@ -290,13 +290,13 @@ class Inputs:
             self._introduction_digests |= {
                 begun.id: begun.introduction for _, begun in journal.read_records(path, _ConversationHead)
             }
-        return self._introduction_digests.get(conversation)
+        return self._introduction_digests.get(conversation_id)
 
-    def _find_spans(self, introduction: str, document: str) -> tuple[tuple[int, int], ...]:
+    def _find_document_part_spans(self, introduction_digest: str, document: str) -> tuple[tuple[int, int], ...]:
         text, end, spans = self.document(document).text, 0, []
-        for message in self.folder.read_introduction(introduction):
+        for message in self.folder.read_introduction(introduction_digest):
             if message.purpose == "part":
-                span = _find_span(text, end, message.carries or message.content)
+                span = _find_next_part_span(text, end, message.carries or message.content)
                 if span is None:
                     return ()
                 end = span[1]
@@ -304,15 +304,15 @@ class Inputs:
         return tuple(spans)
 
 
-def _find_span(text: str, end: int, message: str) -> tuple[int, int] | None:
+def _find_next_part_span(document_text: str, previous_end: int, message: str) -> tuple[int, int] | None:
     """Start and end of the part of a text that continues at `end` and that a message contains, among other words."""
-    start = end + len(text[end:]) - len(text[end:].lstrip())
+    start = previous_end + len(document_text[previous_end:]) - len(document_text[previous_end:].lstrip())
     for characters in _BEGINNINGS:
-        position = message.find(text[start : start + characters])
+        position = message.find(document_text[start : start + characters])
         if position >= 0:
-            pairs = zip(text[start:], message[position:], strict=False)
+            pairs = zip(document_text[start:], message[position:], strict=False)
             length = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-            return start, start + len(text[start : start + length].rstrip())
+            return start, start + len(document_text[start : start + length].rstrip())
     return None
 
 
@@ -327,7 +327,7 @@ _PURPOSES: dict[RecordKind, tuple[Purpose, Purpose]] = {
 """The roles of the question and the reply of each kind of record."""
 
 
-def load_conversation(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> list[Message]:
+def load_conversation_up_to(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> list[Message]:
     """Return the messages up to and with this record: introduction, turns before it, its question, the reply if any.
 
     `offsets` are the byte offsets of the latest record of each key (`folder.tally_records`): only the texts of this
@@ -335,8 +335,8 @@ def load_conversation(folder: RunFolder, record: Record, offsets: Mapping[str, i
     """
     if record.after:
         first_key = f"{record.conversation}|{followed_question_id(record.question)}"
-        first = folder.read_records([offsets[first_key]])[0]
-        return load_conversation(folder, first, offsets) + _turn_messages(record, record.reply)
+        first = folder.read_records_at([offsets[first_key]])[0]
+        return load_conversation_up_to(folder, first, offsets) + _turn_messages(record, record.reply)
     begun = next((c for c in folder.conversations() if c.id == record.conversation), None)
     messages = []
     # Acknowledgements are asked for while an introduction is made: what came before them are others of theirs.
@@ -347,14 +347,14 @@ def load_conversation(folder: RunFolder, record: Record, offsets: Mapping[str, i
         plan = find_procedure_plan(folder.manifest().spec)
         prompts = record.coordinates.get("prompts") or next(iter(plan.prompts if plan else ()), "")
         for earlier in _earlier_replies(folder, record, offsets):
-            messages += _turn_messages(earlier, earlier.reply or language_from_name(prompts).no_answer)
+            messages += _turn_messages(earlier, earlier.reply or language_of_prompt_set(prompts).no_answer)
     return messages + _turn_messages(record, record.reply)
 
 
 def _earlier_replies(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> list[Record]:
     """Return the replies of the same kind that the same conversation had before this one, in their order."""
     start = record.key.removesuffix(record.question) if record.task == DEFAULT else f"{record.system}|{record.task}|"
-    records = folder.read_records([offset for key, offset in offsets.items() if key.startswith(start)])
+    records = folder.read_records_at([offset for key, offset in offsets.items() if key.startswith(start)])
     candidates = (r for r in records if (r.conversation, r.kind) == (record.conversation, record.kind))
     return sorted((r for r in candidates if r.turn < record.turn and r.reply is not None), key=lambda r: r.turn)
 

@@ -25,7 +25,7 @@ from genaipa.runs.records import (
     answer_digest,
     record_key,
 )
-from genaipa.words import number as number_of
+from genaipa.words import format_count as number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -44,7 +44,7 @@ class Damage(NamedTuple):
     problem: str
 
 
-def find_flaw(record: RecordHead, documents: Mapping[str, str], *, withheld: bool) -> str:
+def describe_record_flaw(record: RecordHead, document_digests: Mapping[str, str], *, texts_withheld: bool) -> str:
     """Return the flaw of a record, in words; empty if it has none. `documents` are the run's, name → digest.
 
     In a packed run texts may be `withheld`; what is not there can't be checked.
@@ -54,30 +54,30 @@ def find_flaw(record: RecordHead, documents: Mapping[str, str], *, withheld: boo
         return "its key does not fit its content"
     if r.status == "failed":
         return "it failed, and holds a reply" if r.reply is not None else ""
-    if withheld and (r.reply is None or r.asked == LEFT_OUT):
+    if texts_withheld and (r.reply is None or r.asked == LEFT_OUT):
         return ""
     if r.reply is None:
         return f"it is {r.status}, and holds no reply"
-    digest = answer_digest(documents.get(r.document, ""), r.asked, r.reply, r.after)
+    digest = answer_digest(document_digests.get(r.document, ""), r.asked, r.reply, r.after)
     return "" if digest == r.digest else "its text does not fit its digest"
 
 
-def describe_loss(answers: Path, name: str, totals: Totals, answer_count: int | None) -> str:
+def describe_lost_answers(answers_path: Path, run_name: str, totals: Totals, answer_count: int | None) -> str:
     """Return a sentence about answers that are gone from the file of a run; see `RunFolder.describe_loss`."""
     # The manifest of an imported run does not say how long the file was.
-    size = answers.stat().st_size if answers.is_file() else 0
+    size = answers_path.stat().st_size if answers_path.is_file() else 0
     if totals.bytes <= size and (totals.bytes or answer_count is None or totals.answer_count <= answer_count):
         return ""
     if answer_count is not None and answer_count >= totals.answer_count:
-        return f"{answers}: is shorter than the run left it, though it has as many answers; restore the file."
+        return f"{answers_path}: is shorter than the run left it, though it has as many answers; restore the file."
     fewer = (
         f"{totals.answer_count - answer_count:,} of {totals.answer_count:,} answers are"
         if answer_count is not None
         else "answers are"
     )
     return (
-        f"{answers}: {fewer} gone since the run was left; restore the file, or have them asked again with: "
-        f"genaipa run --resume {name}"
+        f"{answers_path}: {fewer} gone since the run was left; restore the file, or have them asked again with: "
+        f"genaipa run --resume {run_name}"
     )
 
 
@@ -89,13 +89,13 @@ def find_damage(folder: RunFolder) -> Iterator[Damage]:
         return  # told by whoever checks the manifest
     if mismatch := folder.describe_sum_mismatch() or folder.describe_copy_mismatch():
         yield Damage(folder.path / "manifest.json", "", mismatch)
-    yield from _check_records(folder, manifest)
-    yield from _check_documents(folder, manifest)
-    yield from _check_files(folder, manifest)
+    yield from _find_record_damage(folder, manifest)
+    yield from _find_document_damage(folder, manifest)
+    yield from _find_file_damage(folder, manifest)
 
 
-def _check_files(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
-    for name, digest in _expected_files(folder, manifest).items():
+def _find_file_damage(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
+    for name, digest in _expected_file_digests(folder, manifest).items():
         path = folder.path / name
         try:
             content = path.read_bytes()
@@ -106,15 +106,15 @@ def _check_files(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
                 yield Damage(path, "", "has changed since the run was made; restore the file.")
 
 
-def _check_records(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
+def _find_record_damage(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
     documents = {name: facts.digest for name, facts in manifest.documents.items()}
-    path, withheld = folder.answers, folder.is_withheld
+    path, withheld = folder.answers, folder.has_withheld_texts
     line_numbers, conversations = dict[str, int](), set[str]()
     try:
-        for number, (_, record) in enumerate(folder.read_entries(Record), 1):
+        for number, (_, record) in enumerate(folder.read_answers_as(Record), 1):
             if record.started:  # an import knows the beginning of some conversations at most
                 conversations.add(record.conversation)
-            if problem := find_flaw(record, documents, withheld=withheld):
+            if problem := describe_record_flaw(record, documents, texts_withheld=withheld):
                 yield Damage(path, f"line {number}", f"was changed: {problem}; restore the file.")
             elif record.kind == "answer" and record.status != "failed":
                 if record.key in line_numbers:
@@ -134,9 +134,9 @@ def _check_records(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
                 yield Damage(folder.conversations_file, "", lacks)
 
 
-def _matches_facts(document: Document, facts: DocumentFacts, *, withheld: bool) -> bool:
+def _matches_facts(document: Document, facts: DocumentFacts, *, texts_withheld: bool) -> bool:
     """Tell whether a line's document is the one that the run notes, in everything that is noted of it."""
-    line, left_out = DocumentFacts.from_document(document), withheld and not document.text
+    line, left_out = DocumentFacts.from_document(document), texts_withheld and not document.text
     if left_out:
         line = replace(line, digest=facts.digest)
     if not document.about.language and (left_out or not facts.language):
@@ -144,24 +144,24 @@ def _matches_facts(document: Document, facts: DocumentFacts, *, withheld: bool) 
     return line == facts
 
 
-def _check_documents(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
+def _find_document_damage(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
     """Yield the lines of a run of a corpus that are not as their digests say; a pack leaves texts out."""
     stored_documents = KeptDocuments(folder.path)
     try:
         for name, facts in manifest.documents.items() if stored_documents else ():
             if name not in stored_documents or not _matches_facts(
-                stored_documents[name], facts, withheld=folder.is_withheld
+                stored_documents[name], facts, texts_withheld=folder.has_withheld_texts
             ):
                 yield Damage(stored_documents.path, name, "has changed since the run was made; restore the file.")
     except GenaipaError as error:
         yield Damage(stored_documents.path, "", f"can't be read ({error})")
     lines = KeptIntroductions(folder.path)
     for digest in lines:
-        if hashlib.sha256(lines.content(digest)).hexdigest() != digest:
+        if hashlib.sha256(lines.introduction_content(digest)).hexdigest() != digest:
             yield Damage(lines.path, digest[:12], "has changed since the run was made; restore the file.")
 
 
-def _expected_files(folder: RunFolder, manifest: Manifest) -> dict[str, str]:
+def _expected_file_digests(folder: RunFolder, manifest: Manifest) -> dict[str, str]:
     """Return path in the folder → SHA-256 of every file that the folder has to have and whose digest was kept.
 
     A pack leaves texts out, and words of questions and annotated answers; it has digests of its own.
@@ -185,7 +185,7 @@ def _expected_files(folder: RunFolder, manifest: Manifest) -> dict[str, str]:
         for conversation in conversations
         if conversation.introduction and conversation.introduction not in lines
     }
-    if not folder.is_withheld:
+    if not folder.has_withheld_texts:
         return digests
     whole = ("documents/", "introductions/", "prompts/")
     return {

@@ -15,7 +15,7 @@ import msgspec
 
 from genaipa.errors import NoRoomError, RunError
 from genaipa.files.atomic import sync_folder
-from genaipa.files.text import DAMAGE, why
+from genaipa.files.text import DAMAGE, explain_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,22 +33,22 @@ _SUM = b',"sum":"%s"}\n'
 _LENGTH = len(_SUM % (b"0" * 16))
 
 
-def encode_line(record: msgspec.Struct) -> bytes:
+def encode_record_line(record: msgspec.Struct) -> bytes:
     """Return a record as a line, with its sum."""
     content = _encoder.encode(record)[:-1]
-    return content + _compute_sum(content)
+    return content + _format_checksum_ending(content)
 
 
 def has_valid_sum(line: bytes) -> bool:
     """Tell whether a line has the sum of its content."""
-    return line[-_LENGTH:] == _compute_sum(line[:-_LENGTH])
+    return line[-_LENGTH:] == _format_checksum_ending(line[:-_LENGTH])
 
 
-def _compute_sum(content: bytes) -> bytes:
-    return _SUM % hashlib.blake2b(content, digest_size=8).hexdigest().encode()
+def _format_checksum_ending(line_content: bytes) -> bytes:
+    return _SUM % hashlib.blake2b(line_content, digest_size=8).hexdigest().encode()
 
 
-def repair_last_line(path: Path) -> str:
+def remove_cut_last_line(path: Path) -> str:
     """Take a half-written last line away; a sentence about it, empty if there was none.
 
     A process that dies while it writes leaves at most one line without its end. What it held was never reported as
@@ -74,48 +74,48 @@ def repair_last_line(path: Path) -> str:
     return f"{path.name}: the last line was cut off ({size - end} bytes); it is taken away and will be asked again."
 
 
-def read_lines(path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
+def read_lines(path: Path, start_offset: int = 0) -> Iterator[tuple[int, bytes]]:
     """Yield (byte offset, line) for each whole line from this offset on; an OSError for a file that can't be read."""
     # Lines longer than half of the usual buffer are put together of two reads each.
     with path.open("rb", buffering=_READ) as file:
-        file.seek(start)
+        file.seek(start_offset)
         for line in file:
             if line.endswith(b"\n"):
-                yield start, line
-            start += len(line)
+                yield start_offset, line
+            start_offset += len(line)
 
 
-def read_records(path: Path, kind: type[T], *, summed: bool = False) -> Iterator[tuple[int, T]]:
+def read_records(path: Path, record_type: type[T], *, has_checksums: bool = False) -> Iterator[tuple[int, T]]:
     """Return (byte offset, record) for each whole line; a RunError naming file and line for one that is not a record.
 
     A kind with fewer fields than the lines hold reads faster: the rest is skipped. Where lines are `summed`, the error
     also names one that was changed.
     """
-    return decode_lines(path, read_lines(path), kind, summed=summed) if path.exists() else iter(())
+    return decode_lines(path, read_lines(path), record_type, has_checksums=has_checksums) if path.exists() else iter(())
 
 
 def decode_lines(
-    path: Path, numbered_lines: Iterable[tuple[int, bytes]], kind: type[T], *, summed: bool = False
+    path: Path, lines_with_offsets: Iterable[tuple[int, bytes]], record_type: type[T], *, has_checksums: bool = False
 ) -> Iterator[tuple[int, T]]:
     """Yield (byte offset, record) for each of the lines of a file."""
-    decode = msgspec.json.Decoder(kind).decode
-    for number, (offset, content) in enumerate(numbered_lines, 1):
+    decode = msgspec.json.Decoder(record_type).decode
+    for number, (offset, content) in enumerate(lines_with_offsets, 1):
         try:
             record = decode(content)
         except DAMAGE as error:
-            wrong = f"is not a record ({why(error)})"
+            wrong = f"is not a record ({explain_error(error)})"
         else:
             # Whoever knows more of it says first what is wrong with it.
             yield offset, record
-            if not summed or has_valid_sum(content):
+            if not has_checksums or has_valid_sum(content):
                 continue
             wrong = "was changed (it has not the sum of its content)"
         raise RunError(f"{path}: line {number} {wrong}; restore the file, or delete that line to have it asked again.")
 
 
-def read_offsets(path: Path, offsets: list[int], kind: type[T]) -> list[T]:
+def read_records_at(path: Path, offsets: list[int], record_type: type[T]) -> list[T]:
     """Return the records at these byte offsets; a RunError for an offset without a record of this kind."""
-    decode = msgspec.json.Decoder(kind).decode
+    decode = msgspec.json.Decoder(record_type).decode
     with path.open("rb") as file:
         records = []
         for offset in offsets:
@@ -123,7 +123,9 @@ def read_offsets(path: Path, offsets: list[int], kind: type[T]) -> list[T]:
             try:
                 records.append(decode(file.readline()))
             except DAMAGE as error:
-                raise RunError(f"{path}: byte {offset} begins no record ({why(error)}); restore the file.") from None
+                raise RunError(
+                    f"{path}: byte {offset} begins no record ({explain_error(error)}); restore the file."
+                ) from None
     return records
 
 
@@ -136,22 +138,22 @@ class AnswerFollower:
         self._stamp: tuple[int, int, int] | None = None
         self._offset, self._last = 0, (0, b"")
 
-    def has_changed(self) -> bool:
+    def has_changed_since_last_call(self) -> bool:
         """Tell whether it has changed since the last call; quick where it hasn't."""
         before, self._stamp = self._stamp, self.folder.answers_file_stamp() or self._stamp
         return self._stamp != before
 
-    def is_unedited(self) -> bool:
+    def is_last_line_in_place(self) -> bool:
         """Tell whether the last line read is still in its place; if not, someone has edited or restored the file."""
         offset, last = self._last
         try:
-            return not last or next(self.folder.read_lines(offset), (0, b""))[1] == last
+            return not last or next(self.folder.read_answer_lines(offset), (0, b""))[1] == last
         except OSError:
             return True
 
     def read_new_lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield (place, line) of each whole line since the last time."""
-        for offset, line in self.folder.read_lines(self._offset):
+        for offset, line in self.folder.read_answer_lines(self._offset):
             self._offset, self.lines, self._last = offset + len(line), self.lines + 1, (offset, line)
             yield offset, line
 
@@ -172,7 +174,7 @@ class Journal:
     async def append(self, record: msgspec.Struct) -> int:
         """Return a record's byte offset once it is on disk; a RunError if it can't be (nothing half-written stays)."""
         done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._waiting.append((encode_line(record), done))
+        self._waiting.append((encode_record_line(record), done))
         if self._writing is None:
             self._writing = asyncio.create_task(self._write_waiting())
         # Shielded: a record that is paid for is written even if whoever waits for it is cancelled.
@@ -184,7 +186,7 @@ class Journal:
             try:
                 offset = await asyncio.to_thread(self._write, b"".join(content for content, _ in batch))
             except OSError as error:
-                failure = NoRoomError.from_os_error(self.path, error, saved="everything before is kept")
+                failure = NoRoomError.from_os_error(self.path, error, what_is_saved="everything before is kept")
                 for _, done in batch:
                     if not done.done():
                         done.set_exception(failure)

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from genaipa.errors import DataError, NoRoomError, OtherFormatError
-from genaipa.files.atomic import replacing
-from genaipa.files.stamps import now, stamp
-from genaipa.files.text import DAMAGE, why
+from genaipa.files.atomic import open_for_atomic_write
+from genaipa.files.stamps import now, read_file_stamp
+from genaipa.files.text import DAMAGE, explain_error
 from genaipa.kinds import DEFAULT, find_kind
 from genaipa.policies.statistics import Statistics
 from genaipa.runs.records import FORMAT, Manifest, RunStatus, Slice, Totals
@@ -53,7 +53,7 @@ def read_withheld(folder: RunFolder) -> Withheld:
     try:
         return msgspec.json.decode(path.read_bytes(), type=Withheld)
     except (OSError, *DAMAGE) as error:
-        raise DataError(path, f"can't be read ({why(error)}); unpack the study again.") from None
+        raise DataError(path, f"can't be read ({explain_error(error)}); unpack the study again.") from None
 
 
 ANSWERS = "answers.jsonl"
@@ -80,10 +80,10 @@ def _compute_sum(fields: dict[str, Any]) -> str:
     return hashlib.sha256(msgspec.json.encode(summed_fields, order="deterministic")).hexdigest()
 
 
-def has_wrong_sum(content: bytes) -> bool:
+def has_wrong_manifest_checksum(manifest_content: bytes) -> bool:
     """Tell whether a manifest was changed since genaipa wrote it; one without a sum, or that is no JSON, was not."""
     try:
-        fields = msgspec.json.decode(content, type=dict[str, Any])
+        fields = msgspec.json.decode(manifest_content, type=dict[str, Any])
     except DAMAGE:
         return False  # told by whoever reads it
     return "sum" in fields and fields["sum"] != _compute_sum(fields)
@@ -98,7 +98,7 @@ class _ManifestFormat(msgspec.Struct):
     shards: Any = None
 
     @property
-    def writer(self) -> str:
+    def writer_version(self) -> str:
         """The version that wrote it, in words."""
         version = self.versions.get("genaipa", "of an unknown version")
         commit = f", commit {self.commit[:8]}" if self.commit else ""
@@ -151,21 +151,21 @@ class ManifestFolder:
         return self.path / CONVERSATIONS
 
     @property
-    def earlier_writer(self) -> str:
+    def unsupported_writer_version(self) -> str:
         """Return the version that wrote it in an earlier form, which is not read; empty for one that is read."""
         try:
             head = msgspec.json.decode((self.path / MANIFEST).read_bytes(), type=_ManifestFormat)
         except (OSError, *DAMAGE):
             return ""
-        return head.writer if head.format < FORMAT or head.shards else ""
+        return head.writer_version if head.format < FORMAT or head.shards else ""
 
     @property
-    def is_withheld(self) -> bool:
+    def has_withheld_texts(self) -> bool:
         """Whether texts were left out of this folder because they may not be passed on."""
         return (self.path / WITHHELD).is_file()
 
     @property
-    def is_judges(self) -> bool:
+    def is_judge_run(self) -> bool:
         """Whether a judge was asked in it; where its manifest is damaged, that is not known, and it is not."""
         try:
             return find_kind(self.manifest().spec.kind).on_answers
@@ -188,15 +188,15 @@ class ManifestFolder:
             except DataError:
                 raise damaged from None
 
-    def _read_manifest(self, name: str) -> Manifest:
-        path = self.path / name
+    def _read_manifest(self, file_name: str) -> Manifest:
+        path = self.path / file_name
         try:
             content = path.read_bytes()
             if _SHARDS in content and (head := msgspec.json.decode(content, type=_ManifestFormat)).shards:
                 raise DataError(
                     path,
                     "was asked in shards, which this genaipa no longer reads; "
-                    f"read it with {head.writer}, or ask again in slices.",
+                    f"read it with {head.writer_version}, or ask again in slices.",
                 )
             try:
                 manifest = msgspec.json.decode(content, type=Manifest)
@@ -211,7 +211,8 @@ class ManifestFolder:
             raise DataError(path, f"can't be read ({error.strerror}).") from None
         except DAMAGE as error:
             raise DataError(
-                path, f"is damaged ({why(error)}); restore it: answers.jsonl beside it still holds the answers."
+                path,
+                f"is damaged ({explain_error(error)}); restore it: answers.jsonl beside it still holds the answers.",
             ) from None
         if problem := manifest.describe_inconsistency():
             raise DataError(path, f"is damaged ({problem}); restore it: answers.jsonl beside it holds the answers.")
@@ -223,10 +224,10 @@ class ManifestFolder:
         """Return the head of the manifest, or else of its copy; the errors of `manifest`."""
         for name in (MANIFEST, MANIFEST_COPY):
             path = self.path / name
-            if file_stamp := stamp(path):
+            if file_stamp := read_file_stamp(path):
                 with contextlib.suppress(OSError, *DAMAGE):
                     head = _read_head(path, file_stamp)
-                    if head.format == FORMAT and (head.slice is None or head.slice.is_possible):
+                    if head.format == FORMAT and (head.slice is None or head.slice.is_valid):
                         return head
         manifest = self.manifest()
         spec = _SpecHead(manifest.spec.systems, manifest.spec.kind, manifest.spec.repetitions)
@@ -251,7 +252,7 @@ class ManifestFolder:
         if MANIFEST in contents and summed == [MANIFEST_COPY]:
             return f"has lost its sum, which its copy has; restore it from {MANIFEST_COPY}."
         for name in summed:
-            if has_wrong_sum(contents[name]):
+            if has_wrong_manifest_checksum(contents[name]):
                 subject = "" if name == MANIFEST else f"its copy {name} "
                 return f"{subject}was changed since the run wrote it; restore the file."
         return ""
@@ -284,7 +285,7 @@ class ManifestFolder:
         """Write a file of the folder, whole or not at all."""
         path = self.path / name
         try:
-            with replacing(path, durable=True) as file:
+            with open_for_atomic_write(path, durable=True) as file:
                 file.write(content)
         except OSError as error:
             raise NoRoomError.from_os_error(path, error) from None

@@ -19,7 +19,7 @@ from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import LEFT_OUT, MANIFEST
 from genaipa.runs.procedure import find_procedure_plan
-from genaipa.runs.selection import find_siblings
+from genaipa.runs.selection import find_slices_of_same_study
 from genaipa.systems.base import Passage
 from genaipa.systems.provider import find_provider
 
@@ -86,7 +86,7 @@ class Permission:
             if not self.may_share_reply(system, document)
         ]
 
-    def redact_record(self, record: Record, is_withheld: Callable[[str], bool]) -> Record:
+    def redact_record(self, record: Record, is_withheld_text: Callable[[str], bool]) -> Record:
         """Return a record without a question or introduction in others' words, and without a reply that quotes them.
 
         `held` tells whether a passage is of a text that is left out.
@@ -94,15 +94,15 @@ class Permission:
         introduces = record.kind != "answer" and record.document in self.documents
         if introduces or record.document in self.restricted_questions:
             record = replace(record, asked=LEFT_OUT)
-        if record.passages and self.retrieves_withheld_text(record, is_withheld):
+        if record.passages and self.has_withheld_passages(record, is_withheld_text):
             record = replace(record, passages=(Passage(LEFT_OUT),) * len(record.passages))
         if not self.may_share_reply(record.system, record.document):
             record = replace(record, reply=None, thoughts="")
         return record
 
-    def retrieves_withheld_text(self, record: Record, is_withheld: Callable[[str], bool]) -> bool:
+    def has_withheld_passages(self, record: Record, is_withheld_text: Callable[[str], bool]) -> bool:
         """Tell whether passages of an answer may be of a text that is left out; all of them are quotations."""
-        return record.document in self.documents or any(is_withheld(passage.text) for passage in record.passages)
+        return record.document in self.documents or any(is_withheld_text(passage.text) for passage in record.passages)
 
     def may_share_annotations(self, document: str) -> bool:
         """Tell whether the words of a document's annotated answers may be passed on; False where there are none."""
@@ -110,24 +110,30 @@ class Permission:
         return file not in self.restricted_files and (self._folder.path / file).is_file()
 
 
-def find_withheld(folder: RunFolder) -> dict[str, KeptDocuments]:
+def find_withheld_documents_of_study(slice_folder: RunFolder) -> dict[str, KeptDocuments]:
     """Return the documents of a slice's whole study whose text may not be passed on, by name, with what keeps them.
 
     None of a run that is no slice.
     """
-    return _find_withheld(tuple(sibling.path for sibling in find_siblings(folder))) if folder.head().slice else {}
+    return (
+        _find_withheld_documents_of_slices(tuple(sibling.path for sibling in find_slices_of_same_study(slice_folder)))
+        if slice_folder.head().slice
+        else {}
+    )
 
 
 @lru_cache(maxsize=2)
-def _find_withheld(paths: tuple[Path, ...]) -> dict[str, KeptDocuments]:
-    slices = [(folder, Permission(folder, folder.manifest())) for folder in map(RunFolder, paths)]
+def _find_withheld_documents_of_slices(slice_paths: tuple[Path, ...]) -> dict[str, KeptDocuments]:
+    slices = [(folder, Permission(folder, folder.manifest())) for folder in map(RunFolder, slice_paths)]
     return {name: KeptDocuments(folder.path) for folder, permission in slices for name in permission.documents}
 
 
-def _read_licenses(folder: Path, kind: str, form: type[QuestionSet | Annotations]) -> Iterator[tuple[str, str]]:
+def _read_licenses(
+    run_path: Path, subfolder: str, record_type: type[QuestionSet | Annotations]
+) -> Iterator[tuple[str, str]]:
     """Yield (path in a run folder, its license) of all files of one kind."""
-    for path in (folder / kind).glob("*.yaml"):
-        yield f"{kind}/{path.name}", read_yaml(path, form).license
+    for path in (run_path / subfolder).glob("*.yaml"):
+        yield f"{subfolder}/{path.name}", read_yaml(path, record_type).license
 
 
 def find_reply_author(manifest: Manifest, system: str) -> Words:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, Protocol, get_
 
 from msgspec.structs import replace
 
-from genaipa.kinds import DEFAULT, Plan, option
+from genaipa.kinds import DEFAULT, Plan, make_plan_option
 from genaipa.questions.sets import FOLLOW_UP, Wording, follow_up_id
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
     documents: tuple[str, ...]
     questions: Annotated[
         dict[str, str],
-        option(
+        make_plan_option(
             "Question sets instead of the ones for the document's kind.",
             "--questions",
             "-q",
@@ -49,7 +49,7 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
     ]
     experiment: Annotated[
         str,
-        option(
+        make_plan_option(
             "quality, robustness, recall, summary, summary-by-name, prompting, regulation or procedure "
             "(default: all initializations).",
             "--experiment",
@@ -60,7 +60,7 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
     ] = ""
     initializations: Annotated[
         tuple[Initialization, ...],
-        option(
+        make_plan_option(
             "company-name, document, summary-by-name, summary-of-document.",
             "--initialization",
             "-i",
@@ -71,7 +71,7 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
     ]
     wordings: Annotated[
         tuple[Wording, ...],
-        option(
+        make_plan_option(
             "original, paraphrase-1, paraphrase-2, paraphrase-3 or all.",
             "--wording",
             before="repetitions",
@@ -81,7 +81,7 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
     ] = ("original",)
     prompts: Annotated[
         tuple[str, ...],
-        option(
+        make_plan_option(
             "Set of prompts: neutral (the default), guided, paper or your own (genaipa prompts).",
             metavar="SET",
             before="repetitions",
@@ -90,7 +90,7 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
     ] = ()
     follow_up: Annotated[
         str,
-        option(
+        make_plan_option(
             "Ask this after each answer, in its conversation; a question's own follow_up comes before it.",
             metavar="TEXT",
             before="resume",
@@ -99,15 +99,15 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
     ] = ""
     limit: Annotated[
         tuple[int, int] | None,
-        option("N or A-B: only these of the shuffled questions.", metavar="N|A-B", before="resume"),
+        make_plan_option("N or A-B: only these of the shuffled questions.", metavar="N|A-B", before="resume"),
     ] = None
     conversation: Annotated[
         ConversationMode,
-        option("shared: one growing history; independent: each question on its own.", before="seed"),
+        make_plan_option("shared: one growing history; independent: each question on its own.", before="seed"),
     ] = "shared"
     part_tokens: Annotated[
         int | None,
-        option(
+        make_plan_option(
             "Size of the parts in which a document is announced.",
             before="temperature",
             panel="How to ask",
@@ -117,7 +117,7 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
     ] = None
     acknowledge: Annotated[
         bool,
-        option(
+        make_plan_option(
             "Let the system itself acknowledge each part, as a web chat would.",
             before="temperature",
             panel="How to ask",
@@ -125,7 +125,7 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
     ] = False
     summary_words: Annotated[
         int,
-        option("Longest summary to ask for.", before="temperature", panel="How to ask", min=10, max=100_000),
+        make_plan_option("Longest summary to ask for.", before="temperature", panel="How to ask", min=10, max=100_000),
     ] = 400
 
     @property
@@ -146,15 +146,15 @@ def find_procedure_plan(spec: RunSpec) -> ProcedurePlan | None:
     return spec.plan if isinstance(spec.plan, ProcedurePlan) else None
 
 
-def procedure_plan(spec: RunSpec) -> ProcedurePlan:
+def require_procedure_plan(spec: RunSpec) -> ProcedurePlan:
     """Return the plan of a run that is of the procedure."""
     assert isinstance(spec.plan, ProcedurePlan), "it is a run of the procedure"
     return spec.plan
 
 
-def ask_about_other_documents(spec: RunSpec, documents: Iterable[str], questions: Mapping[str, str]) -> RunSpec:
+def make_spec_for_other_documents(spec: RunSpec, documents: Iterable[str], question_sets: Mapping[str, str]) -> RunSpec:
     """Return the spec of the same procedure about other documents, each with its question set."""
-    plan = replace(procedure_plan(spec), documents=tuple(documents), questions=dict(questions))
+    plan = replace(require_procedure_plan(spec), documents=tuple(documents), questions=dict(question_sets))
     return replace(spec, plan=plan)
 
 
@@ -205,6 +205,6 @@ def conversation_id(
     return f"{begun}|{prompts}" if prompts else begun
 
 
-def choose_tally_row(task: str, coordinates: Mapping[str, str]) -> str:
+def tally_row_name(task: str, coordinates: Mapping[str, str]) -> str:
     """Return the row of a table of counts to which a record belongs: its initialization, or its other task."""
     return coordinates["initialization"] if task == DEFAULT else task

@@ -15,10 +15,10 @@ from msgspec.structs import force_setattr
 from genaipa.errors import clip
 from genaipa.files.html import short_repr
 from genaipa.files.names import clean_folder_name
-from genaipa.kinds import DEFAULT, as_plan
+from genaipa.kinds import DEFAULT, convert_to_kind_plan
 from genaipa.runs.procedure import ConversationMode, find_procedure_plan
 from genaipa.systems.base import Passage, Sampling, Usage, Words
-from genaipa.words import number
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,9 +51,9 @@ class CorpusFacts(msgspec.Struct, frozen=True, omit_defaults=True):
         return f"{self.asked:,} of {PurePath(self.file).name}"
 
     @property
-    def sentence(self) -> str:
+    def summary_sentence(self) -> str:
         """The corpus's documents and texts, and how many of them are asked about, in a sentence."""
-        sentence = f"{PurePath(self.file).name}: {number(self.documents, 'document')}"
+        sentence = f"{PurePath(self.file).name}: {format_count(self.documents, 'document')}"
         if duplicates := self.documents - self.texts:
             sentence += (
                 f", {duplicates:,} of them with the very text of another of the same company, which is asked about once"
@@ -96,7 +96,7 @@ class RunSpec(Sampling, frozen=True, forbid_unknown_fields=True):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        force_setattr(self, "plan", as_plan(self.kind, self.plan))
+        force_setattr(self, "plan", convert_to_kind_plan(self.kind, self.plan))
 
 
 class FailureInfo(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -302,7 +302,7 @@ class Slice(msgspec.Struct, frozen=True, omit_defaults=True):
     cap: float | None = None
 
     @property
-    def is_possible(self) -> bool:
+    def is_valid(self) -> bool:
         """Whether there can be such a slice."""
         return 1 <= self.index <= self.number <= MOST_SLICES and bool(clean_folder_name(self.study))
 
@@ -372,7 +372,7 @@ class Manifest(msgspec.Struct, omit_defaults=True):
             lost.append("version of genaipa")
         if lost:
             return f"it lacks the {lost[0]}"
-        if self.slice and not self.slice.is_possible:
+        if self.slice and not self.slice.is_valid:
             return f"it is {self.slice.label} of '{clip(self.slice.study)}'"
         if not 1 <= spec.repetitions <= MOST_REPETITIONS:
             return f"{spec.repetitions:.3g} repetitions"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from genaipa.errors import UsageError
-from genaipa.files.html import figure_frame, html_table, short_repr
+from genaipa.files.html import html_table, make_data_frame, short_repr
 from genaipa.runs.procedure import find_procedure_plan
 from genaipa.runs.selection import find_run, find_run_or_study, run_folders
 from genaipa.runs.slices import SlicedStudy, map_slices_to_studies, study_progress
@@ -60,7 +60,7 @@ class Run:
     @property
     def slices(self) -> list[Run]:
         """The slices of a study that are here, each a run; none of any other run."""
-        return [Run(self.workspace, folder) for folder in self._source.folders if folder is not self._source]
+        return [Run(self.workspace, folder) for folder in self._source.as_folders if folder is not self._source]
 
     @property
     def path(self) -> Path:
@@ -70,7 +70,7 @@ class Run:
     @property
     def manifest(self) -> Manifest:
         """The plan, and everything that went in; of a study that of its first slice, with all documents."""
-        first, *other_manifests = (folder.manifest() for folder in self._source.folders)
+        first, *other_manifests = (folder.manifest() for folder in self._source.as_folders)
         for manifest in other_manifests:
             first.documents |= manifest.documents
         return first
@@ -84,7 +84,7 @@ class Run:
         """Return the status and the counts."""
         if isinstance(self._source, SlicedStudy):
             return study_progress(self._source)
-        manifest, tally = self._source.read_state()
+        manifest, tally = self._source.read_manifest_and_tally()
         return manifest.status, tally
 
     def answers(self) -> list[Record]:
@@ -96,12 +96,12 @@ class Run:
         return [record for record in self._latest_records() if record.status == "failed"]
 
     def _latest_records(self) -> list[Record]:
-        return [record for _, record in self._latest_by_folder()]
+        return [record for _, record in self._latest_records_with_folder_names()]
 
-    def _latest_by_folder(self) -> list[tuple[str, Record]]:
+    def _latest_records_with_folder_names(self) -> list[tuple[str, Record]]:
         """Return the latest record of each key, behind the name of the folder that keeps it."""
         latest: dict[str, tuple[str, Record]] = {}
-        for folder in self._source.folders:
+        for folder in self._source.as_folders:
             latest |= {record.key: (folder.name, record) for record in folder.records() if record.kind == "answer"}
         return list(latest.values())
 
@@ -112,20 +112,29 @@ class Run:
         coordinates as columns as well, and the prediction and score (0 to 1) that were read in each.
         Needs pandas: a MissingPackageError where it isn't installed.
         """
-        plan, records = find_procedure_plan(self._source.folders[0].manifest().spec), self._latest_by_folder()
+        plan, records = (
+            find_procedure_plan(self._source.as_folders[0].manifest().spec),
+            self._latest_records_with_folder_names(),
+        )
         sets, columns = ", ".join(plan.prompts) if plan else "", dict.fromkeys(_COLUMNS)
         if plan is None:
             columns |= dict.fromkeys(
                 (*(name for _, record in records for name in record.coordinates), "prediction", "score")
             )
-        return figure_frame((self._frame_row(run, record, sets) for run, record in records), list(columns))
+        return make_data_frame((self._frame_row(run, record, sets) for run, record in records), list(columns))
 
-    def _frame_row(self, run: str, record: Record, prompts: str) -> dict[str, object]:
+    def _frame_row(self, run_name: str, record: Record, prompt_sets: str) -> dict[str, object]:
         row = {name: getattr(record, name, record.coordinates.get(name)) for name in _COLUMNS}
-        row["prompts"] = row["prompts"] or prompts
+        row["prompts"] = row["prompts"] or prompt_sets
         usage = {column: getattr(record.usage, field, None) for column, field in _USAGE.items()}
         task_columns = {**record.coordinates, "prediction": record.prediction, "score": record.score}
-        return {**task_columns, **row, **usage, "run": run, "error": record.error.message if record.error else None}
+        return {
+            **task_columns,
+            **row,
+            **usage,
+            "run": run_name,
+            "error": record.error.message if record.error else None,
+        }
 
     def __repr__(self) -> str:
         status, tally = self._read_progress()
@@ -172,7 +181,7 @@ def list_runs(workspace: WorkspaceLike = None) -> list[Run]:
     return [Run(run_workspace, source) for source in {source.name: source for source in sources}.values()]
 
 
-def resolve_runs(runs: Runs, workspace: WorkspaceLike = None) -> tuple[Workspace, tuple[str, ...]]:
+def resolve_workspace_and_run_names(runs: Runs, workspace: WorkspaceLike = None) -> tuple[Workspace, tuple[str, ...]]:
     """Return the workspace of these runs, and their names; a UsageError for runs of several workspaces."""
     selected = (runs,) if isinstance(runs, str | Run) else tuple(runs)
     homes = {run.workspace.home: run.workspace for run in selected if isinstance(run, Run)}

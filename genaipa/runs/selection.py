@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from genaipa.errors import DataError, UnknownNameError, UsageError, closest, nearest
+from genaipa.errors import DataError, UnknownNameError, UsageError, closest, name_suggestion
 from genaipa.files.names import clean_folder_name
-from genaipa.files.text import digest
+from genaipa.files.text import sha256_of
 from genaipa.kinds import find_kind
 from genaipa.policies.corpus import FACTS
 from genaipa.runs.filters import EVERYTHING, Filters, models_by_system
@@ -21,8 +21,8 @@ from genaipa.runs.folder import RunFolder
 from genaipa.runs.imported import is_imported
 from genaipa.runs.manifest import MANIFEST, MANIFEST_COPY
 from genaipa.runs.slices import SlicedStudy, group_slices, map_slices_to_studies
-from genaipa.systems.provider import find_provider, find_system
-from genaipa.systems.published import find_datasets
+from genaipa.systems.provider import find_provider, match_system_name
+from genaipa.systems.published import map_systems_to_dataset_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -46,10 +46,10 @@ class Source:
     systems: tuple[str, ...]
     only: Filters = EVERYTHING
 
-    def includes(self, line: RecordHead) -> bool:
+    def includes(self, record: RecordHead) -> bool:
         """Tell whether an answer is meant."""
-        way = (line.coordinates.get(name, "") for name in ("initialization", "wording"))
-        return line.system in self.systems and self.includes_answers(line.document, *way)
+        way = (record.coordinates.get(name, "") for name in ("initialization", "wording"))
+        return record.system in self.systems and self.includes_answers(record.document, *way)
 
     def includes_answers(self, document: str, initialization: str, wording: str) -> bool:
         """Tell whether answers with these coordinates are meant."""
@@ -59,35 +59,35 @@ class Source:
         return self.only.selects_answers(document, facts.kind if facts else None, initialization, wording)
 
 
-def select_sources(workspace: Workspace, names: Sequence[str], only: Filters | None = None) -> list[Source]:
+def select_sources(workspace: Workspace, names: Sequence[str], filters: Filters | None = None) -> list[Source]:
     """Return the runs that `resolve_names` finds, as far as the filters take them.
 
     A UsageError where they take none, and for a filter that names nothing of what there is.
     """
-    return apply_filters(resolve_names(workspace, names), only)
+    return apply_filters(find_sources_by_names(workspace, names), filters)
 
 
-def apply_filters(sources: list[Source], only: Filters | None) -> list[Source]:
+def apply_filters(sources: list[Source], filters: Filters | None) -> list[Source]:
     """Return these runs as far as the filters take them; the errors of `select_sources`."""
-    if not only or not sources:
+    if not filters or not sources:
         return sources
-    only = only.resolve([(source.folder, source.manifest) for source in sources])
+    filters = filters.resolve([(source.folder, source.manifest) for source in sources])
     selected = []
     for source in sources:
-        wanted = only.select_systems(source.folder, source.manifest)
+        wanted = filters.select_systems(source.folder, source.manifest)
         if systems := tuple(name for name in wanted if name in source.systems):
-            selected.append(replace(source, systems=systems, only=only))
+            selected.append(replace(source, systems=systems, only=filters))
     if not selected:
         raise UsageError("no answer of these runs is like that; see: genaipa runs")
     return selected
 
 
-def resolve_name(workspace: Workspace, name: str) -> list[Source]:
+def find_sources_by_name(workspace: Workspace, name: str) -> list[Source]:
     """Return the runs and their systems that one name means; see `resolve_names`."""
-    return resolve_names(workspace, [name])
+    return find_sources_by_names(workspace, [name])
 
 
-def resolve_names(workspace: Workspace, names: Sequence[str]) -> list[Source]:
+def find_sources_by_names(workspace: Workspace, names: Sequence[str]) -> list[Source]:
     """Return the named runs, each once: a name is a system's, for all of its runs, or a run's, or RUN:SYSTEM.
 
     A system may be called by its short name (`find_system`) and a run by a part of its name, or `latest`. Without a
@@ -130,9 +130,9 @@ def resolve_system_or_run_name(workspace: Workspace, name: str) -> Meaning:
     whole = name == "latest" or _find_run_path(workspace, name) is not None
     runs = [] if whole else _scorable_runs(workspace)
     systems = list(dict.fromkeys(system for run in runs for system in run.systems))
-    system = find_system(name, systems)
+    system = match_system_name(name, systems)
     if not system and "/" in name:
-        system = find_system(name, systems, models_by_system(run.folder.manifest() for run in runs))
+        system = match_system_name(name, systems, models_by_system(run.folder.manifest() for run in runs))
     if system:
         return Meaning(
             system,
@@ -142,7 +142,7 @@ def resolve_system_or_run_name(workspace: Workspace, name: str) -> Meaning:
         )
     recorded = "/" in name and getattr(find_provider(name), "words", "") == "recording"
     if recorded and not any(is_imported(run.folder) for run in runs):
-        study = find_datasets().get(name, "NAME")
+        study = map_systems_to_dataset_names().get(name, "NAME")
         raise UsageError(f"no run of {name} is here; import the published study with: genaipa get {study} --runs")
     try:
         source, end = find_run_or_study(workspace, name), ""
@@ -161,13 +161,13 @@ def resolve_system_or_run_name(workspace: Workspace, name: str) -> Meaning:
             if misspelt:
                 raise unknown from None
             raise
-    run_systems = source.folders[0].head().spec.systems
+    run_systems = source.as_folders[0].head().spec.systems
     if not end:
-        return Meaning(source.name, [_Part(folder, run_systems) for folder in source.folders])
-    models = models_by_system(folder.manifest() for folder in source.folders[:1])
-    if not (system := find_system(end, run_systems, models)):
+        return Meaning(source.name, [_Part(folder, run_systems) for folder in source.as_folders])
+    models = models_by_system(folder.manifest() for folder in source.as_folders[:1])
+    if not (system := match_system_name(end, run_systems, models)):
         raise unknown if misspelt else UnknownNameError(f"system of the run {source.name}", end, run_systems)
-    return Meaning(f"{source.name}:{system}", [_Part(folder, (system,)) for folder in source.folders])
+    return Meaning(f"{source.name}:{system}", [_Part(folder, (system,)) for folder in source.as_folders])
 
 
 def _scorable_runs(workspace: Workspace) -> list[_Part]:
@@ -191,11 +191,11 @@ def _list_names_to_suggest(systems: Sequence[str], runs: Sequence[_Part]) -> set
     return {*systems, *called, *(["latest"] if runs else [])}
 
 
-def select_folders(workspace: Workspace, names: Sequence[str], only: Filters | None = None) -> list[RunFolder]:
+def select_run_folders(workspace: Workspace, names: Sequence[str], filters: Filters | None = None) -> list[RunFolder]:
     """List the folders of the runs that `select_sources` finds; without names and filters damaged ones, too."""
-    if not (names or only):
+    if not (names or filters):
         return run_folders(workspace)
-    return [source.folder for source in select_sources(workspace, names, only)]
+    return [source.folder for source in select_sources(workspace, names, filters)]
 
 
 def _drop_reruns_of_published_studies(runs: list[_Part]) -> list[_Part]:
@@ -239,13 +239,13 @@ def find_slices(workspace: Workspace, study: str) -> SlicedStudy | None:
     return group_slices(run_folders(workspace)).get(study)
 
 
-def find_siblings(folder: RunFolder) -> list[RunFolder]:
+def find_slices_of_same_study(folder: RunFolder) -> list[RunFolder]:
     """Return all slices of the study that a run is a slice of, itself among them; only the run where it is none."""
     part = folder.head().slice
     if part is None:
         return [folder]
     study = group_slices(_list_folders(folder.path.parent)).get(part.study)
-    return study.folders if study and any(sibling.path == folder.path for sibling in study.folders) else [folder]
+    return study.as_folders if study and any(sibling.path == folder.path for sibling in study.as_folders) else [folder]
 
 
 def describe_study_problems(workspace: Workspace, slices: Iterable[Slice | None]) -> list[str]:
@@ -266,7 +266,7 @@ def find_run(workspace: Workspace, name: str) -> RunFolder:
     if isinstance(source, SlicedStudy):
         raise UsageError(
             f"{source.name} is a study in {source.number:,} slices, each a run of its own; name one of them, such as "
-            f"{source.folders[0].name}."
+            f"{source.as_folders[0].name}."
         )
     return source
 
@@ -283,17 +283,17 @@ def find_run_or_study(workspace: Workspace, name: str) -> RunFolder | SlicedStud
     study_of = map_slices_to_studies(runs)
     studies = {study.name: study for study in study_of.values()}
     if name == "latest" and runs:
-        newest = next((run for run in reversed(runs) if not run.is_judges), runs[-1])
+        newest = next((run for run in reversed(runs) if not run.is_judge_run), runs[-1])
         return study_of.get(newest.name, newest)
     words = clean_folder_name(name) or name
     matching_studies = [study for study in studies.values() if words in clean_folder_name(study.name, _LONGEST)]
-    slice_names = {folder.name for study in matching_studies for folder in study.folders}
+    slice_names = {folder.name for study in matching_studies for folder in study.as_folders}
     matching: list[RunFolder | SlicedStudy] = [
         run for run in runs if (name in run.name or words in run.name) and run.name not in slice_names
     ]
     matching += matching_studies
     if len(matching) > 1:
-        matching = [source for source in matching if source.has_name_words(words)] or matching
+        matching = [source for source in matching if source.has_exact_name(words)] or matching
     if len(matching) == 1:
         return matching[0]
     if matching:
@@ -316,24 +316,25 @@ class Groups(NamedTuple):
     group_by_document: dict[str, str]
 
 
-def group_documents(sources: Iterable[Source], by: str, languages: Mapping[str, str] | None = None) -> Groups:
+def group_documents(sources: Iterable[Source], column: str, languages: Mapping[str, str] | None = None) -> Groups:
     """Return the groups of these runs' documents in a column; a UsageError for one that none of them has.
 
     `languages` are found where metadata state none.
     """
-    detected = {name: code for name, code in (languages or {}).items() if code} if by == "language" else {}
+    detected = {name: code for name, code in (languages or {}).items() if code} if column == "language" else {}
     documents: dict[str, DocumentFacts] = {}
     for source in sources:
         for name, facts in source.manifest.documents.items():
             documents.setdefault(name, facts)
     columns = {name for facts in documents.values() for name in facts.groups}
     columns |= {name for name in FACTS if any(getattr(facts, name) for facts in documents.values())}
-    if by not in columns and not detected:
-        raise UsageError(f"no document of these runs has a column '{by}'{nearest(by, columns)}")
+    if column not in columns and not detected:
+        raise UsageError(f"no document of these runs has a column '{column}'{name_suggestion(column, columns)}")
     groups = {
-        name: str(getattr(facts, by)) if by in FACTS else facts.groups.get(by, "") for name, facts in documents.items()
+        name: str(getattr(facts, column)) if column in FACTS else facts.groups.get(column, "")
+        for name, facts in documents.items()
     }
-    return Groups(by, {name: group or detected.get(name) or NONE for name, group in groups.items()})
+    return Groups(column, {name: group or detected.get(name) or NONE for name, group in groups.items()})
 
 
 @dataclass(frozen=True)
@@ -344,7 +345,7 @@ class Occasion:
     runs: tuple[str, ...]
 
 
-def find_days_of_same_plan(sources: Iterable[Source]) -> dict[str, list[Occasion]]:
+def find_days_of_most_repeated_plan(sources: Iterable[Source]) -> dict[str, list[Occasion]]:
     """Return system → its occasions, the earliest first, of the plan that it was asked on most days, if on several.
 
     A plan is the whole spec but for its systems and repetitions, and the digests of documents, questions and prompts;
@@ -352,7 +353,7 @@ def find_days_of_same_plan(sources: Iterable[Source]) -> dict[str, list[Occasion
     """
     runs_by_day: dict[tuple[str, str], dict[str, list[str]]] = {}
     sources = list(sources)
-    studies = _find_complete_studies(sources)
+    studies = _map_complete_studies_to_days(sources)
     for source in sources:
         manifest, part = source.manifest, source.manifest.slice
         if manifest.status != "complete" or not manifest.created or (part and part.study not in studies):
@@ -374,10 +375,10 @@ def _plan_digest(manifest: Manifest) -> str:
     """Return the digest of a run's plan."""
     spec = msgspec.to_builtins(msgspec.structs.replace(manifest.spec, systems=(), repetitions=1))
     digests = manifest.digests
-    return digest(repr((spec, digests.prompts, digests.documents, digests.questions)))
+    return sha256_of(repr((spec, digests.prompts, digests.documents, digests.questions)))
 
 
-def _find_complete_studies(sources: Iterable[Source]) -> dict[str, str]:
+def _map_complete_studies_to_days(sources: Iterable[Source]) -> dict[str, str]:
     """Return study → the day of its first slice, of studies whose slices are all among these and complete."""
     slices: dict[str, dict[int, Manifest]] = {}
     for source in sources:
@@ -391,11 +392,11 @@ def _find_complete_studies(sources: Iterable[Source]) -> dict[str, str]:
     return complete
 
 
-def map_run_days(sources: Iterable[Source]) -> dict[str, str]:
+def map_repeated_runs_to_days(sources: Iterable[Source]) -> dict[str, str]:
     """Return run → its day, of runs in which a system was asked the same on several days."""
     return {
         run: occasion.day
-        for days in find_days_of_same_plan(sources).values()
+        for days in find_days_of_most_repeated_plan(sources).values()
         for occasion in days
         for run in occasion.runs
     }

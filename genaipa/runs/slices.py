@@ -11,12 +11,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from genaipa.errors import DataError, OptionError, clip, command
+from genaipa.errors import DataError, OptionError, clip, shell_command
 from genaipa.files.names import clean_folder_name
 from genaipa.policies.corpus import TEXT_DIGEST
 from genaipa.runs.records import MOST_SLICES, RunStatus
-from genaipa.runs.status import Tally, combine_statuses
-from genaipa.words import join_names, some
+from genaipa.runs.status import Tally, worst_status
+from genaipa.words import join_names, join_some
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -37,24 +37,25 @@ def parse_slice(text: str) -> tuple[int, int]:
     return index, number
 
 
-def check_slice(index: int, number: int, quoted: str = "") -> None:
+def check_slice(index: int, slice_count: int, quoted: str = "") -> None:
     """Raise an OptionError unless there is such a slice."""
-    if not 1 <= index <= number <= MOST_SLICES:
+    if not 1 <= index <= slice_count <= MOST_SLICES:
         raise OptionError(
             "slice",
-            f"{quoted or f' {index}/{number}'}: must be I/N, such as 3/16 for the third of sixteen slices, with at "
+            f"{quoted or f' {index}/{slice_count}'}: must be I/N, such as 3/16 for the third of sixteen "
+            "slices, with at "
             f"most {MOST_SLICES:,} slices.",
         )
 
 
-def assign_documents_to_slices(text_digests: bytes, number: int) -> list[int]:
+def assign_documents_to_slices(joined_digests: bytes, slice_count: int) -> list[int]:
     """Return the slice, from 1, of each document by the digests of company and text, which follow one another.
 
     Nothing else moves it: duplicates are in one slice, and a longer corpus leaves every document where it was.
     """
     import numpy as np
 
-    places: list[int] = (np.frombuffer(text_digests, ">u8")[:: TEXT_DIGEST // 8] % number + 1).tolist()
+    places: list[int] = (np.frombuffer(joined_digests, ">u8")[:: TEXT_DIGEST // 8] % slice_count + 1).tolist()
     return places
 
 
@@ -69,20 +70,20 @@ class SlicedStudy:
     """Each with why it is none of the others'."""
 
     @property
-    def folders(self) -> list[RunFolder]:
+    def as_folders(self) -> list[RunFolder]:
         """The folders of its slices, by index."""
         return list(self.slices.values())
 
     @property
     def spending_cap(self) -> float | None:
         """The spending cap of the study in US dollars: the highest that a slice was given, None if one has none."""
-        caps = [head.slice.cap for head in (folder.head() for folder in self.folders) if head.slice is not None]
+        caps = [head.slice.cap for head in (folder.head() for folder in self.as_folders) if head.slice is not None]
         known_caps = [cap for cap in caps if cap is not None]
         return max(known_caps) if len(known_caps) == len(caps) else None
 
-    def has_name_words(self, words: str) -> bool:
+    def has_exact_name(self, cleaned_name: str) -> bool:
         """Tell whether these words of a folder's name are all of the study's name."""
-        return clean_folder_name(self.name) == words
+        return clean_folder_name(self.name) == cleaned_name
 
     @property
     def missing_slices(self) -> list[int]:
@@ -99,12 +100,12 @@ class SlicedStudy:
         ]
         if missing := self.missing_slices:
             indices = [str(index) for index in missing]
-            named = join_names(indices) if len(indices) <= _NAMED else some(indices, _NAMED)
+            named = join_names(indices) if len(indices) <= _NAMED else join_some(indices, _NAMED)
             them = "it" if len(missing) == 1 else "them"
             problems.insert(
                 0,
                 f"{self.name} lacks {len(missing):,} of its {self.number:,} slices ({named}): a report of it speaks "
-                f"for the rest alone. Ask {them} with: {command('genaipa', 'run', '--resume', self.name)}",
+                f"for the rest alone. Ask {them} with: {shell_command('genaipa', 'run', '--resume', self.name)}",
             )
         return problems
 
@@ -112,11 +113,11 @@ class SlicedStudy:
 def study_progress(study: SlicedStudy) -> tuple[RunStatus, Tally]:
     """Return the status of a study, which is that of its worst slice, and the counts of all slices together."""
     statuses, tally = set[RunStatus](), Tally()
-    for folder in study.folders:
-        manifest, counts = folder.read_state()
+    for folder in study.as_folders:
+        manifest, counts = folder.read_manifest_and_tally()
         statuses.add(manifest.status)
         tally.add_tally(counts)
-    return combine_statuses(statuses | ({"partial"} if study.missing_slices else set())), tally
+    return worst_status(statuses | ({"partial"} if study.missing_slices else set())), tally
 
 
 def group_slices(folders: Iterable[RunFolder]) -> dict[str, SlicedStudy]:
@@ -133,28 +134,28 @@ def group_slices(folders: Iterable[RunFolder]) -> dict[str, SlicedStudy]:
             continue
         if head.slice is not None:
             studies.setdefault(head.slice.study, []).append((folder, head))
-    return {name: _group_study(name, heads) for name, heads in studies.items()}
+    return {name: _make_study_from_slices(name, heads) for name, heads in studies.items()}
 
 
 def map_slices_to_studies(folders: Iterable[RunFolder]) -> dict[str, SlicedStudy]:
     """Return the study of each folder that is a slice of one, by the folder's name."""
-    return {folder.name: study for study in group_slices(folders).values() for folder in study.folders}
+    return {folder.name: study for study in group_slices(folders).values() for folder in study.as_folders}
 
 
-def shared_slice_plan(part: Slice, systems: Iterable[str], repetitions: int) -> Hashable:
+def shared_plan_key(part: Slice, systems: Iterable[str], repetitions: int) -> Hashable:
     """Return what all slices of a study have in common."""
     return part.plan, part.number, frozenset(systems), repetitions
 
 
-def shared_plan_of_head(head: ManifestHead) -> Hashable:
+def shared_plan_key_of_head(head: ManifestHead) -> Hashable:
     """Return what a slice has in common with all others of its study."""
     assert head.slice is not None, "it is a slice"
-    return shared_slice_plan(head.slice, head.spec.systems, head.spec.repetitions)
+    return shared_plan_key(head.slice, head.spec.systems, head.spec.repetitions)
 
 
-def _group_study(name: str, heads: list[tuple[RunFolder, ManifestHead]]) -> SlicedStudy:
+def _make_study_from_slices(study_name: str, heads: list[tuple[RunFolder, ManifestHead]]) -> SlicedStudy:
     """Return the study of these slices, the oldest first."""
-    plans = Counter(shared_plan_of_head(head) for _, head in heads)
+    plans = Counter(shared_plan_key_of_head(head) for _, head in heads)
     plan = max(plans, key=plans.__getitem__)
     slices: dict[int, tuple[RunFolder, ManifestHead]] = {}
     foreign: list[tuple[RunFolder, str]] = []
@@ -162,7 +163,7 @@ def _group_study(name: str, heads: list[tuple[RunFolder, ManifestHead]]) -> Slic
     for folder, head in heads:
         assert head.slice is not None, "they are slices"
         index = head.slice.index
-        if shared_plan_of_head(head) != plan:
+        if shared_plan_key_of_head(head) != plan:
             foreign.append((folder, "was asked by another plan than the others"))
         elif index not in slices:
             slices[index], number = (folder, head), head.slice.number
@@ -172,4 +173,4 @@ def _group_study(name: str, heads: list[tuple[RunFolder, ManifestHead]]) -> Slic
             if head.totals.answer_count > first[1].totals.answer_count:
                 slices[index], second = second, first
             foreign.append((second[0], f"{slices[index][0].name} is that slice, too"))
-    return SlicedStudy(name, number, {index: slices[index][0] for index in sorted(slices)}, tuple(foreign))
+    return SlicedStudy(study_name, number, {index: slices[index][0] for index in sorted(slices)}, tuple(foreign))

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.kinds import DEFAULT
-from genaipa.runs.procedure import choose_tally_row, find_procedure_plan
+from genaipa.runs.procedure import find_procedure_plan, tally_row_name
 from genaipa.runs.records import RecordKind, RunSpec, Status, Totals
 from genaipa.systems.base import Usage
-from genaipa.systems.thoughts import has_marks
+from genaipa.systems.thoughts import has_thought_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sized
@@ -29,8 +29,8 @@ _WORST: tuple[RunStatus, ...] = ("running", "capped", "interrupted", "waiting", 
 
 
 def closing_status(
-    missing: AbstractSet[str],
-    by_hand: AbstractSet[str],
+    incomplete_systems: AbstractSet[str],
+    manual_systems: AbstractSet[str],
     *,
     clean_exit: bool = True,
     capped: bool = False,
@@ -41,28 +41,30 @@ def closing_status(
     Answers of some systems are `missing`, and some systems are driven `by_hand`. It was left `in_order` or broken off,
     stopped by the cap (`capped`), or while batches are `out`, for which the next one to ask waits.
     """
-    if clean_exit and not missing:
+    if clean_exit and not incomplete_systems:
         return "complete"
-    if batches_pending or (clean_exit and not capped and missing <= by_hand):
+    if batches_pending or (clean_exit and not capped and incomplete_systems <= manual_systems):
         return "waiting"
     if not clean_exit:
         return "interrupted"
     return "capped" if capped else "partial"
 
 
-def current_status(noted: RunStatus, *, abandoned: bool, batches_pending: bool, missing: bool) -> RunStatus:
+def current_status(
+    noted_status: RunStatus, *, abandoned: bool, batches_pending: bool, answers_missing: bool
+) -> RunStatus:
     """Return the status of a folder now: as noted in its manifest, unless its writer was killed or answers are gone.
 
     It may be running and `left` by its process, batches may be `out`, and answers `missing`.
     """
     if abandoned:
         return "waiting" if batches_pending else "interrupted"
-    return "partial" if noted == "complete" and missing else noted
+    return "partial" if noted_status == "complete" and answers_missing else noted_status
 
 
-def combine_statuses(slices: AbstractSet[RunStatus]) -> RunStatus:
+def worst_status(slice_statuses: AbstractSet[RunStatus]) -> RunStatus:
     """Return the status of a study by those of its slices."""
-    return next(status for status in _WORST if status in slices)
+    return next(status for status in _WORST if status in slice_statuses)
 
 
 class CountedRecord(msgspec.Struct):
@@ -146,31 +148,31 @@ class Tally:
     scores: dict[str, dict[str, float]] = field(default_factory=dict)
     """System → key → the score that the task read by itself, where it could."""
 
-    def row(self, system: str, initialization: str) -> Count:
+    def get_or_add_row(self, system: str, row_name: str) -> Count:
         """Return the count of one system and initialization."""
-        row = self.rows.get((system, initialization))
+        row = self.rows.get((system, row_name))
         if row is None:
-            row = self.rows[system, initialization] = Count()
+            row = self.rows[system, row_name] = Count()
         return row
 
     def add_tally(self, tally: Tally) -> None:
         """Add the counts of another run, whose keys stay its own."""
         for row_key, count in tally.rows.items():
-            self.row(*row_key).add(count)
+            self.get_or_add_row(*row_key).add(count)
 
-    def set_planned_answers(self, spec: RunSpec, orders: Mapping[str, Sized], planned: int = 0) -> None:
+    def set_planned_answers(self, spec: RunSpec, orders: Mapping[str, Sized], planned_without_orders: int = 0) -> None:
         """Set how many answers are wanted in each row, by the orders of questions or, without them, `planned`."""
-        rows, plan = {spec.task: planned}, find_procedure_plan(spec)
+        rows, plan = {spec.task: planned_without_orders}, find_procedure_plan(spec)
         if plan is not None:
             answers_per_row = plan.answers_per_question * sum(map(len, orders.values()))
             rows = dict.fromkeys(plan.initializations, answers_per_row)
         for system in spec.systems:
             for row, number in rows.items():
-                self.row(system, row).planned = number
+                self.get_or_add_row(system, row).planned = number
 
     def add(self, record: CountedRecord | Record) -> None:
         """Take a record into account; it replaces an earlier one of its key."""
-        row = self.row(record.system, choose_tally_row(record.task, record.coordinates))
+        row = self.get_or_add_row(record.system, tally_row_name(record.task, record.coordinates))
         row.add_spending(record)
         previous = self.statuses.get(record.key)
         if record.kind == "answer":
@@ -180,7 +182,7 @@ class Tally:
         else:
             row.failed_steps += (record.status == "failed") - (previous == "failed")
         row.prompt_cut += record.prompt_cut
-        row.thoughts_in_text += bool(record.thoughts) and has_marks(record.thoughts)
+        row.thoughts_in_text += bool(record.thoughts) and has_thought_marks(record.thoughts)
         self.statuses[record.key] = record.status
         if record.score is not None:
             self.scores.setdefault(record.system, {})[record.key] = record.score
@@ -189,9 +191,9 @@ class Tally:
         """Return the systems whose answers are missing."""
         return {system for (system, _), row in self.rows.items() if row.missing}
 
-    def needs_no_asking(self, key: str) -> bool:
+    def has_reply(self, record_key: str) -> bool:
         """Tell whether this answer or step need not be asked again."""
-        return self.statuses.get(key, "failed") != "failed"
+        return self.statuses.get(record_key, "failed") != "failed"
 
     @property
     def cost(self) -> float:

@@ -49,13 +49,13 @@ class RunWriter:
             self._introduction_digests[conversation.id] = conversation.introduction
             await self._conversations.append(conversation)
 
-    def has_begun(self, conversation: str) -> bool:
+    def has_begun(self, conversation_id: str) -> bool:
         """Tell whether a conversation has begun in this run."""
-        return conversation in self._introduction_digests
+        return conversation_id in self._introduction_digests
 
-    def opening_messages(self, conversation: str) -> list[Message] | None:
+    def opening_messages(self, conversation_id: str) -> list[Message] | None:
         """Return the messages with which a conversation began in this run; None if it has not begun yet."""
-        digest = self._introduction_digests.get(conversation)
+        digest = self._introduction_digests.get(conversation_id)
         return None if digest is None else list(self._read_introduction(digest))
 
     def store_introduction(self, messages: Sequence[Message]) -> str:
@@ -66,7 +66,7 @@ class RunWriter:
         if folder.has_file(DOCUMENTS):
             try:
                 if digest not in lines:
-                    lines.add(digest, content)
+                    lines.append_introduction(digest, content)
             except OSError as error:
                 raise NoRoomError.from_os_error(lines.path, error) from None
         elif not folder.has_file(f"introductions/{digest}.json"):

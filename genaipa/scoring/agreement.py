@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from genaipa.scoring.current import independent_scores
+from genaipa.scoring.current import independent_human_scores
 from genaipa.scoring.rubric import format_value
-from genaipa.stats.agreement import ScaleAgreement, compare_raters, measure_agreement, measure_leniency
+from genaipa.stats.agreement import ScaleAgreement, compare_raters, measure_agreement, measure_rater_leniency
 from genaipa.stats.means import subtract_means
 from genaipa.stats.reason import Reason
 
@@ -40,24 +40,26 @@ _TWO = 2
 """Number of scores that can be compared."""
 
 
-def explain_alpha(why: Reason, value: float = nan) -> str:
+def explain_missing_alpha(why: Reason, commonest_value: float = nan) -> str:
     """Return why alpha, or its interval, is missing; `value` is the commonest one. Empty where nothing is."""
     undefined = "alpha is not defined where nothing varies"
     words = {
         Reason.NONE: "",
         Reason.NO_VALUE: "no answer has been scored by two analysts",
-        Reason.NOTHING_VARIES: undefined if isnan(value) else f"every value is {format_value(value)}, and {undefined}",
+        Reason.NOTHING_VARIES: undefined
+        if isnan(commonest_value)
+        else f"every value is {format_value(commonest_value)}, and {undefined}",
         Reason.FEW_UNITS: "too few answers, or too few that vary, for a confidence interval",
     }
     return words[why]
 
 
-def describe_agreement(agreement: ScaleAgreement) -> dict[str, object]:
+def agreement_columns(agreement: ScaleAgreement) -> dict[str, object]:
     """Return the columns of tables of agreement."""
     return {
         **{name: getattr(agreement, name) for name in ("alpha", "low", "high", "ac2", "commonest")},
         "agreement": agreement.equal,
-        "reason": explain_alpha(agreement.why, agreement.value),
+        "reason": explain_missing_alpha(agreement.why, agreement.value),
     }
 
 
@@ -105,31 +107,34 @@ class Agreement:
 
 def measure_analyst_agreement(scores: Iterable[Event], rubric: Rubric) -> Agreement:
     """Measure the agreement between the analysts of these scores, leaving out all but independent scores."""
-    table = _build_value_table(scores, rubric)
-    counts = table.count_values()
+    table = _tabulate_independent_scores(scores, rubric)
+    counts = table.count_analysts_per_value()
     return Agreement(
         answers=len(table.answers),
         metrics=_measure_agreement_by_metric(table, counts),
-        pairs=_compare_analysts(table),
+        pairs=_compare_analyst_pairs(table),
         leanings=_measure_analyst_leniency(table, counts),
     )
 
 
 def measure_agreement_by_group(
-    scores: Iterable[Event], rubric: Rubric, groups: Mapping[str, str]
+    scores: Iterable[Event], rubric: Rubric, group_by_answer: Mapping[str, str]
 ) -> dict[str, tuple[int, dict[str, ScaleAgreement]]]:
     """Group → its answers with two scores or more, and the agreement on them by metric; as of all scores.
 
     `groups` gives each answer's group; answers without one are left out.
     """
-    table = _build_value_table(scores, rubric)
-    counts, group = table.count_values(), np.array([groups.get(answer, "") for answer in table.answers], dtype=np.str_)
+    table = _tabulate_independent_scores(scores, rubric)
+    counts, group = (
+        table.count_analysts_per_value(),
+        np.array([group_by_answer.get(answer, "") for answer in table.answers], dtype=np.str_),
+    )
     by_group = {str(name): counts[group == name] for name in np.unique(group) if name}
     return {name: (len(rows), _measure_agreement_by_metric(table, rows)) for name, rows in by_group.items()}
 
 
-def _measure_agreement_by_metric(table: _ValueTable, counts: NDArray[np.int64]) -> dict[str, ScaleAgreement]:
-    return {metric: measure_agreement(counts[:, i], table.scale) for i, metric in enumerate(table.metrics)}
+def _measure_agreement_by_metric(table: _ValueTable, value_counts: NDArray[np.int64]) -> dict[str, ScaleAgreement]:
+    return {metric: measure_agreement(value_counts[:, i], table.scale) for i, metric in enumerate(table.metrics)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,22 +152,22 @@ class _ValueTable:
     ranks: NDArray[np.int8]
     order: NDArray[np.int64]
 
-    def count_values(self) -> NDArray[np.int64]:
+    def count_analysts_per_value(self) -> NDArray[np.int64]:
         """Return the number of analysts who gave each value: answers, metrics, values."""
         return np.stack([(self.ranks == rank).sum(axis=1) for rank in range(len(self.scale))], axis=-1)
 
 
-def _build_value_table(scores: Iterable[Event], rubric: Rubric) -> _ValueTable:
+def _tabulate_independent_scores(scores: Iterable[Event], rubric: Rubric) -> _ValueTable:
     independent = (
         event for event in scores if event.kind == "score" and event.values is not None and event.independent
     )
     ordered_scores = sorted(independent, key=attrgetter("time"))
-    answers, down = _number_distinct_items(map(attrgetter("answer"), ordered_scores))
-    analysts, across = _number_distinct_items(map(attrgetter("analyst"), ordered_scores))
+    answers, down = _index_distinct_items(map(attrgetter("answer"), ordered_scores))
+    analysts, across = _index_distinct_items(map(attrgetter("analyst"), ordered_scores))
     metrics, scale = tuple(rubric.metrics), np.array(sorted(rubric.values))
     # A few hundred different values at most, shared between scores: looked up once, then only pointed to.
     different = {id(values): values for values in map(attrgetter("values"), ordered_scores)}
-    _, places = _number_distinct_items(map(id, map(attrgetter("values"), ordered_scores)))
+    _, places = _index_distinct_items(map(id, map(attrgetter("values"), ordered_scores)))
     flat = np.array([values[metric] for values in different.values() for metric in metrics])
     ranks = np.full((len(answers), len(analysts), len(metrics)), -1, np.int8)
     ranks[down, across] = np.searchsorted(scale, flat).reshape(-1, len(metrics))[places]
@@ -174,14 +179,14 @@ def _build_value_table(scores: Iterable[Event], rubric: Rubric) -> _ValueTable:
     )
 
 
-def _number_distinct_items(names: Iterable[T]) -> tuple[list[T], list[int]]:
+def _index_distinct_items(items: Iterable[T]) -> tuple[list[T], list[int]]:
     """Return the different items in order of appearance, and each item's index among them."""
-    listed = list(names)
+    listed = list(items)
     indices = {name: index for index, name in enumerate(dict.fromkeys(listed))}
     return list(indices), [indices[name] for name in listed]
 
 
-def _compare_analysts(table: _ValueTable) -> list[AnalystPair]:
+def _compare_analyst_pairs(table: _ValueTable) -> list[AnalystPair]:
     """Compare every two analysts who have an answer in common, those who differ most first."""
     by_metric = [compare_raters(ranks, table.scale) for ranks in np.moveaxis(table.ranks, -1, 0)]
     compared = []
@@ -193,14 +198,14 @@ def _compare_analysts(table: _ValueTable) -> list[AnalystPair]:
     return sorted(compared, key=lambda pair: (-pair.difference, pair.analysts))
 
 
-def _measure_analyst_leniency(table: _ValueTable, counts: NDArray[np.int64]) -> list[Leaning]:
+def _measure_analyst_leniency(table: _ValueTable, value_counts: NDArray[np.int64]) -> list[Leaning]:
     """Measure the leniency of every analyst who has an answer in common with another, the most lenient first."""
     leanings = []
     for column, analyst in enumerate(table.analysts):
         rows = np.flatnonzero(table.ranks[:, column, 0] >= 0)
         if len(rows):
             rows = rows[table.order[rows, column].argsort()]
-            leniency = measure_leniency(table.ranks[rows, column], counts[rows], table.scale)
+            leniency = measure_rater_leniency(table.ranks[rows, column], value_counts[rows], table.scale)
             lenient = dict(zip(table.metrics, leniency.by_metric.tolist(), strict=True))
             drift = None if isnan(leniency.drift) else leniency.drift
             leanings.append(Leaning(analyst, len(rows), lenient, float(leniency.by_metric.mean()), drift))
@@ -227,14 +232,14 @@ class SuggestionEffect:
     interval: tuple[float, float] | None = None
 
 
-def compare_suggestions(events: Iterable[Event], rubric: Rubric) -> dict[str, SuggestionEffect]:
+def measure_suggestion_effects(events: Iterable[Event], rubric: Rubric) -> dict[str, SuggestionEffect]:
     """Compare, by metric, independent scores beside a suggestion with those for which it was held back.
 
     Which answers these are follows from their digests alone, so that nothing else tells them apart. Only metrics for
     which there were any; scores of before it was kept what was on screen are left out.
     """
     values: defaultdict[str, tuple[_Choices, _Choices]] = defaultdict(lambda: (defaultdict(list), defaultdict(list)))
-    for score in independent_scores(events):
+    for score in independent_human_scores(events):
         if score.shown is None or score.values is None:
             continue
         suggested = {metric: score.suggested[metric] for metric in score.shown.suggestion if metric in score.suggested}

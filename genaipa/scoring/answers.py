@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from genaipa.errors import DataError, GenaipaError
-from genaipa.files.text import DAMAGE, why
+from genaipa.files.text import DAMAGE, explain_error
 from genaipa.kinds import DEFAULT
 from genaipa.questions.annotations import describe_correction
 from genaipa.questions.sets import Wording
 from genaipa.runs.exclusions import read_exclusions
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.integrity import find_flaw
+from genaipa.runs.integrity import describe_record_flaw
 from genaipa.runs.journal import AnswerFollower
-from genaipa.runs.procedure import procedure_plan, read_coordinates
+from genaipa.runs.procedure import read_coordinates, require_procedure_plan
 from genaipa.runs.records import RecordHead, Status, answer_digest
 from genaipa.runs.selection import describe_study_problems
 from genaipa.scoring.evidence.asked import QuestionWordings
@@ -95,7 +95,7 @@ class PooledAnswer:
         return self.occurrences[0].wording
 
 
-def pair_with_occurrences(
+def pair_events_with_occurrences(
     events: Iterable[Event], answers: Mapping[str, PooledAnswer]
 ) -> Iterator[tuple[Occurrence | None, Event]]:
     """Yield each event with each occurrence of its answer, as the rows of one table; None for an unknown answer."""
@@ -155,7 +155,7 @@ class Case:
             tuple(dict.fromkeys(filter(None, (self.asked, self.original, *self.wordings)))), self.all_questions
         )
 
-    def mask_reply(self) -> str:
+    def mask_names_in_reply(self) -> str:
         """Mask the names of the reply's systems, unless document, company or question name them too."""
         earlier = self.earlier.asked if self.earlier else ""
         visible = f"{self.document.text}\n{self.document.company}\n{self.asked}\n{earlier}"
@@ -184,40 +184,40 @@ class _RunAnswers:
         self.starts_over = True
         """Whether nothing that was read before holds."""
         self._digests = {name: facts.digest for name, facts in self.inputs.manifest.documents.items()}
-        self._withheld = folder.is_withheld
+        self._withheld = folder.has_withheld_texts
         self._file = AnswerFollower(folder)
         self._changed = False
 
-    def has_changed(self) -> bool:
+    def detect_file_change(self) -> bool:
         """Tell whether the file has changed since the last call; quick where it has not."""
-        self._changed = self._file.has_changed()
-        if self._changed and not self._file.is_unedited():
+        self._changed = self._file.has_changed_since_last_call()
+        if self._changed and not self._file.is_last_line_in_place():
             self._file = AnswerFollower(self.folder)
-            self._changed, self.starts_over = self._file.has_changed(), True
+            self._changed, self.starts_over = self._file.has_changed_since_last_call(), True
         return self._changed
 
     def read_new_records(self) -> Iterator[tuple[int, RecordHead]]:
         """Yield (offset, record) of each whole line since the last time; damaged and lost lines become problems."""
-        if self.starts_over and (lack := self.folder.describe_loss(self.inputs.manifest)):
+        if self.starts_over and (lack := self.folder.describe_lost_answers(self.inputs.manifest)):
             self.problems.append(lack)
         self.starts_over = False
         if not self._changed:
             return
         try:
             for offset, line in self._file.read_new_lines():
-                if (record := self._decode_record(line)) is not None:
+                if (record := self._decode_record_or_note_problem(line)) is not None:
                     yield offset, record
         except OSError as error:
             path = self.folder.answers
             self.problems.append(f"{path}: can't be read ({error.strerror}), so its answers can't be scored.")
 
-    def _decode_record(self, line: bytes) -> RecordHead | None:
+    def _decode_record_or_note_problem(self, line: bytes) -> RecordHead | None:
         try:
             record = _decode(line)
         except DAMAGE as error:
-            problem = f"is not a record ({why(error)})"
+            problem = f"is not a record ({explain_error(error)})"
         else:
-            change = find_flaw(record, self._digests, withheld=self._withheld)
+            change = describe_record_flaw(record, self._digests, texts_withheld=self._withheld)
             if not change:
                 return record
             problem = f"was changed ({change})"
@@ -225,9 +225,9 @@ class _RunAnswers:
         self.problems.append(f"{path}: line {self._file.lines} {problem}, so it can't be scored; restore the file.")
         return None
 
-    def is_selected(self, line: RecordHead) -> bool:
+    def is_selected_by_source(self, record: RecordHead) -> bool:
         """Whether the answer is one of the wanted ones."""
-        return self._source is None or self._source.includes(line)
+        return self._source is None or self._source.includes(record)
 
     def can_read_document(self, document: str) -> bool:
         """Whether a document's text can be read; if not, `problems` says so."""
@@ -242,10 +242,10 @@ class _RunAnswers:
 
     def describe_annotation_doubts(self, document: str, question: str) -> str:
         """Describe what speaks against an annotated answer: corrections, the run, and its own words."""
-        annotated, part_set = self.inputs.annotated_answer(document, question)
+        annotated, part_set = self.inputs.annotated_answer_and_part_set(document, question)
         if annotated is None:
             return ""
-        right, _ = self.inputs.annotated_answer(document, question, corrected=True)
+        right, _ = self.inputs.annotated_answer_and_part_set(document, question, corrected=True)
         wrong = self._wrong_annotations.get(f"{document}|{question}")
         doubts = (
             describe_correction(annotated, right) if right else "",
@@ -257,7 +257,7 @@ class _RunAnswers:
     def load_record(self, occurrence: Occurrence, digest: str) -> Record:
         """Load the record of an occurrence; a GenaipaError if the file no longer has this answer there."""
         with contextlib.suppress(OSError):
-            record = self.folder.read_records([occurrence.offset])[0]
+            record = self.folder.read_records_at([occurrence.offset])[0]
             if record.key == occurrence.key and record.reply is not None:
                 document = self.inputs.manifest.documents[record.document].digest
                 if record.digest == digest == answer_digest(document, record.asked, record.reply or "", record.after):
@@ -304,7 +304,7 @@ class Pool:
             except GenaipaError as error:
                 self._unusable_runs.append(f"{error} The run is left out.")
         self._lost = describe_study_problems(workspace, (run.inputs.manifest.slice for run in self._runs.values()))
-        self.refresh()
+        self.read_new_answers()
 
     @property
     def exclusion_note(self) -> str:
@@ -318,7 +318,7 @@ class Pool:
         return f"{are} not offered: the runs exclude them (--include-excluded offers them)."
 
     @property
-    def categories(self) -> dict[str, str]:
+    def category_by_question(self) -> dict[str, str]:
         """Question → its category, in the order of the sets that the runs asked."""
         question_sets = (
             run.inputs.questions(name) for run in self._runs.values() for name in run.inputs.manifest.documents
@@ -339,7 +339,7 @@ class Pool:
         return [*self._lost, *self._unusable_runs, *self._unreadable.values(), *run_problems]
 
     @property
-    def blind_problems(self) -> list[str]:
+    def problems_for_blind_analysts(self) -> list[str]:
         """The same for a blind analyst: a path would name the system, so problems of runs are only counted."""
         unreadable = list(self._unreadable.values())
         count = len(self.problems) - len(unreadable) - len(self._lost)
@@ -348,12 +348,12 @@ class Pool:
         amount = "1 thing" if count == 1 else f"{count:,} things"
         return [*unreadable, f"In the runs, {amount} can't be read; for details: genaipa validate --data"]
 
-    def refresh(self) -> bool:
+    def read_new_answers(self) -> bool:
         """Add the answers appended to the runs since the last time; return whether there were any."""
         with self._lock:
-            return sum(self._update_run(run) for run in self._runs.values() if run.has_changed()) > 0
+            return sum(self._apply_new_records(run) for run in self._runs.values() if run.detect_file_change()) > 0
 
-    def _update_run(self, run: _RunAnswers) -> int:
+    def _apply_new_records(self, run: _RunAnswers) -> int:
         """Read what was appended to a run; return how many answers came or went."""
         changed = 0
         if run.starts_over:
@@ -362,7 +362,7 @@ class Pool:
                 self._remove_occurrence(run.folder.name, key, digest)
             run.latest_digests, run.excluded_answers, run.documents, run.problems = {}, {}, {}, []
         for offset, line in run.read_new_records():
-            if line.task == DEFAULT and line.kind == "answer" and run.is_selected(line):
+            if line.task == DEFAULT and line.kind == "answer" and run.is_selected_by_source(line):
                 changed += 1
                 replaced_digest = run.latest_digests.pop(line.key, None)
                 if replaced_digest is not None:
@@ -377,13 +377,13 @@ class Pool:
                     self._add_occurrence(run, line, offset)
         return changed
 
-    def _add_occurrence(self, run: _RunAnswers, line: RecordHead, offset: int) -> None:
-        at = read_coordinates(line)
+    def _add_occurrence(self, run: _RunAnswers, record: RecordHead, offset: int) -> None:
+        at = read_coordinates(record)
         question = run.inputs.question(at.document, at.question)
         occurrence = Occurrence(
             run=run.folder.name,
-            key=line.key,
-            system=intern(line.system),
+            key=record.key,
+            system=intern(record.system),
             document=at.document,
             initialization=at.initialization,
             wording=at.wording,
@@ -392,14 +392,16 @@ class Pool:
             category=question.category if question else "",
             offset=offset,
         )
-        self._unreadable.pop(line.digest, None)
-        answer = self.answers.get(line.digest)
+        self._unreadable.pop(record.digest, None)
+        answer = self.answers.get(record.digest)
         if answer is not None:
             answer.occurrences.append(occurrence)
             return
-        document = run.inputs.document(line.document)
-        self.answers[line.digest] = PooledAnswer(line.digest, document.digest, document.kind, line.status, [occurrence])
-        self.arrivals.append(line.digest)
+        document = run.inputs.document(record.document)
+        self.answers[record.digest] = PooledAnswer(
+            record.digest, document.digest, document.kind, record.status, [occurrence]
+        )
+        self.arrivals.append(record.digest)
 
     def _remove_occurrence(self, run: str, key: str, digest: str) -> None:
         """Remove the occurrence that another record has replaced, and the answer with its last one."""
@@ -413,7 +415,7 @@ class Pool:
             del self.answers[digest]
             self.generation += 1
 
-    def mark_unreadable(self, digest: str, problem: str) -> None:
+    def drop_unreadable_answer(self, digest: str, problem: str) -> None:
         """Remove an answer that can't be read, and list it among the problems until it is written again."""
         with self._lock:
             if self.answers.pop(digest, None) is not None:
@@ -436,23 +438,23 @@ class Pool:
     def _build_case(self, answer: PooledAnswer, occurrence: Occurrence) -> Case:
         run = self._runs[occurrence.run]
         record = run.load_record(occurrence, answer.digest)
-        annotated, part_set = run.inputs.annotated_answer(record.document, record.question)
+        annotated, part_set = run.inputs.annotated_answer_and_part_set(record.document, record.question)
         question, question_set = (
             run.inputs.question(record.document, record.question),
             run.inputs.questions(record.document),
         )
         return Case(
             answer=answer,
-            asked=run.inputs.wording(record),
+            asked=run.inputs.question_in_wording_of_set(record),
             reply=record.reply or "",
-            original=run.inputs.original_wording(record),
+            original=run.inputs.original_of_paraphrase(record),
             document=run.inputs.document(record.document),
             annotated=annotated,
             part_set=part_set,
-            parts=run.inputs.part_spans(record),
+            parts=run.inputs.document_part_spans(record),
             names=self._collect_system_names(answer, record),
             summarised=read_coordinates(record).initialization.startswith("summary"),
-            questions=procedure_plan(run.inputs.manifest.spec).questions.get(record.document, ""),
+            questions=require_procedure_plan(run.inputs.manifest.spec).questions.get(record.document, ""),
             passages=tuple(passage.text for passage in record.passages),
             wordings=(question.text, *question.paraphrases) if question else (),
             all_questions=tuple(
@@ -479,14 +481,16 @@ class Pool:
         document = run.inputs.document(first.document)
         visible = f"{document.text}\n{document.company}\n{first.asked}"
         names = self._collect_system_names(answer, record)
-        return Exchange(run.inputs.wording(first), mask_names(first.reply or "", names, visible))
+        return Exchange(run.inputs.question_in_wording_of_set(first), mask_names(first.reply or "", names, visible))
 
     def _collect_system_names(self, answer: PooledAnswer, record: Record) -> tuple[str, ...]:
         """Return the names of every system that gave this answer, longest first."""
-        names = set(list_system_names(record.system, record.model or "", ()))
+        names = set(list_names_revealing_system(record.system, record.model or "", ()))
         for name, system in {(o.run, o.system) for o in answer.occurrences}:
             facts = self._runs[name].inputs.manifest.systems.get(system)
-            names.update(list_system_names(system, facts.model if facts else "", facts.served if facts else ()))
+            names.update(
+                list_names_revealing_system(system, facts.model if facts else "", facts.served if facts else ())
+            )
         return sort_longest_first(names)
 
 
@@ -527,21 +531,21 @@ _TAIL = (
 """The rest of a model's name, such as its version."""
 
 
-def list_system_names(system: str, model: str, served: Sequence[str]) -> tuple[str, ...]:
+def list_names_revealing_system(system: str, model: str, served_models: Sequence[str]) -> tuple[str, ...]:
     """Return the names by which an assistant could be known, longest first.
 
     `system` is its name in the plan, `model` its full name and `served` the models that the server said it was.
     """
-    return _list_family_names(frozenset({system, model, *served}))
+    return _list_product_and_vendor_names(frozenset({system, model, *served_models}))
 
 
 @cache
-def _list_family_names(systems: frozenset[str]) -> tuple[str, ...]:
+def _list_product_and_vendor_names(system_names: frozenset[str]) -> tuple[str, ...]:
     known_names: set[str] = set()
     families = _FAMILIES | {
         provider.model_pattern: provider.self_names for provider in list_providers() if provider.model_pattern
     }
-    for system in systems:
+    for system in system_names:
         # The route of a compatible server says nothing about who made the model.
         name = system.removeprefix("openai-api/")
         for pattern, names in families.items():
@@ -577,8 +581,8 @@ def _spelling_pattern(name: str) -> str:
     return r"[\s\u2010-\u2015-]*".join(map(re.escape, re.split(r"[\s-]+", name)))
 
 
-def _occurs_as_word(name: str, text: str) -> bool:
+def _occurs_as_word(name: str, folded_text: str) -> bool:
     """Whether a name is a whole word of a text in lower case."""
     # Looked for without _BEFORE, which would make a search through a long document ten times as slow.
-    hits = re.finditer(_spelling_pattern(name.casefold()) + _AFTER, text)
-    return any(re.compile(_BEFORE).match(text, hit.start()) for hit in hits)
+    hits = re.finditer(_spelling_pattern(name.casefold()) + _AFTER, folded_text)
+    return any(re.compile(_BEFORE).match(folded_text, hit.start()) for hit in hits)

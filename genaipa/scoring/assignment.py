@@ -103,12 +103,12 @@ class Coverage:
     def __init__(self, pool: Pool, current: CurrentScores, plan: ScoringPlan) -> None:
         self._pool, self._current, self._plan = pool, current, plan
         self._reset_counts()
-        self.refresh()
+        self.count_new_answers_and_scores()
 
     def _reset_counts(self) -> None:
         self._generation = self._pool.generation
         self._arrivals_read = 0
-        self._current.refresh()
+        self._current.read_new_events()
         self._events_read = self._current.event_count
         self._wanted: dict[str, int] = {}
         self._score_counts: dict[str, int] = {}
@@ -133,7 +133,7 @@ class Coverage:
         self.disputes: dict[str, Dispute] = {}
         self._histories: dict[str, History] = {}
 
-    def refresh(self) -> None:
+    def count_new_answers_and_scores(self) -> None:
         """Count the answers and events that came since the last time."""
         if self._pool.generation != self._generation:
             self._reset_counts()
@@ -141,16 +141,16 @@ class Coverage:
             new = self._pool.arrivals[self._arrivals_read :]
             self._arrivals_read += len(new)
             self._add_answers(new)
-        self._current.refresh()
+        self._current.read_new_events()
         new_events = self._current.events(self._events_read)
         self._events_read += len(new_events)
         for event in new_events:
             if (event.changes_scores or event.kind == MEAN) and event.answer in self._wanted:
-                scores = self._current.scores(event.answer)
+                scores = self._current.scores_by_analyst(event.answer)
                 if event.analyst not in scores:
                     self.scored[event.analyst].discard(event.answer)
                 self._histories.pop(event.analyst, None)
-                self._count_scores(event.answer, scores)
+                self._update_score_counts(event.answer, scores)
 
     def _add_answers(self, digests: list[str]) -> None:
         new = {digest for digest in digests if digest in self._pool.answers and digest not in self._wanted}
@@ -171,14 +171,14 @@ class Coverage:
                 scored[score.answer][score.analyst] = score
         self._histories.clear()
         for digest, scores in scored.items():
-            self._count_scores(digest, scores)
+            self._update_score_counts(digest, scores)
 
-    def _count_scores(self, digest: str, scores: dict[str, Event]) -> None:
+    def _update_score_counts(self, digest: str, score_by_analyst: dict[str, Event]) -> None:
         """Count an answer's current scores (analyst → score) in place of its earlier ones."""
-        for analyst in scores:
+        for analyst in score_by_analyst:
             self.scored[analyst].add(digest)
-        counted = {analyst: score for analyst, score in scores.items() if analyst not in self._plan.reference}
-        if len(counted) < len(scores):
+        counted = {analyst: score for analyst, score in score_by_analyst.items() if analyst not in self._plan.reference}
+        if len(counted) < len(score_by_analyst):
             self.referenced.setdefault(digest)
         else:
             self.referenced.pop(digest, None)
@@ -190,7 +190,7 @@ class Coverage:
             (self.scored_once.add if len(counted) == 1 else self.scored_once.discard)(digest)
             (self.scored_twice.add if len(counted) > 1 else self.scored_twice.discard)(digest)
         (self.outside_wave.discard if wanted or counted else self.outside_wave.add)(digest)
-        differences = _measure_score_differences([score.values for score in counted.values() if score.values])
+        differences = _measure_value_ranges_by_metric([score.values for score in counted.values() if score.values])
         if differences:
             settled = (self._current.adjudication(digest), self._current.mean_acceptance(digest))
             self.disputes[digest] = Dispute(digest, counted, differences, *settled)
@@ -202,13 +202,13 @@ class Coverage:
         answer = self._pool.answers.get(digest)
         for name, about in self._plan.assign:
             theirs = self._open_by_analyst[name.casefold()]
-            (theirs.add if is_open and answer and _occurs_in_any(answer, about) else theirs.discard)(digest)
+            (theirs.add if is_open and answer and _belongs_to_assignment(answer, about) else theirs.discard)(digest)
 
     def history(self, analyst: str) -> History:
         """Return an analyst's current scores of these answers."""
         history = self._histories.get(analyst)
         if history is None:
-            scores = [score for score in self._current.history(analyst) if score.answer in self._wanted]
+            scores = [score for score in self._current.scores_of_analyst(analyst) if score.answer in self._wanted]
             seconds = [score.seconds for score in scores if score.seconds is not None]
             calibrated = sum(score.calibration for score in scores)
             history = History(scores, median(seconds) if seconds else None, calibrated)
@@ -225,7 +225,7 @@ class Coverage:
         """Return the number of scores of an answer."""
         return self._score_counts.get(digest, 0)
 
-    def list_askable_answers(self, analyst: str) -> set[str]:
+    def list_open_answers_ignoring_assignment(self, analyst: str) -> set[str]:
         """Return the answers that this analyst is asked to score, or would be without an assignment.
 
         What is hidden from them must not depend on it: the answers that are hidden would tell what they score.
@@ -258,17 +258,17 @@ class Orders:
         """Analyst → the answers that are in their order so far, and the rows that come after, the next one last."""
         self._lock = threading.Lock()
 
-    def sort_rows(self) -> None:
+    def group_answers_into_rows(self) -> None:
         """Sort the answers into rows, which are the same for all analysts."""
         with self._lock:
-            self._refresh_rows()
+            self._regroup_rows_if_pool_changed()
 
     def walk_answers_in_order(self, analyst: str) -> Iterator[str]:
         """Yield the answers wanted of anyone, in this analyst's order. A new answer moves no other."""
         with self._lock:
-            self._refresh_rows()
+            self._regroup_rows_if_pool_changed()
             if analyst not in self._begun:
-                hash_text = self._make_analyst_hash(analyst)
+                hash_text = self._make_hasher_for_analyst(analyst)
                 rows_left = sorted(self._rows, key=lambda row: [*map(hash_text, row)], reverse=True)
                 self._begun[analyst] = ([], rows_left)
             ordered, rows_left = self._begun[analyst]
@@ -295,11 +295,11 @@ class Orders:
 
     def _make_sort_key(self, analyst: str) -> Callable[[str], list[bytes]]:
         """Return the function by which answers are sorted into this analyst's order."""
-        hash_text = self._make_analyst_hash(analyst)
+        hash_text = self._make_hasher_for_analyst(analyst)
         hash_row_part = cache(hash_text)
-        return lambda digest: [*map(hash_row_part, self._list_order_groups(digest)), hash_text(digest)]
+        return lambda digest: [*map(hash_row_part, self._row_key_of_answer(digest)), hash_text(digest)]
 
-    def _refresh_rows(self) -> None:
+    def _regroup_rows_if_pool_changed(self) -> None:
         """Begin again where answers came or went."""
         as_of = (self._pool.generation, len(self._pool.arrivals))
         if as_of == self._as_of:
@@ -307,23 +307,25 @@ class Orders:
         self._as_of, self._rows, self._begun = as_of, {}, {}
         for digest in dict.fromkeys(self._pool.arrivals[: as_of[1]]):
             if digest in self._pool.answers and is_score_requested(self._plan, digest):
-                self._rows.setdefault(self._list_order_groups(digest), []).append(digest)
+                self._rows.setdefault(self._row_key_of_answer(digest), []).append(digest)
 
-    def _list_order_groups(self, digest: str) -> tuple[str, ...]:
+    def _row_key_of_answer(self, digest: str) -> tuple[str, ...]:
         answer = self._pool.answers.get(digest)
         document, question = (answer.document_digest, answer.question) if answer else ("", "")
         rows = {"random": (), "document": (document,), "question": (document, f"{document}\0{question}")}
         return rows[self._plan.order]
 
-    def _make_analyst_hash(self, analyst: str) -> Callable[[str], bytes]:
+    def _make_hasher_for_analyst(self, analyst: str) -> Callable[[str], bytes]:
         prefix = f"{self._plan.seed}\0{analyst}\0"
         return lambda text: hashlib.blake2b(f"{prefix}{text}".encode(), digest_size=8).digest()
 
 
-def _occurs_in_any(answer: PooledAnswer, names: Collection[str]) -> bool:
+def _belongs_to_assignment(answer: PooledAnswer, assigned_names: Collection[str]) -> bool:
     """Whether one of these documents, experiments and systems is an answer's, at one of its places."""
     return any(
-        not {at.document, at.system, classify_experiment(answer.kind, at.initialization, at.wording)}.isdisjoint(names)
+        not {at.document, at.system, classify_experiment(answer.kind, at.initialization, at.wording)}.isdisjoint(
+            assigned_names
+        )
         for at in answer.occurrences
     )
 
@@ -342,7 +344,7 @@ def count_wanted_scores(plan: ScoringPlan, digest: str) -> int:
     return int(everyone) + (int.from_bytes(chance) < sample * 2**64)
 
 
-def _measure_score_differences(scores: list[Values]) -> dict[str, float] | None:
+def _measure_value_ranges_by_metric(scores: list[Values]) -> dict[str, float] | None:
     """Per metric the highest value less the lowest; None if all are the same."""
     if all(values == scores[0] for values in scores):
         return None
@@ -364,7 +366,7 @@ class EarlyAnswers:
         self._as_of = (-1, -1)
         self._spread: list[str] = []
 
-    def select_open(self, coverage: Coverage, is_open: Callable[[str], bool]) -> Iterator[str]:
+    def walk_open_answers_by_document(self, coverage: Coverage, is_open: Callable[[str], bool]) -> Iterator[str]:
         """Yield the early answers that are open to an analyst, in the order in which they come: document by document.
 
         Chance has drawn them over all documents; whoever scores them reads one after the other. Of a document, those
@@ -384,7 +386,7 @@ class EarlyAnswers:
         room = max(missing - len(coverage.scored_once), 0)
         # Which of the new ones there is room for is settled in the order of the draw.
         selected = [*filter(is_open, begun), *islice(filter(is_open, new), room)]
-        document_ranks = rank_documents(candidates, self._pool)
+        document_ranks = rank_answers_by_document(candidates, self._pool)
         return chain(
             sorted(selected, key=document_ranks.__getitem__),
             filter(is_open, self._sort_by_document(outside_candidates)),
@@ -398,15 +400,15 @@ class EarlyAnswers:
         while heap:
             yield heappop(heap)[1]
 
-    def _draw_double_score_candidates(self, doubles: Iterable[str]) -> list[str]:
+    def _draw_double_score_candidates(self, digests_wanting_two_scores: Iterable[str]) -> list[str]:
         as_of = (self._pool.generation, len(self._pool.arrivals))
         if as_of != self._as_of:
-            answers = [answer for digest in doubles if (answer := self._pool.answers.get(digest))]
+            answers = [answer for digest in digests_wanting_two_scores if (answer := self._pool.answers.get(digest))]
             self._spread, self._as_of = draw_spread_sample(answers, _CANDIDATES, seed=self._seed), as_of
         return self._spread
 
 
-def rank_documents(digests: Iterable[str], pool: Pool) -> dict[str, int]:
+def rank_answers_by_document(digests: Iterable[str], pool: Pool) -> dict[str, int]:
     """Answer → the place of its document, in the order in which the answers bring documents up."""
     documents: dict[str, int] = {}
     answers = ((digest, pool.answers.get(digest)) for digest in digests)
@@ -416,7 +418,7 @@ def rank_documents(digests: Iterable[str], pool: Pool) -> dict[str, int]:
     }
 
 
-def draw_spread_sample(answers: Iterable[PooledAnswer], number: int, *, seed: int) -> list[str]:
+def draw_spread_sample(answers: Iterable[PooledAnswer], size: int, *, seed: int) -> list[str]:
     """Draw answers so that systems, experiments and documents take turns, and chance decides the questions.
 
     The same are drawn for all of these, and answers to one question about one document come in a row: one of each
@@ -440,7 +442,7 @@ def draw_spread_sample(answers: Iterable[PooledAnswer], number: int, *, seed: in
     def turn_key(stratum: tuple[str, str, str]) -> tuple[int, int, bytes]:
         return sum(count[name] for count, name in zip(counts, stratum, strict=True)), *strata[stratum][-1][:2]
 
-    for _ in range(number):
+    for _ in range(size):
         if not strata:
             break
         stratum = min(strata, key=turn_key)

@@ -41,7 +41,7 @@ class CurrentScores:
         self._saw_scores: defaultdict[str, set[str]] = defaultdict(set)
         self._lock = threading.Lock()
 
-    def refresh(self) -> bool:
+    def read_new_events(self) -> bool:
         """Add the events that any process has appended since the last time; return whether there were any."""
         with self._lock:
             before = self._last
@@ -57,7 +57,7 @@ class CurrentScores:
         if event.kind == "adjudication" or not event.independent:
             self._saw_scores[event.analyst].add(event.answer)
         if isinstance(event.annotation, Pin):
-            self._pins[event.annotation.text_and_question] = event
+            self._pins[event.annotation.text_and_question_key] = event
         elif event.annotation is not None or event.undoes in self._objections:
             self._objections[event.id] = event
         elif event.kind == "undo":
@@ -67,7 +67,7 @@ class CurrentScores:
             self._number_of[event.id] = number
             self._kinds[event.scorer if event.kind == "score" else event.kind].add(event)
             if event.kind == "score":
-                self._kinds["skip"].drop(event)
+                self._kinds["skip"].drop_analyst_events_on_answer(event)
 
     @property
     def event_count(self) -> int:
@@ -79,15 +79,15 @@ class CurrentScores:
         with self._lock:
             return self._log[start:]
 
-    def objections(self) -> list[Event]:
+    def objection_events(self) -> list[Event]:
         """Return the objections to annotated answers with their undos and rulings, in the log's order."""
         with self._lock:
             return list(self._objections.values())
 
-    def find_pin(self, about: tuple[str, str, str]) -> Event | None:
+    def find_pin(self, text_and_question: tuple[str, str, str]) -> Event | None:
         """Return the pin in effect of a question about a text; None if no passage is pinned."""
         with self._lock:
-            event = self._pins.get(about)
+            event = self._pins.get(text_and_question)
         return event if event and isinstance(event.annotation, Pin) and event.annotation.at else None
 
     def score(self, answer: str, analyst: str, scorer: Scorer = "human") -> Event | None:
@@ -95,16 +95,18 @@ class CurrentScores:
         with self._lock:
             return self._kinds[scorer].latest_event(analyst, answer)
 
-    def scores(self, answer: str, scorer: Scorer = "human") -> dict[str, Event]:
+    def scores_by_analyst(self, answer: str, scorer: Scorer = "human") -> dict[str, Event]:
         """Analyst → their current score of an answer."""
         with self._lock:
-            return self._kinds[scorer].events_per_analyst(answer)
+            return self._kinds[scorer].latest_event_by_analyst(answer)
 
     def adjudication(self, answer: str) -> Event | None:
         """Return the latest adjudication of an answer in effect, by anyone."""
         with self._lock:
             return max(
-                self._kinds["adjudication"].events_per_analyst(answer).values(), key=self.event_number, default=None
+                self._kinds["adjudication"].latest_event_by_analyst(answer).values(),
+                key=self.event_number,
+                default=None,
             )
 
     def adjudications(self) -> list[Event]:
@@ -115,55 +117,62 @@ class CurrentScores:
     def mean_acceptance(self, answer: str) -> Event | None:
         """Return the latest word that the mean of an answer's scores stands; None if any of them was given after it."""
         with self._lock:
-            scores = self._kinds["human"].events_per_analyst(answer).values()
-            latest = max(self._kinds[MEAN].events_per_analyst(answer).values(), key=self.event_number, default=None)
+            scores = self._kinds["human"].latest_event_by_analyst(answer).values()
+            latest = max(
+                self._kinds[MEAN].latest_event_by_analyst(answer).values(), key=self.event_number, default=None
+            )
             if latest and all(self.event_number(score) < self.event_number(latest) for score in scores):
                 return latest
         return None
 
-    def latest_return(self, answer: str) -> Event | None:
+    def latest_send_back(self, answer: str) -> Event | None:
         """Return the latest word in effect by which an answer was sent back to those who had scored it."""
         with self._lock:
-            return max(self._kinds[SEND_BACK].events_per_analyst(answer).values(), key=self.event_number, default=None)
+            return max(
+                self._kinds[SEND_BACK].latest_event_by_analyst(answer).values(), key=self.event_number, default=None
+            )
 
-    def latest_returns(self) -> dict[str, Event]:
+    def latest_send_back_by_answer(self) -> dict[str, Event]:
         """Answer → the latest word in effect by which it was sent back, the earliest first."""
         with self._lock:
             latest = sorted(self._kinds[SEND_BACK].all_events(), key=self.event_number)
         return {event.answer: event for event in latest}
 
-    def pending_analysts(self, answer: str) -> list[str]:
+    def analysts_yet_to_rescore(self, answer: str) -> list[str]:
         """Return the analysts who have not scored an answer again since it was sent back to them, by name.
 
         Nobody is waited for once it is settled.
         """
-        word, settled = self.latest_return(answer), self.adjudication(answer) or self.mean_acceptance(answer)
+        word, settled = self.latest_send_back(answer), self.adjudication(answer) or self.mean_acceptance(answer)
         if word is None or (settled and self.event_number(settled) > self.event_number(word)):
             return []
-        scores = self.scores(answer).values()
+        scores = self.scores_by_analyst(answer).values()
         return sorted(
             s.analyst for s in scores if s.analyst != word.analyst and self.event_number(s) < self.event_number(word)
         )
 
-    def system_exposures(self, analyst: str) -> frozenset[str]:
+    def answers_with_seen_system(self, analyst: str) -> frozenset[str]:
         """Return the answers whose system was ever shown to an analyst."""
         with self._lock:
             return frozenset(self._saw_system.get(analyst, ()))
 
-    def score_exposures(self, analyst: str) -> frozenset[str]:
+    def answers_with_seen_scores(self, analyst: str) -> frozenset[str]:
         """Return the answers whose scores by others were ever shown to an analyst, to adjudicate them or otherwise."""
         with self._lock:
             return frozenset(self._saw_scores.get(analyst, ()))
 
-    def history(self, analyst: str, scorer: Scorer = "human") -> list[Event]:
+    def scores_of_analyst(self, analyst: str, scorer: Scorer = "human") -> list[Event]:
         """Return an analyst's current scores, oldest first; a correction has the place of its own time."""
         with self._lock:
-            return self._kinds[scorer].analyst_events(analyst)
+            return self._kinds[scorer].latest_events_of_analyst(analyst)
 
-    def last_skip_numbers(self, analyst: str) -> dict[str, int]:
+    def last_skip_number_by_answer(self, analyst: str) -> dict[str, int]:
         """Answer → the number of this analyst's last skip of it in effect."""
         with self._lock:
-            return {event.answer: self.event_number(event) for event in self._kinds["skip"].analyst_events(analyst)}
+            return {
+                event.answer: self.event_number(event)
+                for event in self._kinds["skip"].latest_events_of_analyst(analyst)
+            }
 
     def find_last_skip(self, answer: str, analyst: str) -> Event | None:
         """Return an analyst's last skip of an answer in effect."""
@@ -179,9 +188,9 @@ class CurrentScores:
         with self._lock:
             return self._kinds[scorer].analysts()
 
-    def find_scored_answers(self) -> set[str]:
+    def read_scored_answers(self) -> set[str]:
         """Refresh the view, and return the answers that people have scored."""
-        self.refresh()
+        self.read_new_events()
         return {score.answer for score in self.all_scores()}
 
     def all_scores(self, scorer: Scorer = "human") -> list[Event]:
@@ -189,12 +198,12 @@ class CurrentScores:
         with self._lock:
             return self._kinds[scorer].all_events()
 
-    def independent_scores(self) -> list[Event]:
+    def independent_human_scores(self) -> list[Event]:
         """Return people's scores as they were before they saw others', see `independent_scores`."""
-        return independent_scores(self.events())
+        return independent_human_scores(self.events())
 
 
-def select_effective_events(events: Iterable[Event]) -> list[Event]:
+def effective_scores_and_adjudications(events: Iterable[Event]) -> list[Event]:
     """Return the scores and adjudications of a whole log that are in effect, in its order.
 
     As `CurrentScores` has them; from a million events in a third of the time and memory.
@@ -213,12 +222,14 @@ def select_effective_events(events: Iterable[Event]) -> list[Event]:
     return effective[::-1]
 
 
-def independent_scores(events: Iterable[Event]) -> list[Event]:
+def independent_human_scores(events: Iterable[Event]) -> list[Event]:
     """Return the people's scores of a whole log that were in effect before they saw others', in its order.
 
     A correction or an undo after that does not change them.
     """
-    independent = select_effective_events(event for event in events if event.independent and event.scorer == "human")
+    independent = effective_scores_and_adjudications(
+        event for event in events if event.independent and event.scorer == "human"
+    )
     return [event for event in independent if event.kind == "score"]
 
 
@@ -241,21 +252,21 @@ class _EffectiveEvents:
             self._earlier.setdefault((event.analyst, event.answer), []).append(before)
         answers[event.answer] = event
 
-    def undo(self, undo: Event) -> None:
+    def undo(self, undo_event: Event) -> None:
         """Remove the event that an undo names, if it is of this kind."""
-        answers = self._latest.get(undo.analyst, {})
-        earlier = self._earlier.get((undo.analyst, undo.answer), [])
-        earlier[:] = [event for event in earlier if event.id != undo.undoes]
-        latest = answers.get(undo.answer)
-        if latest is None or latest.id != undo.undoes:
+        answers = self._latest.get(undo_event.analyst, {})
+        earlier = self._earlier.get((undo_event.analyst, undo_event.answer), [])
+        earlier[:] = [event for event in earlier if event.id != undo_event.undoes]
+        latest = answers.get(undo_event.answer)
+        if latest is None or latest.id != undo_event.undoes:
             return
-        del answers[undo.answer]
+        del answers[undo_event.answer]
         if earlier:
-            answers[undo.answer] = earlier.pop()
+            answers[undo_event.answer] = earlier.pop()
             ordered = sorted(answers.values(), key=lambda event: self._numbers[event.id])
-            self._latest[undo.analyst] = {event.answer: event for event in ordered}
+            self._latest[undo_event.analyst] = {event.answer: event for event in ordered}
 
-    def drop(self, event: Event) -> None:
+    def drop_analyst_events_on_answer(self, event: Event) -> None:
         """Forget everything of an event's analyst about its answer."""
         if self._latest.get(event.analyst, {}).pop(event.answer, None):
             self._earlier.pop((event.analyst, event.answer), None)
@@ -263,10 +274,10 @@ class _EffectiveEvents:
     def latest_event(self, analyst: str, answer: str) -> Event | None:
         return self._latest.get(analyst, {}).get(answer)
 
-    def events_per_analyst(self, answer: str) -> dict[str, Event]:
+    def latest_event_by_analyst(self, answer: str) -> dict[str, Event]:
         return {analyst: answers[answer] for analyst, answers in self._latest.items() if answer in answers}
 
-    def analyst_events(self, analyst: str) -> list[Event]:
+    def latest_events_of_analyst(self, analyst: str) -> list[Event]:
         return list(self._latest.get(analyst, {}).values())
 
     def analysts(self) -> list[str]:

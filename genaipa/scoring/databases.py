@@ -42,7 +42,7 @@ _WHY = {"locked": "another program is writing to them", "full": "the disk that t
 """Part of an error → the message for analysts."""
 
 
-def connect(url: str, *, read_only: bool = False) -> tuple[Engine, str]:
+def connect_and_name_database(url: str, *, read_only: bool = False) -> tuple[Engine, str]:
     """Return an engine for the database at a URL, and a name that tells people which one it is.
 
     A file that is not there is made; with `read_only` one that can't be written is opened all the same. A UsageError or
@@ -58,8 +58,8 @@ def connect(url: str, *, read_only: bool = False) -> tuple[Engine, str]:
     if path.is_file() and path.stat().st_size == 0 and path.suffix not in _SUFFIXES:
         raise DataError(path, f"is empty and not a database; name a file that ends in {' or '.join(_SUFFIXES)}.")
     if read_only and _is_read_only(path):
-        return _connect_read_only(path), str(path)
-    return _connect_sqlite(path), str(path)
+        return _connect_sqlite_read_only(path), str(path)
+    return _create_or_connect_sqlite(path), str(path)
 
 
 def sqlite_path(url: str) -> Path | None:
@@ -82,7 +82,7 @@ def _is_read_only(path: Path) -> bool:
     return path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK | os.X_OK))
 
 
-def _connect_read_only(path: Path) -> Engine:
+def _connect_sqlite_read_only(path: Path) -> Engine:
     """Return an engine that reads a file and leaves everything beside it alone."""
     import sqlalchemy
 
@@ -98,7 +98,7 @@ def _connect_read_only(path: Path) -> Engine:
     )
 
 
-def _connect_sqlite(path: Path) -> Engine:
+def _create_or_connect_sqlite(path: Path) -> Engine:
     """Return an engine for a file, which is made where there is none: readable by its owner alone."""
     import sqlalchemy
 
@@ -183,7 +183,7 @@ def _connect_postgresql(url: str) -> tuple[Engine, str]:
     return engine, f"PostgreSQL database '{address.database or address.username or ''}'"
 
 
-def convert_error(error: Exception, engine: Engine, name: str) -> GenaipaError:
+def convert_database_error(error: Exception, engine: Engine, database_name: str) -> GenaipaError:
     """Convert a driver's error to ours, with the remedy where it is known, and never with the password."""
     reason = " ".join(str(getattr(error, "orig", None) or error).split()).rstrip(".")
     secrets = [engine.url.password, *(value for key, value in engine.url.query.items() if "pass" in key)]
@@ -194,7 +194,7 @@ def convert_error(error: Exception, engine: Engine, name: str) -> GenaipaError:
         remedy = next((remedy for phrase, remedy in _REMEDIES.items() if phrase in reason), "")
     why = next((f": {why}" for phrase, why in _WHY.items() if phrase in reason), "")
     for_analysts = f"the scores can't be reached{why}. The desk's terminal shows more."
-    return StoreError(f"{name} can't be used ({reason}){'; ' + remedy if remedy else '.'}", for_analysts)
+    return StoreError(f"{database_name} can't be used ({reason}){'; ' + remedy if remedy else '.'}", for_analysts)
 
 
 _ONLY_ADDED = "events of scores are only ever added"
@@ -246,22 +246,22 @@ _TRIGGER = re.compile(r"CREATE TRIGGER (\w+)")
 _FUNCTION = re.compile(r"CREATE FUNCTION (\w+).*\$\$(.*)\$\$", re.DOTALL)
 
 
-def find_lost_triggers(connection: Connection) -> list[str]:
+def find_damaged_guard_triggers(connection: Connection) -> list[str]:
     """Return the names of triggers that protect the log and that the database has lost or that were changed."""
     dialect = connection.dialect.name
-    triggers = {name: _normalize_statement(text) for name, text in connection.exec_driver_sql(_GUARDING[dialect])}
+    triggers = {name: _normalize_trigger_sql(text) for name, text in connection.exec_driver_sql(_GUARDING[dialect])}
     statements = _GUARDS[dialect]
     function_bodies = dict(matches[0] for statement in statements if (matches := _FUNCTION.findall(statement)))
     lost = []
     for statement in statements:
         for name in _TRIGGER.findall(statement):
             body = next((text for function, text in function_bodies.items() if f"{function}()" in statement), "")
-            if triggers.get(name) != _normalize_statement(statement + body):
+            if triggers.get(name) != _normalize_trigger_sql(statement + body):
                 lost.append(name)
     return lost
 
 
-def _normalize_statement(statement: str) -> str:
+def _normalize_trigger_sql(statement: str) -> str:
     """Drop what databases write in their own way from a statement: spaces, schemas, and the order of events."""
     words = re.sub(r"\s+", "", statement.replace("public.", "")).casefold()
     return re.sub(r"(?<=before)(.*?)(?=on)", lambda found: "".join(sorted(found[1].split("or"))), words, count=1)

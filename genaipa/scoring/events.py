@@ -81,7 +81,7 @@ class Pin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     sha256: str = ""
 
     @property
-    def text_and_question(self) -> tuple[str, str, str]:
+    def text_and_question_key(self) -> tuple[str, str, str]:
         """The digest of the text, the question set and the question, for which the latest pin counts."""
         return self.digest, self.questions, self.question
 
@@ -179,7 +179,7 @@ class Draft(msgspec.Struct, frozen=True):
     shown: ScreenContents | msgspec.UnsetType = msgspec.UNSET
 
 
-def event_decoder(rubric: Rubric | None = None) -> msgspec.json.Decoder[Event]:
+def make_event_decoder(rubric: Rubric | None = None) -> msgspec.json.Decoder[Event]:
     """Return a decoder of events whose values are the rubric's; without one, values of any metrics."""
 
     def decode_values(_: object, raw: dict[str, float]) -> Values:
@@ -202,7 +202,7 @@ def event_decoder(rubric: Rubric | None = None) -> msgspec.json.Decoder[Event]:
     return msgspec.json.Decoder(Event, dec_hook=share_values)
 
 
-def new_id() -> str:
+def new_event_id() -> str:
     """Return an id that no other event has."""
     return uuid.uuid4().hex
 
@@ -250,19 +250,23 @@ def _find_annotation_problem(event: Event) -> str:
     return f"its correction {flaw}" if flaw else ""
 
 
-def find_reference_problem(event: Event, earlier: Event | None) -> str:
+def find_reference_problem(event: Event, earlier_event: Event | None) -> str:
     """Return the problem of an undo or a ruling with the event it refers to (None: there is none); empty if it fits."""
     if event.kind == "ruling":
-        has_objection = earlier is not None and earlier.kind == "objection"
+        has_objection = earlier_event is not None and earlier_event.kind == "objection"
         return "" if has_objection else f"there is no objection '{event.earlier_event_id}' to settle."
-    if earlier and earlier.kind not in LASTING and (earlier.analyst, earlier.answer) == (event.analyst, event.answer):
+    if (
+        earlier_event
+        and earlier_event.kind not in LASTING
+        and (earlier_event.analyst, earlier_event.answer) == (event.analyst, event.answer)
+    ):
         return ""
     return f"{event.analyst} has no event '{event.undoes}' about this answer to undo."
 
 
 CHAIN_START = ""
 """Digest before the first event."""
-_decode = event_decoder().decode
+_decode = make_event_decoder().decode
 CHECKED_TAIL = 100
 """Events whose digests are checked whenever a log is opened."""
 
@@ -297,23 +301,23 @@ class VerifiedLog(msgspec.Struct, frozen=True):
     breaks: list[str]
 
 
-def chain_digest(before: str, event: str) -> str:
+def chain_digest(previous_digest: str, event_json: str) -> str:
     """Return the digest of an event, given its JSON and the digest of the event before it."""
-    return hashlib.sha256(f"{before}\n{event}".encode()).hexdigest()
+    return hashlib.sha256(f"{previous_digest}\n{event_json}".encode()).hexdigest()
 
 
-def verify_log(store: Store, head: str = "") -> VerifiedLog:
+def verify_log(store: Store, noted_head: str = "") -> VerifiedLog:
     """Check every event of a log against its digest; `head` is the last digest as it was noted at some time.
 
     A GenaipaError where the log can't be read.
     """
     state = store.log_state()
     breaks: list[str] = []
-    count, before, noted = 0, CHAIN_START, not head
+    count, before, noted = 0, CHAIN_START, not noted_head
     for link in store.log_rows():
         breaks += _find_log_row_problems(link, before)
         count, before = count + 1, link.digest
-        noted = noted or link.digest == head
+        noted = noted or link.digest == noted_head
         if count == state.events and link.digest != state.head:
             breaks.append(f"event {link.number} is not the one that was written last: events were removed or added.")
     last = store.log_state()
@@ -324,42 +328,42 @@ def verify_log(store: Store, head: str = "") -> VerifiedLog:
         missing = state.events - count
         breaks.append(f"{missing:,} of {state.events:,} events {'is' if missing == 1 else 'are'} missing.")
     if not noted:
-        breaks.append(f"the head that was noted ({head[:12]}…) is not in the log: the log was rebuilt since.")
-    if lost := store.list_lost_triggers():
+        breaks.append(f"the head that was noted ({noted_head[:12]}…) is not in the log: the log was rebuilt since.")
+    if lost := store.list_damaged_guard_triggers():
         gone = " and ".join(lost)
         breaks.append(f"the database no longer refuses to change or delete an event: somebody changed {gone}.")
     return VerifiedLog(count, before, breaks)
 
 
-def find_log_tail_problems(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
+def find_log_tail_problems(last_rows_with_head: Sequence[Sequence[Any]]) -> Iterator[str]:
     """Yield the problems of the last events of a log.
 
     `rows` are the last `CHECKED_TAIL` events and the one before them, each a `LogRow` and the head of the log; where
     there is no event, one row of the head alone.
     """
-    if not rows:
+    if not last_rows_with_head:
         yield "the digest of its last event is gone."
-    links = [LogRow(*row[:-1]) for row in rows if row[0] is not None]
+    links = [LogRow(*row[:-1]) for row in last_rows_with_head if row[0] is not None]
     before = links.pop(0).digest if len(links) > CHECKED_TAIL else CHAIN_START
     for link in links:
         yield from _find_log_row_problems(link, before)
         before = link.digest
-    if before != (rows[0][-1] if rows else CHAIN_START):
+    if before != (last_rows_with_head[0][-1] if last_rows_with_head else CHAIN_START):
         yield "the last event is not the one that was written last."
 
 
-def _find_log_row_problems(link: LogRow, before: str) -> Iterator[str]:
-    named = f"event {link.number} ({link.id})"
-    if link.number < 1:
+def _find_log_row_problems(row: LogRow, previous_digest: str) -> Iterator[str]:
+    named = f"event {row.number} ({row.id})"
+    if row.number < 1:
         yield f"{named} has a number below the first, so nobody reads it."
-    if not link.digest:
+    if not row.digest:
         yield f"{named} was not written by this genaipa: it has no digest."
-    elif link.digest != chain_digest(before, link.event):
+    elif row.digest != chain_digest(previous_digest, row.event):
         yield f"{named} or the one before it is not as it was written."
     try:
-        event = _decode(link.event)
+        event = _decode(row.event)
     except msgspec.DecodeError:
         yield f"{named} can't be read."
         return
-    if (event.id, event.answer) != (link.id, link.answer):
+    if (event.id, event.answer) != (row.id, row.answer):
         yield f"{named} is filed under another id or answer than its own."

@@ -14,25 +14,25 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.errors import DataError, UsageError, nearest
+from genaipa.errors import DataError, UsageError, name_suggestion
 from genaipa.files.html import short_repr
 from genaipa.files.limits import SCORES
-from genaipa.files.strict_yaml import convert
-from genaipa.files.text import DAMAGE, read_lines, why
-from genaipa.scoring.current import select_effective_events
-from genaipa.scoring.events import LASTING, Event, event_decoder, find_event_problem, find_reference_problem
+from genaipa.files.strict_yaml import convert_to_type
+from genaipa.files.text import DAMAGE, explain_error, read_lines
+from genaipa.scoring.current import effective_scores_and_adjudications
+from genaipa.scoring.events import LASTING, Event, find_event_problem, find_reference_problem, make_event_decoder
 from genaipa.scoring.tables import (
     DIGEST,
     SHEET_COLUMNS,
     ReadTable,
-    check_time,
+    check_utc_time,
     has_metric_values,
-    parse_event,
+    parse_score_row,
     read_table,
     score_columns,
     simplify_column_name,
 )
-from genaipa.words import some
+from genaipa.words import join_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -68,10 +68,10 @@ class ImportedScores(msgspec.Struct):
         return short_repr("Imported", f"{self.added:,} scores", counts)
 
 
-def import_sources(
+def import_scores_from_sources(
     store: Store,
     sources: Iterable[Path | ReadTable],
-    answers: Collection[str],
+    known_answers: Collection[str],
     people: People,
     *,
     analyst: str = "",
@@ -85,17 +85,19 @@ def import_sources(
     scorers = {event.analyst for _, event in store.events()}
     reader = ScoresReader(functools.cache(lambda name: people.resolve_name(name, scorers)), store.rubric, analyst)
     for source in sources:
-        reader.read(source)
+        reader.read_source(source)
     remedy = "" if unknown_answers else "; --unknown-answers imports it anyway"
-    result = add_events(store, reader.events, answers, reader.problems, unknown_answers=unknown_answers, remedy=remedy)
+    result = store_read_events(
+        store, reader.events, known_answers, reader.problems, unknown_answers=unknown_answers, remedy=remedy
+    )
     result.unscored = reader.unscored
     return result
 
 
-def add_events(
+def store_read_events(
     store: Store,
     read_events: Iterable[ReadEvent],
-    answers: Collection[str],
+    known_answers: Collection[str],
     problems: Sequence[str] = (),
     *,
     unknown_answers: bool = False,
@@ -105,7 +107,9 @@ def add_events(
 
     `remedy` follows the sentence on an event of an answer that no run here holds.
     """
-    sorter = _EventSorter([event for _, event in store.events()], answers, remedy, unknown_answers=unknown_answers)
+    sorter = _EventSorter(
+        [event for _, event in store.events()], known_answers, remedy, unknown_answers=unknown_answers
+    )
     for read_event in read_events:
         sorter.classify_event(read_event)
     all_problems = [*problems, *sorter.problems]
@@ -124,7 +128,7 @@ class _EventSorter:
         self.replaced: list[str] = []
         self.problems: list[str] = []
         self._events = {event.id: event for event in history}
-        self._effective_ids = {event.id for event in select_effective_events(history)}
+        self._effective_ids = {event.id for event in effective_scores_and_adjudications(history)}
         self._events_by_content = {event_content(event): event for event in history}
         self._answers, self._remedy = answers, remedy
         self._unknown_answers = unknown_answers
@@ -235,7 +239,7 @@ class ScoresReader:
         }
         self._required_columns = (DIGEST, *self.rubric.metrics)
 
-    def read(self, source: Path | ReadTable) -> None:
+    def read_source(self, source: Path | ReadTable) -> None:
         """Read a file or a table of scores; a DataError or UsageError if it can't be read at all."""
         if isinstance(source, ReadTable):
             self._read_rows(source)
@@ -252,7 +256,7 @@ class ScoresReader:
         self.problems.append(str(DataError(path, problem, entry)))
 
     def _read_log(self, path: Path) -> None:
-        ids, is_empty, decode = set(), True, event_decoder().decode
+        ids, is_empty, decode = set(), True, make_event_decoder().decode
         for count, line in enumerate(read_lines(path, SCORES), start=1):
             if not line.strip():
                 continue
@@ -289,7 +293,7 @@ class ScoresReader:
                 self.unscored += 1
                 continue
             scorer = self._resolve_scorer(table.path, row, cells)
-            event, problems = parse_event(cells, scorer, self.rubric)
+            event, problems = parse_score_row(cells, scorer, self.rubric)
             for column, problem in problems:
                 self._add_problem(table.path, f"row {row}, {column}", problem)
             if not scorer:
@@ -309,7 +313,8 @@ class ScoresReader:
                 self.events.append(ReadEvent(event, table.path, f"row {row}", has_id=has_id))
         if nameless:
             row_problem = (
-                f"no analyst is named in row {some(nameless, _NAMED)}; say who filled the file with --analyst NAME."
+                f"no analyst is named in row {join_some(nameless, _NAMED)}; say who filled the file with "
+                "--analyst NAME."
             )
             self._add_problem(table.path, "analyst", row_problem)
 
@@ -323,10 +328,15 @@ class ScoresReader:
                 matched.add(column)
                 yield column, index
             elif name.strip():
-                problem = f"unknown column '{name.strip()}'{nearest(simplify_column_name(name), self._columns_by_name)}"
+                problem = (
+                    "unknown column "
+                    f"'{name.strip()}'{name_suggestion(simplify_column_name(name), self._columns_by_name)}"
+                )
                 self._add_problem(table.path, "row 1", problem)
             elif filled := [row for row, texts in table.rows if index < len(texts) and texts[index].strip()]:
-                problem = f"column {index + 1} has no name in the first row, but content in row {some(filled, _NAMED)}."
+                problem = (
+                    f"column {index + 1} has no name in the first row, but content in row {join_some(filled, _NAMED)}."
+                )
                 self._add_problem(table.path, "row 1", problem)
         for name in self._required_columns:
             if name not in matched:
@@ -349,7 +359,7 @@ def find_imported_event_problem(event: Event, rubric: Rubric) -> str:
     if not (event.id and event.analyst.strip() and event.answer):
         return "id, analyst and answer must not be empty."
     try:
-        check_time(event.time)
+        check_utc_time(event.time)
     except ValueError as error:
         return f"{error}."
     return find_event_problem(event, rubric)
@@ -360,12 +370,12 @@ def _explain_undecodable_line(line: str, rubric: Rubric) -> tuple[str, str]:
     try:
         raw = msgspec.json.decode(line)
         values = {"values": raw.pop("values")} if isinstance(raw, dict) and "values" in raw else {}
-        convert(raw, Event, "")
-        rubric.make_values(convert(values, _Valued, "").values)
+        convert_to_type(raw, Event, "")
+        rubric.make_values(convert_to_type(values, _Valued, "").values)
     except DataError as error:
         return error.entry, error.problem
     except DAMAGE as error:
-        return "", f"is not JSON ({why(error)})."
+        return "", f"is not JSON ({explain_error(error)})."
     except ValueError as error:
         return "values", f"{error}."
     return "", "is not a valid event (duplicate key?)."

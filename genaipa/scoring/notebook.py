@@ -9,22 +9,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from genaipa.errors import OptionError, UsageError
-from genaipa.files.html import figure_frame, html_table, short_repr
-from genaipa.runs.run import Runs, resolve_runs
-from genaipa.runs.selection import group_documents, map_run_days, run_folders, select_sources
+from genaipa.files.html import html_table, make_data_frame, short_repr
+from genaipa.runs.run import Runs, resolve_workspace_and_run_names
+from genaipa.runs.selection import group_documents, map_repeated_runs_to_days, run_folders, select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.current import CurrentScores
-from genaipa.scoring.importing import ImportedScores, import_sources
+from genaipa.scoring.importing import ImportedScores, import_scores_from_sources
 from genaipa.scoring.people import load_people
 from genaipa.scoring.store import open_existing_store, open_store
 from genaipa.scoring.tables import ReadTable
 from genaipa.scoring.waves import (
     SIZE,
     WaveStanding,
-    count_missing,
-    draw_waves,
+    count_missing_wave_answers,
+    draw_and_save_waves,
     load_waves,
-    measure_standings,
+    measure_wave_standings,
     short_digest,
 )
 from genaipa.workspace import find_workspace
@@ -63,7 +63,7 @@ def import_scores(
     home = find_workspace(workspace)
     answers = Pool(home, run_folders(home)).answers
     with contextlib.closing(open_store(home)) as store:
-        result = import_sources(
+        result = import_scores_from_sources(
             store,
             [Path(scores) if isinstance(scores, str | os.PathLike) else _convert_frame_to_table(scores)],
             answers,
@@ -106,7 +106,7 @@ class RandomPart:
     @property
     def frame(self) -> pd.DataFrame:
         """A row per system and experiment: its `answers`, those in the `wave`, how many are `scored`, and `outside`."""
-        return figure_frame((group._asdict() for group in self.groups), WaveStanding._fields)
+        return make_data_frame((group._asdict() for group in self.groups), WaveStanding._fields)
 
     @property
     def rows(self) -> list[tuple[str, str, int, int, int, int]]:
@@ -147,7 +147,7 @@ def sample(
     """
     if size is not None and size < 1:
         raise OptionError("size", f" {size}: must be 1 or more.")
-    home, names = resolve_runs(runs, workspace)
+    home, names = resolve_workspace_and_run_names(runs, workspace)
     sources = select_sources(home, names, only)
     pool = Pool(home, [source.folder for source in sources], sources=sources, excluded=False)
     for problem in pool.problems:
@@ -155,30 +155,36 @@ def sample(
     if not pool.answers:
         raise UsageError(f"there is no answer to draw from in {home.runs} yet; see: genaipa runs")
     with open_existing_store(home) as store:
-        scored = set() if store is None else CurrentScores(store.events).find_scored_answers()
+        scored = set() if store is None else CurrentScores(store.events).read_scored_answers()
     plan = load_people(home).plan
-    planned = None if plan.size == "all" else plan.size
+    planned = None if plan.sample_size == "all" else plan.sample_size
     draw_size = size or planned
-    strata = _find_strata(sources, stratify, draw_size) if stratify else None
-    days, seed = map_run_days(sources), plan.seed if seed is None else seed
-    if plan.size == "all" and size is None:
+    strata = _find_stratum_by_document(sources, stratify, draw_size) if stratify else None
+    days, seed = map_repeated_runs_to_days(sources), plan.seed if seed is None else seed
+    if plan.sample_size == "all" and size is None:
         waves = load_waves(home)
     else:
-        waves = draw_waves(home, pool.answers.values(), scored, size=draw_size, seed=seed, strata=strata, days=days)
-    groups = measure_standings(waves, pool.answers.values(), scored)
-    requested = set().union(*(waves.answers_in_wave.get((group.system, group.experiment), set()) for group in groups))
+        waves = draw_and_save_waves(
+            home, pool.answers.values(), scored, size=draw_size, seed=seed, strata=strata, days=days
+        )
+    groups = measure_wave_standings(waves, pool.answers.values(), scored)
+    requested = set().union(
+        *(waves.wave_answers_by_group.get((group.system, group.experiment), set()) for group in groups)
+    )
     unscored = len(requested - set(map(short_digest, scored)))
-    missing = 0 if names or only else count_missing(waves, pool.answers)
+    missing = 0 if names or only else count_missing_wave_answers(waves, pool.answers)
     draw_notes = [*_describe_draw(groups, waves, draw_size, len(requested), unscored)]
-    if plan.size == "all" and not waves:
+    if plan.sample_size == "all" and not waves:
         draw_notes = ["Nothing was drawn: the plan in desk.yaml (sample: all) asks people for all answers."]
-    notes = [*draw_notes, *_describe_deviations(groups, waves, stratify, missing)]
-    if size and plan.size and plan.size != size:
-        notes.append(f"The plan in desk.yaml says sample: {plan.size}, which the desk follows when it is next opened.")
+    notes = [*draw_notes, *_describe_deviations_from_request(groups, waves, stratify, missing)]
+    if size and plan.sample_size and plan.sample_size != size:
+        notes.append(
+            f"The plan in desk.yaml says sample: {plan.sample_size}, which the desk follows when it is next opened."
+        )
     return RandomPart(groups, waves, len(requested), unscored, tuple(notes))
 
 
-def _find_strata(sources: Sequence[Source], column: str, size: int | None) -> dict[str, str]:
+def _find_stratum_by_document(sources: Sequence[Source], column: str, size: int | None) -> dict[str, str]:
     """Document → its group in a column; a UsageError for a column without any, or with more than a wave has answers."""
     strata = group_documents(sources, column).group_by_document
     if (groups := len(set(strata.values()))) > (size or SIZE):
@@ -190,22 +196,22 @@ def _find_strata(sources: Sequence[Source], column: str, size: int | None) -> di
 
 
 def _describe_draw(
-    groups: Sequence[WaveStanding], waves: Waves, wanted: int | None, size: int, unscored: int
+    groups: Sequence[WaveStanding], waves: Waves, wanted_size: int | None, size: int, unscored: int
 ) -> Iterator[str]:
     """Yield sentences on the random part."""
     if not waves:
-        yield _explain_no_draw(groups, wanted)
+        yield _explain_no_draw(groups, wanted_size)
         return
     once = ", equal texts counted once" if size < sum(group.wave for group in groups) else ""
     yield f"{size:,} answer{'s' * (size != 1)} in the random part{once}, {unscored:,} of them to be scored."
-    if larger := sum(wanted is not None and waves.target_size(group[:2]) > wanted for group in groups):
+    if larger := sum(wanted_size is not None and waves.target_size(group[:2]) > wanted_size for group in groups):
         yield f"A random part never gets smaller: {larger} of {len(groups)} keep the size that they had."
 
 
-def _explain_no_draw(groups: Sequence[WaveStanding], wanted: int | None) -> str:
+def _explain_no_draw(groups: Sequence[WaveStanding], wanted_size: int | None) -> str:
     """Say why nothing was drawn: without a size no group is large enough; with one, there is nothing left to draw."""
     scored, answers = (sum(getattr(group, count) for group in groups) for count in ("outside", "answers"))
-    if wanted is None:
+    if wanted_size is None:
         no_large_group = f"no system has more than {SIZE} answers in an experiment"
         consequence = "and all of them are scored" if scored == answers else "so people are asked for all of them"
         return f"Nothing was drawn: {no_large_group}, {consequence}."
@@ -215,7 +221,9 @@ def _explain_no_draw(groups: Sequence[WaveStanding], wanted: int | None) -> str:
     )
 
 
-def _describe_deviations(groups: Sequence[WaveStanding], waves: Waves, column: str, missing: int) -> Iterator[str]:
+def _describe_deviations_from_request(
+    groups: Sequence[WaveStanding], waves: Waves, column: str, missing: int
+) -> Iterator[str]:
     """Yield sentences on a wave that is not as it was asked for; `missing` answers of its draws are gone."""
     if column and any(group.wave > waves.target_size(group[:2]) for group in groups):
         yield f"Each group by {column} has its share rounded up, so the random part is larger than you asked for."

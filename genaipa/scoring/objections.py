@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from genaipa.errors import UsageError, clip
-from genaipa.files.text import digest
+from genaipa.files.text import sha256_of
 from genaipa.policies.reading import read_markdown
 from genaipa.questions.annotations import Correction
 from genaipa.scoring.events import Event, Objection, Ruling
@@ -88,24 +88,24 @@ def annotation_key(objection: Objection) -> tuple[str, str, str]:
     return objection.digest, objection.questions, objection.question
 
 
-def find_own_objection(
-    objections: Iterable[FiledObjection], analyst: str, about: tuple[str, str, str]
+def find_objection_of_analyst(
+    objections: Iterable[FiledObjection], analyst: str, about_key: tuple[str, str, str]
 ) -> FiledObjection | None:
     """Return an analyst's objection to an annotated answer, which they have not withdrawn."""
     theirs = (
         objection
         for objection in objections
-        if objection.event.analyst == analyst and annotation_key(objection.objection) == about
+        if objection.event.analyst == analyst and annotation_key(objection.objection) == about_key
     )
     return next((objection for objection in theirs if not objection.withdrawn), None)
 
 
-def check_correction_silence(silent: Silent | None, annotated: Silent | None) -> None:
+def check_correction_ends_silence(silent: Silent | None, annotated_silent: Silent | None) -> None:
     """Raise a UsageError for a correction by which the document stays silent, though a passage of it proves it.
 
     `silent` is what the correction says, None for nothing, and `annotated` what the annotated answer says.
     """
-    if annotated == "yes" and silent in (None, "yes"):
+    if annotated_silent == "yes" and silent in (None, "yes"):
         raise UsageError(
             "the annotated answer says that the document is silent, but this passage shows that it is not: say whether "
             "the document answers the question (no) or only some of it (partly)."
@@ -119,21 +119,21 @@ def make_correction(
     silent: Silent | None,
     answer: str,
     why: str,
-    annotated: Silent | None = None,
+    annotated_silent: Silent | None = None,
 ) -> Correction:
     """Return a correction with the place of the passage that proves it; a UsageError says what it lacks.
 
     The passage has to be in the text, however it is spaced; of several places the first is taken. `annotated` is what
     the annotated answer says of the document's silence.
     """
-    check_correction_silence(silent, annotated)
+    check_correction_ends_silence(silent, annotated_silent)
     words = passage.split()
     if not words:
         raise UsageError("which passage of the document proves it? Select it in the document, or paste it.")
     sought, reading = re.compile(r"\s+".join(map(re.escape, words))), read_markdown(document.text)
     span = (match := sought.search(document.text)) and match.span()
     # What is pasted from the company's own page has no marks of links and emphasis.
-    span = span or ((match := sought.search(reading.text)) and reading.span(*match.span()))
+    span = span or ((match := sought.search(reading.text)) and reading.source_span(*match.span()))
     if span is None:
         raise UsageError(f"the document does not contain this passage: '{clip(' '.join(words))}'.")
     if silent is None and not answer.strip():
@@ -141,5 +141,5 @@ def make_correction(
     if not why.strip():
         raise UsageError("why is it wrong? A short sentence will do.")
     return Correction(
-        silent=silent, answer=answer.strip(), at=span, sha256=digest(document.text[slice(*span)]), why=why.strip()
+        silent=silent, answer=answer.strip(), at=span, sha256=sha256_of(document.text[slice(*span)]), why=why.strip()
     )

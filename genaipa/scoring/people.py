@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
-from genaipa.errors import DataError, OptionError, UsageError, clip, nearest
+from genaipa.errors import DataError, OptionError, UsageError, clip, name_suggestion
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.scoring.events import Order
 
@@ -106,7 +106,7 @@ class StudyPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     due: str = ""
 
     @property
-    def size(self) -> int | Literal["all"] | None:
+    def sample_size(self) -> int | Literal["all"] | None:
         """The size of the random part: `sample`, as it is once it is checked."""
         return "all" if isinstance(self.sample, str) else self.sample
 
@@ -191,7 +191,7 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             )
         return user
 
-    def check_login(self) -> None:
+    def check_someone_can_log_in(self) -> None:
         """Raise a UsageError if nobody is listed, so that nobody who logs in could do anything."""
         if not self.analysts and not self.adjudicators:
             raise UsageError(
@@ -227,7 +227,7 @@ def load_people(workspace: Workspace) -> People:
 
 def find_people_problems(path: Path, people: People) -> Iterator[DataError]:
     """Yield the errors in listed names, in the reasons of those left out, in keys, rate and plan."""
-    yield from _find_key_problems(path, people)
+    yield from _find_key_binding_problems(path, people)
     if people.rate is not None and not math.isfinite(people.rate):
         yield DataError(path, "is not a price; write a number.", "rate")
     for name, problem in find_plan_problems(people.plan):
@@ -266,11 +266,11 @@ def find_plan_problems(plan: StudyPlan) -> Iterator[tuple[str, str]]:
             yield "due", f"'{clip(plan.due)}' is not a day; write it like 2026-12-18."
 
 
-def _find_key_problems(path: Path, people: People) -> Iterator[DataError]:
+def _find_key_binding_problems(path: Path, people: People) -> Iterator[DataError]:
     """Yield the errors in the keys: unknown acts, keys that can't be used, and keys that would do two things."""
     for act, key in people.keys.items():
         if act not in KEYS:
-            yield DataError(path, f"there is no '{clip(act)}'{nearest(act, KEYS)}", "keys")
+            yield DataError(path, f"there is no '{clip(act)}'{name_suggestion(act, KEYS)}", "keys")
         elif key not in _CAN_BE_KEYS:
             yield DataError(
                 path, f"'{clip(key)}' can't be a key; a small letter can, and . , / ; - + # ?", f"keys.{act}"
@@ -286,7 +286,7 @@ def _find_key_problems(path: Path, people: People) -> Iterator[DataError]:
 def _find_assignment_problems(path: Path, people: People) -> Iterator[DataError]:
     for name, targets in people.assign.items():
         if people.analysts is not None and _fold_name(name) not in map(_fold_name, people.analysts):
-            problem = f"'{clip(name)}' is not one of the analysts{nearest(name, people.analysts)}"
+            problem = f"'{clip(name)}' is not one of the analysts{name_suggestion(name, people.analysts)}"
             yield DataError(path, problem, "assign")
         if not targets:
             yield DataError(

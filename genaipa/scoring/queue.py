@@ -17,8 +17,8 @@ from msgspec.structs import replace
 
 from genaipa.errors import UsageError
 from genaipa.files.stamps import now
-from genaipa.scoring.assignment import Coverage, EarlyAnswers, Orders, count_wanted_scores, rank_documents
-from genaipa.scoring.events import EXPOSURE, MEAN, SEND_BACK, Draft, Event, new_id
+from genaipa.scoring.assignment import Coverage, EarlyAnswers, Orders, count_wanted_scores, rank_answers_by_document
+from genaipa.scoring.events import EXPOSURE, MEAN, SEND_BACK, Draft, Event, new_event_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -66,18 +66,18 @@ class Queue:
     def prepare_orders(self) -> None:
         """Compute what all analysts' orders rest on, so that the first of them does not wait for it."""
         self._walk_early_answers("", bool)
-        self._orders.sort_rows()
+        self._orders.group_answers_into_rows()
 
     def _refresh_coverage(self) -> Coverage:
         with self._lock:
-            self._coverage.refresh()
+            self._coverage.count_new_answers_and_scores()
             return self._coverage
 
     def history(self, analyst: str) -> History:
         """Return this analyst's current scores of the pool's answers."""
         # Under the lock, so that none is kept that a score given meanwhile has outdated.
         with self._lock:
-            self._coverage.refresh()
+            self._coverage.count_new_answers_and_scores()
             return self._coverage.history(analyst)
 
     # -- what comes next --
@@ -90,18 +90,18 @@ class Queue:
         """Return the answers wanted of anyone, in this analyst's order. A new answer moves no other."""
         return list(self._orders.walk_answers_in_order(analyst))
 
-    def next_answer(self, analyst: str, first: str = "") -> str | None:
+    def reserve_next_answer(self, analyst: str, first_answer: str = "") -> str | None:
         """Return the answer to score now, reserved for some minutes; None when nothing is left for this analyst.
 
         The answer `first` comes before all others if it is still open. Answers that they have begun come then, then
         those that were sent back to them, calibration, answers that two analysts score before all others, their order,
         and last the skipped ones.
         """
-        reserved = self.store.reservations()
-        promised = self._list_promised_answers(analyst)
+        reserved = self.store.reservations_by_answer()
+        promised = self._find_answers_held_for_others(analyst)
         # What is kept for somebody who will want it next is given where nothing else is left.
         for held in [_merge_holders(reserved, promised), reserved] if promised else [reserved]:
-            for digest, is_theirs, all_early in self._walk_open_answers(analyst, held, first):
+            for digest, is_theirs, all_early in self._walk_answers_open_to_analyst(analyst, held, first_answer):
                 if self._try_reserve(digest, analyst, always=is_theirs):
                     (self._given_early.add if digest in all_early else self._given_early.discard)((analyst, digest))
                     return digest
@@ -112,16 +112,17 @@ class Queue:
 
         It is not reserved: whoever has nothing else left may get it.
         """
-        held = _merge_holders(self.store.reservations(), self._list_promised_answers(analyst))
+        held = _merge_holders(self.store.reservations_by_answer(), self._find_answers_held_for_others(analyst))
         following = next(
-            (candidate for candidate, _, _ in self._walk_open_answers(analyst, held) if candidate != digest), None
+            (candidate for candidate, _, _ in self._walk_answers_open_to_analyst(analyst, held) if candidate != digest),
+            None,
         )
         self._following.pop(analyst, None)
         if following is not None:
             self._following[analyst] = (following, time.monotonic() + self.plan.minutes * 60)
         return following
 
-    def _list_promised_answers(self, analyst: str) -> dict[str, list[str]]:
+    def _find_answers_held_for_others(self, analyst: str) -> dict[str, list[str]]:
         """Answer → the other analysts who get it next."""
         moment, promised = time.monotonic(), dict[str, list[str]]()
         for name, (digest, until) in [*self._following.items()]:
@@ -129,31 +130,40 @@ class Queue:
                 promised.setdefault(digest, []).append(name)
         return promised
 
-    def _walk_open_answers(
-        self, analyst: str, held: Mapping[str, Collection[str]], first: str = ""
+    def _walk_answers_open_to_analyst(
+        self, analyst: str, holders_by_answer: Mapping[str, Collection[str]], first_answer: str = ""
     ) -> Iterator[tuple[str, bool, Iterable[str]]]:
         """Yield each answer that this analyst may get, in their order; whether it is theirs; and all early ones."""
         coverage = self._refresh_coverage()
         scored, requested = coverage.scored[analyst], coverage.list_requested_answers(analyst)
         begun, calibration, returned = (
             self._list_drafted_answers(analyst),
-            self._list_calibration_answers(analyst),
-            self.answers_sent_back(analyst),
+            self._list_unscored_calibration_answers(analyst),
+            self.answers_to_rescore(analyst),
         )
-        exposed, skipped = self.current.score_exposures(analyst), self.current.last_skip_numbers(analyst)
+        exposed, skipped = (
+            self.current.answers_with_seen_scores(analyst),
+            self.current.last_skip_number_by_answer(analyst),
+        )
         # These are theirs whoever else has scored them; of the others each is given to as many as are wanted.
         theirs = {*begun, *returned, *calibration}
 
         def is_open(digest: str) -> bool:
-            return digest in requested and digest not in exposed and not self._is_fully_reserved(digest, analyst, held)
+            return (
+                digest in requested
+                and digest not in exposed
+                and not self._is_fully_reserved(digest, analyst, holders_by_answer)
+            )
 
         # Thousands may be early, of which the first that is open is wanted.
         early, all_early = tee(
             self._walk_early_answers(analyst, lambda d: is_open(d) and d not in scored and d not in skipped)
         )
-        ordered = chain(returned, calibration, early, self._walk_requested_answers(analyst))
+        ordered = chain(returned, calibration, early, self._walk_unscored_requested_answers(analyst))
         new = (digest for digest in ordered if digest not in skipped)
-        for digest in chain([first] if first else [], begun, new, sorted(skipped, key=skipped.__getitem__)):
+        for digest in chain(
+            [first_answer] if first_answer else [], begun, new, sorted(skipped, key=skipped.__getitem__)
+        ):
             if digest in scored and digest not in returned:
                 continue
             if digest in theirs or is_open(digest):
@@ -167,36 +177,38 @@ class Queue:
         """
         coverage = self._refresh_coverage()
         ahead = (
-            coverage.list_askable_answers(analyst) | coverage.outside_wave
+            coverage.list_open_answers_ignoring_assignment(analyst) | coverage.outside_wave
         )  # one copy of perhaps 100,000, changed in place
-        ahead.difference_update(self.current.score_exposures(analyst))
-        ahead.update(self._list_drafted_answers(analyst), self._list_calibration_answers(analyst))
+        ahead.difference_update(self.current.answers_with_seen_scores(analyst))
+        ahead.update(self._list_drafted_answers(analyst), self._list_unscored_calibration_answers(analyst))
         ahead.difference_update(coverage.scored[analyst])
         # Until all have looked again, none of them is shown what the others gave.
         ahead.update(
             digest
-            for digest, word in self.current.latest_returns().items()
-            if word.analyst != analyst and digest in coverage.scored[analyst] and self.pending_analysts(digest)
+            for digest, word in self.current.latest_send_back_by_answer().items()
+            if word.analyst != analyst and digest in coverage.scored[analyst] and self.analysts_yet_to_rescore(digest)
         )
         return ahead
 
-    def answers_sent_back(self, analyst: str) -> list[str]:
+    def answers_to_rescore(self, analyst: str) -> list[str]:
         """Return the answers that were sent back to this analyst and that they have not scored again since."""
-        words = self.current.latest_returns()
-        return [digest for digest in words if digest in self._coverage and analyst in self.pending_analysts(digest)]
+        words = self.current.latest_send_back_by_answer()
+        return [
+            digest for digest in words if digest in self._coverage and analyst in self.analysts_yet_to_rescore(digest)
+        ]
 
-    def pending_analysts(self, digest: str) -> list[str]:
+    def analysts_yet_to_rescore(self, digest: str) -> list[str]:
         """Return the analysts who are still to look again at an answer that was sent back; none of the reference."""
-        return [name for name in self.current.pending_analysts(digest) if name not in self.plan.reference]
+        return [name for name in self.current.analysts_yet_to_rescore(digest) if name not in self.plan.reference]
 
     def _count_answers_left(self, analyst: str) -> int:
         """Count the answers ahead in the wave without going through them: this is needed at every key press."""
         coverage = self._coverage
         requested, scored = coverage.list_requested_answers(analyst), coverage.scored[analyst]
-        extra = {*self._list_drafted_answers(analyst), *self._list_calibration_answers(analyst)} - scored
-        excluded = (scored | self.current.score_exposures(analyst)) - extra
+        extra = {*self._list_drafted_answers(analyst), *self._list_unscored_calibration_answers(analyst)} - scored
+        excluded = (scored | self.current.answers_with_seen_scores(analyst)) - extra
         return (
-            len(self.answers_sent_back(analyst))
+            len(self.answers_to_rescore(analyst))
             + len(requested)
             - sum(digest in requested for digest in excluded)
             + sum(digest not in requested for digest in extra)
@@ -204,14 +216,14 @@ class Queue:
 
     def has_begun_answer(self, analyst: str) -> bool:
         """Whether an analyst has an answer reserved, or has begun one that they have not scored."""
-        if any(analyst in holders for holders in self.store.reservations().values()):
+        if any(analyst in holders for holders in self.store.reservations_by_answer().values()):
             return True
         scored = self._refresh_coverage().scored[analyst]
         return any(digest not in scored for digest in self._list_drafted_answers(analyst))
 
     def _list_drafted_answers(self, analyst: str) -> list[str]:
         """Return the answers that an analyst has a draft of, the newest first; theirs whoever else scored them."""
-        skipped = self.current.last_skip_numbers(analyst)
+        skipped = self.current.last_skip_number_by_answer(analyst)
         return [
             draft.answer
             for draft in self.store.drafts(analyst)
@@ -219,7 +231,7 @@ class Queue:
             if draft.kind == "score" and draft.answer in self._coverage and draft.after >= skipped.get(draft.answer, 0)
         ]
 
-    def _walk_requested_answers(self, analyst: str) -> Iterable[str]:
+    def _walk_unscored_requested_answers(self, analyst: str) -> Iterable[str]:
         """Yield the answers asked of this analyst and not scored by them, in their order."""
         scored, requested = self._coverage.scored[analyst], self._coverage.list_requested_answers(analyst)
         sorted_few = self._orders.sort_unscored_if_few(analyst, requested, scored)
@@ -233,25 +245,31 @@ class Queue:
 
     def _walk_early_answers(self, analyst: str, is_open: Callable[[str], bool]) -> Iterator[str]:
         with self._lock:
-            return iter(()) if analyst in self.plan.reference else self._early.select_open(self._coverage, is_open)
+            return (
+                iter(())
+                if analyst in self.plan.reference
+                else self._early.walk_open_answers_by_document(self._coverage, is_open)
+            )
 
-    def _list_calibration_answers(self, analyst: str) -> list[str]:
+    def _list_unscored_calibration_answers(self, analyst: str) -> list[str]:
         """List calibration answers that this analyst has not scored yet: the reference analyst's first, by document."""
         if analyst in self.plan.reference or not self._coverage.referenced:
             return []
         done = self.history(analyst).calibrated
         if done >= self.plan.calibration:
             return []
-        scored, exposed = self._coverage.scored[analyst], self.current.score_exposures(analyst)
+        scored, exposed = self._coverage.scored[analyst], self.current.answers_with_seen_scores(analyst)
         referenced = list(self._coverage.referenced)
         unscored = [digest for digest in referenced if digest not in scored and digest not in exposed]
-        return sorted(unscored[: self.plan.calibration - done], key=rank_documents(referenced, self.pool).__getitem__)
+        return sorted(
+            unscored[: self.plan.calibration - done], key=rank_answers_by_document(referenced, self.pool).__getitem__
+        )
 
-    def _is_fully_reserved(self, digest: str, analyst: str, held: Mapping[str, Collection[str]]) -> bool:
+    def _is_fully_reserved(self, digest: str, analyst: str, holders_by_answer: Mapping[str, Collection[str]]) -> bool:
         """Whether others who have it reserved will give all the scores that it still needs."""
         if analyst in self.plan.reference:
             return False
-        other_holders = set(held.get(digest, ())) - {analyst, *self.plan.reference}
+        other_holders = set(holders_by_answer.get(digest, ())) - {analyst, *self.plan.reference}
         return bool(other_holders) and self._coverage.score_count(digest) + len(
             other_holders
         ) >= self.count_wanted_scores(digest)
@@ -260,8 +278,8 @@ class Queue:
         reserved = self.store.reserve_answer(
             digest,
             analyst,
-            wanted=self.count_wanted_scores(digest),
-            apart=self.plan.reference,
+            wanted_scores=self.count_wanted_scores(digest),
+            uncounted_analysts=self.plan.reference,
             minutes=self.plan.minutes,
         )
         if not reserved and (always or analyst in self.plan.reference):
@@ -271,17 +289,17 @@ class Queue:
 
     # -- calibration --
 
-    def is_calibration(self, digest: str, analyst: str) -> bool:
+    def is_calibration_score(self, digest: str, analyst: str) -> bool:
         """Whether a score that this analyst gives now is for calibration."""
         coverage = self._refresh_coverage()
         own_score = self.current.score(digest, analyst)
         if own_score is not None:
             return own_score.calibration
-        return digest in coverage.referenced and digest in self._list_calibration_answers(analyst)
+        return digest in coverage.referenced and digest in self._list_unscored_calibration_answers(analyst)
 
     def reference_score(self, digest: str, analyst: str) -> Event | None:
         """Return a reference analyst's score to compare with; None until this analyst has given their own."""
-        scores = self.current.scores(digest)
+        scores = self.current.scores_by_analyst(digest)
         if analyst not in scores:
             return None
         return next((scores[name] for name in self.plan.reference if name in scores and name != analyst), None)
@@ -314,8 +332,8 @@ class Queue:
             "shown": shown,
             "order": order,
         }
-        screen |= {"ticks": ticks, "calibration": self.is_calibration(digest, analyst)}
-        word = self.current.latest_return(digest)
+        screen |= {"ticks": ticks, "calibration": self.is_calibration_score(digest, analyst)}
+        word = self.current.latest_send_back(digest)
         if word and word.analyst != analyst and self.current.score(digest, analyst):
             # Whoever is told to look again knows that the scores differ.
             screen["independent"] = False
@@ -339,20 +357,20 @@ class Queue:
             self._make_event("adjudication", analyst, digest, **fields, ticks=ticks, independent=False)
         )
 
-    def send_answer_back(self, analyst: str, digest: str, word: str, *, seconds: float | None = None) -> Event:
+    def send_answer_back(self, analyst: str, digest: str, instruction: str, *, seconds: float | None = None) -> Event:
         """Send an answer back to the others who have scored it, to look again; a UsageError where that can't be.
 
         The word names none of them: they don't know of each other while they score.
         """
         self._refresh_coverage()
-        names = sorted(set(self.current.scores(digest)).difference({analyst}, self.plan.reference))
+        names = sorted(set(self.current.scores_by_analyst(digest)).difference({analyst}, self.plan.reference))
         if not names:
             raise UsageError("nobody else has scored this answer, so it can't be sent back.")
-        if not word.strip():
+        if not instruction.strip():
             raise UsageError("what should they look at? Write it into the note.")
-        if mentioned := next(filter(None, (_find_mention(name, word) for name in names)), ""):
+        if mentioned := next(filter(None, (_find_mention_of_analyst(name, instruction) for name in names)), ""):
             raise UsageError(f"the others must not know of {mentioned} before they have scored; leave the name out.")
-        note = " ".join(word.split())
+        note = " ".join(instruction.split())
         return self._append_event(
             self._make_event(SEND_BACK, analyst, digest, note=note, seconds=seconds, independent=False)
         )
@@ -363,27 +381,29 @@ class Queue:
         dispute = coverage.disputes.get(digest)
         if dispute is None or not self.is_close_dispute(dispute):
             raise UsageError(
-                f"the mean is only for scores that are at most {self.smallest_step:g} apart on every metric."
+                f"the mean is only for scores that are at most {self.smallest_value_step:g} apart on every metric."
             )
         return self._append_event(self._make_event(MEAN, analyst, digest, seconds=seconds, independent=False))
 
     @property
-    def smallest_step(self) -> float:
+    def smallest_value_step(self) -> float:
         """The smallest difference of two values of the rubric."""
         values = sorted(self.store.rubric.values)
         return min(upper - lower for lower, upper in pairwise(values))
 
     def is_close_dispute(self, dispute: Dispute) -> bool:
         """Whether scores differ so little that their mean may stand."""
-        return dispute.largest_difference <= self.smallest_step
+        return dispute.largest_difference <= self.smallest_value_step
 
     def _make_event(self, kind: EventKind, analyst: str, digest: str, **fields: Any) -> Event:
         """Make an event; by default, `blind` and `independent` follow from its analyst's exposures."""
         exposure = {
-            "blind": self.plan.blind and digest not in self.current.system_exposures(analyst),
-            "independent": digest not in self.current.score_exposures(analyst),
+            "blind": self.plan.blind and digest not in self.current.answers_with_seen_system(analyst),
+            "independent": digest not in self.current.answers_with_seen_scores(analyst),
         }
-        return Event(**{"id": new_id(), "time": now(), **exposure, **fields}, kind=kind, analyst=analyst, answer=digest)
+        return Event(
+            **{"id": new_event_id(), "time": now(), **exposure, **fields}, kind=kind, analyst=analyst, answer=digest
+        )
 
     def _append_event(self, event: Event) -> Event:
         new = self.store.append([event])
@@ -394,18 +414,18 @@ class Queue:
             else next(stored for stored in self.store.load_answer_events(event.answer) if stored.id == event.id)
         )
 
-    def skip(self, analyst: str, digest: str) -> None:
+    def skip_answer(self, analyst: str, digest: str) -> None:
         """Move an answer behind all others of this analyst."""
         self._refresh_coverage()
         self._append_event(self._make_event("skip", analyst, digest))
 
-    def undo(self, analyst: str) -> Event | None:
+    def undo_last_action(self, analyst: str) -> Event | None:
         """Withdraw the analyst's last score, which becomes a draft again, or skip; return it, or None."""
-        last = self.last_action(analyst)
+        last = self.last_score_or_skip(analyst)
         if last is not None:
             # Reserved first, so that nobody is asked for it in between.
             self._try_reserve(last.answer, analyst, always=False)
-            self._append_undo(last)
+            self._append_undo_and_restore_draft(last)
         return last
 
     def file_objection(self, analyst: str, digest: str, objection: Objection) -> None:
@@ -413,20 +433,20 @@ class Queue:
         self._refresh_coverage()
         self._append_event(self._make_event("objection", analyst, digest, annotation=objection))
 
-    def withdraw(self, event: Event) -> None:
+    def withdraw_event(self, event: Event) -> None:
         """Withdraw an objection, an adjudication, which becomes a draft again, or an adjudicator's word.
 
         That is in the name of the event's own analyst.
         """
         self._refresh_coverage()
-        self._append_undo(event)
+        self._append_undo_and_restore_draft(event)
 
     def pin_passage(self, analyst: str, digest: str, pin: Pin) -> None:
         """Pin a passage for the question of this answer, or none any more."""
         self._refresh_coverage()
         self._append_event(self._make_event("pin", analyst, digest, annotation=pin))
 
-    def _append_undo(self, event: Event) -> None:
+    def _append_undo_and_restore_draft(self, event: Event) -> None:
         if event.values is not None and event.kind in ("score", "adjudication"):
             # The draft first, so that nothing is lost: that of a scored answer does no harm.
             typed, seconds = self.store.rubric.format_keys(event.values), event.seconds or 0.0
@@ -434,12 +454,14 @@ class Queue:
             self.store.save_draft(replace(draft, ticks=event.ticks or UNSET, shown=event.shown or UNSET))
         self._append_event(self._make_event("undo", event.analyst, event.answer, undoes=event.id))
 
-    def last_action(self, analyst: str) -> Event | None:
+    def last_score_or_skip(self, analyst: str) -> Event | None:
         """Return this analyst's last score or skip in effect."""
         coverage = self._refresh_coverage()
         score = next(reversed(self.history(analyst).scores), None)
         skipped = {
-            digest: number for digest, number in self.current.last_skip_numbers(analyst).items() if digest in coverage
+            digest: number
+            for digest, number in self.current.last_skip_number_by_answer(analyst).items()
+            if digest in coverage
         }
         latest = max(skipped, key=skipped.__getitem__, default=None)
         if latest is None or (score is not None and self.current.event_number(score) > skipped[latest]):
@@ -468,7 +490,7 @@ class Queue:
             given=coverage.given,
         )
 
-    def histories(self) -> dict[str, History]:
+    def histories_by_analyst(self) -> dict[str, History]:
         """Analyst → their history, by name, of those who have scored an answer of the pool."""
         self._refresh_coverage()
         histories = {analyst: self.history(analyst) for analyst in self.current.analysts()}
@@ -476,13 +498,13 @@ class Queue:
 
     # -- adjudication --
 
-    def disputes(self, analyst: str, *, scores: bool = True) -> list[Dispute]:
+    def visible_disputes(self, analyst: str, *, gives_scores: bool = True) -> list[Dispute]:
         """Return the answers whose scores differ, the largest difference first, for this analyst to see.
 
         If they give `scores` themselves, answers that they could still be asked to score are left out.
         """
         coverage = self._refresh_coverage()
-        ahead = self.answers_still_askable(analyst) if scores else set()
+        ahead = self.answers_still_askable(analyst) if gives_scores else set()
         chosen = [dispute for dispute in list(coverage.disputes.values()) if dispute.answer not in ahead]
         return sorted(chosen, key=lambda dispute: (-dispute.largest_difference, dispute.answer))
 
@@ -494,7 +516,10 @@ class Queue:
         Whoever has seen the scores is not asked to score the answer; if they do, their score says what they saw.
         """
         coverage = self._refresh_coverage()
-        saw_system, saw_scores = self.current.system_exposures(analyst), self.current.score_exposures(analyst)
+        saw_system, saw_scores = (
+            self.current.answers_with_seen_system(analyst),
+            self.current.answers_with_seen_scores(analyst),
+        )
         exposures = [
             self._make_event(EXPOSURE, analyst, digest, blind=not system, independent=not scores)
             for digest in dict.fromkeys(digests)
@@ -505,7 +530,7 @@ class Queue:
             self._refresh_coverage()
 
 
-def _find_mention(name: str, text: str) -> str:
+def _find_mention_of_analyst(name: str, text: str) -> str:
     """Return the words by which a text names an analyst; empty if it does not.
 
     Names are capitalised, so that a text may speak of a grace period; of an address the part before the @ is a name.

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import msgspec
 
-from genaipa.errors import DataError, clip, nearest
+from genaipa.errors import DataError, clip, name_suggestion
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.files.text import digest, read_text
+from genaipa.files.text import read_text, sha256_of
 from genaipa.scoring.columns import CORE, IN_TABLE
 from genaipa.workspace import MARKER, shipped_folder
 
@@ -53,26 +53,26 @@ class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"Red ends at {self.red:g}, which must not be above {self.green:g}, where Green begins")
 
     @property
-    def overall(self) -> Bounds:
+    def m_all_bounds(self) -> Bounds:
         """The same bounds on the scale of M_all: its value where every metric is at the bound."""
-        return Bounds(m_all(self.green, 1.0), m_all(self.red, 1.0))
+        return Bounds(scale_to_m_all(self.green, 1.0), scale_to_m_all(self.red, 1.0))
 
     @property
     def description(self) -> str:
         """The bands, as readers see them."""
-        overall = self.overall
+        overall = self.m_all_bounds
         return (
             f"Green from {self.green:g} (M_all {overall.green:g}) up, Red below {self.red:g} (M_all {overall.red:g}), "
             "Yellow between"
         )
 
 
-def m_all(points: Any, maximum: float) -> Any:
+def scale_to_m_all(weighted_sum: Any, maximum: float) -> Any:
     """Return M_all, from 10 to 100, of points from -`maximum` to `maximum`: a number, or a column of them."""
-    return M_ALL_WIDTH * (points + maximum) / (2 * maximum) + M_ALL_RANGE[0]
+    return M_ALL_WIDTH * (weighted_sum + maximum) / (2 * maximum) + M_ALL_RANGE[0]
 
 
-def band(value: float, bounds: Bounds) -> Band:
+def classify_band(value: float, bounds: Bounds) -> Band:
     """Return the band of a metric's average by `bounds`, and that of M_all by `bounds.overall`."""
     # The mean of means may miss a bound by its last binary digit.
     value = round(value, 9)
@@ -159,16 +159,16 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         return {name: metric.weight for name, metric in self.metrics.items()}
 
     @cached_property
-    def names(self) -> dict[str, str]:
+    def display_names(self) -> dict[str, str]:
         """Metric → how people call it."""
         return {name: metric.name or name for name, metric in self.metrics.items()}
 
     @cached_property
-    def keys(self) -> dict[str, float]:
+    def value_by_key(self) -> dict[str, float]:
         """The key that gives each value at the desk → the value."""
         return {str(digit): value for digit, value in enumerate(self.values, start=1)}
 
-    def key(self, value: float) -> str:
+    def key_for_value(self, value: float) -> str:
         """Return the key that gives a value at the desk."""
         return str(self.values.index(value) + 1)
 
@@ -184,7 +184,9 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
     def scale_description(self) -> str:
         """The scale and the formula of M_all, in sentences."""
         maximum, weighted = sum(self.weights.values()), set(self.weights.values()) != {1.0}
-        metrics = (f"{name} (x {self.weights[metric]:g})" if weighted else name for metric, name in self.names.items())
+        metrics = (
+            f"{name} (x {self.weights[metric]:g})" if weighted else name for metric, name in self.display_names.items()
+        )
         values = [*map(format_value, self.values)]
         return (
             f"Analysts gave each answer {', '.join(values[:-1])} or {values[-1]} on each "
@@ -222,13 +224,15 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
 
     def parse_keys(self, keys: str) -> Values:
         """Return the values behind digits in the order of the metrics: "11213"; a ValueError for anything else."""
-        if len(keys) != len(self.metrics) or not set(keys) <= self.keys.keys():
+        if len(keys) != len(self.metrics) or not set(keys) <= self.value_by_key.keys():
             raise ValueError(f"'{keys}' is not {len(self.metrics)} digits from 1 to {len(self.values)}")
-        return self.make_values({metric: self.keys[key] for metric, key in zip(self.metrics, keys, strict=True)})
+        return self.make_values(
+            {metric: self.value_by_key[key] for metric, key in zip(self.metrics, keys, strict=True)}
+        )
 
     def format_keys(self, values: Mapping[str, float]) -> str:
         """Return the digits that give these values at the desk, and a dot for each metric without one."""
-        return "".join(self.key(values[metric]) if metric in values else "." for metric in self.metrics)
+        return "".join(self.key_for_value(values[metric]) if metric in values else "." for metric in self.metrics)
 
     @property
     def blank_keys(self) -> str:
@@ -237,7 +241,7 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
 
     def are_draft_keys(self, keys: str) -> bool:
         """Whether a draft can hold this: a digit or a dot for each metric."""
-        return len(keys) == len(self.metrics) and set(keys) <= {*self.keys, "."}
+        return len(keys) == len(self.metrics) and set(keys) <= {*self.value_by_key, "."}
 
     # -- points --
 
@@ -268,7 +272,7 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
 
     def m_all(self, values: Any) -> Any:
         """Return M_all, from 10 to 100: of one score, or of columns of them. It is linear in the values."""
-        return m_all(self.weighted_sum(values), sum(self.weights.values()))
+        return scale_to_m_all(self.weighted_sum(values), sum(self.weights.values()))
 
 
 def format_value(value: float) -> str:
@@ -293,9 +297,9 @@ def shipped_rubric() -> Rubric:
 
 def rubric_file(workspace: Workspace) -> Path:
     """Return the file of the rubric that a workspace scores by; a DataError if there is none."""
-    name, files = _read_rubric_name(workspace), workspace.names("rubrics")
+    name, files = _read_rubric_name(workspace), workspace.nearest_files("rubrics")
     if name not in files:
-        raise DataError(workspace.home / MARKER, f"there is no rubric '{name}'{nearest(name, files)}", "rubric")
+        raise DataError(workspace.home / MARKER, f"there is no rubric '{name}'{name_suggestion(name, files)}", "rubric")
     return files[name][1]
 
 
@@ -331,14 +335,16 @@ def find_rubric_problems(path: Path, rubric: Rubric) -> Iterable[DataError]:
             yield DataError(path, f"needs words for each of the {len(values)} values.", f"{entry}.words")
         if not 0 < metric.weight < float("inf"):
             yield DataError(path, "must be above 0.", f"{entry}.weight")
-        yield from _find_rule_problems(path, metric.points, len(values), f"{entry}.points")
+        yield from _find_point_rule_problems(path, metric.points, len(values), f"{entry}.points")
     if len(ruled := [name for name, metric in rubric.metrics.items() if metric.points]) > 1:
         yield DataError(path, f"only one metric can follow from points, but {' and '.join(ruled)} do.", "metrics")
 
 
-def _find_rule_problems(path: Path, rule: tuple[PointShares, ...], values: int, entry: str) -> Iterator[DataError]:
-    if rule and len(rule) != values - 1:
-        yield DataError(path, f"needs an entry for each value but the worst: {values - 1}.", entry)
+def _find_point_rule_problems(
+    path: Path, rule: tuple[PointShares, ...], value_count: int, entry: str
+) -> Iterator[DataError]:
+    if rule and len(rule) != value_count - 1:
+        yield DataError(path, f"needs an entry for each value but the worst: {value_count - 1}.", entry)
     if not all(0 <= share <= 1 for needed in rule for share in (needed.vital, needed.okay)):
         yield DataError(path, "shares must be from 0 to 1.", entry)
     if any(worse.vital > better.vital or worse.okay > better.okay for better, worse in pairwise(rule)):
@@ -359,7 +365,7 @@ class Guidelines:
     @property
     def digest(self) -> str:
         """The SHA-256 of the text."""
-        return digest(self.text)
+        return sha256_of(self.text)
 
 
 def load_guidelines(workspace: Workspace, rubric: Rubric) -> Guidelines | None:
@@ -374,7 +380,7 @@ def load_guidelines(workspace: Workspace, rubric: Rubric) -> Guidelines | None:
         end = headings[index].start() if index < len(headings) else len(text)
         metric = match[1]
         if metric not in rubric.metrics:
-            hint = nearest(metric, rubric.metrics)
+            hint = name_suggestion(metric, rubric.metrics)
             raise DataError(path, f"'{clip(metric)}' is not a metric of the rubric{hint}", f"## {clip(metric)}")
         if metric in sections:
             raise DataError(path, "there are two sections with this heading; merge them.", f"## {metric}")
@@ -385,7 +391,7 @@ def load_guidelines(workspace: Workspace, rubric: Rubric) -> Guidelines | None:
 def guidelines_digest(workspace: Workspace) -> str:
     """Return the SHA-256 of the workspace's guidelines, empty where there are none."""
     path = workspace.home / GUIDELINES
-    return digest(read_text(path).strip()) if path.is_file() else ""
+    return sha256_of(read_text(path).strip()) if path.is_file() else ""
 
 
 def find_guideline_problems(workspace: Workspace, rubric: Rubric) -> Iterator[DataError]:

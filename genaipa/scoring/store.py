@@ -18,13 +18,13 @@ import msgspec
 
 from genaipa.errors import DataError, GenaipaError, OtherFormatError
 from genaipa.files.stamps import now
-from genaipa.scoring.current import select_effective_events
+from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.databases import (
     SCHEMA_STEPS,
     VARIABLE,
-    connect,
-    convert_error,
-    find_lost_triggers,
+    connect_and_name_database,
+    convert_database_error,
+    find_damaged_guard_triggers,
     is_writable,
     migrate_schema,
     schema_version,
@@ -38,10 +38,10 @@ from genaipa.scoring.events import (
     LogRow,
     LogState,
     chain_digest,
-    event_decoder,
     find_event_problem,
     find_log_tail_problems,
     find_reference_problem,
+    make_event_decoder,
 )
 from genaipa.scoring.rubric import Rubric, load_rubric, shipped_rubric
 
@@ -110,7 +110,7 @@ class Store:
 
     def __init__(self, engine: Engine, name: str, rubric: Rubric, *, allow_damaged: bool = False) -> None:
         self.name, self.rubric = name, rubric
-        self._decoder = event_decoder(rubric)
+        self._decoder = make_event_decoder(rubric)
         self._allow_damaged = allow_damaged
         self._engine = engine
         # The first statement of a transaction that writes: it waits for its turn, and readers don't wait for it.
@@ -132,16 +132,16 @@ class Store:
         a database can't be used, without the password in the URL; that its last events were changed is one too,
         unless `allow_damaged`.
         """
-        engine, name = connect(url, read_only=read_only)
+        engine, name = connect_and_name_database(url, read_only=read_only)
         store = cls(engine, name, rubric or shipped_rubric(), allow_damaged=allow_damaged)
         try:
-            store._prepare_database(read_only=read_only)
+            store._check_and_migrate_database(read_only=read_only)
         except BaseException:
             store.close()
             raise
         return store
 
-    def _prepare_database(self, *, read_only: bool) -> None:
+    def _check_and_migrate_database(self, *, read_only: bool) -> None:
         writable = is_writable(self._engine) and not (read_only and self._has_schema())
         with self._open_transaction() if writable else self._open_connection() as connection:
             version, newest = schema_version(connection), len(SCHEMA_STEPS)
@@ -178,7 +178,7 @@ class Store:
             )
 
     def _append_batch(self, connection: Connection, events: Sequence[Event]) -> int:
-        stored = self._select_events(connection, [event.id for event in events])
+        stored = self._select_events_by_id(connection, [event.id for event in events])
         new: dict[str, Event] = {}
         for event in events:
             existing = stored.get(event.id) or new.get(event.id)
@@ -188,7 +188,7 @@ class Store:
             elif msgspec.structs.replace(event, time=existing.time, seconds=existing.seconds) != existing:
                 raise DataError(self.name, "holds another event with this id already.", f"event {event.id}")
         if new:
-            self._write_chained(connection, list(new.values()))
+            self._write_events_with_digests(connection, list(new.values()))
         drafts = [(event.analyst, event.answer, event.kind) for event in new.values() if event.kind in VALUED]
         if drafts:
             _execute_sql_with_list(
@@ -201,7 +201,7 @@ class Store:
             )
         return len(new)
 
-    def _write_chained(self, connection: Connection, events: Sequence[Event]) -> None:
+    def _write_events_with_digests(self, connection: Connection, events: Sequence[Event]) -> None:
         """Write events at the end of the log, each with its digest."""
         head = connection.exec_driver_sql("SELECT head FROM score_chain").scalar_one()
         rows = []
@@ -219,38 +219,40 @@ class Store:
         with self._open_connection() as connection:
             return _select_log_state(connection)
 
-    def list_lost_triggers(self) -> list[str]:
+    def list_damaged_guard_triggers(self) -> list[str]:
         """Return the names of triggers that protect the log and that the database has lost."""
         with self._open_connection() as connection:
-            return find_lost_triggers(connection)
+            return find_damaged_guard_triggers(connection)
 
     def log_rows(self) -> Iterator[LogRow]:
         """Yield every event as its row holds it, in order."""
-        return map(LogRow._make, self._read_pages(_LINKS, _BEFORE_ALL))
+        return map(LogRow._make, self._read_rows_page_by_page(_LINKS, _BEFORE_ALL))
 
-    def _read_pages(self, statement: str, after: int) -> Iterator[Sequence[Any]]:
+    def _read_rows_page_by_page(self, statement: str, after_number: int) -> Iterator[Sequence[Any]]:
         """Yield the rows of a statement, read page by page; its first column is the event's number."""
         while True:
             with self._open_connection() as connection:
-                rows = _execute_sql(connection, statement, {"after": after, "page": _PAGE}).all()
+                rows = _execute_sql(connection, statement, {"after": after_number, "page": _PAGE}).all()
             yield from rows
             if len(rows) < _PAGE:
                 return
-            after = rows[-1][0]
+            after_number = rows[-1][0]
 
-    def _check_event(self, event: Event, connection: Connection, new: Mapping[str, Event]) -> None:
+    def _check_event(self, event: Event, connection: Connection, new_events: Mapping[str, Event]) -> None:
         problem = find_event_problem(event, self.rubric)
         if not problem and event.earlier_event_id:
-            earlier = new.get(event.earlier_event_id) or self._select_events(connection, [event.earlier_event_id]).get(
-                event.earlier_event_id
-            )
+            earlier = new_events.get(event.earlier_event_id) or self._select_events_by_id(
+                connection, [event.earlier_event_id]
+            ).get(event.earlier_event_id)
             problem = find_reference_problem(event, earlier)
         if problem:
             raise DataError(self.name, problem, f"event {event.id}")
 
-    def events(self, after: int = 0) -> Iterator[tuple[int, Event]]:
+    def events(self, after_number: int = 0) -> Iterator[tuple[int, Event]]:
         """Yield (number, event) of everything after a number, in order. Numbers grow from 1 and may have gaps."""
-        return ((number, self._decode_event(text)) for number, text in self._read_pages(_EVENTS, after))
+        return (
+            (number, self._decode_event(text)) for number, text in self._read_rows_page_by_page(_EVENTS, after_number)
+        )
 
     def load_answer_events(self, answer: str) -> list[Event]:
         """Load the events of one answer, in order."""
@@ -294,7 +296,13 @@ class Store:
             )
 
     def reserve_answer(
-        self, answer: str, analyst: str, *, wanted: int, apart: Collection[str] = (), minutes: float = 15
+        self,
+        answer: str,
+        analyst: str,
+        *,
+        wanted_scores: int,
+        uncounted_analysts: Collection[str] = (),
+        minutes: float = 15,
     ) -> bool:
         """Whether this analyst may score the answer now: it is then theirs for some minutes, or for some more.
 
@@ -304,11 +312,12 @@ class Store:
         """
         with self._open_transaction() as connection:
             events = [event for event in self._select_answer_events(connection, answer) if event.scorer == "human"]
-            scorers = {event.analyst for event in select_effective_events(events) if event.kind == "score"}
+            scorers = {event.analyst for event in effective_scores_and_adjudications(events) if event.kind == "score"}
             scorers.update(
-                _select_reservations(connection).get(answer, ()), _select_recent_drafters(connection, answer, minutes)
+                _select_reservations_by_answer(connection).get(answer, ()),
+                _select_recent_drafters(connection, answer, minutes),
             )
-            if len(scorers.difference(apart, [analyst])) >= wanted:
+            if len(scorers.difference(uncounted_analysts, [analyst])) >= wanted_scores:
                 return False
             _execute_sql(
                 connection,
@@ -323,16 +332,16 @@ class Store:
         with self._open_transaction() as connection:
             _execute_sql(connection, "DELETE FROM score_reservations WHERE analyst = :analyst", {"analyst": analyst})
 
-    def reservations(self) -> dict[str, list[str]]:
+    def reservations_by_answer(self) -> dict[str, list[str]]:
         """Answer → the analysts who have it reserved now."""
         with self._open_connection() as connection:
-            return _select_reservations(connection)
+            return _select_reservations_by_answer(connection)
 
     def close(self) -> None:
         """Let go of the database."""
         self._engine.dispose()
 
-    def _select_events(self, connection: Connection, ids: Sequence[str]) -> dict[str, Event]:
+    def _select_events_by_id(self, connection: Connection, ids: Sequence[str]) -> dict[str, Event]:
         """Return those of the events with these ids that the log has."""
         rows = _execute_sql_with_list(connection, "SELECT event FROM score_events WHERE id IN :these", ids)
         return {event.id: event for event in map(self._decode_event, rows.scalars())}
@@ -347,7 +356,7 @@ class Store:
         except msgspec.DecodeError:
             pass
         try:
-            event = event_decoder().decode(text)
+            event = make_event_decoder().decode(text)
         except msgspec.DecodeError:
             message = "the log of scores has an event that can't be read; to find it: genaipa scores verify"
             raise GenaipaError(message) from None
@@ -376,7 +385,7 @@ class Store:
             with self._engine.connect() as connection:
                 yield connection
         except sqlalchemy.exc.SQLAlchemyError as error:
-            raise convert_error(error, self._engine, self.name) from None
+            raise convert_database_error(error, self._engine, self.name) from None
 
 
 def _execute_sql(
@@ -411,7 +420,7 @@ def _encode_json(record: Event | Draft) -> str:
     return msgspec.json.encode(record).decode()
 
 
-def _select_reservations(connection: Connection) -> dict[str, list[str]]:
+def _select_reservations_by_answer(connection: Connection) -> dict[str, list[str]]:
     """Answer → the analysts whose reservation of it has not run out."""
     statement = "SELECT answer, analyst FROM score_reservations WHERE until > :now ORDER BY until"
     live: dict[str, list[str]] = {}

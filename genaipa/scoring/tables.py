@@ -23,19 +23,19 @@ from genaipa.files.spreadsheets import (
     MARK,
     MOST_ROWS,
     escape_formula,
+    import_openpyxl,
     open_workbook,
-    openpyxl,
     parse_number,
     read_csv_rows,
     unescape_formula,
 )
 from genaipa.files.stamps import now
-from genaipa.files.text import digest
+from genaipa.files.text import sha256_of
 from genaipa.questions.annotations import SAID
 from genaipa.questions.points import Ticks
-from genaipa.scoring.answers import pair_with_occurrences
-from genaipa.scoring.current import select_effective_events
-from genaipa.scoring.events import ORDERS, Event, Scorer, ScreenContents, new_id
+from genaipa.scoring.answers import pair_events_with_occurrences
+from genaipa.scoring.current import effective_scores_and_adjudications
+from genaipa.scoring.events import ORDERS, Event, Scorer, ScreenContents, new_event_id
 from genaipa.scoring.rubric import Rubric, format_value
 
 if TYPE_CHECKING:
@@ -67,33 +67,33 @@ def shuffle_answers(answers: Iterable[PooledAnswer], analyst: str) -> list[str]:
 
     def sort_key(answer: PooledAnswer) -> list[str]:
         document, question = answer.document_digest, f"{answer.document_digest}\0{answer.question}"
-        return [digest(f"{analyst}\0{text}") for text in (document, question, answer.digest)]
+        return [sha256_of(f"{analyst}\0{text}") for text in (document, question, answer.digest)]
 
     return [answer.digest for answer in sorted(answers, key=sort_key)]
 
 
-def write_sheet(
+def write_scoring_sheet(
     file: BinaryIO,
     cases: Iterable[Case],
     rubric: Rubric,
     analyst: str = "",
     *,
-    in_part: Callable[[str], bool] | None = None,
+    is_in_random_part: Callable[[str], bool] | None = None,
 ) -> int:
     """Write a spreadsheet to fill, with these answers in this order and the analyst's name; return their number.
 
     `in_part` says whether the answer with a digest is in the random part; None where none was drawn.
     """
-    workbook = openpyxl("desk").Workbook()
+    workbook = import_openpyxl("desk").Workbook()
     scores, rubric_sheet = workbook.active, workbook.create_sheet("rubric")
     scores.title = "scores"
-    read = _READ if in_part else tuple(name for name in _READ if name != IN_PART)
+    read = _READ if is_in_random_part else tuple(name for name in _READ if name != IN_PART)
     columns = (*read, *rubric.metrics, "note", "analyst")
     _append_row(scores, columns, bold=True)
     documents: dict[str, Document] = {}
     for case in cases:
         documents[case.document.digest] = case.document
-        part = [_format_flag(in_part(case.answer.digest))] if in_part else []
+        part = [_format_yes_or_no(is_in_random_part(case.answer.digest))] if is_in_random_part else []
         _append_row(scores, [*_make_sheet_row(case), *part, *[None] * (len(rubric.metrics) + 1), analyst])
     _append_rubric(rubric_sheet, rubric)
     for document in documents.values():
@@ -112,11 +112,11 @@ def _make_sheet_row(case: Case) -> list[str | None]:
         silent = f"\n\n({silence_text[0].upper()}{silence_text[1:]}.)" if silence_text else ""
         doubt = f"[{case.doubt}]\n\n" if case.doubt else ""
         annotated = doubt + case.annotated.answer + rests_on + silent
-    texts = [question_text, case.mask_reply(), annotated]
-    return [case.answer.digest, case.answer.document, *map(_fit_cell, texts)]
+    texts = [question_text, case.mask_names_in_reply(), annotated]
+    return [case.answer.digest, case.answer.document, *map(_cut_text_to_cell, texts)]
 
 
-def _fit_cell(text: str) -> str:
+def _cut_text_to_cell(text: str) -> str:
     """Cut the text, with a mark, where a cell of a spreadsheet can't hold it."""
     mark = f"\n\n[cut here: the whole text has {len(text):,} characters, more than a cell can hold]"
     # One character of room for the apostrophe of a text that looks like a formula.
@@ -126,10 +126,10 @@ def _fit_cell(text: str) -> str:
 def _append_row(sheet: Any, values: Sequence[str | float | None], *, bold: bool = False) -> None:
     from openpyxl.cell import Cell
 
-    styles = openpyxl("desk").styles
+    styles = import_openpyxl("desk").styles
     alignment, font = styles.Alignment(wrap_text=True, vertical="top"), styles.Font(bold=bold)
     # Made before they are appended: to find a sheet's last row, openpyxl looks at all of its cells.
-    cells = [Cell(sheet, 1, 1, spreadsheet_text(value) if isinstance(value, str) else value) for value in values]
+    cells = [Cell(sheet, 1, 1, make_text_safe_for_cell(value) if isinstance(value, str) else value) for value in values]
     for cell in cells:
         cell.alignment, cell.font = alignment, font
     sheet.append(cells)
@@ -158,7 +158,7 @@ def _append_document(workbook: Any, document: Document) -> None:
             _append_row(sheet, [piece])
 
 
-def _prepare_sheet_for_filling(sheet: Any, columns: Sequence[str], rubric: Rubric, read: int) -> None:
+def _prepare_sheet_for_filling(sheet: Any, columns: Sequence[str], rubric: Rubric, locked_columns: int) -> None:
     """Freeze the names of columns, give each metric a drop-down, and lock the first columns, which are `read`."""
     from openpyxl.utils import get_column_letter as letter
     from openpyxl.worksheet.datavalidation import DataValidation
@@ -176,10 +176,10 @@ def _prepare_sheet_for_filling(sheet: Any, columns: Sequence[str], rubric: Rubri
         showErrorMessage=True,
     )
     allowed.error = f"One of {', '.join(f'{value:+g}' for value in rubric.values)}, please."
-    first, last = 1 + read, read + len(rubric.metrics)
+    first, last = 1 + locked_columns, locked_columns + len(rubric.metrics)
     allowed.add(f"{letter(first)}2:{letter(last)}{max(sheet.max_row, 2)}")
     sheet.add_data_validation(allowed)
-    unlocked = openpyxl("desk").styles.Protection(locked=False)
+    unlocked = import_openpyxl("desk").styles.Protection(locked=False)
     for row in sheet.iter_rows(min_row=2, min_col=first):
         for cell in row:
             cell.protection = unlocked
@@ -210,11 +210,11 @@ class ReadTable:
 
 
 def write_csv(
-    file: BinaryIO, names: Sequence[str], rows: Iterable[Sequence[TableCell]], *, marked: bool = True
+    file: BinaryIO, names: Sequence[str], rows: Iterable[Sequence[TableCell]], *, byte_order_mark: bool = True
 ) -> None:
     """Write rows as CSV in UTF-8, behind a mark unless it goes on to a pipe. Numbers stay numbers; text is harmless."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-    text.write(MARK * marked)
+    text.write(MARK * byte_order_mark)
     writer = csv.writer(text)
     writer.writerow(names)
     writer.writerows(
@@ -225,9 +225,9 @@ def write_csv(
 
 def write_xlsx(file: BinaryIO, title: str, names: Sequence[str], rows: Iterable[Sequence[TableCell]]) -> None:
     """Write rows as the only sheet of a spreadsheet, the names of the columns always in sight."""
-    library = openpyxl("desk")
+    library = import_openpyxl("desk")
     # All of them before the first is written: a workbook that is left half-written can't be closed.
-    checked = [[spreadsheet_text(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
+    checked = [[make_text_safe_for_cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
     if len(checked) >= MOST_ROWS:
         raise UsageError(f"a spreadsheet holds {MOST_ROWS:,} rows at most; write .csv or .jsonl.")
     book = library.Workbook(write_only=True)
@@ -238,7 +238,7 @@ def write_xlsx(file: BinaryIO, title: str, names: Sequence[str], rows: Iterable[
     book.save(file)
 
 
-def spreadsheet_text(text: str) -> str:
+def make_text_safe_for_cell(text: str) -> str:
     """Return a text as a cell can hold it: harmless, and without the control characters that the format forbids.
 
     A UsageError where it is more than fits.
@@ -266,7 +266,7 @@ def read_table(path: Path, required_column: str) -> ReadTable:
     if path.suffix.lower() == ".csv":
         sheets = [[tuple(unescape_formula(cell, csv=True) for cell in row) for row in read_csv_rows(path, ",;\t")]]
     else:
-        sheets = _xlsx_sheets(path)
+        sheets = _read_xlsx_sheets(path)
     has_names = False
     for sheet in sheets:
         rows = ((number, row) for number, row in enumerate(sheet, start=1) if any(map(str.strip, row)))
@@ -282,7 +282,7 @@ def simplify_column_name(name: str) -> str:
     return " ".join(name.casefold().replace("_", " ").split())
 
 
-def _xlsx_sheets(path: Path) -> Iterator[Iterable[tuple[str, ...]]]:
+def _read_xlsx_sheets(path: Path) -> Iterator[Iterable[tuple[str, ...]]]:
     with open_workbook(path, "desk") as sheets:
         for sheet, rows in sheets:
             # What a file says of a sheet's size may be wrong where another program wrote it.
@@ -295,7 +295,7 @@ def _xlsx_sheets(path: Path) -> Iterator[Iterable[tuple[str, ...]]]:
 SUFFIXES = (".csv", ".jsonl", ".xlsx")
 
 
-def parse_scores_suffix(path: Path) -> str:
+def check_scores_suffix(path: Path) -> str:
     """Return the format that a file's name asks for; a UsageError for one that scores can't be written in."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
@@ -303,9 +303,11 @@ def parse_scores_suffix(path: Path) -> str:
     return suffix
 
 
-def select_effective_scores(events: Iterable[Event], *, machines: bool) -> list[Event]:
+def select_effective_scores(events: Iterable[Event], *, include_machines: bool) -> list[Event]:
     """Return the scores and adjudications in effect; machines' only where they are wanted."""
-    return [event for event in select_effective_events(events) if machines or event.scorer == "human"]
+    return [
+        event for event in effective_scores_and_adjudications(events) if include_machines or event.scorer == "human"
+    ]
 
 
 def write_scores(
@@ -316,7 +318,7 @@ def write_scores(
     rubric: Rubric,
     *,
     per_run: bool = False,
-    marked: bool = True,
+    byte_order_mark: bool = True,
 ) -> None:
     """Write events in the format of a suffix; a table takes scores and adjudications only.
 
@@ -330,7 +332,8 @@ def write_scores(
     ticked = any(event.ticks for event in events)
     if per_run:
         events_with_occurrences = (
-            (event, [occurrence] if occurrence else []) for occurrence, event in pair_with_occurrences(events, answers)
+            (event, [occurrence] if occurrence else [])
+            for occurrence, event in pair_events_with_occurrences(events, answers)
         )
     else:
         events_with_occurrences = (
@@ -338,7 +341,7 @@ def write_scores(
         )
     rows = (make_score_row(event, places, rubric, ticked=ticked) for event, places in events_with_occurrences)
     if suffix == ".csv":
-        write_csv(file, score_columns(rubric, ticked=ticked), rows, marked=marked)
+        write_csv(file, score_columns(rubric, ticked=ticked), rows, byte_order_mark=byte_order_mark)
     else:
         write_xlsx(file, "scores", score_columns(rubric, ticked=ticked), rows)
 
@@ -379,16 +382,27 @@ def make_score_row(
     metrics: list[TableCell] = [int(value) if value.is_integer() else value for value in ordered]
     return (
         *(event.answer, event.analyst, event.time, *metrics, event.note),
-        *(event.seconds, event.kind, event.scorer, _format_flag(event.blind), _format_flag(event.independent)),
-        *(_format_flag(event.calibration), suggested, _format_flag(event.preselected), _format_flag(event.pinned)),
+        *(
+            event.seconds,
+            event.kind,
+            event.scorer,
+            _format_yes_or_no(event.blind),
+            _format_yes_or_no(event.independent),
+        ),
+        *(
+            _format_yes_or_no(event.calibration),
+            suggested,
+            _format_yes_or_no(event.preselected),
+            _format_yes_or_no(event.pinned),
+        ),
         _format_screen_contents(event.shown),
         *(event.order, event.rubric, event.id, *([_format_ticks(event.ticks)] if ticked else [])),
-        *_list_answer_cells(occurrences),
+        *_list_occurrence_cells(occurrences),
         round(rubric.m_all(values), 2),
     )
 
 
-def _list_answer_cells(occurrences: Sequence[Occurrence]) -> Iterator[TableCell]:
+def _list_occurrence_cells(occurrences: Sequence[Occurrence]) -> Iterator[TableCell]:
     for column in ANSWER_COLUMNS[:-1]:  # all but M_all
         distinct = list(dict.fromkeys(getattr(occurrence, column) for occurrence in occurrences))
         yield distinct[0] if len(distinct) == 1 else "; ".join(map(str, distinct)) or None
@@ -417,7 +431,7 @@ def _format_screen_contents(on_screen: ScreenContents | None) -> str:
     )
 
 
-def _format_flag(flag: bool) -> str:
+def _format_yes_or_no(flag: bool) -> str:
     # Not TRUE and FALSE, which spreadsheets translate.
     return "yes" if flag else "no"
 
@@ -425,14 +439,16 @@ def _format_flag(flag: bool) -> str:
 # -- in --
 
 
-def parse_event(cells: Mapping[str, str], analyst: str, rubric: Rubric) -> tuple[Event | None, list[tuple[str, str]]]:
+def parse_score_row(
+    cells: Mapping[str, str], analyst: str, rubric: Rubric
+) -> tuple[Event | None, list[tuple[str, str]]]:
     """Parse the event in a row (column → text), given by `analyst`; return it and its problems (column, problem).
 
     A row without an id or a time is a new event of this moment, by this rubric. There is no event where anything is
     wrong.
     """
     problems: list[tuple[str, str]] = []
-    fields: dict[str, Any] = {"id": new_id(), "time": now(), "kind": "score"}
+    fields: dict[str, Any] = {"id": new_event_id(), "time": now(), "kind": "score"}
     if not cells.get("id", "").strip():
         fields["rubric"] = rubric.digest
     named: dict[str, Callable[[str], Any]] = {
@@ -452,7 +468,7 @@ def parse_event(cells: Mapping[str, str], analyst: str, rubric: Rubric) -> tuple
     values = {}
     for metric in rubric.metrics:
         try:
-            values[metric] = _parse_value(cells[metric].strip(), rubric)
+            values[metric] = _parse_metric_value(cells[metric].strip(), rubric)
         except ValueError as error:
             problems.append((metric, f"{error}."))
     if problems:
@@ -466,7 +482,7 @@ def has_metric_values(cells: Mapping[str, str], rubric: Rubric) -> bool:
     return any(cells[metric].strip() for metric in rubric.metrics)
 
 
-def _parse_value(text: str, rubric: Rubric) -> float:
+def _parse_metric_value(text: str, rubric: Rubric) -> float:
     if not text:
         raise ValueError("has no value, while other metrics of the row have one")
     with contextlib.suppress(ValueError):
@@ -475,7 +491,7 @@ def _parse_value(text: str, rubric: Rubric) -> float:
     raise ValueError(f"'{text}' is not one of {', '.join(map(format_value, rubric.values))}")
 
 
-def check_time(text: str) -> str:
+def check_utc_time(text: str) -> str:
     """Return the text if it is a time in UTC as events have it; a ValueError otherwise."""
     if not _TIME.fullmatch(text):
         raise ValueError(f"'{text}' is not a time in UTC such as 2026-05-04T12:30:00.000Z")
@@ -489,7 +505,7 @@ def _parse_seconds(text: str) -> float:
     return seconds
 
 
-def _parse_flag(text: str) -> bool:
+def _parse_yes_or_no(text: str) -> bool:
     return _make_choice_parser("yes", "no")(text) == "yes"
 
 
@@ -539,15 +555,15 @@ def _parse_ticks(text: str) -> Ticks:
 
 _READERS: dict[str, Callable[[str], Any]] = {
     "id": str,
-    "time": check_time,
+    "time": check_utc_time,
     "seconds": _parse_seconds,
     "kind": _make_choice_parser("score", "adjudication"),
     "scorer": _make_choice_parser(*get_args(Scorer)),
-    "blind": _parse_flag,
-    "independent": _parse_flag,
-    "calibration": _parse_flag,
-    "preselected": _parse_flag,
-    "pinned": _parse_flag,
+    "blind": _parse_yes_or_no,
+    "independent": _parse_yes_or_no,
+    "calibration": _parse_yes_or_no,
+    "preselected": _parse_yes_or_no,
+    "pinned": _parse_yes_or_no,
     "order": _make_choice_parser(*ORDERS),
     "rubric": str,
     "ticks": _parse_ticks,

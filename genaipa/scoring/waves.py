@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import msgspec
 
 from genaipa.errors import DataError, OtherFormatError
-from genaipa.files.atomic import replacing
+from genaipa.files.atomic import open_for_atomic_write
 from genaipa.files.html import short_repr
 from genaipa.files.stamps import now
 from genaipa.files.text import DAMAGE
@@ -34,7 +34,7 @@ from genaipa.runs.experiments import classify_experiment
 from genaipa.runs.selection import run_folders
 from genaipa.scoring.answers import Pool
 from genaipa.stats.looks import UNFINISHED
-from genaipa.stats.sampling import sample_cells
+from genaipa.stats.sampling import plan_cell_samples
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -103,14 +103,16 @@ class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         return self.system, self.experiment
 
     @property
-    def answers(self) -> int:
+    def answer_count(self) -> int:
         """The number of answers that the draw was from."""
         return sum(len(answers) for documents in self.questions.values() for answers in documents.values())
 
     def cells(self) -> Iterator[WaveCell]:
         """Yield the draw's answers by question and document, and how many of them the wave takes, by what chance."""
         sizes = [[len(answers) for answers in documents.values()] for documents in self.questions.values()]
-        for (question, documents), samples in zip(self.questions.items(), sample_cells(sizes, self.size), strict=True):
+        for (question, documents), samples in zip(
+            self.questions.items(), plan_cell_samples(sizes, self.size), strict=True
+        ):
             for (document, answers), sample in zip(documents.items(), samples, strict=True):
                 yield WaveCell(question, document, answers, sample.taken, sample.chance)
 
@@ -130,7 +132,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         return bool(self.draws)
 
     @cached_property
-    def answers_in_wave(self) -> dict[Group, set[str]]:
+    def wave_answers_by_group(self) -> dict[Group, set[str]]:
         """Group → its answers that are in the wave, by the beginnings of their digests (`short_digest`)."""
         answers: defaultdict[Group, set[str]] = defaultdict(set)
         for draw in self.draws:
@@ -141,10 +143,10 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def all_answers_in_wave(self) -> frozenset[str]:
         """The answers that people are asked to score: those in the wave of any group."""
-        return frozenset(chain.from_iterable(self.answers_in_wave.values()))
+        return frozenset(chain.from_iterable(self.wave_answers_by_group.values()))
 
     @cached_property
-    def source_answers(self) -> dict[Group, set[str]]:
+    def source_answers_by_group(self) -> dict[Group, set[str]]:
         """Group → the answers that it was drawn from."""
         answers: defaultdict[Group, set[str]] = defaultdict(set)
         for draw in self.draws:
@@ -153,7 +155,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         return dict(answers)
 
     @property
-    def first_and_last_plans(self) -> tuple[Waves, Waves]:
+    def first_and_latest_waves(self) -> tuple[Waves, Waves]:
         """Return these waves as they were first drawn, and as they were asked for last, finished or not."""
         first, last = (
             tuple(msgspec.structs.replace(draw, back=max(len(draw.sizes) - 1, 0) * early) for draw in self.draws)
@@ -186,7 +188,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         one for each of the `days` (run → day).
         """
         answers = list(answers)
-        population = _group_answers(answers)
+        population = _group_answer_places(answers)
         answer_days = {
             answer.digest: min((days or {}).get(occurrence.run, "") for occurrence in answer.occurrences)
             for answer in answers
@@ -194,7 +196,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         draws = list(self.draws)
         seed = draws[0].seed if draws else seed
         for group, questions in population.items():
-            previous = self.source_answers.get(group, set())
+            previous = self.source_answers_by_group.get(group, set())
             every = {question for question, _ in questions.values()}
             turns = enumerate(sorted(set(strata.values())) if strata else [""])
             for (turn, stratum), day in product(turns, sorted({answer_days[answer] for answer in questions})):
@@ -203,12 +205,12 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
                     for answer, at in questions.items()
                     if answer_days[answer] == day and (not strata or strata[at[1]] == stratum)
                 }
-                new = _order_new_answers(candidates, previous, scored, f"{seed}\0{0}", every, turn)
+                new = _shuffle_new_answers(candidates, previous, scored, f"{seed}\0{0}", every, turn)
                 if new:
                     draws.append(Draw(*group, 0, (), seed, time, new, stratum=stratum))
         return Waves(tuple(_grow_draws(draws, dict.fromkeys(population, size or 0))))
 
-    def select_finished(self, answers: Collection[str], scored: Collection[str]) -> Waves:
+    def shrink_to_finished_sizes(self, answers: Collection[str], scored: Collection[str]) -> Waves:
         """Return these waves; one that is not finished as it was when it was smaller, if people finished that.
 
         `answers` are the digests there are, and `scored` the ones people have scored. Whoever lets a
@@ -218,14 +220,14 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
             return self
         present = frozenset(map(short_digest, answers))
         lacking = present.difference(map(short_digest, scored))
-        return Waves(tuple(_shrink_to_finished(draw, present, lacking) for draw in self.draws))
+        return Waves(tuple(_shrink_draw_to_finished_size(draw, present, lacking) for draw in self.draws))
 
 
-def _shrink_to_finished(draw: Draw, present: Collection[str], lacking: Collection[str]) -> Draw:
+def _shrink_draw_to_finished_size(draw: Draw, present: Collection[str], unscored: Collection[str]) -> Draw:
     for back in range(len(draw.sizes)):
         earlier = msgspec.structs.replace(draw, back=back)
         members = [answer for cell in earlier.cells() for answer in cell.answers[: cell.taken] if answer in present]
-        if sum(answer in lacking for answer in members) <= UNFINISHED * len(members):
+        if sum(answer in unscored for answer in members) <= UNFINISHED * len(members):
             return earlier
     return msgspec.structs.replace(draw, back=0)
 
@@ -236,10 +238,10 @@ def _grow_draws(draws: Sequence[Draw], sizes: dict[Group, int]) -> Iterator[Draw
     whole: defaultdict[Group, int] = defaultdict(int)
     for draw in draws:
         wanted[draw.group] = max(wanted[draw.group], draw.wanted)
-        whole[draw.group] += draw.answers
+        whole[draw.group] += draw.answer_count
     for draw in draws:
         size = wanted[draw.group] or SIZE
-        share = min(-(-size * draw.answers // whole[draw.group]), draw.answers)
+        share = min(-(-size * draw.answer_count // whole[draw.group]), draw.answer_count)
         larger = (share,) if share > draw.size else ()
         yield msgspec.structs.replace(draw, wanted=size, sizes=(*draw.sizes, *larger))
 
@@ -248,7 +250,7 @@ AnswerPlaces: TypeAlias = dict[str, tuple[str, str]]
 """Answer → its question and document."""
 
 
-def _group_answers(answers: Iterable[PooledAnswer]) -> dict[Group, AnswerPlaces]:
+def _group_answer_places(answers: Iterable[PooledAnswer]) -> dict[Group, AnswerPlaces]:
     """Group → its answers; one that occurs at several questions or documents is at the first by name."""
     groups: defaultdict[Group, AnswerPlaces] = defaultdict(dict)
     for answer in answers:
@@ -262,16 +264,16 @@ def _group_answers(answers: Iterable[PooledAnswer]) -> dict[Group, AnswerPlaces]
 
 def largest_group_size(answers: Iterable[PooledAnswer]) -> int:
     """Return the number of answers of the largest group; 0 without an answer."""
-    return max(map(len, _group_answers(answers).values()), default=0)
+    return max(map(len, _group_answer_places(answers).values()), default=0)
 
 
-def _order_new_answers(
+def _shuffle_new_answers(
     answers: AnswerPlaces,
-    previous: Collection[str],
+    already_drawn_from: Collection[str],
     scored: Collection[str],
     seed: str,
     questions: Iterable[str],
-    turn: int,
+    stratum_index: int,
 ) -> AnswerOrder:
     """Put the answers that are new into an order that the seed decides, whatever their order was.
 
@@ -286,10 +288,10 @@ def _order_new_answers(
 
     cells: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for digest, (question, document) in answers.items():
-        if digest not in scored and short_digest(digest) not in previous:
+        if digest not in scored and short_digest(digest) not in already_drawn_from:
             cells[question][document].append(digest)
     order = sorted(questions, key=sort_key)
-    begins = int(turn * _GOLDEN % 1 * len(order))
+    begins = int(stratum_index * _GOLDEN % 1 * len(order))
     return {
         question: {
             document: list(map(short_digest, sorted(cells[question][document], key=sort_key)))
@@ -300,7 +302,7 @@ def _order_new_answers(
     }
 
 
-def compute_inclusion(answers: pd.DataFrame, waves: Waves) -> pd.DataFrame:
+def compute_wave_inclusion(answers: pd.DataFrame, waves: Waves) -> pd.DataFrame:
     """Compute whether each row's answer is in its group's wave (`in_wave`), and by what chance it came there (`pi`).
 
     `answers` has the columns `system`, `experiment` and `answer` (a digest, or empty) of the tidy table; the result
@@ -333,9 +335,9 @@ def compute_inclusion(answers: pd.DataFrame, waves: Waves) -> pd.DataFrame:
     return result
 
 
-def count_missing(waves: Waves, digests: Iterable[str]) -> int:
+def count_missing_wave_answers(waves: Waves, digests: Iterable[str]) -> int:
     """Count the answers of the draws that are not among these any more."""
-    return len(set().union(*waves.source_answers.values()).difference(map(short_digest, digests)))
+    return len(set().union(*waves.source_answers_by_group.values()).difference(map(short_digest, digests)))
 
 
 class WaveStanding(NamedTuple):
@@ -353,32 +355,38 @@ class WaveStanding(NamedTuple):
     late: int
 
 
-def measure_standings(waves: Waves, answers: Iterable[PooledAnswer], scored: Collection[str]) -> list[WaveStanding]:
+def measure_wave_standings(
+    waves: Waves, answers: Iterable[PooledAnswer], scored: Collection[str]
+) -> list[WaveStanding]:
     """Measure each group's standing; `scored` are the digests of answers that people have scored."""
     return [
-        _measure_standing(
+        _measure_wave_standing(
             group,
             places.keys(),
             scored,
-            waves.answers_in_wave.get(group, set()),
-            waves.source_answers.get(group, set()),
+            waves.wave_answers_by_group.get(group, set()),
+            waves.source_answers_by_group.get(group, set()),
         )
-        for group, places in _group_answers(answers).items()
+        for group, places in _group_answer_places(answers).items()
     ]
 
 
-def _measure_standing(
-    group: Group, digests: Collection[str], scored: Collection[str], members: Collection[str], previous: Collection[str]
+def _measure_wave_standing(
+    group: Group,
+    digests: Collection[str],
+    scored: Collection[str],
+    wave_answers: Collection[str],
+    source_answers: Collection[str],
 ) -> WaveStanding:
-    wave = [digest for digest in digests if short_digest(digest) in members]
+    wave = [digest for digest in digests if short_digest(digest) in wave_answers]
     inside = sum(digest in scored for digest in wave)
-    late = sum(digest not in scored and short_digest(digest) not in previous for digest in digests)
+    late = sum(digest not in scored and short_digest(digest) not in source_answers for digest in digests)
     return WaveStanding(
         *group, len(digests), len(wave), inside, sum(digest in scored for digest in digests) - inside, late
     )
 
 
-def describe_waves(groups: Sequence[WaveStanding]) -> str:
+def describe_wave_sizes(groups: Sequence[WaveStanding]) -> str:
     """Describe the part of their answers that waves ask for: `64 of 160 answers of each system and experiment`."""
     sizes = {(group.wave, group.answers) for group in groups}
     if len(sizes) == 1:
@@ -405,14 +413,14 @@ def load_waves(workspace: Workspace) -> Waves:
     """Return the workspace's waves; none without the file. A DataError if anything but genaipa changed it."""
     path = workspace.home / WAVES
     try:
-        return read_waves(path, path.read_bytes())
+        return decode_waves(path, path.read_bytes())
     except FileNotFoundError:
         return Waves()
     except OSError as error:
         raise DataError(path, f"can't be read ({error.strerror}).") from None
 
 
-def read_waves(path: Path, content: bytes) -> Waves:
+def decode_waves(path: Path, content: bytes) -> Waves:
     """Return the waves in a file's content; a DataError if anything but genaipa changed it."""
     first, _, body = content.partition(b"\n")
     try:
@@ -437,13 +445,13 @@ def save_waves(workspace: Workspace, waves: Waves) -> None:
     """Write the workspace's waves, whole or not at all; a DataError if they can't be written."""
     path = workspace.home / WAVES
     try:
-        with replacing(path, durable=True) as file:
+        with open_for_atomic_write(path, durable=True) as file:
             file.write(encode_waves(waves))
     except OSError as error:
         raise DataError(path, f"can't be written ({error.strerror}).") from None
 
 
-def draw_waves(
+def draw_and_save_waves(
     workspace: Workspace,
     answers: Collection[PooledAnswer],
     scored: Collection[str],
@@ -461,7 +469,7 @@ def draw_waves(
     """
     waves = load_waves(workspace)
     if waves:
-        _check_origin(workspace, waves, answers)
+        _check_waves_belong_to_workspace(workspace, waves, answers)
     elif size is None and largest_group_size(answers) <= SIZE:
         return waves
     extended = waves.extend(answers, size=size, seed=seed, time=now(), scored=scored, strata=strata, days=days)
@@ -470,9 +478,9 @@ def draw_waves(
     return extended
 
 
-def _check_origin(workspace: Workspace, waves: Waves, answers: Iterable[PooledAnswer]) -> None:
+def _check_waves_belong_to_workspace(workspace: Workspace, waves: Waves, answers: Iterable[PooledAnswer]) -> None:
     """Raise a DataError where no answer of the draws is here: neither among these answers, nor in any other run."""
-    source_answers = set().union(*waves.source_answers.values())
+    source_answers = set().union(*waves.source_answers_by_group.values())
     if not source_answers.isdisjoint(short_digest(answer.digest) for answer in answers):
         return
     if source_answers.isdisjoint(map(short_digest, Pool(workspace, run_folders(workspace)).answers)):

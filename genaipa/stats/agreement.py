@@ -96,31 +96,33 @@ def measure_agreement(counts: Any, scale: Floats, clusters: Any = None) -> Scale
     table = as_counts(counts)
     if len(table) and table.sum(axis=1).min() < 2:  # noqa: PLR2004 - agreement is of two
         raise ValueError("a unit was rated by fewer than two raters")
-    return _measure_patterns(table, scale, clusters, _count_inner_pairs)
+    return _measure_agreement_by_pairs(table, scale, clusters, _count_coincidences_within_units)
 
 
-def measure_side_agreement(first: Any, second: Any, scale: Floats, clusters: Any = None) -> ScaleAgreement:
+def measure_side_agreement(
+    first_counts: Any, second_counts: Any, scale: Floats, clusters: Any = None
+) -> ScaleAgreement:
     """Measure the agreement of two sides on units that both rated; how far a side agrees with itself doesn't matter.
 
     Where several of a side rated a unit, each of them counts alike. With one rater on either side, it is what
     `measure_agreement` finds. `clusters` are as there.
     """
-    ours, theirs = _as_sides(first, second)
-    return _measure_patterns(np.hstack([ours, theirs]), scale, clusters, _count_cross_pairs)
+    ours, theirs = _as_side_counts(first_counts, second_counts)
+    return _measure_agreement_by_pairs(np.hstack([ours, theirs]), scale, clusters, _count_coincidences_across_sides)
 
 
-def compare_alphas(side: Any, people: Any) -> AlphaDifference:
+def compare_alphas(side_counts: Any, people_counts: Any) -> AlphaDifference:
     """Compare a side's alpha with people with these people's alpha, on units that all of them rated.
 
     Each has the counts (units, values) of the same units: one or more of the side, two or more of the people. The
     interval is a jackknife over these units with Student's t, wider by 1/n for few.
     """
-    ours, theirs = _as_sides(side, people)
+    ours, theirs = _as_side_counts(side_counts, people_counts)
     n = len(ours)
-    pairs = (_count_cross_pairs(np.hstack([ours, theirs])), _count_inner_pairs(theirs))
+    pairs = (_count_coincidences_across_sides(np.hstack([ours, theirs])), _count_coincidences_within_units(theirs))
     every = [part.sum(axis=0) for part in pairs]
-    alphas = AlphaDifference(float(measure_alpha(every[0])), float(measure_alpha(every[1])))
-    without = np.subtract(*(measure_alpha(whole - part) for whole, part in zip(every, pairs, strict=True)))
+    alphas = AlphaDifference(float(measure_krippendorff_alpha(every[0])), float(measure_krippendorff_alpha(every[1])))
+    without = np.subtract(*(measure_krippendorff_alpha(whole - part) for whole, part in zip(every, pairs, strict=True)))
     if np.isnan([alphas.side, alphas.people]).any():
         return alphas._replace(why=Reason.NOTHING_VARIES)
     # Where hardly anything differs, leaving out a unit changes nothing, and the interval would seem sure.
@@ -147,43 +149,45 @@ def compare_raters(ranks: NDArray[np.integer], scale: Floats) -> list[RaterPair]
     tables = crossed[first, :, second]
     common = tables.sum(axis=(-2, -1))
     coincidences = tables + tables.swapaxes(-2, -1)
-    alphas = measure_alpha(coincidences)
+    alphas = measure_krippendorff_alpha(coincidences)
     return [
         RaterPair(
             int(first[pair]),
             int(second[pair]),
             int(common[pair]),
-            _describe_pairs(coincidences[pair] / (2 * common[pair]), scale, *_missing_interval(float(alphas[pair]))),
+            _make_scale_agreement(
+                coincidences[pair] / (2 * common[pair]), scale, *_alpha_without_interval(float(alphas[pair]))
+            ),
         )
         for pair in np.flatnonzero(common)
     ]
 
 
-def count_confusion(first: Any, second: Any) -> Floats:
+def count_confusion(first_counts: Any, second_counts: Any) -> Floats:
     """Count how often the second side gave each value (across) where the first gave each (down).
 
     Both have counts (units, values) of the same units. Each unit counts once, divided among the values of its raters.
     """
-    shares = (side / side.sum(axis=1, keepdims=True) for side in _as_sides(first, second))
+    shares = (side / side.sum(axis=1, keepdims=True) for side in _as_side_counts(first_counts, second_counts))
     confusion: Floats = np.einsum("ap,aj->pj", *shares)
     return confusion
 
 
-def measure_leniency(ranks: NDArray[np.integer], counts: Counts, scale: Floats) -> Leniency:
+def measure_rater_leniency(own_ranks: NDArray[np.integer], counts_of_all_raters: Counts, scale: Floats) -> Leniency:
     """Measure by how much a rater's values are above the mean of the others', and how that grew.
 
     `ranks` (units, metrics) has the place in `scale` of the rater's values, in the order of time, and `counts` (units,
     metrics, values) those of all raters, this one among them and two or more a unit.
     """
-    values = scale[ranks]
-    sums, numbers = counts @ scale, counts.sum(axis=-1)
+    values = scale[own_ranks]
+    sums, numbers = counts_of_all_raters @ scale, counts_of_all_raters.sum(axis=-1)
     differences = values - (sums - values) / (numbers - 1)
     half = len(differences) // 2
     drift = float(differences[half:].mean() - differences[:half].mean()) if half else np.nan
     return Leniency(differences.mean(axis=0), drift)
 
 
-def measure_alpha(coincidences: Floats) -> Floats:
+def measure_krippendorff_alpha(coincidences: Floats) -> Floats:
     """Measure Krippendorff's alpha of each matrix of coincidences (..., values, values); NaN where nothing varies.
 
     The ordinal distance of two values is that of their mean ranks among all values given, squared.
@@ -197,23 +201,23 @@ def measure_alpha(coincidences: Floats) -> Floats:
     return alphas
 
 
-def measure_ac2(pairs: Floats) -> float:
+def measure_gwet_ac2(pair_shares: Floats) -> float:
     """Measure Gwet's AC2 of shares of pairs (values, values; 1 in sum), with his ordinal weights.
 
     A weight is by how many pairs of values a pair of values encloses (Gwet, 2008, British Journal of Mathematical and
     Statistical Psychology 61; weights and several raters as in his Handbook, 2014).
     """
-    if (values := len(pairs)) == 1:
+    if (values := len(pair_shares)) == 1:
         return 1.0
     steps = np.abs(np.subtract.outer(np.arange(values), np.arange(values)))
     weights = 1 - (steps + 1) * steps / (values * (values - 1))
-    shares = pairs.sum(axis=0)
+    shares = pair_shares.sum(axis=0)
     expected = weights.sum() / (values * (values - 1)) * (shares * (1 - shares)).sum()
-    return float(((pairs * weights).sum() - expected) / (1 - expected))
+    return float(((pair_shares * weights).sum() - expected) / (1 - expected))
 
 
-def _as_sides(first: Any, second: Any) -> list[Counts]:
-    sides = [as_counts(side) for side in (first, second)]
+def _as_side_counts(first_counts: Any, second_counts: Any) -> list[Counts]:
+    sides = [as_counts(side) for side in (first_counts, second_counts)]
     if sides[0].shape != sides[1].shape:
         raise ValueError(f"the sides' counts have the shapes {sides[0].shape} and {sides[1].shape}")
     if len(sides[0]) and not all(side.any(axis=1).all() for side in sides):
@@ -221,12 +225,14 @@ def _as_sides(first: Any, second: Any) -> list[Counts]:
     return sides
 
 
-def _measure_patterns(counts: Counts, scale: Floats, clusters: Any, pair: Callable[[Counts], Floats]) -> ScaleAgreement:
+def _measure_agreement_by_pairs(
+    counts: Counts, scale: Floats, clusters: Any, count_coincidences: Callable[[Counts], Floats]
+) -> ScaleAgreement:
     """Measure the agreement of units by the coincidences that `pair` makes of their counts."""
     if not len(counts):
         return ScaleAgreement()
-    patterns, often = _find_patterns(counts) if clusters is None else (counts, np.ones(len(counts), np.int64))
-    coincidences = pair(patterns)
+    patterns, often = _count_distinct_rows(counts) if clusters is None else (counts, np.ones(len(counts), np.int64))
+    coincidences = count_coincidences(patterns)
     shares = coincidences / coincidences.sum(axis=(1, 2), keepdims=True)
     pairs = np.average(shares, axis=0, weights=often)
     if clusters is not None:
@@ -234,10 +240,10 @@ def _measure_patterns(counts: Counts, scale: Floats, clusters: Any, pair: Callab
         whole = np.zeros((int(units.max()) + 1, *coincidences.shape[1:]))
         np.add.at(whole, units, coincidences)
         coincidences, often = whole, np.ones(len(whole), np.int64)
-    return _describe_pairs(pairs, scale, *_measure_interval(coincidences, often))
+    return _make_scale_agreement(pairs, scale, *_estimate_alpha_interval(coincidences, often))
 
 
-def _find_patterns(counts: Counts) -> tuple[Counts, Counts]:
+def _count_distinct_rows(counts: Counts) -> tuple[Counts, Counts]:
     """Return the different rows, and how often there is each: many units share few."""
     # As one piece each, they are found quickly.
     rows = np.ascontiguousarray(counts.astype(np.uint16))
@@ -246,7 +252,7 @@ def _find_patterns(counts: Counts) -> tuple[Counts, Counts]:
     return counts[where], often
 
 
-def _count_inner_pairs(counts: Counts) -> Floats:
+def _count_coincidences_within_units(counts: Counts) -> Floats:
     """Count the coincidences of each unit's ratings with one another."""
     own_pairs = counts[:, :, None] * np.eye(counts.shape[1], dtype=np.int64)
     coincidences: Floats = (counts[:, :, None] * counts[:, None, :] - own_pairs) / (counts.sum(axis=1) - 1)[
@@ -255,7 +261,7 @@ def _count_inner_pairs(counts: Counts) -> Floats:
     return coincidences
 
 
-def _count_cross_pairs(counts: Counts) -> Floats:
+def _count_coincidences_across_sides(counts: Counts) -> Floats:
     """Count the coincidences of each unit's ratings of one side (the former half of the columns) with the other's."""
     ours, theirs = (side / side.sum(axis=1, keepdims=True) for side in np.hsplit(counts, 2))
     crossed = ours[:, :, None] * theirs[:, None, :]
@@ -263,23 +269,23 @@ def _count_cross_pairs(counts: Counts) -> Floats:
     return coincidences
 
 
-def _measure_interval(coincidences: Floats, often: Counts) -> tuple[float, float, float, Reason]:
+def _estimate_alpha_interval(coincidences: Floats, frequencies: Counts) -> tuple[float, float, float, Reason]:
     """Measure alpha of units with these coincidences, each kind of unit so often, with its interval.
 
     The interval is a jackknife over the units: Student's t on the logarithm of 1 - alpha (which is at most 1), wider by
     1/n for few units (`docs/method/intervals.md`).
     """
-    units = int(often.sum())
-    every = np.tensordot(often, coincidences, 1)
-    alpha = float(measure_alpha(every))
+    units = int(frequencies.sum())
+    every = np.tensordot(frequencies, coincidences, 1)
+    alpha = float(measure_krippendorff_alpha(every))
     if np.isnan(alpha):
-        return _missing_interval(alpha)
-    without = measure_alpha(every - coincidences)
+        return _alpha_without_interval(alpha)
+    without = measure_krippendorff_alpha(every - coincidences)
     missing = (alpha, np.nan, np.nan, Reason.FEW_UNITS)
     if units < LEAST_UNITS or np.isnan(without).any() or max(alpha, without.max()) >= 1:
         return missing
     logarithms = np.log1p(-without)
-    squares = often @ (logarithms - np.average(logarithms, weights=often)) ** 2
+    squares = frequencies @ (logarithms - np.average(logarithms, weights=frequencies)) ** 2
     error = np.sqrt(squares * (units - 1) / units)
     reach = stdtrit(units - 1, (1 + LEVEL) / 2) * (1 + 1 / units) * error
     # No alpha is below -1, which the logarithm does not know.
@@ -287,21 +293,23 @@ def _measure_interval(coincidences: Floats, often: Counts) -> tuple[float, float
     return (alpha, low, high, Reason.NONE) if high - low <= WIDEST else missing
 
 
-def _missing_interval(alpha: float) -> tuple[float, float, float, Reason]:
+def _alpha_without_interval(alpha: float) -> tuple[float, float, float, Reason]:
     return alpha, np.nan, np.nan, Reason.NOTHING_VARIES if np.isnan(alpha) else Reason.NONE
 
 
-def _describe_pairs(pairs: Floats, scale: Floats, alpha: float, low: float, high: float, why: Reason) -> ScaleAgreement:
+def _make_scale_agreement(
+    pair_shares: Floats, scale: Floats, alpha: float, low: float, high: float, reason: Reason
+) -> ScaleAgreement:
     """Return all measures of the shares (values, values; 1 in sum) of the pairs of values, each unit counting alike."""
-    shares = pairs.sum(axis=0)
+    shares = pair_shares.sum(axis=0)
     return ScaleAgreement(
         alpha,
         low,
         high,
-        why,
-        measure_ac2(pairs),
-        float(pairs.trace()),
-        float((pairs * np.abs(np.subtract.outer(scale, scale))).sum()),
+        reason,
+        measure_gwet_ac2(pair_shares),
+        float(pair_shares.trace()),
+        float((pair_shares * np.abs(np.subtract.outer(scale, scale))).sum()),
         float(shares.max()),
         float(scale[shares.argmax()]),
     )

@@ -33,14 +33,16 @@ class Alternative(NamedTuple):
     advantage: float = np.nan
 
 
-def compare_annotators(judge: Any, people: Any, *, epsilon: float, rate: float, least_answers: int = 2) -> Alternative:
+def run_alternative_annotator_test(
+    judge_values: Any, values_by_person: Any, *, epsilon: float, false_discovery_rate: float, least_answers: int = 2
+) -> Alternative:
     """Compare a judge with each person of `people` (people, units), by the values that they gave; NaN for none.
 
     Near is the root of the mean squared difference. `epsilon` is the advantage that the judge is granted in the t test,
     and `rate` that of false discoveries among its wins (Benjamini and Yekutieli, 2001). Units without the judge's value
     or with fewer than two people's are left out, and a person with fewer than `least` such units is not compared.
     """
-    values, ratings = as_values(judge), np.asarray(people, dtype=np.float64)
+    values, ratings = as_values(judge_values), np.asarray(values_by_person, dtype=np.float64)
     if ratings.ndim != 2 or ratings.shape[1] != len(values):  # noqa: PLR2004 - people and units
         raise ValueError(f"people's values have the shape {ratings.shape}, and the judge gave {len(values)}")
     units = ~np.isnan(values) & ((~np.isnan(ratings)).sum(axis=0) >= FEWEST_PEOPLE)
@@ -48,17 +50,19 @@ def compare_annotators(judge: Any, people: Any, *, epsilon: float, rate: float, 
     compared = np.flatnonzero((~np.isnan(ratings)).sum(axis=1) >= least_answers).tolist()
     if len(compared) < FEWEST_PEOPLE:
         return Alternative(len(compared))
-    results = [_compare_with_person(values, ratings, person, epsilon) for person in compared]
-    winning = count_discoveries([p for _, p in results], rate) / len(results)
+    results = [_compare_judge_with_person(values, ratings, person, epsilon) for person in compared]
+    winning = count_discoveries([p for _, p in results], false_discovery_rate) / len(results)
     return Alternative(len(results), winning, float(np.mean([advantage for advantage, _ in results])))
 
 
-def _compare_with_person(values: Floats, ratings: Floats, person: int, epsilon: float) -> tuple[float, float]:
+def _compare_judge_with_person(
+    judge_values: Floats, people_values: Floats, person: int, epsilon: float
+) -> tuple[float, float]:
     """Return in how many units the judge is as near to the other people as a person is, and p of the test."""
-    rated = ~np.isnan(ratings[person])
-    other_ratings = np.delete(ratings, person, axis=0)[:, rated]
+    rated = ~np.isnan(people_values[person])
+    other_ratings = np.delete(people_values, person, axis=0)[:, rated]
     # Differences that are equal in theory may differ in their last digit.
-    sides = values[rated], ratings[person, rated]
+    sides = judge_values[rated], people_values[person, rated]
     judge, human = (np.sqrt(np.nanmean((other_ratings - side) ** 2, axis=0)).round(9) for side in sides)
     wins, losses = judge <= human, human <= judge
     lost = losses.astype(np.float64) - wins

@@ -25,7 +25,7 @@ def as_values(values: Any) -> Floats:
 def as_weights(weights: Any, size: int) -> Floats:
     """Return the weights of `size` values, 1 where none are given; a `ValueError` where one is below 0."""
     array = np.ones(size) if weights is None else as_values(weights)
-    _check_length("weights", array, size)
+    _check_array_length("weights", array, size)
     if (array < 0).any():
         raise ValueError("a weight is below 0")
     return array
@@ -36,7 +36,7 @@ def as_labels(labels: Any, size: int, minimum: int = 0) -> Labels:
     array = np.asarray(labels)
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise ValueError(f"labels are whole numbers, not {array.dtype}")
-    _check_length("labels", array, size)
+    _check_array_length("labels", array, size)
     if array.size and array.min() < minimum:
         raise ValueError(f"label {array.min()} is below {minimum}")
     return array.astype(np.int64)
@@ -45,16 +45,16 @@ def as_labels(labels: Any, size: int, minimum: int = 0) -> Labels:
 def as_flags(flags: Any, size: int) -> Flags:
     """Return the flags of `size` values, all true where none are given."""
     array = np.ones(size, dtype=bool) if flags is None else np.asarray(flags, dtype=bool)
-    _check_length("flags", array, size)
+    _check_array_length("flags", array, size)
     return array
 
 
-def rank_labels(labels: Labels) -> Labels:
+def renumber_labels(labels: Labels) -> Labels:
     """Return each label's place, from 0, among the different ones that are there."""
     return (np.cumsum(np.bincount(labels) > 0) - 1)[labels]
 
 
-def _check_length(name: str, array: NDArray[Any], size: int) -> None:
+def _check_array_length(name: str, array: NDArray[Any], size: int) -> None:
     if array.shape != (size,):
         raise ValueError(f"{size} values have {name} of shape {array.shape}")
 

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genaipa.stats.arrays import as_flags, as_labels, as_values, rank_labels
+from genaipa.stats.arrays import as_flags, as_labels, as_values, renumber_labels
 from genaipa.stats.intervals import estimate_mean
-from genaipa.stats.permutation import exact_p, permute_reply_texts, permute_reply_values
-from genaipa.stats.shares import difference_interval
+from genaipa.stats.permutation import exact_p_value, permute_reply_texts, permute_reply_values
+from genaipa.stats.shares import share_difference_interval
 from genaipa.stats.tests import wilcoxon_signed_rank_test
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from genaipa.stats.arrays import Flags, Floats, Labels
-    from genaipa.stats.permutation import Deals
+    from genaipa.stats.permutation import PermutationDistribution
 
 
 class Change(NamedTuple):
@@ -35,8 +35,15 @@ class Change(NamedTuple):
     p: float = np.nan
 
 
-def estimate_change(
-    values: Any, cells: Any, later: Any, questions: Any, documents: Any, *, share: bool = False, words: Any = None
+def estimate_reply_change(
+    values: Any,
+    cells: Any,
+    is_later: Any,
+    questions: Any,
+    documents: Any,
+    *,
+    share: bool = False,
+    text_labels: Any = None,
 ) -> Change:
     """Estimate the change of replies, each with its cell: what was asked in the same way of the same document.
 
@@ -53,24 +60,26 @@ def estimate_change(
     """
     value, size = as_values(values), len(values)
     cell, question, document = (as_labels(labels, size) for labels in (cells, questions, documents))
-    late = as_flags(later, size)
+    late = as_flags(is_later, size)
     number = int(cell.max(initial=-1)) + 1
     on_both = (np.bincount(cell[~late], minlength=number) > 0) & (np.bincount(cell[late], minlength=number) > 0)
     order = np.flatnonzero(on_both[cell] & ~np.isnan(value))
     if not len(order):
         return Change(0)
     order = order[np.argsort(cell[order], kind="stable")]
-    value, late, cell = value[order], late[order], rank_labels(cell[order])
+    value, late, cell = value[order], late[order], renumber_labels(cell[order])
     begins = np.flatnonzero(np.diff(cell, prepend=-1))
-    question, document = rank_labels(question[order][begins]), document[order][begins]
-    before, after = (_average_questions(value[side], cell[side]) for side in (~late, late))
-    first, second = _average_questions(before, question), _average_questions(after, question)
+    question, document = renumber_labels(question[order][begins]), document[order][begins]
+    before, after = (_average_by_group(value[side], cell[side]) for side in (~late, late))
+    first, second = _average_by_group(before, question), _average_by_group(after, question)
     change = Change(len(first), float(first.mean()), float(second.mean()))
     if share:
         # As in the test, it is the replies that vary, cell by cell.
         unit_weights = np.ones(len(before))
-        low, high = difference_interval((after, unit_weights), (before, unit_weights))
-        p = exact_p(_deal_replies_of_cells(value, late, begins, None if words is None else np.asarray(words)[order]))
+        low, high = share_difference_interval((after, unit_weights), (before, unit_weights))
+        p = exact_p_value(
+            _permute_cell_replies(value, late, begins, None if text_labels is None else np.asarray(text_labels)[order])
+        )
         return change._replace(difference=float((second - first).mean()), low=low, high=high, p=p)
     mean = estimate_mean(after - before, question, document)
     # Where all questions moved alike there is no spread for a t test.
@@ -78,14 +87,18 @@ def estimate_change(
     return change._replace(difference=mean.mean, low=mean.low, high=mean.high, p=p)
 
 
-def _average_questions(values: Floats, groups: Labels) -> Floats:
+def _average_by_group(values: Floats, groups: Labels) -> Floats:
     means: Floats = np.bincount(groups, values) / np.bincount(groups)
     return means
 
 
-def _deal_replies_of_cells(values: Floats, late: Flags, begins: Labels, words: Any) -> Iterator[Deals]:
+def _permute_cell_replies(
+    values: Floats, is_late: Flags, cell_starts: Labels, text_labels: Any
+) -> Iterator[PermutationDistribution]:
     """Deal each cell's replies to the days, but for those that are all alike."""
-    replies, deal = (values, permute_reply_values) if words is None else (words, permute_reply_texts)
-    for replies_before, after in zip(*(np.split(column, begins[1:]) for column in (replies, late)), strict=True):
+    replies, deal = (values, permute_reply_values) if text_labels is None else (text_labels, permute_reply_texts)
+    for replies_before, after in zip(
+        *(np.split(column, cell_starts[1:]) for column in (replies, is_late)), strict=True
+    ):
         if (replies_before != replies_before[0]).any():
             yield deal(list(replies_before[~after]), list(replies_before[after]))

@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genaipa.stats.arrays import as_weights
-from genaipa.stats.shares import Clusters, difference_interval, find_bounded_interval, find_reach, share_interval
+from genaipa.stats.shares import (
+    Clusters,
+    bounded_statistic_interval,
+    jackknife_half_width,
+    share_difference_interval,
+    share_interval,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +46,7 @@ class ShareEstimate(NamedTuple):
     spread: float = nan
 
 
-class FigureDifference(NamedTuple):
+class StatisticDifference(NamedTuple):
     """The difference between two figures with its interval, NaN where there is none; and the two."""
 
     value: float
@@ -58,54 +64,62 @@ class Part(NamedTuple):
     over_none: float = nan
 
 
-def estimate_figure(
-    counts: Floats, items: Floats, find: Callable[[Floats], Floats], part: Part | None = None
+def estimate_count_statistic(
+    counts: Floats, items_per_cluster: Floats, statistic: Callable[[Floats], Floats], part: Part | None = None
 ) -> ShareEstimate:
     """Estimate a figure: the mean over repetitions, with its 95 % interval over clusters.
 
     `items` are how many each cluster has, in all repetitions together. `find` makes figures of sums of counts, a row
     each. A figure that is `part` of a whole is a share as long as its counts are whole numbers.
     """
-    number = _check_counts(counts, items)
-    overall = find(counts.sum(axis=0))
+    number = _check_counts_and_convert_items(counts, items_per_cluster)
+    overall = statistic(counts.sum(axis=0))
     value = float(np.mean(overall))
     spread = float(np.std(overall)) if len(overall) > 1 else nan
-    share = _cluster_held_items(counts, part)
+    share = _as_share_clusters(counts, part)
     if share is not None:
         enough = (share.items > 0).sum() >= LEAST_CLUSTERS
         ends = share_interval(*share) if enough else (nan, nan)
     else:
-        without = _estimate_without_each_cluster(counts, find)
+        without = _estimate_without_each_cluster(counts, statistic)
         enough = (~np.isnan(without[number > 0])).sum() >= LEAST_CLUSTERS
         per_cluster = number / counts.shape[1]
-        ends = find_bounded_interval(value, find_reach(number, without), per_cluster) if enough else (nan, nan)
+        ends = (
+            bounded_statistic_interval(value, jackknife_half_width(number, without), per_cluster)
+            if enough
+            else (nan, nan)
+        )
     if not enough:
         return ShareEstimate(value, spread=spread)
     # Of a share it is the mean over repetitions, which may differ in how many items they have.
     return ShareEstimate(value, min(ends[0], value), max(ends[1], value), spread)
 
 
-def subtract_figures(
-    first: Floats, second: Floats, items: Floats, find: Callable[[Floats], Floats], part: Part | None = None
-) -> FigureDifference:
+def subtract_count_statistics(
+    first: Floats,
+    second: Floats,
+    items_per_cluster: Floats,
+    statistic: Callable[[Floats], Floats],
+    part: Part | None = None,
+) -> StatisticDifference:
     """Subtract the second figure from the first, of the same items; the same clusters are left out of both."""
-    number = _check_counts(first, items)
-    _check_counts(second, items)
-    means = float(np.mean(find(first.sum(axis=0)))), float(np.mean(find(second.sum(axis=0))))
+    number = _check_counts_and_convert_items(first, items_per_cluster)
+    _check_counts_and_convert_items(second, items_per_cluster)
+    means = float(np.mean(statistic(first.sum(axis=0)))), float(np.mean(statistic(second.sum(axis=0))))
     value = means[0] - means[1]
-    ours, theirs = _cluster_held_items(first, part), _cluster_held_items(second, part)
+    ours, theirs = _as_share_clusters(first, part), _as_share_clusters(second, part)
     if ours is not None and theirs is not None:
         enough = ((ours.items > 0) & (theirs.items > 0)).sum() >= LEAST_CLUSTERS
-        ends = difference_interval(ours, theirs) if enough else (nan, nan)
+        ends = share_difference_interval(ours, theirs) if enough else (nan, nan)
     else:
-        without = _estimate_without_each_cluster(first, find) - _estimate_without_each_cluster(second, find)
+        without = _estimate_without_each_cluster(first, statistic) - _estimate_without_each_cluster(second, statistic)
         enough = (~np.isnan(without[number > 0])).sum() >= LEAST_CLUSTERS
-        reach = find_reach(number, without) if enough else nan
+        reach = jackknife_half_width(number, without) if enough else nan
         ends = value - reach, value + reach
-    return FigureDifference(value, *ends, *means)
+    return StatisticDifference(value, *ends, *means)
 
 
-def divide_held_by_all(counts: Floats, part: Part) -> Floats:
+def share_of_held_counts(counts: Floats, part: Part) -> Floats:
     """Return the share of each row of counts."""
     return _divide_safely(counts[..., part.held], counts[..., part.all], part.over_none)
 
@@ -127,12 +141,12 @@ def macro_f1(counts: Floats) -> Floats:
     return _divide_safely((f1_by_class * is_gold).sum(axis=0), is_gold.sum(axis=0).astype(np.float64), nan)
 
 
-def _divide_safely(numerator: Floats, denominator: Floats, over_none: float) -> Floats:
+def _divide_safely(numerator: Floats, denominator: Floats, default: float) -> Floats:
     none = denominator == 0
-    return np.where(none, over_none, numerator / np.where(none, 1.0, denominator))
+    return np.where(none, default, numerator / np.where(none, 1.0, denominator))
 
 
-def _check_counts(counts: Floats, items: Floats) -> Floats:
+def _check_counts_and_convert_items(counts: Floats, items: Floats) -> Floats:
     if counts.ndim != 3:  # noqa: PLR2004 - clusters, repetitions, counts
         raise ValueError(f"counts have {counts.ndim} dimensions, not clusters, repetitions and counts")
     if not counts.shape[1]:
@@ -140,13 +154,13 @@ def _check_counts(counts: Floats, items: Floats) -> Floats:
     return as_weights(items, len(counts))
 
 
-def _estimate_without_each_cluster(counts: Floats, find: Callable[[Floats], Floats]) -> Floats:
+def _estimate_without_each_cluster(counts: Floats, statistic: Callable[[Floats], Floats]) -> Floats:
     """Return the figure without each cluster in turn: the mean over repetitions."""
     other_counts = counts.sum(axis=0) - counts
-    return np.asarray(np.mean([find(other_counts[:, index]) for index in range(counts.shape[1])], axis=0))
+    return np.asarray(np.mean([statistic(other_counts[:, index]) for index in range(counts.shape[1])], axis=0))
 
 
-def _cluster_held_items(counts: Floats, part: Part | None) -> Clusters | None:
+def _as_share_clusters(counts: Floats, part: Part | None) -> Clusters | None:
     """Return each cluster's items that hold, and all, over repetitions; None for no share of whole things."""
     if part is None or (counts != np.round(counts)).any():
         return None

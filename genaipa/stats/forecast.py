@@ -47,40 +47,48 @@ class Forecast(NamedTuple):
     @property
     def least_half_interval(self) -> float:
         """Return half the interval if people scored every answer."""
-        return self._find_quantile() * float(np.sqrt(self.between / self.questions))
+        return self._interval_quantile() * float(np.sqrt(self.between / self.questions))
 
-    def forecast_scores_needed(self, target: float) -> MoreScores:
+    def forecast_scores_needed(self, target_half_interval: float) -> MoreScores:
         """Return the scores still needed for half the interval to be `target`."""
         random, free = np.random.default_rng(0), (self.questions - 1, max(self.scored - 1, 1))
         between, within = (random.chisquare(n, _DRAWS) / n for n in free)
-        needed = self._compute_scores_needed(target, self.between * between, self.within * within)
+        needed = self._compute_total_scores_needed(target_half_interval, self.between * between, self.within * within)
         low, high = np.quantile(needed, _TAILS, method="nearest")
-        middle = self._compute_scores_needed(target, np.array([self.between]), np.array([self.within]))[0]
+        middle = self._compute_total_scores_needed(
+            target_half_interval, np.array([self.between]), np.array([self.within])
+        )[0]
         return MoreScores(*(max(float(number) - self.scored, 0.0) for number in (middle, low, high)))
 
-    def _find_quantile(self) -> float:
+    def _interval_quantile(self) -> float:
         n = self.questions
         return -float(stdtrit(n - 1, (1 - LEVEL) / 2)) * (1 + 1 / (n * (n - 1)))
 
-    def _compute_scores_needed(self, target: float, between: Floats, within: Floats) -> Floats:
-        within_variance = self.questions * (target / self._find_quantile()) ** 2 - between
+    def _compute_total_scores_needed(
+        self, target_half_interval: float, between_variances: Floats, within_variances: Floats
+    ) -> Floats:
+        within_variance = self.questions * (target_half_interval / self._interval_quantile()) ** 2 - between_variances
         divisor = (
-            np.divide(within_variance, within, out=np.full_like(within_variance, np.inf), where=within > 0)
+            np.divide(
+                within_variance, within_variances, out=np.full_like(within_variance, np.inf), where=within_variances > 0
+            )
             + 1 / self.each
         )
         needed: Floats = np.where(within_variance > 0, self.questions / divisor, np.inf)
         return needed
 
 
-def forecast_scores(means: Any, answers: int, scored: int, within: float, half: float) -> Forecast:
+def make_score_forecast(
+    question_means: Any, answers: int, scored: int, residual_variance: float, half_interval: float
+) -> Forecast:
     """Return the forecast of a group of `answers`, of which people `scored` a random part.
 
     `means` are the questions' means of the estimate, whose variance is partly what was not scored; `within` is the
     variance of an answer's residual around its question's, and `half` half the interval for these documents.
     """
-    values = as_values(means)
+    values = as_values(question_means)
     number = len(values)
     answers_per_question = answers / number
-    noise = within * max(number / scored - 1 / answers_per_question, 0.0)
+    noise = residual_variance * max(number / scored - 1 / answers_per_question, 0.0)
     between = max(float(values.var(ddof=1)) - noise, 0.0)
-    return Forecast(number, answers_per_question, scored, between, within, half)
+    return Forecast(number, answers_per_question, scored, between, residual_variance, half_interval)

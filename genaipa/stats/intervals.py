@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import betaincinv, ndtri, stdtr, stdtrit
 
-from genaipa.stats.arrays import as_flags, as_labels, as_values, as_weights, rank_labels
+from genaipa.stats.arrays import as_flags, as_labels, as_values, as_weights, renumber_labels
 from genaipa.stats.bisection import find_root
 from genaipa.stats.reason import Reason
 
@@ -166,7 +166,9 @@ def estimate_mean(
     value, size = as_values(values), len(values)
     question, document = as_labels(questions, size), as_labels(documents, size, minimum=-1)
     scored_by_people = as_flags(has_scores, size)
-    cells = _group_cells(value, question, document, None if weights is None else as_weights(weights, size))
+    cells = _average_values_into_cells(
+        value, question, document, None if weights is None else as_weights(weights, size)
+    )
     number = len(cells.means)
     if not number:
         return CrossedMean(np.nan, 0, 0, 0, reason=Reason.NO_VALUE)
@@ -175,29 +177,29 @@ def estimate_mean(
         return CrossedMean(np.nan, number, cells.documents, scored, reason=Reason.FEW_SCORED)
     share = share and bool(scored_by_people.all())  # Estimates lie beyond the ends of a share, too.
     limits = limits or (_SHARE if share else _ENDLESS)
-    estimate = _estimate_cells(cells, scored, limits, confidence, panel, share=share)
+    estimate = _estimate_mean_of_cells(cells, scored, limits, confidence, panel, share=share)
     if has_scores is None or isnan(estimate.low):
         return estimate
     # An estimate may lie a little beyond the scale, as its interval may.
     return estimate._replace(mean=min(max(estimate.mean, limits[0]), limits[1]))
 
 
-def join_document_and_policy_estimates(these_documents: CrossedMean, named: CrossedMean) -> CrossedMean:
+def join_document_and_policy_estimates(these_documents: CrossedMean, policies: CrossedMean) -> CrossedMean:
     """Join the estimate for these documents, of all cells, with that for policies, of those cells that have a document.
 
     The interval for policies is made to contain that for these documents, and its p is at least as large; where the two
     means have unlike signs, it is 1.
     """
-    agree = these_documents.mean * named.mean > 0
-    p = named.policies_p if agree else np.minimum(named.policies_p + 1, 1)
+    agree = these_documents.mean * policies.mean > 0
+    p = policies.policies_p if agree else np.minimum(policies.policies_p + 1, 1)
     return these_documents._replace(
-        policies_low=float(np.minimum(these_documents.low, named.policies_low)),
-        policies_high=float(np.maximum(these_documents.high, named.policies_high)),
+        policies_low=float(np.minimum(these_documents.low, policies.policies_low)),
+        policies_high=float(np.maximum(these_documents.high, policies.policies_high)),
         policies_p=float(np.maximum(these_documents.p, p)),
     )
 
 
-def find_interval(values: Any, limits: Limits | None = None, *, share: bool = False) -> tuple[float, float]:
+def interval_of_document_mean(values: Any, limits: Limits | None = None, *, share: bool = False) -> tuple[float, float]:
     """Return the interval of the mean of values that are independent draws, one of each document, for other documents.
 
     It is NaN below `LEAST_DOCUMENTS` values, and where all are equal and are no `share`.
@@ -207,11 +209,11 @@ def find_interval(values: Any, limits: Limits | None = None, *, share: bool = Fa
     if len(value) < LEAST_DOCUMENTS:
         return np.nan, np.nan
     mean = float(value[0] + (value - value[0]).mean())
-    component = _estimate_component(value - mean)
+    component = _estimate_variance_component(value - mean)
     if not share and _is_rounding_error(component.variance, value):
         return np.nan, np.nan
     limits = limits or (_SHARE if share else _ENDLESS)
-    return _find_interval_ends(mean, [component], limits, LEVEL, value if share else None)[:2]
+    return _find_interval_and_p(mean, [component], limits, LEVEL, value if share else None)[:2]
 
 
 def estimate_document_mean(
@@ -224,7 +226,7 @@ def estimate_document_mean(
     value = as_values(values)
     group, document = as_labels(groups, len(value)), as_labels(documents, len(value))
     present = ~np.isnan(value)
-    value, group, document = value[present], rank_labels(group[present]), rank_labels(document[present])
+    value, group, document = value[present], renumber_labels(group[present]), renumber_labels(document[present])
     if not len(value):
         return DocumentMean(np.nan, 0)
     # Around one of them, so that values that are all equal give that value, exactly.
@@ -235,7 +237,9 @@ def estimate_document_mean(
     weight = number / (size[group] * len(size))
     added = means.mean() + np.bincount(document, weight * (around - means[group]), minlength=number)
     # Documents are what could have been others: they are to this mean what questions are to the other ones.
-    return DocumentMean(float(value[0] + added.mean()), number, *find_interval(value[0] + added, limits, share=share))
+    return DocumentMean(
+        float(value[0] + added.mean()), number, *interval_of_document_mean(value[0] + added, limits, share=share)
+    )
 
 
 def estimate_median(values: Any, questions: Any, documents: Any) -> CrossedMedian:
@@ -254,7 +258,7 @@ def estimate_median(values: Any, questions: Any, documents: Any) -> CrossedMedia
     below = (value < median) + (value == median) / 2
     share = estimate_mean(below, question, document, share=True)
 
-    def find_values(low: float, high: float, draws: int) -> tuple[float, float]:
+    def find_quantile_values(low: float, high: float, draws: int) -> tuple[float, float]:
         low, high = low - share.mean + 0.5, high - share.mean + 0.5
         if draws < LEAST_DRAWS or not 0 < low < high < 1:
             return np.nan, np.nan
@@ -262,12 +266,12 @@ def estimate_median(values: Any, questions: Any, documents: Any) -> CrossedMedia
 
     return CrossedMedian(
         median,
-        *find_values(share.low, share.high, share.questions),
-        *find_values(share.policies_low, share.policies_high, share.documents),
+        *find_quantile_values(share.low, share.high, share.questions),
+        *find_quantile_values(share.policies_low, share.policies_high, share.documents),
     )
 
 
-def estimate_difference(
+def estimate_independent_difference(
     first: tuple[Any, Any], second: tuple[Any, Any], *, limits: Limits | None = None, confidence: float = LEVEL
 ) -> CrossedMean:
     """Estimate the difference between the means of two independent sets of (values, questions): first minus second.
@@ -275,17 +279,20 @@ def estimate_difference(
     For sets that share their questions, give the differences to `estimate_mean`. `questions` is the smaller number of
     them. Each side's questions vary by themselves; nothing is said for policies like these.
     """
-    ours, theirs = (_average_questions(*side) for side in (first, second))
+    ours, theirs = (_average_by_question(*side) for side in (first, second))
     smaller_size = min(len(ours), len(theirs))
     if not smaller_size:
         return CrossedMean(np.nan, 0, 0, 0, reason=Reason.NO_VALUE)
     estimate = CrossedMean(float(ours.mean() - theirs.mean()), smaller_size, 0, smaller_size)
     if smaller_size < _TWO:
         return estimate._replace(reason=Reason.ONE_QUESTION)
-    components = [_estimate_component(ours - ours.mean()), _estimate_component(theirs.mean() - theirs)]
+    components = [
+        _estimate_variance_component(ours - ours.mean()),
+        _estimate_variance_component(theirs.mean() - theirs),
+    ]
     if _is_rounding_error(sum(component.variance for component in components), np.append(ours, theirs)):
         return estimate._replace(reason=Reason.ALL_EQUAL)
-    low, high, p = _find_mean_ends(estimate.mean, components, limits or _ENDLESS, confidence)
+    low, high, p = _find_mean_interval_and_p(estimate.mean, components, limits or _ENDLESS, confidence)
     return estimate._replace(low=low, high=high, p=p, reason=Reason.NO_PAIRS)
 
 
@@ -307,30 +314,30 @@ class _Cells(NamedTuple):
     documents: int
 
 
-def _group_cells(value: Floats, question: Labels, document: Labels, weights: Floats | None) -> _Cells:
+def _average_values_into_cells(value: Floats, question: Labels, document: Labels, weights: Floats | None) -> _Cells:
     present = ~np.isnan(value)
     weight = np.ones(len(value)) if weights is None else weights
     value, weight, document = value[present], weight[present], document[present]
-    row, column = rank_labels(question[present]), rank_labels(document + 1)
+    row, column = renumber_labels(question[present]), renumber_labels(document + 1)
     # In one order, because sums of floating-point numbers depend on it.
     order = np.lexsort((weight, value, column, row))
     value, weight = value[order], weight[order]
     document, row, column = document[order], row[order], column[order]
     first = np.flatnonzero(np.diff(row * (len(column) + 1) + column, prepend=-1))
-    value, weight = _average_groups(value, weight, first)
+    value, weight = _average_weighted_groups(value, weight, first)
     row, column, single = row[first], column[first], document[first] >= 0
     if weights is None:
         # A mean over documents is no further document.
         used = single | (np.bincount(row, single) == 0)[row]
         value, weight, row, column, single = value[used], np.ones(used.sum()), row[used], column[used], single[used]
-    means, total = _average_groups(value, weight, np.flatnonzero(np.diff(row, prepend=-1)))
+    means, total = _average_weighted_groups(value, weight, np.flatnonzero(np.diff(row, prepend=-1)))
     weight = (weight / total[row])[single]
-    cell_numbers = rank_labels(column[single])
+    cell_numbers = renumber_labels(column[single])
     number = int(cell_numbers.max(initial=-1)) + 1
     return _Cells(value[single], weight, row[single], cell_numbers, means, float(weight.sum()), number)
 
 
-def _estimate_cells(
+def _estimate_mean_of_cells(
     cells: _Cells, scored: int, limits: Limits, confidence: float, panel: AnalystPanel | None, *, share: bool
 ) -> CrossedMean:
     # Around one of them, so that values that are all equal give that value, exactly.
@@ -339,54 +346,54 @@ def _estimate_cells(
     estimate = CrossedMean(mean, len(around), cells.documents, scored)
     if len(around) < _TWO:
         return estimate._replace(reason=Reason.ONE_QUESTION)
-    by_question = _estimate_component(around - around.mean())._replace(n=scored)
+    by_question = _estimate_variance_component(around - around.mean())._replace(n=scored)
     if not share and _is_rounding_error(by_question.variance, cells.means):
         return estimate._replace(reason=Reason.ALL_EQUAL)
-    low, high, p = _find_interval_ends(mean, [by_question], limits, confidence, cells.means if share else None)
-    estimate = estimate._replace(low=low, high=high, p=p, reason=_explain_missing_interval(cells, share=share))
+    low, high, p = _find_interval_and_p(mean, [by_question], limits, confidence, cells.means if share else None)
+    estimate = estimate._replace(low=low, high=high, p=p, reason=_reason_for_no_policy_interval(cells, share=share))
     if estimate.reason is not Reason.NONE:
         return estimate
-    by_document, alike = _estimate_documents(cells)
+    by_document, alike = _estimate_document_component(cells)
     components = [by_question, by_document]
-    wider = _find_interval_ends(mean, components, limits, confidence, cells if share else None)
+    wider = _find_interval_and_p(mean, components, limits, confidence, cells if share else None)
     # The wider conclusion contains the other one: never the narrower of the two.
     low, high, p = min(low, wider[0]), max(high, wider[1]), max(p, wider[2])
     estimate = estimate._replace(policies_low=low, policies_high=high, policies_p=p, documents_alike=alike)
     if panel is None or share or isnan(panel.variance):
         return estimate
-    components.append(_Component(panel.number, panel.variance, 0.0))
-    widest = _find_mean_ends(mean, components, limits, confidence)
+    components.append(_VarianceComponent(panel.number, panel.variance, 0.0))
+    widest = _find_mean_interval_and_p(mean, components, limits, confidence)
     return estimate._replace(analysts_low=min(low, widest[0]), analysts_high=max(high, widest[1]))
 
 
-def _average_questions(values: Any, questions: Any) -> Floats:
+def _average_by_question(values: Any, questions: Any) -> Floats:
     value = as_values(values)
     nowhere = np.full(len(value), -1)
-    return _group_cells(value, as_labels(questions, len(value)), nowhere, None).means
+    return _average_values_into_cells(value, as_labels(questions, len(value)), nowhere, None).means
 
 
-def _average_groups(value: Floats, weight: Floats, first: NDArray[np.intp]) -> tuple[Floats, Floats]:
+def _average_weighted_groups(value: Floats, weight: Floats, group_starts: NDArray[np.intp]) -> tuple[Floats, Floats]:
     """Return the weighted mean of each group, and its weight; `first` are the places where the groups begin."""
-    if not len(first):
+    if not len(group_starts):
         return value, weight
-    total = np.add.reduceat(weight, first)
+    total = np.add.reduceat(weight, group_starts)
     # Around the first of them, so that values that are all equal have that mean, exactly.
-    centre = np.repeat(value[first], np.diff(np.append(first, len(value))))
-    return value[first] + np.add.reduceat(weight * (value - centre), first) / total, total
+    centre = np.repeat(value[group_starts], np.diff(np.append(group_starts, len(value))))
+    return value[group_starts] + np.add.reduceat(weight * (value - centre), group_starts) / total, total
 
 
-def _explain_missing_interval(cells: _Cells, *, share: bool) -> Reason:
+def _reason_for_no_policy_interval(cells: _Cells, *, share: bool) -> Reason:
     """Tell why nothing is said for policies like these."""
     if not cells.documents:
         return Reason.NO_DOCUMENT
     if cells.documents < LEAST_DOCUMENTS:
         return Reason.FEW_DOCUMENTS
-    if not share and _count_equal_documents(cells) < _TWO:  # a share counts those that are sure to be independent
+    if not share and _effective_document_count(cells) < _TWO:  # a share counts those that are sure to be independent
         return Reason.ONE_DOCUMENT
     return Reason.FEW_NAMED if cells.known * _TWO < len(cells.means) else Reason.NONE
 
 
-def _count_equal_documents(cells: _Cells) -> float:
+def _effective_document_count(cells: _Cells) -> float:
     """Return the number of documents, all alike in weight, that would tell as much of others as these (Kish, 1965)."""
     shares = np.bincount(cells.document, cells.weight, minlength=cells.documents) / cells.known
     return 1 / float((shares**2).sum())
@@ -400,7 +407,7 @@ def _is_rounding_error(variance: float, values: Floats) -> bool:
     return sqrt(variance) <= _ROUNDING * max(float(np.abs(values).max()), 1e-300)
 
 
-class _Component(NamedTuple):
+class _VarianceComponent(NamedTuple):
     """The part of questions, documents or analysts in the mean's variance and third cumulant.
 
     `n` is their number, or, where documents weigh unequally, that of as many alike (Kish, 1965).
@@ -419,15 +426,15 @@ class _Component(NamedTuple):
         return float(stdtrit(self.n - 1, probability)) * (1 + 1 / (self.n * (self.n - 1)))
 
 
-def _estimate_component(deviations: Floats) -> _Component:
+def _estimate_variance_component(deviations: Floats) -> _VarianceComponent:
     """Return the part of n independent draws, of their deviations from their mean."""
     n = len(deviations)
     variance = float((deviations**2).sum()) / (n * (n - 1))
     third = float((deviations**3).sum()) / (n * (n - 1) * (n - 2)) if n > _TWO else 0.0
-    return _Component(n, variance, third)
+    return _VarianceComponent(n, variance, third)
 
 
-def _estimate_documents(cells: _Cells) -> tuple[_Component, bool]:
+def _estimate_document_component(cells: _Cells) -> tuple[_VarianceComponent, bool]:
     """Return the documents' part in the variance of the mean, beyond the questions' part, and `documents_alike`.
 
     A document d has the share w of the mean, and its own mean m. Its D (w (m - mean)), of all documents, are taken for
@@ -444,10 +451,10 @@ def _estimate_documents(cells: _Cells) -> tuple[_Component, bool]:
     share = cells.weight / cells.known
     deviation = cells.value - float((share * cells.value).sum())
     sums = np.bincount(cells.document, share * deviation, minlength=cells.documents).astype(np.float64)
-    component = _estimate_component(sums * cells.documents)
+    component = _estimate_variance_component(sums * cells.documents)
     residual = float((share**2).sum()) * _residual_variance(cells) * (1 - 1 / cells.documents)
     weight_by_document = np.bincount(cells.document, share, minlength=cells.documents)
-    n = _count_equal_documents(cells)
+    n = _effective_document_count(cells)
     factor = (
         float((weight_by_document**2 * (1 - 2 * weight_by_document + 1 / n)).sum())
         * cells.documents
@@ -455,12 +462,12 @@ def _estimate_documents(cells: _Cells) -> tuple[_Component, bool]:
     )
     variance = max(component.variance - residual, component.variance * _LEAST_LEFT) / n / factor
     # Of few documents skewness can't be told from chance; of 30 intervals cover skewed values without it.
-    return _Component(n, variance, 0.0), component.variance <= residual
+    return _VarianceComponent(n, variance, 0.0), component.variance <= residual
 
 
 def _residual_variance(cells: _Cells) -> float:
     """Return the mean square of what questions and documents don't explain together (two-way analysis of variance)."""
-    question = rank_labels(cells.question)
+    question = renumber_labels(cells.question)
     wide, narrow = (question, cells.document) if cells.documents <= question.max() + 1 else (cells.document, question)
     # The means of the larger factor are taken out, and the effects of the smaller one found in what is left.
     row_sizes, size = np.bincount(wide), int(narrow.max()) + 1
@@ -474,33 +481,35 @@ def _residual_variance(cells: _Cells) -> float:
     return max(float((centred**2).sum() - effects @ sums), 0.0) / free if free > 0 else 0.0
 
 
-def _half_width(components: list[_Component], probability: float) -> float:
+def _interval_half_width(components: list[_VarianceComponent], probability: float) -> float:
     """Return half the interval of a symmetric mean; `probability` is that of an end."""
     # Not as a sum of squares: the quantile of two questions may be as large as a number can be.
     varying = (component for component in components if component.variance)
     return hypot(*(component.quantile(probability) * sqrt(component.variance) for component in varying))
 
 
-def _find_interval_ends(
-    mean: float, components: list[_Component], limits: Limits, confidence: float, draws: Floats | _Cells | None
+def _find_interval_and_p(
+    mean: float, components: list[_VarianceComponent], limits: Limits, confidence: float, draws: Floats | _Cells | None
 ) -> _Ends:
     """Return the interval of a share, of which these were `drawn`; without them that of any other mean."""
     if draws is None:
-        return _find_mean_ends(mean, components, limits, confidence)
-    return _find_share_ends(mean, components, limits, confidence, draws)
+        return _find_mean_interval_and_p(mean, components, limits, confidence)
+    return _find_share_interval(mean, components, limits, confidence, draws)
 
 
-def _find_mean_ends(mean: float, components: list[_Component], limits: Limits, confidence: float) -> _Ends:
+def _find_mean_interval_and_p(
+    mean: float, components: list[_VarianceComponent], limits: Limits, confidence: float
+) -> _Ends:
     components = [component for component in components if component.variance]
     error = sqrt(sum(component.variance for component in components))
 
-    def half(probability: float) -> float:
+    def half_width_in_errors(probability: float) -> float:
         """Return `_half_width` in standard errors."""
-        return _half_width(components, probability) / error
+        return _interval_half_width(components, probability) / error
 
     # Alike at every confidence, so that p belongs to the intervals of all of them.
-    largest_bend = _MOST_BENT / (6 * half((1 - LEVEL) / 2))
-    reach = half((1 - confidence) / 2)
+    largest_bend = _MOST_BENT / (6 * half_width_in_errors((1 - LEVEL) / 2))
+    reach = half_width_in_errors((1 - confidence) / 2)
     skew = min(max(sum(component.third for component in components) / (6 * error**3), -largest_bend), largest_bend)
     low, high = (
         mean - _transform_skewed_quantile(reach, skew) * error,
@@ -511,13 +520,15 @@ def _find_mean_ends(mean: float, components: list[_Component], limits: Limits, c
         low,
         high,
         _compute_p_value(
-            abs(_invert_skewed_quantile(mean / error, skew)), half, components[0] if len(components) == 1 else None
+            abs(_invert_skewed_quantile(mean / error, skew)),
+            half_width_in_errors,
+            components[0] if len(components) == 1 else None,
         ),
     )
 
 
-def _find_share_ends(
-    mean: float, components: list[_Component], limits: Limits, confidence: float, draws: Floats | _Cells
+def _find_share_interval(
+    mean: float, components: list[_VarianceComponent], limits: Limits, confidence: float, draws: Floats | _Cells
 ) -> _Ends:
     """Return the interval of Clopper and Pearson of a share, for as many single answers as would be as sure as these.
 
@@ -525,10 +536,10 @@ def _find_share_ends(
     `_LEAST_UNUSUAL` of the questions, or documents, are not at the same end as the others, nothing shows how they
     differ, and they are also no more than were `drawn` independently.
     """
-    n, unusual = _count_draws(draws, limits)
+    n, unusual = _count_draws_and_unusual(draws, limits)
     # Rounded, because what is at an end may be a hair beside it.
     share, tail = round(mean / limits[1], 12), (1 - confidence) / 2
-    half = _half_width(components, tail) / limits[1]
+    half = _interval_half_width(components, tail) / limits[1]
     if half > _ROUNDING:
         effective_size = share * (1 - share) * (float(ndtri(tail)) / half) ** 2
         n = effective_size if unusual >= _LEAST_UNUSUAL else min(n, effective_size)
@@ -537,7 +548,7 @@ def _find_share_ends(
     return low * limits[1], high * limits[1], np.nan
 
 
-def _count_draws(draws: Floats | _Cells, limits: Limits) -> tuple[float, int]:
+def _count_draws_and_unusual(draws: Floats | _Cells, limits: Limits) -> tuple[float, int]:
     """Return the number of independent draws, and of questions (or documents) that are not wholly at the usual end."""
     if isinstance(draws, _Cells):
         from scipy.sparse import csr_array
@@ -565,13 +576,15 @@ def _invert_skewed_quantile(reach: float, skew: float) -> float:
     return reach + skew + 2 * skew * reach**2 + 4 / 3 * skew**2 * reach**3
 
 
-def _compute_p_value(reach: float, half: Callable[[float], float], only: _Component | None) -> float:
+def _compute_p_value(
+    reach: float, half_width: Callable[[float], float], only_component: _VarianceComponent | None
+) -> float:
     """Return twice the probability of an end whose interval reaches so far."""
-    if only is not None:
-        return 2 * float(stdtr(only.n - 1, -reach / (1 + 1 / (only.n * (only.n - 1)))))
+    if only_component is not None:
+        return 2 * float(stdtr(only_component.n - 1, -reach / (1 + 1 / (only_component.n * (only_component.n - 1)))))
     smallest_p = 1e-100  # Below it, the quantile is not to be had for all degrees of freedom.
-    if half(smallest_p) <= reach:
+    if half_width(smallest_p) <= reach:
         return 0.0
     if reach == 0:
         return 1.0
-    return 2 * float(10.0 ** find_root(lambda power: half(10.0**power) - reach, -100.0, np.log10(0.5)))
+    return 2 * float(10.0 ** find_root(lambda power: half_width(10.0**power) - reach, -100.0, np.log10(0.5)))

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from genaipa.stats.arrays import as_labels, as_values, rank_labels
+from genaipa.stats.arrays import as_labels, as_values, renumber_labels
 from genaipa.stats.bisection import find_root
 from genaipa.stats.intervals import LEVEL, CrossedMean, estimate_mean
-from genaipa.stats.shares import join_intervals
+from genaipa.stats.shares import newcombe_interval
 
 if TYPE_CHECKING:
     from genaipa.stats.arrays import Floats, Labels
@@ -43,21 +43,21 @@ def subtract_paired_shares(first: Any, second: Any, questions: Any, documents: A
         raise ValueError(f"the shares have {len(ours)} and {len(theirs)} cells")
     crossed = estimate_mean(ours - theirs, question, documents, limits=(-1, 1))
     present = ~np.isnan(ours - theirs)
-    ours, theirs, question = ours[present], theirs[present], rank_labels(question[present])
-    first_means, second_means = _average_questions(ours, question), _average_questions(theirs, question)
+    ours, theirs, question = ours[present], theirs[present], renumber_labels(question[present])
+    first_means, second_means = _average_by_question(ours, question), _average_by_question(theirs, question)
     number = len(first_means)
     telling = int((~np.isclose(first_means, second_means)).sum())
     if number < 2 or telling >= FEW:  # noqa: PLR2004 - one question says nothing of others
         return crossed
 
-    def ends(quantile: float) -> Ends:
+    def find_interval(quantile: float) -> Ends:
         first_share, second_share = (
-            _wilson_interval(side, quantile, len(ours)) for side in (first_means, second_means)
+            _wilson_share_and_interval(side, quantile, len(ours)) for side in (first_means, second_means)
         )
-        return join_intervals(first_share, second_share, _correlate_pairs(first_means, second_means))
+        return newcombe_interval(first_share, second_share, _correlate_paired_shares(first_means, second_means))
 
-    low, high = ends(float(stdtrit(number - 1, (1 + LEVEL) / 2)))
-    p = 2 * float(stdtr(number - 1, -_quantile_at_zero(ends)))
+    low, high = find_interval(float(stdtrit(number - 1, (1 + LEVEL) / 2)))
+    p = 2 * float(stdtr(number - 1, -_find_quantile_ending_at_zero(find_interval)))
     wider = min(low, crossed.policies_low), max(high, crossed.policies_high)
     is_informative = not isnan(crossed.policies_low) and wider[1] - wider[0] <= WIDEST
     return crossed._replace(
@@ -73,32 +73,32 @@ def subtract_paired_shares(first: Any, second: Any, questions: Any, documents: A
 _MOST = 1e6
 
 
-def _quantile_at_zero(ends: Any) -> float:
+def _find_quantile_ending_at_zero(find_interval: Any) -> float:
     """Find the quantile whose interval ends at 0, so that p belongs to the interval; 0 where the shares are equal."""
 
-    def excludes(quantile: float) -> float:
-        low, high = ends(quantile)
+    def zero_exclusion_sign(quantile: float) -> float:
+        low, high = find_interval(quantile)
         return 1.0 if low > 0 or high < 0 else -1.0
 
-    return 0.0 if excludes(1e-9) < 0 else find_root(excludes, 0.0, _MOST)
+    return 0.0 if zero_exclusion_sign(1e-9) < 0 else find_root(zero_exclusion_sign, 0.0, _MOST)
 
 
-def _average_questions(values: Floats, questions: Labels) -> Floats:
+def _average_by_question(values: Floats, questions: Labels) -> Floats:
     means: Floats = np.bincount(questions, values) / np.bincount(questions)
     return means
 
 
-def _wilson_interval(values: Floats, quantile: float, cells: int) -> tuple[float, float, float]:
+def _wilson_share_and_interval(question_shares: Floats, quantile: float, cells: int) -> tuple[float, float, float]:
     """Return a share of questions' shares, and its score interval, for as many single answers as are as sure."""
-    share, spread = float(values.mean()), float(values.var())
-    n = min(len(values) * share * (1 - share) / spread, cells) if spread > 0 else len(values)
+    share, spread = float(question_shares.mean()), float(question_shares.var())
+    n = min(len(question_shares) * share * (1 - share) / spread, cells) if spread > 0 else len(question_shares)
     squared = quantile**2 / n
     middle = (share + squared / 2) / (1 + squared)
     half = sqrt(max(squared * share * (1 - share) + squared**2 / 4, 0.0)) / (1 + squared)
     return share, middle - half, middle + half
 
 
-def _correlate_pairs(first: Floats, second: Floats) -> float:
+def _correlate_paired_shares(first: Floats, second: Floats) -> float:
     """Correlate two shares over questions, less Newcombe's correction where it is positive; 0 without any."""
     spread = float(first.std() * second.std())
     if spread <= 0:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genaipa.stats.arrays import as_labels, as_values, rank_labels
+from genaipa.stats.arrays import as_labels, as_values, renumber_labels
 from genaipa.stats.reason import Reason
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class AnalystPanel(NamedTuple):
     reason: Reason = Reason.NONE
 
 
-def estimate_panel(
+def estimate_analyst_panel(
     values: Any, analysts: Any, questions: Any, documents: Any, experiments: Any = None, answers: Any = None
 ) -> AnalystPanel:
     """Estimate the part of the analysts in the variance of a mean over questions of means over experiments, documents.
@@ -59,16 +59,16 @@ def estimate_panel(
     present = ~np.isnan(value)
     if not present.any():
         return AnalystPanel(0, np.nan, reason=Reason.FEW_ANALYSTS)
-    value, analyst = value[present], rank_labels(analyst[present])
+    value, analyst = value[present], renumber_labels(analyst[present])
     question, document, experiment = question[present], document[present], experiment[present]
-    question_cells, about = _combine_labels(experiment, question), _combine_labels(experiment, document)
-    cell = _combine_labels(question_cells, document)
+    question_cells, about = _combine_label_pairs(experiment, question), _combine_label_pairs(experiment, document)
+    cell = _combine_label_pairs(question_cells, document)
     answer = cell if answer is None else answer[present]
-    weight = _weigh_scores(cell, question_cells, document, experiment, rank_labels(question))
+    weight = _weigh_scores(cell, question_cells, document, experiment, renumber_labels(question))
     number = int(analyst.max()) + 1
-    leniencies = _fit_leniencies(value, analyst, question_cells, about) if number > 1 else None
+    leniencies = _fit_analyst_leniencies(value, analyst, question_cells, about) if number > 1 else None
     effects = leniencies.effects if leniencies else np.full(number, np.nan)
-    extra = _score_excess_over_others(value, weight, analyst, rank_labels(answer), effects)
+    extra = _weigh_excess_over_others(value, weight, analyst, renumber_labels(answer), effects)
     without = np.asarray(float(weight @ value) - np.bincount(analyst, extra, number), np.float64)
     if number < LEAST_ANALYSTS:
         return AnalystPanel(number, np.nan, without, Reason.FEW_ANALYSTS)
@@ -78,14 +78,14 @@ def estimate_panel(
     return AnalystPanel(number, leniencies.variance * float((share**2).sum()), without)
 
 
-def _combine_labels(first: Labels, second: Labels) -> Labels:
+def _combine_label_pairs(first: Labels, second: Labels) -> Labels:
     """Return a label for each pair of labels that is there."""
-    return rank_labels(first * (int(second.max()) + 1) + second)
+    return renumber_labels(first * (int(second.max()) + 1) + second)
 
 
-def _count_parts_of_wholes(parts: Labels, wholes: Labels) -> Labels:
+def _count_distinct_parts_of_wholes(parts: Labels, wholes: Labels) -> Labels:
     """Return how many different parts the whole of each score has."""
-    _, first = np.unique(_combine_labels(wholes, parts), return_index=True)
+    _, first = np.unique(_combine_label_pairs(wholes, parts), return_index=True)
     return np.bincount(wholes[first])[wholes]
 
 
@@ -94,13 +94,13 @@ def _weigh_scores(
 ) -> Floats:
     """Return each score's weight in the mean; they add up to 1."""
     weight: Floats = 1 / np.bincount(cell)[cell]
-    weight /= _count_parts_of_wholes(document, question_cells)
-    weight /= _count_parts_of_wholes(experiment, question)
+    weight /= _count_distinct_parts_of_wholes(document, question_cells)
+    weight /= _count_distinct_parts_of_wholes(experiment, question)
     weight /= int(question.max()) + 1
     return weight
 
 
-def _score_excess_over_others(
+def _weigh_excess_over_others(
     value: Floats, weight: Floats, analyst: Labels, answer: Labels, effects: Floats
 ) -> Floats:
     """Return what each score adds to the mean beyond what others gave, or would have given, to the same answer.
@@ -108,7 +108,7 @@ def _score_excess_over_others(
     Where others scored the answer too, that is known. Where they did not, it is what its analyst gave beyond others on
     the answers that they share, and else their leniency beside questions and documents (`effects`).
     """
-    pair = _combine_labels(answer, analyst)
+    pair = _combine_label_pairs(answer, analyst)
     number, total = np.bincount(answer)[answer], np.bincount(answer, value)[answer]
     repeats, own_total = np.bincount(pair)[pair], np.bincount(pair, value)[pair]
     shared = number > repeats
@@ -132,12 +132,14 @@ class _Leniencies(NamedTuple):
     variance: float
 
 
-def _fit_leniencies(value: Floats, analyst: Labels, question_cells: Labels, about: Labels) -> _Leniencies | None:
+def _fit_analyst_leniencies(
+    value: Floats, analyst: Labels, question_cells: Labels, document_cells: Labels
+) -> _Leniencies | None:
     """Fit the analysts' leniencies; None where documents or questions tell who scored, or little is known."""
     number = int(analyst.max()) + 1
     dealt = np.zeros((len(analyst), number))
     dealt[np.arange(len(analyst)), analyst] = 1.0
-    free = _remove_question_and_document_effects(np.column_stack([value, dealt]), question_cells, about)
+    free = _remove_question_and_document_effects(np.column_stack([value, dealt]), question_cells, document_cells)
     predictors, gram = free[:, 1:], free[:, 1:].T @ free[:, 1:]
     counts = dealt.sum(axis=0)
     # All leniencies together are the mean's level: one direction is never known.
@@ -146,7 +148,7 @@ def _fit_leniencies(value: Floats, analyst: Labels, question_cells: Labels, abou
     solved, _, rank, _ = np.linalg.lstsq(gram, predictors.T @ free[:, 0], rcond=1e-9)
     effects: Floats = np.asarray(solved, dtype=np.float64)
     residual = float(((free[:, 0] - predictors @ effects) ** 2).sum())
-    degrees = len(value) - len(np.unique(question_cells)) - len(np.unique(about)) + 1 - int(rank)
+    degrees = len(value) - len(np.unique(question_cells)) - len(np.unique(document_cells)) + 1 - int(rank)
     if degrees <= 0:
         return None
     deviations = effects - effects.mean()
@@ -155,12 +157,12 @@ def _fit_leniencies(value: Floats, analyst: Labels, question_cells: Labels, abou
     return _Leniencies(effects, max(float((deviations**2).sum()) - noise, 0.0) / (number - 1))
 
 
-def _remove_question_and_document_effects(columns: Floats, question_cells: Labels, about: Labels) -> Floats:
+def _remove_question_and_document_effects(columns: Floats, question_cells: Labels, document_cells: Labels) -> Floats:
     """Take questions and documents out of each column, by turns until it no longer changes."""
     residuals: Floats = columns - columns.mean(axis=0)
     for _ in range(_ROUNDS):
         before = residuals.copy()
-        for groups in (question_cells, about):
+        for groups in (question_cells, document_cells):
             size = np.bincount(groups)
             sums = np.column_stack([np.bincount(groups, column) for column in residuals.T])
             residuals -= (sums / size[:, None])[groups]

@@ -25,40 +25,44 @@ STEPS = 60
 """Steps of a share from 0 to 1: halves to sixths are exact, and a sum of rounded shares is tested exactly, too."""
 
 
-class Deals(NamedTuple):
+class PermutationDistribution(NamedTuple):
     """The change of one question in steps, from any start: the chance of each value by deals, and the value seen."""
 
     chances: dict[int, float]
     seen: int
 
 
-def permute_reply_values(before: Sequence[float], after: Sequence[float]) -> Deals:
+def permute_reply_values(before: Sequence[float], after: Sequence[float]) -> PermutationDistribution:
     """Deal replies, each with a value from 0 to 1, to two days."""
     weight = STEPS * (1 / len(before) + 1 / len(after)) / 2
     # The second day's replies are dealt: a higher one raises the change.
-    return permute_integers(*([round(weight * value) for value in values] for values in (after, before)))
+    return permute_integers_between_sides(*([round(weight * value) for value in values] for values in (after, before)))
 
 
-def permute_integers(chosen: Sequence[int], other_steps: Sequence[int]) -> Deals:
+def permute_integers_between_sides(
+    chosen_values: Sequence[int], other_values: Sequence[int]
+) -> PermutationDistribution:
     """Deal whole numbers from 0 to two sides; the value of a deal is the sum of the `chosen` side."""
-    values = [*chosen, *other_steps]
+    values = [*chosen_values, *other_values]
     # The ways to a sum, by how many of the values are in it.
-    ways = np.zeros((len(chosen) + 1, sum(values) + 1))
+    ways = np.zeros((len(chosen_values) + 1, sum(values) + 1))
     ways[0, 0] = 1
     for value in values:
         ways[1:, value:] += ways[:-1, : ways.shape[1] - value].copy()
-    whole, possible = comb(len(values), len(chosen)), np.flatnonzero(ways[-1])
-    return Deals(dict(zip(possible.tolist(), (ways[-1, possible] / whole).tolist(), strict=True)), sum(chosen))
+    whole, possible = comb(len(values), len(chosen_values)), np.flatnonzero(ways[-1])
+    return PermutationDistribution(
+        dict(zip(possible.tolist(), (ways[-1, possible] / whole).tolist(), strict=True)), sum(chosen_values)
+    )
 
 
-def permute_reply_texts(before: Sequence[Any], after: Sequence[Any]) -> Deals:
+def permute_reply_texts(before: Sequence[Any], after: Sequence[Any]) -> PermutationDistribution:
     """Deal replies, each with its words, to two days: is the second day less like the first than the first is itself.
 
     The likeness is the share of pairs of replies that are equal. The first day has two replies or more.
     """
     first, second = len(before), len(after)
 
-    def steps(across: int, inside: int) -> int:
+    def likeness_loss_in_steps(across: int, inside: int) -> int:
         """Return the share of equal pairs across days, less that of pairs of the first day."""
         return round(STEPS * (across / (first * second) - 2 * inside / (first * (first - 1))))
 
@@ -77,17 +81,17 @@ def permute_reply_texts(before: Sequence[Any], after: Sequence[Any]) -> Deals:
     whole, chances = comb(first + second, first), defaultdict[int, float](float)
     for (dealt, across, inside), number in ways.items():
         if dealt == first:
-            chances[steps(across, inside)] += number / whole
-    return Deals(dict(chances), steps(*observed))
+            chances[likeness_loss_in_steps(across, inside)] += number / whole
+    return PermutationDistribution(dict(chances), likeness_loss_in_steps(*observed))
 
 
-def exact_p(questions: Iterable[Deals]) -> float:
+def exact_p_value(distributions: Iterable[PermutationDistribution]) -> float:
     """Give the two-sided p value that nothing changed: twice the chance of the sum that was seen, or one farther out.
 
     >>> exact_p([permute_reply_values([0.0], [1.0])] * 6)
     0.03125
     """
-    moving = [deals for deals in questions if len(deals.chances) > 1]
+    moving = [deals for deals in distributions if len(deals.chances) > 1]
     if not moving:
         return 1.0
     # Steps that all of them share are counted as one: most shares are halves, or whole.

@@ -46,15 +46,15 @@ class Detectable(NamedTuple):
     policies: float
 
 
-def estimate_components(values: Floats) -> VarianceComponents:
+def estimate_variance_components(differences: Floats) -> VarianceComponents:
     """Estimate the components from differences, questions x documents, NaN where there is none.
 
     By a two-way analysis of variance without interaction (Searle, Casella and McCulloch, 1992, chapter 5); with one
     document or one question `rest` is 0, for it can't be separated from the other. An estimate may be below 0, where
     there is less variance than chance makes.
     """
-    row, column = np.nonzero(~np.isnan(values))
-    value, shape = values[row, column], values.shape
+    row, column = np.nonzero(~np.isnan(differences))
+    value, shape = differences[row, column], differences.shape
     design = np.hstack([np.eye(shape[0])[row], np.eye(shape[1])[column]])
     effects, _, rank, _ = np.linalg.lstsq(design, value, rcond=None)
     free = len(value) - int(rank)
@@ -93,15 +93,19 @@ def find_detectable_differences(
         reaches.append((estimate.mean - estimate.low, estimate.mean - estimate.policies_low))
     fixed = of_questions / questions + residual / len(question_numbers)
     errors = sqrt(fixed), sqrt(fixed + of_documents / documents)
-    sizes = (_find_size(reach, error) for reach, error in zip(np.array(reaches).T, errors, strict=True))
+    sizes = (_find_detectable_size(reach, error) for reach, error in zip(np.array(reaches).T, errors, strict=True))
     return Detectable(*sizes)
 
 
-def _find_size(reach: Floats, error: float) -> float:
+def _find_detectable_size(half_widths: Floats, standard_error: float) -> float:
     """Find the size found with probability `POWER`: its mean, of this standard error, lies beyond half an interval.
 
     The mean of a normal sample does not depend on how its values vary, nor then on the interval's half.
     """
-    if np.isnan(reach).any():
+    if np.isnan(half_widths).any():
         return nan
-    return find_root(lambda size: POWER - float(ndtr((size - reach) / error).mean()), 0.0, reach.max() + 5 * error)
+    return find_root(
+        lambda size: POWER - float(ndtr((size - half_widths) / standard_error).mean()),
+        0.0,
+        half_widths.max() + 5 * standard_error,
+    )

@@ -50,7 +50,7 @@ def correlate_ranks(first: Any, second: Any, level: float = 0.95) -> tuple[float
     return rho, min(low, rho), max(high, rho)
 
 
-def find_rank_bounds(higher: Any, lower: Any, number: int) -> tuple[Labels, Labels]:
+def find_rank_bounds(higher: Any, lower: Any, count: int) -> tuple[Labels, Labels]:
     """Return the least and the greatest rank that each of `number` things may have, from 1 for the highest.
 
     `higher` and `lower` are the labels of both sides of each difference that holds. The differences are between all
@@ -61,8 +61,8 @@ def find_rank_bounds(higher: Any, lower: Any, number: int) -> tuple[Labels, Labe
     [[1, 2, 2], [1, 3, 3]]
     """
     above, below = as_labels(higher, len(higher)), as_labels(lower, len(higher))
-    if max(above.max(initial=-1), below.max(initial=-1)) >= number:
-        raise ValueError(f"a label is not below {number}")
-    lowest = 1 + np.bincount(below, minlength=number)
-    greatest = number - np.bincount(above, minlength=number)
+    if max(above.max(initial=-1), below.max(initial=-1)) >= count:
+        raise ValueError(f"a label is not below {count}")
+    lowest = 1 + np.bincount(below, minlength=count)
+    greatest = count - np.bincount(above, minlength=count)
     return lowest, greatest

@@ -61,111 +61,117 @@ class ScoredSample:
             raise ValueError("an answer was drawn that could not be")
 
     @cached_property
-    def weight(self) -> Floats:
+    def answer_weights(self) -> Floats:
         """Return the weight of each answer in its group's mean: questions, their cells and answers count alike."""
         answers = np.bincount(self.cell)[self.cell]
-        cells = _count_parts(self.cell, self.question)[self.question]
-        questions = _count_parts(self.question, self.group)[self.group]
+        cells = _count_distinct_parts(self.cell, self.question)[self.question]
+        questions = _count_distinct_parts(self.question, self.group)[self.group]
         weight: Floats = 1.0 / (answers * cells * questions)
         return weight
 
     @cached_property
-    def inverse(self) -> Floats:
+    def inverse_drawn_shares(self) -> Floats:
         """Return 1/π of each answer that was drawn and scored, and 0 of the others."""
         inverse = self.scored.astype(np.float64)
         for level in (self.cell, self.question, self.group):
-            part, whole = (np.bincount(level, self.weight * shares) for shares in (inverse, self.eligible))
+            part, whole = (np.bincount(level, self.answer_weights * shares) for shares in (inverse, self.eligible))
             inverse *= np.divide(whole, part, out=np.zeros_like(whole), where=part > 0)[level]
         return inverse
 
     @cached_property
-    def questions(self) -> Labels:
+    def scored_question_counts(self) -> Labels:
         """Return the number of questions of each group that have an answer that was drawn and scored."""
-        return _count_parts(self.question, self.group, self.scored)
+        return _count_distinct_parts(self.question, self.group, self.scored)
 
     @cached_property
-    def has_scores(self) -> Flags:
+    def has_scored_question(self) -> Flags:
         """Return whether an answer's question has an answer that was drawn and scored."""
         scored: Flags = np.bincount(self.question, self.scored)[self.question] > 0
         return scored
 
-    def fit_slope(self, people: Floats, judge: Floats) -> float:
+    def fit_slope(self, people_scores: Floats, judge_scores: Floats) -> float:
         """Fit λ, people's scores on the judge's within groups, over all that was drawn and scored; 0 or more.
 
         0 where the judge gave the same to all of a group, and where the slope's own interval holds 0.
         """
         group = self.group[self.scored]
-        mine, theirs = (_subtract_means(as_values(values)[self.scored], group) for values in (judge, people))
+        mine, theirs = (
+            _subtract_group_means(as_values(values)[self.scored], group) for values in (judge_scores, people_scores)
+        )
         squares = float((mine**2).sum())
         free = len(group) - len(np.unique(group)) - 1
         if not squares or free < 1:
             return 0.0
         slope = float((mine * theirs).sum()) / squares
         error: float = np.sqrt(((theirs - slope * mine) ** 2).sum() / free / squares)
-        return slope if slope > _find_quantile(free) * error else 0.0
+        return slope if slope > _interval_quantile(free) * error else 0.0
 
-    def rectify(self, people: Floats, judge: Floats, slope: float) -> Floats:
+    def rectify_scores(self, people_scores: Floats, judge_scores: Floats, slope: float) -> Floats:
         """Return the z of each answer; `people` is NaN where they gave no score.
 
         Without a scored answer, a group's c is 0.
         """
-        predicted = slope * judge
-        differences = np.where(self.scored, people - predicted, 0.0)
-        weight = self.weight * self.inverse
+        predicted = slope * judge_scores
+        differences = np.where(self.scored, people_scores - predicted, 0.0)
+        weight = self.answer_weights * self.inverse_drawn_shares
         whole, sums = np.bincount(self.group, weight), np.bincount(self.group, weight * differences)
         average = np.divide(sums, whole, out=np.zeros_like(whole), where=whole > 0)[self.group]
-        correction = self._stretch_factor[self.group] * self.inverse * np.where(self.scored, differences - average, 0.0)
-        return np.where(~self.eligible & ~np.isnan(people), people, predicted + average + correction)
+        correction = (
+            self._correction_factor_by_group[self.group]
+            * self.inverse_drawn_shares
+            * np.where(self.scored, differences - average, 0.0)
+        )
+        return np.where(~self.eligible & ~np.isnan(people_scores), people_scores, predicted + average + correction)
 
-    def check_judge(self, people: Floats, judge: Floats, slope: float, group: Flags) -> Reason:
+    def explain_no_estimate(self, people_scores: Floats, judge_scores: Floats, slope: float, in_group: Flags) -> Reason:
         """Return why a judge's scores give a group no estimate though people scored enough of it; or `NONE`."""
         if not slope:
             return Reason.NO_SLOPE
-        people, judge = people[self.scored & group], judge[self.scored & group]
-        spread = min(np.ptp(people - judge), np.ptp(people - slope * judge))
+        people_scores, judge_scores = people_scores[self.scored & in_group], judge_scores[self.scored & in_group]
+        spread = min(np.ptp(people_scores - judge_scores), np.ptp(people_scores - slope * judge_scores))
         return Reason.EQUAL_DIFFERENCES if spread < _ROUNDING else Reason.NONE
 
-    def residual_variance(self, residual: Floats, group: Flags) -> float:
+    def residual_variance(self, residuals: Floats, in_group: Flags) -> float:
         """Return the variance of drawn and scored answers' residuals around their question's mean, in a group.
 
         Where too few questions have two such answers to tell, that around the group's mean, which is rather too large.
         """
-        in_sample = self.scored & group
-        values, question = residual[in_sample], self.question[in_sample]
+        in_sample = self.scored & in_group
+        values, question = residuals[in_sample], self.question[in_sample]
         free = len(values) - len(np.unique(question))
         if free < _LEAST_FREE:
             return float(values.var(ddof=1)) if len(values) > 1 else 0.0
         _, question_numbers = np.unique(question, return_inverse=True)
-        return float((_subtract_means(values, question_numbers) ** 2).sum()) / free
+        return float((_subtract_group_means(values, question_numbers) ** 2).sum()) / free
 
-    def half_width(self, residual: Floats, group: Flags) -> float:
+    def group_mean_half_width(self, residuals: Floats, in_group: Flags) -> float:
         """Return half the interval of a group's mean for these very answers, if people had scored all of them.
 
         Nothing but the draw is chance then: the answers' residuals vary within questions (strata) where each has a
         scored answer, and the share that was drawn is known (Cochran, 1977, Sampling Techniques, section 5.3).
         """
-        in_sample = self.scored & group
-        values = residual[in_sample]
-        strata = (self.question if self.has_scores[group & self.eligible].all() else self.group)[in_sample]
+        in_sample = self.scored & in_group
+        values = residuals[in_sample]
+        strata = (self.question if self.has_scored_question[in_group & self.eligible].all() else self.group)[in_sample]
         if len(values) - len(np.unique(strata)) < _LEAST_FREE:
             strata = self.group[in_sample]
         free = len(values) - len(np.unique(strata))
         if free < 1:
             return float("nan")
         _, stratum_numbers = np.unique(strata, return_inverse=True)
-        variance = float((_subtract_means(values, stratum_numbers) ** 2).sum()) / free
-        inverse = self.inverse[in_sample]
-        parts = (self.weight[in_sample] * inverse) ** 2 * np.maximum(1 - 1 / inverse, 0.0)
-        return _find_quantile(free) * float(np.sqrt(parts.sum() * variance))
+        variance = float((_subtract_group_means(values, stratum_numbers) ** 2).sum()) / free
+        inverse = self.inverse_drawn_shares[in_sample]
+        parts = (self.answer_weights[in_sample] * inverse) ** 2 * np.maximum(1 - 1 / inverse, 0.0)
+        return _interval_quantile(free) * float(np.sqrt(parts.sum() * variance))
 
     @cached_property
-    def _stretch_factor(self) -> Floats:
+    def _correction_factor_by_group(self) -> Floats:
         """Return the factor by which scored questions are drawn out from their mean where others have no score.
 
         With it, the variance over all questions is that over the scored ones, as if they alone were there: a few
         questions' deviations from their own mean are too small by (s - 1)/s.
         """
-        every, scored = _count_parts(self.question, self.group, self.eligible), self.questions
+        every, scored = _count_distinct_parts(self.question, self.group, self.eligible), self.scored_question_counts
         is_partial = (scored > 1) & (scored < every)
         factor = np.ones(len(scored))
         factor[is_partial] = np.sqrt(
@@ -174,12 +180,12 @@ class ScoredSample:
         return factor
 
 
-def fill_judge(judge: Any, group: Any) -> Floats:
+def fill_missing_judge_scores(judge_scores: Any, group: Any) -> Floats:
     """Return the judge's scores; one that is missing is its group's mean, or 0 without any.
 
     That estimates as rightly, and less surely.
     """
-    values = as_values(judge)
+    values = as_values(judge_scores)
     groups = as_labels(group, len(values))
     present = ~np.isnan(values)
     number, sums = np.bincount(groups, present), np.bincount(groups, np.where(present, values, 0.0))
@@ -187,31 +193,31 @@ def fill_judge(judge: Any, group: Any) -> Floats:
     return np.where(present, values, means[groups])
 
 
-def count_effective_scores(scored: int, alone: Any, combined: Any) -> float:
+def count_effective_scores(scored: int, widths_without_judge: Any, widths_with_judge: Any) -> float:
     """Count how many scores of people alone would be as sure as those that they gave and a judge's.
 
     `alone` and `both` are the widths of the same intervals without a judge and with one. It is as many as for the
     target that gains least, and no less than what people `scored`; NaN without a width.
     """
-    people, judged = as_values(alone), as_values(combined)
+    people, judged = as_values(widths_without_judge), as_values(widths_with_judge)
     present = (judged > 0) & ~np.isnan(people)
     ratios = (people[present] / judged[present]) ** 2
     return scored * max(float(ratios.min()), 1.0) if len(ratios) else np.nan
 
 
-def _find_quantile(free: int) -> float:
+def _interval_quantile(degrees_of_freedom: int) -> float:
     """Return the standard errors from an interval's middle to its end."""
-    return -float(stdtrit(free, (1 - LEVEL) / 2))
+    return -float(stdtrit(degrees_of_freedom, (1 - LEVEL) / 2))
 
 
-def _subtract_means(values: Floats, group: Labels) -> Floats:
+def _subtract_group_means(values: Floats, group: Labels) -> Floats:
     """Return the deviations from the groups' means."""
     group_sizes = np.maximum(np.bincount(group), 1)
     deviations: Floats = values - (np.bincount(group, values) / group_sizes)[group]
     return deviations
 
 
-def _count_parts(part: Labels, whole: Labels, present: Flags | None = None) -> Labels:
+def _count_distinct_parts(part: Labels, whole: Labels, present: Flags | None = None) -> Labels:
     """Return the number of different parts that each whole has, of those that are present."""
     size = int(whole.max(initial=-1)) + 1
     if present is not None:

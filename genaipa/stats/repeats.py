@@ -41,35 +41,35 @@ class Sides(NamedTuple):
     bands: Floats
 
 
-def compare_repeats(values: Any, bands: Any, groups: Any) -> Repeats:
+def compare_repeats_within_groups(values: Any, bands: Any, groups: Any) -> Repeats:
     """Compare the values of each group with one another; each is in one of some bands, labelled from 0.
 
     >>> repeats = compare_repeats([50, 60, 90], [0, 0, 1], [0, 0, 0])
     >>> [round(float(column[0]), 2) for column in repeats]
     [3.0, 26.67, 0.67, 20.82]
     """
-    value, band, group = _as_columns(values, bands, groups)
+    value, band, group = _as_checked_columns(values, bands, groups)
     number = int(group.max(initial=-1)) + 1
-    sums = _sum_pairs(value, band, group, number)
+    sums = _sum_pair_distances(value, band, group, number)
     pairs = sums.size * (sums.size - 1) // 2
     off = value - (sums.total / np.maximum(sums.size, 1))[group]
     squares = np.bincount(group, off**2, number)
-    spread = np.sqrt(_divide_safely(squares, sums.size - 1))
-    return Repeats(pairs, _divide_safely(sums.change, pairs), _divide_safely(sums.bands, pairs), spread)
+    spread = np.sqrt(_divide_or_nan(squares, sums.size - 1))
+    return Repeats(pairs, _divide_or_nan(sums.change, pairs), _divide_or_nan(sums.bands, pairs), spread)
 
 
-def compare_sides(values: Any, bands: Any, groups: Any, second: Any) -> Sides:
+def compare_sides_within_groups(values: Any, bands: Any, groups: Any, is_second: Any) -> Sides:
     """Compare each group's values with those of its `second` side, such as those of other words."""
-    value, band, group = _as_columns(values, bands, groups)
-    flags = as_flags(second, len(value))
+    value, band, group = _as_checked_columns(values, bands, groups)
+    flags = as_flags(is_second, len(value))
     number = int(group.max(initial=-1)) + 1
     has_both, ours, theirs = (
-        _sum_pairs(value[side], band[side], group[side], number) for side in (flags | True, ~flags, flags)
+        _sum_pair_distances(value[side], band[side], group[side], number) for side in (flags | True, ~flags, flags)
     )
     pairs = ours.size * theirs.size
-    drop = _divide_safely(ours.total, ours.size) - _divide_safely(theirs.total, theirs.size)
+    drop = _divide_or_nan(ours.total, ours.size) - _divide_or_nan(theirs.total, theirs.size)
     change, apart = has_both.change - (ours.change + theirs.change), has_both.bands - (ours.bands + theirs.bands)
-    return Sides(pairs, np.where(pairs > 0, drop, np.nan), _divide_safely(change, pairs), _divide_safely(apart, pairs))
+    return Sides(pairs, np.where(pairs > 0, drop, np.nan), _divide_or_nan(change, pairs), _divide_or_nan(apart, pairs))
 
 
 class _Sums(NamedTuple):
@@ -81,25 +81,25 @@ class _Sums(NamedTuple):
     bands: Floats
 
 
-def _as_columns(values: Any, bands: Any, groups: Any) -> tuple[Floats, Labels, Labels]:
+def _as_checked_columns(values: Any, bands: Any, groups: Any) -> tuple[Floats, Labels, Labels]:
     value = as_values(values)
     if np.isnan(value).any():
         raise ValueError("a value is NaN")
     return value, as_labels(bands, len(value)), as_labels(groups, len(value))
 
 
-def _sum_pairs(value: Floats, band: Labels, group: Labels, number: int) -> _Sums:
+def _sum_pair_distances(value: Floats, band: Labels, group: Labels, group_count: int) -> _Sums:
     order = np.lexsort((value, group))
     value, band, group = value[order], band[order], group[order]
-    size = np.bincount(group, minlength=number)
+    size = np.bincount(group, minlength=group_count)
     below = np.arange(len(group)) - (np.cumsum(size) - size)[group]
-    total: Any = np.bincount(group, value, minlength=number)
-    change: Any = np.bincount(group, (2 * below - size[group] + 1) * value, minlength=number)
+    total: Any = np.bincount(group, value, minlength=group_count)
+    change: Any = np.bincount(group, (2 * below - size[group] + 1) * value, minlength=group_count)
     kinds = int(band.max(initial=0)) + 1
-    alike = np.bincount(group * kinds + band, minlength=number * kinds).reshape(number, kinds) ** 2
+    alike = np.bincount(group * kinds + band, minlength=group_count * kinds).reshape(group_count, kinds) ** 2
     return _Sums(size, total, change, (size**2 - alike.sum(axis=1)) / 2)
 
 
-def _divide_safely(sums: Any, number: Labels) -> Floats:
+def _divide_or_nan(sums: Any, number: Labels) -> Floats:
     quotient: Floats = np.divide(sums, number, out=np.full(len(sums), np.nan), where=number > 0)
     return quotient

@@ -20,7 +20,7 @@ class CellSample(NamedTuple):
     chance: float
 
 
-def sample_cells(answers: Sequence[Sequence[int]], size: int) -> list[list[CellSample]]:
+def plan_cell_samples(answers_by_question: Sequence[Sequence[int]], size: int) -> list[list[CellSample]]:
     """Return what a sample of this size takes of the `answers` of each question and document.
 
     The chance is over all orders of a question's documents and of their answers, given the number of answers that the
@@ -31,13 +31,13 @@ def sample_cells(answers: Sequence[Sequence[int]], size: int) -> list[list[CellS
     >>> sample_cells([[2, 2], [4]], 2)
     [[CellSample(taken=1, chance=0.25), CellSample(taken=0, chance=0.25)], [CellSample(taken=1, chance=0.25)]]
     """
-    totals = [sum(documents) for documents in answers]
-    turns, means = deal_turns_in_proportion(totals, size)
+    totals = [sum(documents) for documents in answers_by_question]
+    turns, means = deal_turns_round_by_round(totals, size)
     some_without = any(total and not turn for total, turn in zip(totals, turns, strict=True))
     cells = []
-    for documents, turn, mean in zip(answers, turns, means, strict=True):
-        turns_taken, _ = deal_turns_in_proportion(documents, turn)
-        _, mean_turns = deal_turns_in_proportion(documents, 1 if some_without else turn)
+    for documents, turn, mean in zip(answers_by_question, turns, means, strict=True):
+        turns_taken, _ = deal_turns_round_by_round(documents, turn)
+        _, mean_turns = deal_turns_round_by_round(documents, 1 if some_without else turn)
         factor = mean if some_without else 1.0
         cells.append(
             [
@@ -48,7 +48,7 @@ def sample_cells(answers: Sequence[Sequence[int]], size: int) -> list[list[CellS
     return cells
 
 
-def deal_turns_in_proportion(sizes: Sequence[int], turns: int) -> tuple[list[int], list[float]]:
+def deal_turns_round_by_round(sizes: Sequence[int], turns: int) -> tuple[list[int], list[float]]:
     """Return how many each of several rows gives in that many turns, round by round, and the mean over their orders.
 
     >>> deal_turns_in_proportion([3, 1, 3], 4)

@@ -60,10 +60,10 @@ def share_interval(hits: Any, items: Any, level: float = LEVEL) -> Ends:
     >>> round(low, 3), round(high, 3)
     (0.741, 0.999)
     """
-    return _clopper_pearson(_as_clusters(hits, items), level)
+    return _clopper_pearson_interval(_as_clusters(hits, items), level)
 
 
-def difference_interval(first: tuple[Any, Any], second: tuple[Any, Any], level: float = LEVEL) -> Ends:
+def share_difference_interval(first: tuple[Any, Any], second: tuple[Any, Any], level: float = LEVEL) -> Ends:
     """Return the ends of the interval of one share less another: (hits, items) each, of the same clusters in one order.
 
     It is Student's t over clusters. Where these are single items, or fewer than `LEAST_APART` of them tell the two
@@ -76,19 +76,19 @@ def difference_interval(first: tuple[Any, Any], second: tuple[Any, Any], level: 
     single = float(max(ours.items.max(initial=0), theirs.items.max(initial=0))) <= 1
     telling = int((~np.isclose(ours.hits * theirs.items, theirs.hits * ours.items)).sum())
     if single or telling < LEAST_APART:
-        return _newcombe_interval(ours, theirs, level)
-    reach = find_reach(sizes, ours.leave_out_each() - theirs.leave_out_each(), level)
+        return _newcombe_interval_of_clusters(ours, theirs, level)
+    reach = jackknife_half_width(sizes, ours.leave_out_each() - theirs.leave_out_each(), level)
     difference = ours.share - theirs.share
     return difference - reach, difference + reach
 
 
-def find_reach(items: Any, without: Any, level: float = LEVEL) -> float:
+def jackknife_half_width(items: Any, estimates_without_each: Any, level: float = LEVEL) -> float:
     """Return half the width of the interval of a figure: its standard error by the jackknife times Student's t.
 
     `without` are the figures without each cluster, NaN where there is none; `items` how many items each has (Efron and
     Stein, 1981, Annals of Statistics 9(3), 586-596; degrees of freedom by Kish, 1965). NaN of fewer than two clusters.
     """
-    figures = as_values(without)
+    figures = as_values(estimates_without_each)
     number = as_weights(items, len(figures))
     present = figures[~np.isnan(figures)]
     if len(present) < 2:  # noqa: PLR2004 - one cluster says nothing of others
@@ -102,23 +102,25 @@ def _degrees_of_freedom(items: Floats) -> float:
     return max(1.0, float(items.sum() ** 2 / np.square(items).sum()) - 1)
 
 
-def _newcombe_interval(clusters_a: Clusters, clusters_b: Clusters, level: float) -> Ends:
+def _newcombe_interval_of_clusters(clusters_a: Clusters, clusters_b: Clusters, level: float) -> Ends:
     """Put both shares' intervals together by their correlation: nothing is sure because all agree."""
-    first, second = ((side.share, *_clopper_pearson(side, level)) for side in (clusters_a, clusters_b))
-    return join_intervals(first, second, _correlate_shares(clusters_a, clusters_b))
+    first, second = ((side.share, *_clopper_pearson_interval(side, level)) for side in (clusters_a, clusters_b))
+    return newcombe_interval(first, second, _correlate_shares(clusters_a, clusters_b))
 
 
-def join_intervals(first: tuple[float, float, float], second: tuple[float, float, float], alike: float) -> Ends:
+def newcombe_interval(
+    first: tuple[float, float, float], second: tuple[float, float, float], correlation: float
+) -> Ends:
     """Return the ends of the interval of one share less another, of both (share, low, high) and their correlation."""
     (ours, low, high), (theirs, other_low, other_high) = first, second
     down, up = (
-        sqrt(max(reach**2 - 2 * alike * reach * opposite_reach + opposite_reach**2, 0.0))
+        sqrt(max(reach**2 - 2 * correlation * reach * opposite_reach + opposite_reach**2, 0.0))
         for reach, opposite_reach in ((ours - low, other_high - theirs), (high - ours, theirs - other_low))
     )
     return ours - theirs - down, ours - theirs + up
 
 
-def find_bounded_interval(value: float, reach: float, items: Any, level: float = LEVEL) -> Ends:
+def bounded_statistic_interval(value: float, half_width: float, items: Any, level: float = LEVEL) -> Ends:
     """Return the ends of the interval of a figure from 0 to 1 that is no share of items, such as F1.
 
     `reach` is its standard error times a quantile. It is laid off on the logarithm of the odds, where no end is beyond
@@ -127,10 +129,10 @@ def find_bounded_interval(value: float, reach: float, items: Any, level: float =
     """
     number = as_values(items)
     spread = value * (1 - value)
-    if spread < _ROUNDING or reach < _ROUNDING:
-        return _clopper_pearson(Clusters(number * value, number), level)
+    if spread < _ROUNDING or half_width < _ROUNDING:
+        return _clopper_pearson_interval(Clusters(number * value, number), level)
     middle = float(logit(value))
-    return float(expit(middle - reach / spread)), float(expit(middle + reach / spread))
+    return float(expit(middle - half_width / spread)), float(expit(middle + half_width / spread))
 
 
 def _as_clusters(hits: Any, items: Any) -> Clusters:
@@ -142,20 +144,20 @@ def _as_clusters(hits: Any, items: Any) -> Clusters:
     return Clusters(np.where(present, held, 0.0), np.where(present, number, 0.0))
 
 
-def _clopper_pearson(clusters: Clusters, level: float) -> Ends:
+def _clopper_pearson_interval(clusters: Clusters, level: float) -> Ends:
     if (clusters.items > 0).sum() < 2:  # noqa: PLR2004 - one cluster says nothing of others
         return np.nan, np.nan
     # Rounded, because sums of fractions may miss an end by a hair.
-    share, worth, tail = round(clusters.share, 12), _effective_size(clusters, level), (1 - level) / 2
+    share, worth, tail = round(clusters.share, 12), _effective_item_count(clusters, level), (1 - level) / 2
     low = float(betaincinv(share * worth, worth - share * worth + 1, tail)) if share > 0 else 0.0
     high = float(betaincinv(share * worth + 1, worth - share * worth, 1 - tail)) if share < 1 else 1.0
     return low, high
 
 
-def _effective_size(clusters: Clusters, level: float) -> float:
+def _effective_item_count(clusters: Clusters, level: float) -> float:
     """Return the number of independent items that are as sure as these."""
     number, share = float(clusters.items.sum()), clusters.share
-    worth, reach = number, find_reach(clusters.items, clusters.leave_out_each(), level)
+    worth, reach = number, jackknife_half_width(clusters.items, clusters.leave_out_each(), level)
     if reach > _ROUNDING:
         worth = min(number, share * (1 - share) * (float(ndtri((1 + level) / 2)) / reach) ** 2)
     holding, missing = clusters.hits > 0, clusters.hits < clusters.items

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genaipa.stats.arrays import as_values
-from genaipa.stats.permutation import Deals, exact_p, permute_integers
+from genaipa.stats.permutation import PermutationDistribution, exact_p_value, permute_integers_between_sides
 from genaipa.stats.ranks import rank_values
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def wilcoxon_signed_rank_test(differences: Any) -> RankTest:
     >>> wilcoxon([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     RankTest(test='Wilcoxon', p=0.03125, effect=1.0)
     """
-    rounded = _leave_out_nan(differences).round(_DIGITS)
+    rounded = _drop_nan_values(differences).round(_DIGITS)
     moved = rounded[rounded != 0]
     ranks = rank_values(np.abs(moved))
     effect = float((ranks * np.sign(moved)).sum() / ranks.sum()) if len(moved) else 0.0
@@ -61,10 +61,10 @@ def wilcoxon_signed_rank_test(differences: Any) -> RankTest:
         return RankTest("Wilcoxon", float(stats.wilcoxon(moved, method="approx").pvalue), effect)
     # Each rank is positive or it is not. Ranks of ties end in .5.
     deals = (
-        Deals({0: 0.5, rank: 0.5}, rank if positive else 0)
+        PermutationDistribution({0: 0.5, rank: 0.5}, rank if positive else 0)
         for rank, positive in zip((2 * ranks).astype(int).tolist(), moved > 0, strict=True)
     )
-    return RankTest("Wilcoxon", exact_p(deals), effect)
+    return RankTest("Wilcoxon", exact_p_value(deals), effect)
 
 
 def mann_whitney_test(first: Any, second: Any) -> RankTest:
@@ -75,7 +75,7 @@ def mann_whitney_test(first: Any, second: Any) -> RankTest:
     >>> mann_whitney([5.0, 6.0, 7.0], [1.0, 2.0, 3.0, 4.0])
     RankTest(test='none', p=nan, effect=1.0)
     """
-    ours, theirs = (_leave_out_nan(side).round(_DIGITS) for side in (first, second))
+    ours, theirs = (_drop_nan_values(side).round(_DIGITS) for side in (first, second))
     effect = float(np.sign(ours[:, None] - theirs).mean()) if len(ours) and len(theirs) else nan
     pooled = np.concatenate([ours, theirs])
     if comb(len(pooled), len(ours)) < _LEAST_WAYS:
@@ -87,41 +87,46 @@ def mann_whitney_test(first: Any, second: Any) -> RankTest:
 
         return RankTest("Mann-Whitney", float(stats.mannwhitneyu(ours, theirs, method="asymptotic").pvalue), effect)
     twice = (2 * rank_values(pooled)).astype(int).tolist()
-    return RankTest("Mann-Whitney", exact_p([permute_integers(twice[: len(ours)], twice[len(ours) :])]), effect)
+    return RankTest(
+        "Mann-Whitney", exact_p_value([permute_integers_between_sides(twice[: len(ours)], twice[len(ours) :])]), effect
+    )
 
 
-def adjust_p_by_holm(p: Sequence[float]) -> list[float]:
+def adjust_p_by_holm(p_values: Sequence[float]) -> list[float]:
     """Return the p values adjusted for their number (Holm, 1979); NaN is no test, and stays."""
-    return [value if isnan(value) else min(1.0, value) for value in _adjust_stepwise(p)]
+    return [value if isnan(value) else min(1.0, value) for value in _adjust_p_stepwise(p_values)]
 
 
-def find_holm_factors(p: Sequence[float]) -> list[float]:
+def find_holm_factors(p_values: Sequence[float]) -> list[float]:
     """Return by how much Holm's method multiplies each p; 1 for no test.
 
     The interval that belongs to an adjusted p is that of 1 - level / factor: it excludes 0 exactly where the adjusted p
     is below the level. By itself it holds the truth at least as often as that of 1 - level.
     """
-    return [adjusted / value if value > 0 else 1.0 for value, adjusted in zip(p, _adjust_stepwise(p), strict=True)]
+    return [
+        adjusted / value if value > 0 else 1.0
+        for value, adjusted in zip(p_values, _adjust_p_stepwise(p_values), strict=True)
+    ]
 
 
-def count_discoveries(p: Any, rate: float) -> int:
+def count_discoveries(p_values: Any, false_discovery_rate: float) -> int:
     """Count the p values that hold where at most this `rate` of them may be false (Benjamini and Yekutieli, 2001)."""
-    tests = np.sort(_leave_out_nan(p))
+    tests = np.sort(_drop_nan_values(p_values))
     places = np.arange(1, len(tests) + 1)
-    below = tests * (len(tests) / places) * (1 / places).sum() <= rate
+    below = tests * (len(tests) / places) * (1 / places).sum() <= false_discovery_rate
     return int(places[below].max(initial=0))
 
 
-def _adjust_stepwise(p: Sequence[float]) -> list[float]:
+def _adjust_p_stepwise(p_values: Sequence[float]) -> list[float]:
     """Multiply each p by the number of those that are not below it, and at least as one before it."""
-    tests = sorted((value, index) for index, value in enumerate(p) if not isnan(value))
-    adjusted, running_maximum = [nan] * len(p), 0.0
+    tests = sorted((value, index) for index, value in enumerate(p_values) if not isnan(value))
+    adjusted, running_maximum = [nan] * len(p_values), 0.0
     for before, (value, index) in enumerate(tests):
         running_maximum = max(running_maximum, value * (len(tests) - before))
         adjusted[index] = running_maximum
     return adjusted
 
 
-def _leave_out_nan(values: Any) -> Floats:
+def _drop_nan_values(values: Any) -> Floats:
     array = as_values(values)
     return array[~np.isnan(array)]

@@ -10,7 +10,7 @@ from genaipa.stats.arrays import as_values
 from genaipa.stats.intervals import CrossedMean, estimate_mean
 
 
-def estimate_slope(values: Any, places: Any, questions: Any, documents: Any) -> CrossedMean:
+def estimate_slope_on_places(values: Any, places: Any, questions: Any, documents: Any) -> CrossedMean:
     """Estimate the slope of values on their places, over questions of means over documents, with its intervals.
 
     Both are deviations from the means of those that they are compared with, such as the answers to the same question:

@@ -7,15 +7,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import TransientError
-from genaipa.systems.base import UNDONE, BatchState, Finish, Reply, Usage, mark_unclear_submission, strip_length_bounds
+from genaipa.systems.base import (
+    UNDONE,
+    BatchState,
+    Finish,
+    Reply,
+    Usage,
+    mark_submission_errors_unclear,
+    strip_max_length_and_items,
+)
 from genaipa.systems.chat import (
     BATCH_SECONDS,
     MAX_BATCH_BYTES,
     MAX_LISTED_BATCHES,
     ChatSystem,
     ModelList,
-    find_prefix_ends,
-    inner_object,
+    find_prefix_ends_and_continuation,
+    inner_object_or_empty,
     split_lines,
 )
 from genaipa.systems.endpoint import STATUS_BY_WORD, Endpoint, error_text, parse_token_count
@@ -80,40 +88,40 @@ class AnthropicSystem(ChatSystem):
 
         A breakpoint at a question that no other request continues would be written and never read.
         """
-        ends, goes_on = find_prefix_ends(messages)
+        ends, goes_on = find_prefix_ends_and_continuation(messages)
         return [*ends, *([len(messages) - 1] if goes_on else [])][-_MOST_BREAKPOINTS:]
 
     def _schema_fields(self, schema: dict[str, Any]) -> dict[str, Any]:
         # Anthropic refuses a schema with bounds; its SDK would put them into words.
-        return {"output_config": {"format": {"type": "json_schema", "schema": strip_length_bounds(schema)}}}
+        return {"output_config": {"format": {"type": "json_schema", "schema": strip_max_length_and_items(schema)}}}
 
     def _is_quota_error(self, error: Any) -> bool:
         """Anthropic reports an account without credit as a bad request."""
         return "credit balance" in error_text(error.body)
 
-    def _read(self, answer: dict[str, Any], sent: dict[str, Any]) -> Reply:
-        content = answer.get("content")
+    def _parse_reply(self, body: dict[str, Any], sent_settings: dict[str, Any]) -> Reply:
+        content = body.get("content")
         if not isinstance(content, list):
-            raise self._missing_reply_error(answer)
-        parts, remark = self._read_content(content)
-        finish_detail = str(answer.get("stop_reason") or "")
+            raise self._missing_reply_error(body)
+        parts, remark = self._read_content_parts(content)
+        finish_detail = str(body.get("stop_reason") or "")
         return Reply(
             text=parts.text,
             thoughts=parts.thoughts,
             remark=remark,
             finish=_FINISH.get(finish_detail, "stop"),
-            usage=_read_usage(answer.get("usage")),
-            model=answer.get("model"),
-            sent=sent,
+            usage=_read_usage(body.get("usage")),
+            model=body.get("model"),
+            sent=sent_settings,
             finish_detail=finish_detail,
         )
 
     # -- batches --
 
-    async def submit(self, lines: Sequence[tuple[str, bytes]], mark: str) -> str:  # noqa: ARG002 - no place for it
+    async def submit(self, named_requests: Sequence[tuple[str, bytes]], batch_mark: str) -> str:  # noqa: ARG002 - no place for it
         """Hand in a batch, once; its mark is in the names of its lines alone."""
-        body = b",".join(b'{"custom_id":"%s","params":%s}' % (name.encode(), params) for name, params in lines)
-        with mark_unclear_submission(), self._translate_errors(BATCH_SECONDS):
+        body = b",".join(b'{"custom_id":"%s","params":%s}' % (name.encode(), params) for name, params in named_requests)
+        with mark_submission_errors_unclear(), self._translate_errors(BATCH_SECONDS):
             batch = await self._client.post(
                 f"{self.path}/batches",
                 cast_to=object,
@@ -122,10 +130,10 @@ class AnthropicSystem(ChatSystem):
             )
             return str(batch["id"])
 
-    async def status(self, batch: str) -> BatchState:
+    async def status(self, batch_id: str) -> BatchState:
         """Look how far a batch is."""
         with self._translate_errors(BATCH_SECONDS):
-            return _read_batch_state(await self._client.messages.batches.retrieve(batch, timeout=BATCH_SECONDS))
+            return _read_batch_state(await self._client.messages.batches.retrieve(batch_id, timeout=BATCH_SECONDS))
 
     async def list_since(self, since: float) -> list[BatchState]:
         """List the account's batches, newest first at the provider, back to then."""
@@ -148,26 +156,26 @@ class AnthropicSystem(ChatSystem):
                 async for line in split_lines(answer.iter_bytes()):
                     yield line
 
-    def read_line(self, line: dict[str, Any], sent: dict[str, Any]) -> Reply:
+    def parse_result_line(self, result_line: dict[str, Any], sent_settings: dict[str, Any]) -> Reply:
         """Read one line as `reply` reads an answer."""
-        result = inner_object(line, "result")
+        result = inner_object_or_empty(result_line, "result")
         if result.get("type") == "succeeded":
-            return self._read_answer(inner_object(result, "message"), sent)
-        body = inner_object(result, "error")
-        status = STATUS_BY_WORD.get(str(inner_object(body, "error").get("type")))
+            return self._parse_reply_unless_error(inner_object_or_empty(result, "message"), sent_settings)
+        body = inner_object_or_empty(result, "error")
+        status = STATUS_BY_WORD.get(str(inner_object_or_empty(body, "error").get("type")))
         if result.get("type") != "errored" or status is None:
             message = f"{self.name}: a batch ended without this answer ({result.get('type')}): {error_text(body)}"
-            raise TransientError(self._endpoint.format_one_line(message), kind=UNDONE)
+            raise TransientError(self._endpoint.redact_to_one_line(message), kind=UNDONE)
         if "credit balance" in error_text(body):
             raise self._endpoint.quota_error(status, body)
-        raise self._endpoint.status_error(status, body, structured=bool(sent.get("json_schema")))
+        raise self._endpoint.status_error(status, body, schema_requested=bool(sent_settings.get("json_schema")))
 
-    async def cancel(self, batch: str) -> None:
+    async def cancel(self, batch_id: str) -> None:
         """Call a batch off; what was done is kept."""
         with self._translate_errors(BATCH_SECONDS):
-            await self._client.messages.batches.cancel(batch, timeout=BATCH_SECONDS)
+            await self._client.messages.batches.cancel(batch_id, timeout=BATCH_SECONDS)
 
-    async def delete(self, state: BatchState) -> None:
+    async def delete_batch_data(self, state: BatchState) -> None:
         """Delete the batch."""
         with self._translate_errors(BATCH_SECONDS):
             await self._client.messages.batches.delete(state.id, timeout=BATCH_SECONDS)
@@ -200,16 +208,18 @@ def _read_batch_state(batch: Any) -> BatchState:
     )
 
 
-def _read_usage(stated: object) -> Usage | None:
+def _read_usage(usage_fields: object) -> Usage | None:
     """Read the usage, with cached tokens inside the input; None for another form, as the reply is paid for."""
-    if not isinstance(stated, dict):
+    if not isinstance(usage_fields, dict):
         return None
-    cached = parse_token_count(stated.get("cache_read_input_tokens"))
-    written = parse_token_count(stated.get("cache_creation_input_tokens"))
+    cached = parse_token_count(usage_fields.get("cache_read_input_tokens"))
+    written = parse_token_count(usage_fields.get("cache_creation_input_tokens"))
     return Usage(
-        input=parse_token_count(stated.get("input_tokens")) + cached + written,
+        input=parse_token_count(usage_fields.get("input_tokens")) + cached + written,
         cached=cached,
         cache_write=written,
-        output=parse_token_count(stated.get("output_tokens")),
-        reasoning=parse_token_count(inner_object(stated, "output_tokens_details").get("thinking_tokens")),
+        output=parse_token_count(usage_fields.get("output_tokens")),
+        reasoning=parse_token_count(
+            inner_object_or_empty(usage_fields, "output_tokens_details").get("thinking_tokens")
+        ),
     )

@@ -107,9 +107,9 @@ class Settings(Sampling, frozen=True, kw_only=True):
     """
 
     @classmethod
-    def from_sampling(cls, sampling: Sampling, **others: Any) -> Settings:
+    def from_sampling(cls, sampling: Sampling, **other_settings: Any) -> Settings:
         """Make settings with these sampling options, such as a run's spec."""
-        return cls(**{name: getattr(sampling, name) for name in Sampling.__struct_fields__}, **others)
+        return cls(**{name: getattr(sampling, name) for name in Sampling.__struct_fields__}, **other_settings)
 
     @property
     def seed(self) -> int | None:
@@ -121,16 +121,18 @@ UNSUPPORTED_SCHEMA = "unsupported-schema"
 """`kind` of the PermanentError of a system that can't keep to a schema: the caller may ask again without one."""
 
 
-def schema_error(system: str, reason: str = "it has no structured output", status: int | None = None) -> PermanentError:
+def unsupported_schema_error(
+    system: str, reason: str = "it has no structured output", status: int | None = None
+) -> PermanentError:
     """Return the error of a system that can't promise a reply by `Settings.json_schema`."""
     message = f"{system} can't reply by a JSON schema: {reason.removesuffix('.')}."
     return PermanentError(message, kind=UNSUPPORTED_SCHEMA, status=status)
 
 
-def strip_length_bounds(schema: dict[str, Any]) -> dict[str, Any]:
+def strip_max_length_and_items(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema without `maxLength` and `maxItems`."""
     return {
-        name: _strip_value_bounds(part)
+        name: _strip_max_bounds_in_value(part)
         for name, part in schema.items()
         if name not in _BOUNDS or not isinstance(part, int)
     }
@@ -139,10 +141,10 @@ def strip_length_bounds(schema: dict[str, Any]) -> dict[str, Any]:
 _BOUNDS = ("maxLength", "maxItems")
 
 
-def _strip_value_bounds(value: Any) -> Any:
+def _strip_max_bounds_in_value(value: Any) -> Any:
     if isinstance(value, list):
-        return [_strip_value_bounds(element) for element in value]
-    return strip_length_bounds(value) if isinstance(value, dict) else value
+        return [_strip_max_bounds_in_value(element) for element in value]
+    return strip_max_length_and_items(value) if isinstance(value, dict) else value
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -210,11 +212,11 @@ class BuiltinSystem(abc.ABC):
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """Return `answer`; raise a PermanentError where a JSON schema is asked for."""
         if settings.json_schema is not None:
-            raise schema_error(self.name)
-        return await self.answer(messages, settings)
+            raise unsupported_schema_error(self.name)
+        return await self.reply_to_last_message(messages, settings)
 
     @abc.abstractmethod
-    async def answer(self, messages: Sequence[Message], settings: Settings) -> Reply:
+    async def reply_to_last_message(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """Reply to the last message."""
 
     async def start(self) -> Readiness:
@@ -264,7 +266,7 @@ UNDONE = "undone"
 
 
 @contextlib.contextmanager
-def mark_unclear_submission() -> Iterator[None]:
+def mark_submission_errors_unclear() -> Iterator[None]:
     """Mark an error of the call that submits a batch as `UNCLEAR`: the batch may have been accepted."""
     try:
         yield
@@ -309,19 +311,19 @@ class BatchSystem(System, Protocol):
     most_bytes: int
 
     @property
-    def account(self) -> tuple[str, str]:
+    def address_and_key(self) -> tuple[str, str]:
         """Provider with its address, and the key; batches are seen by the account that made them."""
         ...
 
-    def encode_line(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
+    def encode_batch_request(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
         """Encode the request as `reply` would send it; also the settings as sent."""
         ...
 
-    async def submit(self, lines: Sequence[tuple[str, bytes]], mark: str) -> str:
+    async def submit(self, named_requests: Sequence[tuple[str, bytes]], batch_mark: str) -> str:
         """Hand in a batch of (name, request) and return its id; `mark` shows in the provider's list."""
         ...
 
-    async def status(self, batch: str) -> BatchState:
+    async def status(self, batch_id: str) -> BatchState:
         """Look how far a batch is."""
         ...
 
@@ -329,7 +331,7 @@ class BatchSystem(System, Protocol):
         """Download the lines of an ended batch, all of them, in any order, as JSON with `custom_id` or `key`."""
         ...
 
-    def read_line(self, line: dict[str, Any], sent: dict[str, Any]) -> Reply:
+    def parse_result_line(self, result_line: dict[str, Any], sent_settings: dict[str, Any]) -> Reply:
         """Read one line as `reply` reads an answer; raises what `reply` would."""
         ...
 
@@ -337,11 +339,11 @@ class BatchSystem(System, Protocol):
         """List the account's batches made since then (seconds since 1970), all of them."""
         ...
 
-    async def cancel(self, batch: str) -> None:
+    async def cancel(self, batch_id: str) -> None:
         """Call a batch off; what was done is kept."""
         ...
 
-    async def delete(self, state: BatchState) -> None:
+    async def delete_batch_data(self, state: BatchState) -> None:
         """Delete what the provider holds of an ended batch."""
         ...
 
@@ -371,10 +373,10 @@ _SOURCE = ("source", "title", "url")
 """Fields of an item in which its text, or its source, may be, the first that has any."""
 
 
-def find_passages(response: object, path: str) -> tuple[tuple[Passage, ...], str]:
+def find_passages(response: object, dotted_path: str) -> tuple[tuple[Passage, ...], str]:
     """Return the passages at a path of a response (`choices.0.message.context.citations`), and any remark."""
     value: Any = response
-    for step in path.split("."):
+    for step in dotted_path.split("."):
         if isinstance(value, dict):
             value = value.get(step)
         elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
@@ -382,10 +384,13 @@ def find_passages(response: object, path: str) -> tuple[tuple[Passage, ...], str
         else:
             value = None
     if not isinstance(value, list):
-        return (), f"a response has no list at {path}, so that its answer has no passages; see `passages` of the entry"
+        return (
+            (),
+            f"a response has no list at {dotted_path}, so that its answer has no passages; see `passages` of the entry",
+        )
     if not value:
-        return (), f"a response has an empty list at {path}: nothing was retrieved for its answer"
-    return check_passages([_convert_to_passage(item) for item in value])
+        return (), f"a response has an empty list at {dotted_path}: nothing was retrieved for its answer"
+    return select_usable_passages([_convert_to_passage(item) for item in value])
 
 
 def _convert_to_passage(item: object) -> object:
@@ -394,21 +399,21 @@ def _convert_to_passage(item: object) -> object:
         return Passage(item)
     if not isinstance(item, dict):
         return None
-    return Passage(_first_text(item, _TEXT), _first_text(item, _SOURCE), item.get("score"))
+    return Passage(_first_text_field(item, _TEXT), _first_text_field(item, _SOURCE), item.get("score"))
 
 
-def _first_text(item: dict[str, Any], names: tuple[str, ...]) -> str:
-    return next((value for name in names if isinstance(value := item.get(name), str) and value.strip()), "")
+def _first_text_field(item: dict[str, Any], field_names: tuple[str, ...]) -> str:
+    return next((value for name in field_names if isinstance(value := item.get(name), str) and value.strip()), "")
 
 
-def check_passages(passages: object) -> tuple[tuple[Passage, ...], str]:
+def select_usable_passages(passages: object) -> tuple[tuple[Passage, ...], str]:
     """Return the usable passages, and a remark on what is odd.
 
     One without text is left out; a source that is no text, or a score that is no number, is taken off.
     """
     if not isinstance(passages, list | tuple):
         return (), f"its passages are a {type(passages).__name__} instead of a tuple of Passage, and are left out"
-    usable = tuple(_clean_passage(passage) for passage in passages if _has_text(passage))
+    usable = tuple(_drop_invalid_source_and_score(passage) for passage in passages if _is_passage_with_text(passage))
     if len(usable) < len(passages):
         return usable, "some of its passages are without text, and are left out"
     if any(len(passage.text) > MAX_PASSAGE_LENGTH for passage in usable):
@@ -419,11 +424,11 @@ def check_passages(passages: object) -> tuple[tuple[Passage, ...], str]:
     return usable, ""
 
 
-def _has_text(value: object) -> bool:
+def _is_passage_with_text(value: object) -> bool:
     return isinstance(value, Passage) and isinstance(value.text, str) and bool(value.text.strip())
 
 
-def _clean_passage(passage: Passage) -> Passage:
+def _drop_invalid_source_and_score(passage: Passage) -> Passage:
     score: object = passage.score
     is_number = isinstance(score, int | float) and not isinstance(score, bool) and -_LARGEST < score < _LARGEST
     return Passage(

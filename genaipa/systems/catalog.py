@@ -22,13 +22,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from genaipa.errors import DataError, NotReadyError, UnknownNameError, UsageError, clip, closest
-from genaipa.files.strict_yaml import read_valid_part, read_yaml
-from genaipa.plugins import plugins
+from genaipa.files.strict_yaml import read_valid_yaml_part, read_yaml
+from genaipa.plugins import entry_point_targets
 from genaipa.systems.base import OPTIONS
 from genaipa.systems.costs import FREE, Price, Tariff, find_context_tokens, find_tariff, tariff_from_price
-from genaipa.systems.endpoint import needs_key, read_address, read_key, read_variable
-from genaipa.systems.plugins import find_source_file, make_instance
-from genaipa.systems.provider import find_provider, list_builtin_systems, list_providers, load_adapter, load_adapters
+from genaipa.systems.endpoint import needs_key, read_address, read_api_key, read_variable
+from genaipa.systems.plugins import find_class_source_file, make_user_class_instance
+from genaipa.systems.provider import (
+    find_provider,
+    list_builtin_systems,
+    list_providers,
+    load_adapter_class,
+    load_adapter_classes,
+)
 from genaipa.workspace import SYSTEMS
 
 if TYPE_CHECKING:
@@ -66,7 +72,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         return bool(self.retired) and self.retired <= dt.datetime.now(dt.UTC).date().isoformat()
 
     @property
-    def retirement(self) -> str:
+    def retirement_notice(self) -> str:
         """`shuts down on 2027-01-14; then: gpt-6-luna`, to follow its name; empty if none is announced."""
         if not self.retired:
             return ""
@@ -91,11 +97,11 @@ class ResolvedSystem:
     """The system that this one asks (`rag/…`): all below is the reader's."""
 
     @property
-    def identity(self) -> str:
+    def name_with_file_digest(self) -> str:
         """Full name, with the SHA-256 of the file behind it, if any."""
         if self.reader is not None:
-            return self.name.removesuffix(self.reader.name) + self.reader.identity
-        path = _find_source_file(self.provider, self.name)
+            return self.name.removesuffix(self.reader.name) + self.reader.name_with_file_digest
+        path = _find_file_behind_system(self.provider, self.name)
         if path is None or not path.is_file():
             return self.name
         return f"{self.name} sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
@@ -113,14 +119,16 @@ class ResolvedSystem:
     @property
     def takes_batches(self) -> bool:
         """Whether it can be asked by batches."""
-        takes = self.provider in load_adapters() and getattr(load_adapter(self.provider), "takes_batches", False)
+        takes = self.provider in load_adapter_classes() and getattr(
+            load_adapter_class(self.provider), "takes_batches", False
+        )
         return bool(takes) and self.reader is None
 
     @property
     def batch_tariff(self) -> Tariff | None:
         """Prices in batches; None if it takes none, or they are unknown."""
         tariff = self.tariff if self.takes_batches else None
-        return tariff and tariff.to_batch_tariff(load_adapter(self.provider).cached_in_batches)
+        return tariff and tariff.to_batch_tariff(load_adapter_class(self.provider).cached_in_batches)
 
     @property
     def tariff(self) -> Tariff | None:
@@ -138,20 +146,20 @@ class ResolvedSystem:
             return self.entry.context
         return find_context_tokens(self.provider, self.model) if self.record and self.record.hosted else None
 
-    def outgoing_messages(self, messages: Sequence[Message]) -> Sequence[Message]:
+    def messages_sent_to_model(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Return the messages that the model receives, by which tokens are counted; retrieval makes them fewer."""
-        return messages if self.reader is None else _wrapper_class(self.name).retrieve(messages)[0]
+        return messages if self.reader is None else _load_wrapper_class(self.name).retrieve(messages)[0]
 
-    def make(self, flags: tuple[str, ...] = ()) -> System:
+    def make(self, server_flags: tuple[str, ...] = ()) -> System:
         """Make the system, with further flags of its server if it starts one.
 
         A UsageError if the user's own class fails.
         """
         if self.reader is not None:
-            wrapper: System = _wrapper_class(self.name)(name=self.name, reader=self.reader.make(flags))
+            wrapper: System = _load_wrapper_class(self.name)(name=self.name, reader=self.reader.make(server_flags))
             return wrapper
         if ":" in self.provider:
-            user_system: System = make_instance(self.provider)
+            user_system: System = make_user_class_instance(self.provider)
             for method in ("start", "reply", "count_tokens", "close"):
                 if not hasattr(user_system, method):
                     raise UsageError(
@@ -165,25 +173,25 @@ class ResolvedSystem:
             accepts = frozenset(OPTIONS) if self.entry.settings is None else self.entry.settings
             arguments = {"model": self.model, "accepts": accepts}
             arguments |= {name: getattr(self.entry, name) for name in record.options}
-            arguments |= {"flags": flags} if record.takes_flags else {}
-        builtin_system: System = load_adapter(self.provider)(name=self.name, **arguments)
+            arguments |= {"flags": server_flags} if record.takes_flags else {}
+        builtin_system: System = load_adapter_class(self.provider)(name=self.name, **arguments)
         return builtin_system
 
 
-def load_catalog(workspace: Workspace) -> dict[str, Entry]:
+def load_system_entries(workspace: Workspace) -> dict[str, Entry]:
     """Return short name → entry, the user's before the shipped ones, without the user's unusable entries.
 
     A DataError if the user's file can't be used at all.
     """
-    return _read_entries(workspace)[0]
+    return _read_system_entries_and_errors(workspace)[0]
 
 
-def _read_entries(workspace: Workspace) -> tuple[dict[str, Entry], dict[str, DataError]]:
+def _read_system_entries_and_errors(workspace: Workspace) -> tuple[dict[str, Entry], dict[str, DataError]]:
     """Return usable entries by short name, and errors by every name, short or full, of an unusable entry."""
-    user_entries, errors = read_user_entries(workspace)
+    user_entries, errors = read_user_system_entries(workspace)
     if user_entries is None:
         raise errors[0]
-    entries = {**_load_shipped_entries(), **user_entries}
+    entries = {**_load_shipped_system_entries(), **user_entries}
     broken: dict[str, DataError] = {}
     for name, entry in user_entries.items():
         at = f"systems.{clip(name)}"
@@ -194,23 +202,23 @@ def _read_entries(workspace: Workspace) -> tuple[dict[str, Entry], dict[str, Dat
 
 
 @cache
-def _load_shipped_entries() -> dict[str, Entry]:
+def _load_shipped_system_entries() -> dict[str, Entry]:
     return read_yaml(Path(__file__).with_name("catalog.yaml"), _CatalogFile).systems
 
 
-def read_user_entries(workspace: Workspace) -> tuple[dict[str, Entry] | None, list[DataError]]:
+def read_user_system_entries(workspace: Workspace) -> tuple[dict[str, Entry] | None, list[DataError]]:
     """Return the entries of systems.yaml and all errors in it; None in place of entries if it is unusable."""
     path = workspace.systems_file
     if path is None:
         return {}, []
-    catalog, errors = read_valid_part(path, _CatalogFile, partial(_find_entry_errors, path))
+    catalog, errors = read_valid_yaml_part(path, _CatalogFile, partial(_find_system_entry_errors, path))
     is_usable = catalog is not None and all(error.entry.startswith("systems.") for error in errors)
     return (catalog.systems if catalog is not None and is_usable else None), errors
 
 
-def _find_entry_errors(path: Path, file: _CatalogFile) -> Iterator[DataError]:
-    for name, entry in file.systems.items():
-        if "/" not in entry.system and ":" not in entry.system and not _is_builtin(entry.system):
+def _find_system_entry_errors(path: Path, catalog_file: _CatalogFile) -> Iterator[DataError]:
+    for name, entry in catalog_file.systems.items():
+        if "/" not in entry.system and ":" not in entry.system and not _is_builtin_provider_name(entry.system):
             yield DataError(path, f"'{clip(entry.system)}' is not provider/model.", f"systems.{name}")
         record = find_provider(entry.system)
         if entry.passages and (record is None or "passages" not in record.options):
@@ -223,12 +231,12 @@ def _find_entry_errors(path: Path, file: _CatalogFile) -> Iterator[DataError]:
 
 def resolve_system(name: str, workspace: Workspace) -> ResolvedSystem:
     """Resolve a name from the command line; a UsageError with the nearest name if it is unknown."""
-    catalog, broken = _read_entries(workspace)
+    catalog, broken = _read_system_entries_and_errors(workspace)
     if name in broken:
         raise broken[name]
     entry = catalog.get(name)
-    if entry is None and not _is_builtin(name) and name in plugins(ENTRY_POINTS):
-        return ResolvedSystem(name, name, plugins(ENTRY_POINTS)[name], name, Entry(system=name))
+    if entry is None and not _is_builtin_provider_name(name) and name in entry_point_targets(ENTRY_POINTS):
+        return ResolvedSystem(name, name, entry_point_targets(ENTRY_POINTS)[name], name, Entry(system=name))
     full = entry.system if entry else name
     if entry is None:
         # A full name gets what the catalog knows about the same model under its short name.
@@ -240,23 +248,23 @@ def resolve_system(name: str, workspace: Workspace) -> ResolvedSystem:
         suggestions = [provider.form for provider in list_providers() if not provider.builtin]
         if "/" not in name:
             current_names = [short for short, entry in catalog.items() if not entry.retired]
-            all_names = [*suggestions, *current_names, *list_builtin_systems(), *plugins(ENTRY_POINTS)]
+            all_names = [*suggestions, *current_names, *list_builtin_systems(), *entry_point_targets(ENTRY_POINTS)]
             # A misspelt baseline is told; else models are what somebody looks for.
             suggestions = all_names if closest(name, all_names) else current_names
         raise UnknownNameError(
             "system", name, suggestions, f"See: genaipa systems{_describe_ignored_systems_file(workspace)}"
         )
     if record.builtin:
-        path = _find_source_file(record.name, full)
+        path = _find_file_behind_system(record.name, full)
         if record.words == "recording" and full not in record.builtin() and not (path and path.is_file()):
             raise UnknownNameError(f"{record.name} system", name, record.builtin())
         return ResolvedSystem(name, full, record.name, full, entry)
     # In `openai-api/NAME/MODEL` NAME is ours for the server, which knows the model by the rest.
-    model = full.removeprefix(record.name_prefix(full))
+    model = full.removeprefix(record.shared_name_prefix(full))
     if not model or model == full:
         raise UsageError(f"'{name}' names no model; the form is {record.form}.")
     resolved = ResolvedSystem(name, full, record.name, model, entry)
-    return _resolve_wrapper(resolved, workspace) if record.wraps else resolved
+    return _resolve_reader_of_wrapper(resolved, workspace) if record.wraps else resolved
 
 
 def _describe_ignored_systems_file(workspace: Workspace) -> str:
@@ -267,41 +275,43 @@ def _describe_ignored_systems_file(workspace: Workspace) -> str:
     return f". {path.name} in this folder is ignored, because the folder is no workspace; make it one: genaipa init ."
 
 
-def _resolve_wrapper(system: ResolvedSystem, workspace: Workspace) -> ResolvedSystem:
+def _resolve_reader_of_wrapper(wrapper: ResolvedSystem, workspace: Workspace) -> ResolvedSystem:
     """Resolve a system that asks another one: it has that one's facts, unless an entry of its own says otherwise."""
-    reader = resolve_system(system.model, workspace)
+    reader = resolve_system(wrapper.model, workspace)
     record = reader.record
     if reader.reader or reader.manual or (record and (record.only or record.words == "recording")):
         raise UsageError(
-            f"'{system.requested_name}': {reader.name} does not answer by what it is sent; name a model instead."
+            f"'{wrapper.requested_name}': {reader.name} does not answer by what it is sent; name a model instead."
         )
-    default_entry = Entry(system=system.name)
+    default_entry = Entry(system=wrapper.name)
     overrides = {
         name: value
-        for name, value in msgspec.structs.asdict(system.entry).items()
+        for name, value in msgspec.structs.asdict(wrapper.entry).items()
         if value != getattr(default_entry, name)
     }
     reader = replace(reader, entry=msgspec.structs.replace(reader.entry, **overrides))
-    return replace(reader, requested_name=system.requested_name, name=f"{system.provider}/{reader.name}", reader=reader)
+    return replace(
+        reader, requested_name=wrapper.requested_name, name=f"{wrapper.provider}/{reader.name}", reader=reader
+    )
 
 
-def _wrapper_class(name: str) -> Any:
-    record = find_provider(name)
+def _load_wrapper_class(system_name: str) -> Any:
+    record = find_provider(system_name)
     assert record is not None, "it was resolved by its record"
-    return load_adapter(record.name)
+    return load_adapter_class(record.name)
 
 
-def _is_builtin(name: str) -> bool:
+def _is_builtin_provider_name(name: str) -> bool:
     record = find_provider(name)
     return record is not None and name == record.name and bool(record.builtin)
 
 
-def _find_source_file(provider: str, name: str) -> Path | None:
+def _find_file_behind_system(provider: str, system_name: str) -> Path | None:
     """Return the file of a user's class, a script of replies or a recording."""
     record = find_provider(provider)
     if record is not None:
-        return record.source(name) if record.source else None
-    return find_source_file(provider) if ":" in provider else None
+        return record.source(system_name) if record.source else None
+    return find_class_source_file(provider) if ":" in provider else None
 
 
 def find_missing_setup(resolved: ResolvedSystem) -> list[str]:
@@ -312,7 +322,7 @@ def find_missing_setup(resolved: ResolvedSystem) -> list[str]:
         module = resolved.provider.partition(":")[0]
         return [] if is_importable(module) else [f"put the module '{module}' here or install it"]
     system = resolved.name
-    provider = resolved.record.fill_server_variables(system)
+    provider = resolved.record.fill_server_in_variable_names(system)
     steps = provider.missing_setup(system) if provider.missing_setup else []
     if provider.sdk and not is_importable(provider.sdk):
         steps.append(f"pip install 'genaipa[{provider.extra}]'")
@@ -324,7 +334,7 @@ def find_missing_setup(resolved: ResolvedSystem) -> list[str]:
         steps += _server_setup_steps(provider)
     for key in provider.keys:
         try:
-            read_key(system, key)
+            read_api_key(system, key)
         except NotReadyError:
             return [*steps, f"mend the key in {key}"]
     if provider.keys and needs_key(provider, address) and not any(map(read_variable, provider.keys)):

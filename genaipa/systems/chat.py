@@ -24,8 +24,8 @@ from genaipa.systems.endpoint import (
     require_sdk,
     select_sampling_options,
 )
-from genaipa.systems.thoughts import read_parts
-from genaipa.words import some
+from genaipa.systems.thoughts import separate_text_and_thought_parts
+from genaipa.words import join_some
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
@@ -90,7 +90,7 @@ class HostedSystem(abc.ABC):
         return find_endpoint(self.provider, self.name)
 
     @property
-    def account(self) -> tuple[str, str]:
+    def address_and_key(self) -> tuple[str, str]:
         """Provider with its address, and the key."""
         return f"{self.provider.name} at {self._endpoint.address}", self._endpoint.key or ""
 
@@ -98,14 +98,14 @@ class HostedSystem(abc.ABC):
         """Import the SDK, find the key, look up the model."""
         require_sdk(self.name, self.provider, "httpx_aiohttp")
         self._endpoint = self.find_endpoint()
-        self._make_client()
+        self._set_sdk_client()
         try:
             return await self._look_up_model()
         except BaseException:
             await self.close()
             raise
 
-    def _make_connections(self) -> httpx2.AsyncClient:
+    def _make_http_client(self) -> httpx2.AsyncClient:
         """Make the connections for the SDK."""
         from genaipa.systems.connections import Connections
 
@@ -115,15 +115,15 @@ class HostedSystem(abc.ABC):
         """Look up the model; NotReadyError if the server is unreachable, refuses the key or denies the model."""
         models = await self._list_models()
         if isinstance(models, str):
-            return Readiness(notes=(self._endpoint.missing_list_note(models),) if models else (), checked=False)
+            return Readiness(notes=(self._endpoint.missing_model_list_note(models),) if models else (), checked=False)
         # A list without any model says nothing.
-        entry = (models.get(self.model) or await self._retrieve_model(models)) if models else {}
+        entry = (models.get(self.model) or await self._fetch_unlisted_model_entry(models)) if models else {}
         if entry is None:
-            notes = (self._endpoint.missing_model_note(self.model, models),)
+            notes = (self._endpoint.unlisted_model_note(self.model, models),)
             return Readiness(models=tuple(sorted(models)), notes=notes)
-        return replace(self._read_entry(entry), models=tuple(sorted(models)) or None)
+        return replace(self._parse_model_entry(entry), models=tuple(sorted(models)) or None)
 
-    def _request_options(self, settings: Settings) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _request_fields_and_sent_settings(self, settings: Settings) -> tuple[dict[str, Any], dict[str, Any]]:
         """Translate the settings: the request's fields, and the settings as sent under their names in `OPTIONS`."""
         sent = self.defaults | select_sampling_options(settings, self.accepts | self.defaults.keys(), self.fields)
         fields = {self.fields[name]: value for name, value in sent.items()}
@@ -133,7 +133,7 @@ class HostedSystem(abc.ABC):
         return fields, sent
 
     @abc.abstractmethod
-    def _make_client(self) -> None:
+    def _set_sdk_client(self) -> None:
         """Make the SDK's client."""
 
     @abc.abstractmethod
@@ -141,11 +141,11 @@ class HostedSystem(abc.ABC):
         """List the models, id → entry; or say why there is no list (see `Endpoint.list_failure_reason`)."""
 
     @abc.abstractmethod
-    async def _retrieve_model(self, models: Iterable[str]) -> dict[str, Any] | None:
+    async def _fetch_unlisted_model_entry(self, listed_models: Iterable[str]) -> dict[str, Any] | None:
         """Fetch the entry of an unlisted model; NotReadyError only if it certainly does not exist."""
 
     @abc.abstractmethod
-    def _read_entry(self, entry: dict[str, Any]) -> Readiness:
+    def _parse_model_entry(self, entry: dict[str, Any]) -> Readiness:
         """Read a model's entry, in which anything may be missing or odd."""
 
     @abc.abstractmethod
@@ -172,14 +172,14 @@ class ChatSystem(HostedSystem):
         super().__init__(name=name, model=model, accepts=accepts)
         self._sdk: Any = None
 
-    def _make_client(self) -> None:
+    def _set_sdk_client(self) -> None:
         self._sdk = importlib.import_module(self.provider.sdk)
         self._client = getattr(self._sdk, self.client)(
             # A server on loopback needs no key, but the SDK does.
             api_key=self._endpoint.key or "none",
             base_url=self._endpoint.address,
             max_retries=0,
-            http_client=self._make_connections(),
+            http_client=self._make_http_client(),
         )
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
@@ -210,22 +210,26 @@ class ChatSystem(HostedSystem):
             answer = response.json()
         except (ValueError, RecursionError):
             raise self._endpoint.protocol_error("an answer that is not JSON", response.text) from None
-        return self._read_answer(answer, sent, response.headers)
+        return self._parse_reply_unless_error(answer, sent, response.headers)
 
-    def _read_answer(self, answer: object, sent: dict[str, Any], headers: Mapping[str, str] | None = None) -> Reply:
+    def _parse_reply_unless_error(
+        self, body: object, sent_settings: dict[str, Any], headers: Mapping[str, str] | None = None
+    ) -> Reply:
         """Read an answer, unless it is an error, whatever its status."""
-        if error := self._endpoint.find_stated_error(answer, headers or {}, structured=bool(sent.get("json_schema"))):
+        if error := self._endpoint.find_stated_error(
+            body, headers or {}, schema_requested=bool(sent_settings.get("json_schema"))
+        ):
             raise error
-        return self._read(answer if isinstance(answer, dict) else {}, sent)
+        return self._parse_reply(body if isinstance(body, dict) else {}, sent_settings)
 
-    def _missing_reply_error(self, answer: object) -> NoReplyError:
+    def _missing_reply_error(self, body: object) -> NoReplyError:
         """Return the error of an answer that has no reply in it."""
-        return self._endpoint.protocol_error("an answer without a reply in it", answer)
+        return self._endpoint.protocol_error("an answer without a reply in it", body)
 
-    def _read_content(self, content: list[Any]) -> tuple[Parts, str]:
+    def _read_content_parts(self, content: list[Any]) -> tuple[Parts, str]:
         """Return a reply's parts, and a remark on any that are neither text nor thoughts; an error without a text."""
-        parts = read_parts(content)
-        types = some(parts.other_types, 3)
+        parts = separate_text_and_thought_parts(content)
+        types = join_some(parts.other_types, 3)
         if parts.other_types and not parts.text:
             raise self._endpoint.protocol_error(f"a reply without text, in parts of the type {types}")
         return parts, f"parts of replies that are no text are left out: {types}" if types else ""
@@ -233,23 +237,23 @@ class ChatSystem(HostedSystem):
     def _request_headers(self, settings: Settings) -> dict[str, str]:  # noqa: ARG002 - for whoever overrides it
         return {"Content-Type": "application/json"}
 
-    def encode_line(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
+    def encode_batch_request(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
         """Encode the request as `reply` would send it; also the settings as sent."""
         return self._encode_request(messages, settings)
 
     @contextlib.contextmanager
-    def _translate_errors(self, seconds: float) -> Iterator[None]:
+    def _translate_errors(self, timeout_seconds: float) -> Iterator[None]:
         """Translate the SDK's errors, its transport's, and any that it stumbles over."""
         import httpx2
 
         try:
             yield
         except self._sdk.APITimeoutError:
-            raise self._endpoint.timeout_error(seconds) from None
+            raise self._endpoint.timeout_error(timeout_seconds) from None
         except self._sdk.APIError as error:
             raise self._translate_error(error, Settings()) from None
         except TimeoutError:
-            raise self._endpoint.timeout_error(seconds) from None
+            raise self._endpoint.timeout_error(timeout_seconds) from None
         except (httpx2.TransportError, httpx2.DecodingError) as error:
             raise self._connection_error(error) from None
         except (httpx2.HTTPError, ValueError, TypeError, AttributeError, RecursionError):
@@ -257,7 +261,7 @@ class ChatSystem(HostedSystem):
 
     def _encode_request(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
         """Encode the request; also the settings as sent."""
-        fields, sent = self._request_options(settings)
+        fields, sent = self._request_fields_and_sent_settings(settings)
         fields |= {"model": self.model} | self._extra_fields(messages, settings)
         marked = self._breakpoint_positions(messages)
         turns = b",".join(
@@ -278,8 +282,8 @@ class ChatSystem(HostedSystem):
                 error.status_code,
                 error.body,
                 wait,
-                structured=settings.json_schema is not None,
-                location=error.response.headers.get("location"),
+                schema_requested=settings.json_schema is not None,
+                redirect_location=error.response.headers.get("location"),
             )
         if isinstance(error, self._sdk.APIConnectionError):
             return self._connection_error(error.__cause__ or error)
@@ -294,7 +298,7 @@ class ChatSystem(HostedSystem):
         """Tell whether an error is about an account without credit."""
 
     @abc.abstractmethod
-    def _read(self, answer: dict[str, Any], sent: dict[str, Any]) -> Reply:
+    def _parse_reply(self, body: dict[str, Any], sent_settings: dict[str, Any]) -> Reply:
         """Read an answer, in which anything may be missing or odd."""
 
     async def close(self) -> None:
@@ -326,7 +330,7 @@ class ChatSystem(HostedSystem):
                 raise self._endpoint.setup_authentication_error(401, error.body) from None
             if elsewhere := self._endpoint.redirect_error(error.status_code, error.response.headers.get("location")):
                 raise elsewhere from None
-            return self._endpoint.list_failure_reason(error.status_code, error.body)
+            return self._endpoint.model_list_failure_reason(error.status_code, error.body)
         except (self._sdk.APIError, ValueError, RecursionError):
             return UNREADABLE
         # A wrong address often answers with a web page, over which the SDKs' own lists stumble.
@@ -335,39 +339,44 @@ class ChatSystem(HostedSystem):
             return UNREADABLE
         return {str(entry["id"]): entry for entry in entries if isinstance(entry, dict) and entry.get("id")}
 
-    async def _retrieve_model(self, models: Iterable[str]) -> dict[str, Any] | None:
+    async def _fetch_unlisted_model_entry(self, listed_models: Iterable[str]) -> dict[str, Any] | None:
         if self.listing.complete:
-            raise self._endpoint.unknown_model_error(self.model, models)
+            raise self._endpoint.unknown_model_error(self.model, listed_models)
         path = f"{self.listing.path}/{quote(self.model, safe='')}"
         try:
             entry = await self._client.get(path, cast_to=object, options={"timeout": self.look_up_seconds})
         except self._sdk.NotFoundError as error:
             if self.listing.unknown(error):
-                raise self._endpoint.unknown_model_error(self.model, models) from None
+                raise self._endpoint.unknown_model_error(self.model, listed_models) from None
             return None
         except (self._sdk.APIError, ValueError, RecursionError):
             return None
         return entry if isinstance(entry, dict) else None
 
-    def _read_entry(self, entry: dict[str, Any]) -> Readiness:
+    def _parse_model_entry(self, entry: dict[str, Any]) -> Readiness:
         return Readiness(
             context=next(
-                (size for name in self.listing.context if (size := parse_token_count(_field_value(entry, name)))), None
+                (
+                    size
+                    for name in self.listing.context
+                    if (size := parse_token_count(_dotted_field_value(entry, name)))
+                ),
+                None,
             ),
             # The day alone, also of "2026-10-23T00:00:00Z".
             shutdown=str(entry.get(self.listing.shutdown) or "")[:10] or None,
         )
 
 
-def _encode_message(message: Message, mark: bytes) -> bytes:
+def _encode_message(message: Message, cache_mark: bytes) -> bytes:
     """Encode one message; a `mark` makes its end a cache breakpoint."""
     content = message.content_json
-    if mark:
-        content = b'[{"type":"text","text":%s,%s}]' % (content, mark)
+    if cache_mark:
+        content = b'[{"type":"text","text":%s,%s}]' % (content, cache_mark)
     return b'{"role":"%s","content":%s}' % (message.role.encode(), content)
 
 
-def find_prefix_ends(messages: Sequence[Message]) -> tuple[list[int], bool]:
+def find_prefix_ends_and_continuation(messages: Sequence[Message]) -> tuple[list[int], bool]:
     """Return the positions of the ends of shared prefixes, and whether the conversation goes on after the last one.
 
     It does not where every question starts from the document again.
@@ -390,15 +399,15 @@ async def split_lines(chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
         yield remainder
 
 
-def _field_value(entry: dict[str, Any], name: str) -> object:
+def _dotted_field_value(entry: dict[str, Any], dotted_name: str) -> object:
     """Return the value of a field; in a name with dots, of a field of an inner object."""
-    *within, last = name.split(".")
+    *within, last = dotted_name.split(".")
     for outer in within:
-        entry = inner_object(entry, outer)
+        entry = inner_object_or_empty(entry, outer)
     return entry.get(last)
 
 
-def inner_object(value: object, name: str) -> dict[str, Any]:
+def inner_object_or_empty(value: object, field_name: str) -> dict[str, Any]:
     """Return the object in a field of an object; empty for anything else."""
-    inner = value.get(name) if isinstance(value, dict) else None
+    inner = value.get(field_name) if isinstance(value, dict) else None
     return inner if isinstance(inner, dict) else {}

@@ -36,21 +36,23 @@ _DECISIVE = (
 _TOKENS = ("tokenizer.json", "added_tokens.json", "tokenizer_config.json")
 
 
-def find_reasoning_parser(model: str, flags: Sequence[str]) -> str:
+def find_reasoning_parser(model: str, server_flags: Sequence[str]) -> str:
     """Return vLLM's name of the parser for a model in a folder here or in the Hugging Face cache; empty if unsure.
 
     `flags` are the user's own for the server.
     """
-    flag_names = [flag.partition("=")[0].replace("_", "-") for flag in flags if flag.startswith("--")]
+    flag_names = [flag.partition("=")[0].replace("_", "-") for flag in server_flags if flag.startswith("--")]
     folder = None if any(flag.startswith(_DECISIVE) for flag in flag_names) else _model_folder(model)
     if folder is None:
         return ""
-    settings = _read_json(folder / "tokenizer_config.json")
+    settings = _read_json_or_empty(folder / "tokenizer_config.json")
     template = _read_chat_template(folder, settings)
     if _OPEN not in template or not _has_reasoning_tokens(folder):
         return ""
     texts = {name: _token_text(settings.get(name)) for name in ("bos_token", "eos_token", "pad_token", "unk_token")}
-    turn, without = (_render_turn(template, texts | switches) for switches in ({}, {"enable_thinking": False}))
+    turn, without = (
+        _render_start_of_model_turn(template, texts | switches) for switches in ({}, {"enable_thinking": False})
+    )
     # It opens the thoughts itself, or closes them at once where they are switched off, which they are not by default.
     thinks = turn.endswith(_OPEN) or (bool(turn) and not turn.endswith(_CLOSE) and without.endswith(_CLOSE))
     return next((parser for mark, parser in _FAMILIES if mark in turn or mark in template), "") if thinks else ""
@@ -70,7 +72,7 @@ def _model_folder(model: str) -> Path | None:
         return None
 
 
-def _read_text(path: Path) -> str:
+def _read_text_or_empty(path: Path) -> str:
     """Return the text of a file; empty where there is none that can be read."""
     try:
         return path.read_text(encoding="utf-8") if path.stat().st_size <= JSON.size else ""
@@ -78,24 +80,26 @@ def _read_text(path: Path) -> str:
         return ""
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def _read_json_or_empty(path: Path) -> dict[str, Any]:
     try:
-        fields = json.loads(_read_text(path) or "{}")
+        fields = json.loads(_read_text_or_empty(path) or "{}")
     except (ValueError, RecursionError):
         return {}
     return fields if isinstance(fields, dict) else {}
 
 
-def _read_chat_template(folder: Path, settings: dict[str, Any]) -> str:
+def _read_chat_template(folder: Path, tokenizer_settings: dict[str, Any]) -> str:
     """Return the chat template; empty where there is none, or several."""
-    alone = _read_text(folder / "chat_template.jinja") or _read_json(folder / "chat_template.json").get("chat_template")
-    template = alone or settings.get("chat_template")
+    alone = _read_text_or_empty(folder / "chat_template.jinja") or _read_json_or_empty(
+        folder / "chat_template.json"
+    ).get("chat_template")
+    template = alone or tokenizer_settings.get("chat_template")
     return template if isinstance(template, str) else ""
 
 
 def _has_reasoning_tokens(folder: Path) -> bool:
     """Tell whether both marks are tokens of the model's, without which vLLM's parsers don't start."""
-    contents = [_read_text(folder / name) for name in _TOKENS]
+    contents = [_read_text_or_empty(folder / name) for name in _TOKENS]
     lists = [
         text for name, text in zip(_TOKENS, contents, strict=True) if name != _TOKENS[-1] or "added_tokens_" in text
     ]
@@ -110,7 +114,7 @@ def _token_text(token: Any) -> str:
     return token if isinstance(token, str) else ""
 
 
-def _render_turn(template: str, values: dict[str, Any]) -> str:
+def _render_start_of_model_turn(template: str, template_variables: dict[str, Any]) -> str:
     """Return how the model's turn begins in a first question's prompt; empty where the template can't be rendered."""
     import jinja2
     from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -118,8 +122,8 @@ def _render_turn(template: str, values: dict[str, Any]) -> str:
     environment = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
     )
-    environment.globals |= {"raise_exception": _raise_refusal, "strftime_now": lambda _form: "2026-01-01"}
-    variables = {"messages": [{"role": "user", "content": "Hello"}], **values}
+    environment.globals |= {"raise_exception": _raise_template_error, "strftime_now": lambda _form: "2026-01-01"}
+    variables = {"messages": [{"role": "user", "content": "Hello"}], **template_variables}
     try:
         compiled = environment.from_string(template)
         prefix = compiled.render(**variables, add_generation_prompt=False)
@@ -128,5 +132,5 @@ def _render_turn(template: str, values: dict[str, Any]) -> str:
         return ""
 
 
-def _raise_refusal(message: str) -> None:
+def _raise_template_error(message: str) -> None:
     raise ValueError(message)

@@ -62,19 +62,21 @@ class Tariff:
 
     def cost(self, usage: Usage) -> float:
         """Return the dollars for one call, or for a sum of calls within the model's base tier."""
-        cost = self.share * self._full_price(usage)
+        cost = self.share * self._undiscounted_cost(usage)
         if usage.cached and self.cached_share != self.share:
-            cost += (self.cached_share - self.share) * self._full_price(
+            cost += (self.cached_share - self.share) * self._undiscounted_cost(
                 type(usage)(input=usage.cached, cached=usage.cached)
             )
         return cost
 
-    def _full_price(self, usage: Usage) -> float:
+    def _undiscounted_cost(self, usage: Usage) -> float:
         # Some servers count what came from the cache beside the input, not in it.
         usage = replace(usage, input=max(usage.input, usage.cached + usage.cache_write))
-        price = self.price or _flat_price(self.provider, self.model)
+        price = self.price or _find_untiered_price(self.provider, self.model)
         if price is None:
-            return _table_price(self.provider, self.model, usage.input, usage.cached, usage.cache_write, usage.output)
+            return _cost_by_price_tables(
+                self.provider, self.model, usage.input, usage.cached, usage.cache_write, usage.output
+            )
         cached = price.input if price.cached is None else price.cached
         written = price.input if price.cache_write is None else price.cache_write
         fresh = usage.input - usage.cached - usage.cache_write
@@ -82,27 +84,37 @@ class Tariff:
         return (dollars + usage.output * price.output) / 1e6
 
 
-def _table_price(
-    provider: str, model: str, tokens: int = 0, cached: int = 0, written: int = 0, output: int = 0
+def _cost_by_price_tables(
+    provider: str,
+    model: str,
+    input_tokens: int = 0,
+    cached_tokens: int = 0,
+    cache_write_tokens: int = 0,
+    output_tokens: int = 0,
 ) -> float:
     """Return the dollars by the tables of genai-prices."""
     from genai_prices import Usage as Priced
     from genai_prices import calc_price
 
-    priced = Priced(input_tokens=tokens, cache_read_tokens=cached, cache_write_tokens=written, output_tokens=output)
+    priced = Priced(
+        input_tokens=input_tokens,
+        cache_read_tokens=cached_tokens,
+        cache_write_tokens=cache_write_tokens,
+        output_tokens=output_tokens,
+    )
     return float(calc_price(priced, model, provider_id=provider).total_price)
 
 
 @cache
-def _flat_price(provider: str, model: str) -> Price | None:
+def _find_untiered_price(provider: str, model: str) -> Price | None:
     """Return a model's prices by these tables, which take half a millisecond for each call; None if they have tiers."""
     prices = []
     for size in (1_000, 100_000, 10_000_000):
         sizes = {
-            "input": _table_price(provider, model, tokens=size),
-            "output": _table_price(provider, model, output=size),
-            "cached": _table_price(provider, model, tokens=size, cached=size),
-            "cache_write": _table_price(provider, model, tokens=size, written=size),
+            "input": _cost_by_price_tables(provider, model, input_tokens=size),
+            "output": _cost_by_price_tables(provider, model, output_tokens=size),
+            "cached": _cost_by_price_tables(provider, model, input_tokens=size, cached_tokens=size),
+            "cache_write": _cost_by_price_tables(provider, model, input_tokens=size, cache_write_tokens=size),
         }
         prices.append({name: round(cost / size * 1e6, 9) for name, cost in sizes.items()})
     return Price(**prices[0], as_of="") if prices[0] == prices[1] == prices[2] else None
@@ -172,10 +184,10 @@ def make_estimate_counter() -> TokenCounter:
     return TokenCounter(f"estimate: {CHARACTERS_PER_TOKEN:g} characters a token", estimate_tokens, guess=True)
 
 
-def make_measured_counter(tokens: int, characters: int, by: str) -> TokenCounter:
+def make_measured_counter(tokens: int, characters: int, counted_by: str) -> TokenCounter:
     """Make a counter that goes by length, at the rate that the system itself measured on this document."""
     rate = characters / max(1, tokens)
-    label = f"{by}, {rate:.2f} characters a token on this document"
+    label = f"{counted_by}, {rate:.2f} characters a token on this document"
     return TokenCounter(label, lambda text: math.ceil(len(text) / rate), rate=rate)
 
 
@@ -190,11 +202,11 @@ def tiktoken_counter(model: str, *, offline: bool) -> TokenCounter | None:
         name = encoding_name_for_model(model)
     except KeyError:
         name = "o200k_base"
-    if offline and not _is_vocabulary_cached(name):
+    if offline and not _is_tiktoken_vocabulary_cached(name):
         return None
     # tiktoken downloads without a time-out of its own; a daemon thread may be left behind, a join can't hang.
     loaded: list[tiktoken.Encoding] = []
-    thread = threading.Thread(target=_load_encoding, args=(name, loaded), daemon=True)
+    thread = threading.Thread(target=_append_tiktoken_encoding, args=(name, loaded), daemon=True)
     thread.start()
     thread.join(_VOCABULARY_TIMEOUT)
     if not loaded:
@@ -203,16 +215,16 @@ def tiktoken_counter(model: str, *, offline: bool) -> TokenCounter | None:
     return TokenCounter(f"tiktoken {name}", lambda text: len(encoding.encode_ordinary(text)))
 
 
-def _load_encoding(name: str, into: list[object]) -> None:
+def _append_tiktoken_encoding(name: str, encodings: list[object]) -> None:
     import tiktoken
 
     try:
-        into.append(tiktoken.get_encoding(name))
+        encodings.append(tiktoken.get_encoding(name))
     except Exception:  # noqa: BLE001 - offline, blocked, damaged: whatever it is, the estimate takes over
         return
 
 
-def _is_vocabulary_cached(name: str) -> bool:
+def _is_tiktoken_vocabulary_cached(name: str) -> bool:
     """Tell whether tiktoken would find the vocabulary on disk (its own rule: SHA-1 of the address)."""
     folder = os.environ.get("TIKTOKEN_CACHE_DIR") or os.environ.get("DATA_GYM_CACHE_DIR")
     cache_folder = Path(folder) if folder else Path(tempfile.gettempdir()) / "data-gym-cache"

@@ -32,12 +32,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError, clip, nearest
+from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError, clip, name_suggestion
 from genaipa.files.certificates import explain_refused_certificate
 from genaipa.files.text import split_url
-from genaipa.systems.base import MAX_TOKENS, schema_error
-from genaipa.systems.provider import environment_keys, mask_keys, redact
-from genaipa.words import printable
+from genaipa.systems.base import MAX_TOKENS, unsupported_schema_error
+from genaipa.systems.provider import list_api_keys_in_environment, mask_keys, redact
+from genaipa.words import make_printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -139,11 +139,11 @@ class Endpoint:
         """Whether the environment's proxy applies: never to this machine."""
         return not is_loopback(self.address)
 
-    def format_one_line(self, text: str) -> str:
+    def redact_to_one_line(self, text: str) -> str:
         """Put a text on one line, without keys and request ids, cut to `LONGEST_MESSAGE`."""
         # Keys go before the text is cut, so that no part of one is left at the end.
-        text = mask_keys(text, environment_keys())[:_SEARCHED]
-        line = printable(" ".join(_REQUEST_ID.sub("…", redact(text, self.key)).split()))
+        text = mask_keys(text, list_api_keys_in_environment())[:_SEARCHED]
+        line = make_printable(" ".join(_REQUEST_ID.sub("…", redact(text, self.key)).split()))
         return line if len(line) <= LONGEST_MESSAGE else line[: LONGEST_MESSAGE - 1] + "…"
 
     def status_error(
@@ -152,8 +152,8 @@ class Endpoint:
         body: object,
         retry_after: float | None = None,
         *,
-        structured: bool = False,
-        location: str | None = None,
+        schema_requested: bool = False,
+        redirect_location: str | None = None,
     ) -> TransientError | PermanentError:
         """Return the error for an HTTP status and body (JSON or text); `structured` if a schema was asked for.
 
@@ -162,66 +162,70 @@ class Endpoint:
         text = error_text(body)
         if status in _UNAUTHORISED:
             return self.authentication_error(status, body)
-        hint = f" ({self._missing_suffix_hint()})" if status == _NOT_FOUND and self._missing_suffix_hint() else ""
-        message = self.format_one_line(f"{self.system} answered {status}{hint}: {text}")
+        hint = (
+            f" ({self._missing_url_suffix_hint()})" if status == _NOT_FOUND and self._missing_url_suffix_hint() else ""
+        )
+        message = self.redact_to_one_line(f"{self.system} answered {status}{hint}: {text}")
         if status in _REDIRECTS:
-            message = self._redirect_message(status, location)
+            message = self._redirect_message(status, redirect_location)
         if status in _FATAL:
             return self._fatal_error(message, _FATAL[status], status)
         if status in _OVERLOAD:
             kind = _OVERLOAD[status]
             return TransientError(message, kind=kind, status=status, retry_after=retry_after, overload=True)
-        text_and_words = f"{text} {' '.join(_error_words(body))}"[:_SEARCHED]
-        too_long = _is_too_long(text_and_words)
+        text_and_words = f"{text} {' '.join(_list_error_codes(body))}"[:_SEARCHED]
+        too_long = _says_prompt_too_long(text_and_words)
         is_transient = 500 <= status < 600 and status not in _NEVER and not (too_long and status == _FAULT)  # noqa: PLR2004
         if status in _TRY_AGAIN or is_transient:
             return TransientError(message, kind="server", status=status, retry_after=retry_after)
-        if structured and _SCHEMA.search(text[:_SEARCHED]):
-            return schema_error(self.system, self.format_one_line(text), status)
+        if schema_requested and _SCHEMA.search(text[:_SEARCHED]):
+            return unsupported_schema_error(self.system, self.redact_to_one_line(text), status)
         message = f"{clip(message, _BEFORE_HELP)} ({_HELP})" if too_long else message
         return PermanentError(message, kind="context-length" if too_long else "bad-request", status=status)
 
     def find_stated_error(
-        self, body: object, headers: Mapping[str, str], *, structured: bool = False
+        self, body: object, headers: Mapping[str, str], *, schema_requested: bool = False
     ) -> TransientError | PermanentError | None:
         """Return the error that the body of a success states; None for a body without one."""
         error = body.get("error") if isinstance(body, dict) else None
         if not error:
             return None
         detail = error if isinstance(error, dict) else {}
-        words, wait = _error_words(body), read_retry_delay(headers)
+        words, wait = _list_error_codes(body), read_retry_delay(headers)
         if "insufficient_quota" in words:
             return self.quota_error(STATUS_BY_WORD["insufficient_quota"], body)
-        stated = [_http_status(detail.get(name)) for name in ("code", "status", "status_code", "http_status")]
+        stated = [
+            _parse_http_error_status(detail.get(name)) for name in ("code", "status", "status_code", "http_status")
+        ]
         status = next(filter(None, [*stated, *map(STATUS_BY_WORD.get, words)]), None)
-        if status is None and not _is_too_long(error_text(body)[:_SEARCHED]):
-            message = self.format_one_line(f"{self.system} answered with an error: {error_text(body)}")
+        if status is None and not _says_prompt_too_long(error_text(body)[:_SEARCHED]):
+            message = self.redact_to_one_line(f"{self.system} answered with an error: {error_text(body)}")
             return TransientError(message, kind="server", retry_after=wait)
         if wait is None and isinstance(metadata := detail.get("metadata"), dict):
             passed = metadata.get("headers")
             wait = read_retry_delay(
                 {str(k).lower(): str(v) for k, v in passed.items()} if isinstance(passed, dict) else {}
             )
-        return self.status_error(status or 400, body, wait, structured=structured)
+        return self.status_error(status or 400, body, wait, schema_requested=schema_requested)
 
-    def redirect_error(self, status: int, location: str | None) -> NotReadyError | None:
+    def redirect_error(self, status: int, redirect_location: str | None) -> NotReadyError | None:
         """Return the error of a server that redirects before the run; None for any other status."""
         if status not in _REDIRECTS:
             return None
-        return NotReadyError(self._redirect_message(status, location), kind="bad-request", status=status)
+        return NotReadyError(self._redirect_message(status, redirect_location), kind="bad-request", status=status)
 
-    def _redirect_message(self, status: int, location: str | None) -> str:
+    def _redirect_message(self, status: int, redirect_location: str | None) -> str:
         try:
             # Without what may be a secret in it.
-            to = urllib.parse.urljoin(f"{self.address}/", location or "").partition("?")[0]
+            to = urllib.parse.urljoin(f"{self.address}/", redirect_location or "").partition("?")[0]
         except ValueError:
             to = "what is no address"
         message = (
             f"{self.system} answered {status}: {self.address} redirects to {to}, which gets neither key nor document"
         )
-        return self.format_one_line(f"{message}; if that is the right server, set {self.address_variable} to it.")
+        return self.redact_to_one_line(f"{message}; if that is the right server, set {self.address_variable} to it.")
 
-    def _missing_suffix_hint(self) -> str:
+    def _missing_url_suffix_hint(self) -> str:
         """Hint at an address without its usual end."""
         path = urllib.parse.urlsplit(self.address).path
         return (
@@ -235,12 +239,12 @@ class Endpoint:
         return urllib.parse.urlsplit(self.address).netloc.rpartition("@")[2]
 
     @property
-    def _address_text(self) -> str:
-        proxy = find_proxy(self.address)
+    def _address_with_proxy(self) -> str:
+        proxy = find_proxy_variable_and_address(self.address)
         return f"{self.address} through the proxy {proxy[1]} ({proxy[0]})" if proxy else self.address
 
     def _fatal_error(self, message: str, kind: str, status: int) -> PermanentError:
-        return PermanentError(self.format_one_line(message), kind=kind, status=status, fatal=True)
+        return PermanentError(self.redact_to_one_line(message), kind=kind, status=status, fatal=True)
 
     def quota_error(self, status: int, body: object) -> PermanentError:
         """Return the error of an account without credit."""
@@ -260,54 +264,58 @@ class Endpoint:
     def connection_error(self, cause: object) -> TransientError:
         """Return the error of a failed or broken connection."""
         if refused := explain_refused_certificate(cause, self._host_name):
-            return TransientError(self.format_one_line(f"{self.system}: {refused}."), kind="connection")
-        message = f"{self.system}: the connection to {self._address_text} failed ({cause})."
-        return TransientError(self.format_one_line(message), kind="connection")
+            return TransientError(self.redact_to_one_line(f"{self.system}: {refused}."), kind="connection")
+        message = f"{self.system}: the connection to {self._address_with_proxy} failed ({cause})."
+        return TransientError(self.redact_to_one_line(message), kind="connection")
 
     def protocol_error(self, problem: str, *body: object) -> TransientError:
         """Return the error of an answer that breaks the protocol, with the kind and the first words of its `body`."""
         excerpt = f" ({_describe_body_beginning(body[0])})" if body else ""
-        return TransientError(self.format_one_line(f"{self.system} sent {problem}{excerpt}."), kind="malformed-reply")
+        return TransientError(
+            self.redact_to_one_line(f"{self.system} sent {problem}{excerpt}."), kind="malformed-reply"
+        )
 
     def unreachable_error(self, cause: object) -> NotReadyError:
         """Return the error of a server that does not answer before the run."""
         if refused := explain_refused_certificate(cause, self._host_name):
-            return NotReadyError(self.format_one_line(f"{self.system}: {refused}."), kind="connection")
-        proxy = find_proxy(self.address)
+            return NotReadyError(self.redact_to_one_line(f"{self.system}: {refused}."), kind="connection")
+        proxy = find_proxy_variable_and_address(self.address)
         target, variable = ("proxy", proxy[0]) if proxy else ("address", self.address_variable)
-        message = f"nothing answers at {self._address_text} ({cause}); is the {target} right? {variable} sets it."
-        return NotReadyError(self.format_one_line(f"{self.system}: {message}"), kind="connection")
+        message = f"nothing answers at {self._address_with_proxy} ({cause}); is the {target} right? {variable} sets it."
+        return NotReadyError(self.redact_to_one_line(f"{self.system}: {message}"), kind="connection")
 
     def setup_authentication_error(self, status: int, body: object) -> NotReadyError:
         """Return the error of a key refused before the run."""
         message = f"{self.address} refuses the key in {self.key_variable} ({status}): {error_text(body)}"
-        return NotReadyError(self.format_one_line(f"{self.system}: {message}"), kind="authentication", status=status)
+        return NotReadyError(self.redact_to_one_line(f"{self.system}: {message}"), kind="authentication", status=status)
 
     def unknown_model_error(self, model: str, models: Iterable[str]) -> NotReadyError:
         """Return the error of a model that the server denies having."""
-        message = f"{self.system}: {self.address} has no model '{model}'{nearest(model, models)}"
-        return NotReadyError(self.format_one_line(message), kind="not-found", status=_NOT_FOUND)
+        message = f"{self.system}: {self.address} has no model '{model}'{name_suggestion(model, models)}"
+        return NotReadyError(self.redact_to_one_line(message), kind="not-found", status=_NOT_FOUND)
 
-    def missing_model_note(self, model: str, models: Iterable[str]) -> str:
+    def unlisted_model_note(self, model: str, models: Iterable[str]) -> str:
         """Return a note on a model that the server neither lists nor denies."""
-        return self.format_one_line(f"{self.address} does not list the model '{model}'{nearest(model, models)}")
+        return self.redact_to_one_line(
+            f"{self.address} does not list the model '{model}'{name_suggestion(model, models)}"
+        )
 
-    def list_failure_reason(self, status: int, body: object) -> str:
+    def model_list_failure_reason(self, status: int, body: object) -> str:
         """Return why a server lists no models, in its words; empty for a server that never lists any."""
         return "" if status in _LISTS_NOTHING else f"{status}: {error_text(body)}"
 
-    def missing_list_note(self, reason: object) -> str:
+    def missing_model_list_note(self, reason: object) -> str:
         """Return a note on a server whose models can't be listed."""
-        reason = f"{reason}; {self._missing_suffix_hint()}" if self._missing_suffix_hint() else reason
-        return self.format_one_line(
+        reason = f"{reason}; {self._missing_url_suffix_hint()}" if self._missing_url_suffix_hint() else reason
+        return self.redact_to_one_line(
             f"{self.address} does not list its models ({reason}), so '{self.system}' was not checked."
         )
 
 
-def require_sdk(system: str, provider: Provider, *more: str) -> None:
+def require_sdk(system: str, provider: Provider, *more_packages: str) -> None:
     """Raise a NotReadyError, naming the extra to install, if the SDK or one more package of it is missing."""
     try:
-        for package in (provider.sdk, *more):
+        for package in (provider.sdk, *more_packages):
             importlib.import_module(package)
     except ImportError:
         raise NotReadyError(
@@ -320,14 +328,14 @@ def find_endpoint(provider: Provider, system: str, address: str | None = None) -
 
     `address` overrides the variable for a server started here.
     """
-    server = provider.fill_server_variables(system)
+    server = provider.fill_server_in_variable_names(system)
     address = address or read_address(system, server.address) or server.default_address
     if not address:
         raise NotReadyError(
             f"{system} needs an address: set {server.address}, for example to http://localhost:8080/v1.",
             kind="missing-address",
         )
-    keys, variables = [read_key(system, key) for key in server.keys], " or ".join(server.keys)
+    keys, variables = [read_api_key(system, key) for key in server.keys], " or ".join(server.keys)
     key = next(filter(None, keys), None)
     if key is None and needs_key(server, address):
         raise NotReadyError(
@@ -346,7 +354,7 @@ def read_variable(name: str) -> str | None:
     return os.environ.get(name, "").strip() or None
 
 
-def read_key(system: str, variable: str) -> str | None:
+def read_api_key(system: str, variable: str) -> str | None:
     """Return the key in an environment variable; None if unset; NotReadyError if no request can carry it."""
     key = read_variable(variable)
     bad_position = next((position for position, sign in enumerate(key or "", 1) if not "!" <= sign <= "~"), None)
@@ -359,12 +367,12 @@ def read_key(system: str, variable: str) -> str | None:
     return key
 
 
-def read_words(name: str) -> list[str]:
+def split_environment_variable(variable: str) -> list[str]:
     """Return the value of an environment variable, split as by a shell; UsageError if a shell couldn't."""
     try:
-        return shlex.split(read_variable(name) or "")
+        return shlex.split(read_variable(variable) or "")
     except ValueError as error:
-        raise UsageError(f"{name} can't be split into words ({str(error).lower()}); mend its quotes.") from None
+        raise UsageError(f"{variable} can't be split into words ({str(error).lower()}); mend its quotes.") from None
 
 
 def read_address(system: str, variable: str) -> str | None:
@@ -396,7 +404,7 @@ def is_loopback(address: str) -> bool:
         return False
 
 
-def find_proxy(address: str) -> tuple[str, str] | None:
+def find_proxy_variable_and_address(address: str) -> tuple[str, str] | None:
     """Return the variable and the address (without password) of the proxy for a URL; None without one."""
     from urllib.request import proxy_bypass
 
@@ -437,7 +445,7 @@ def select_sampling_options(settings: Settings, accepts: AbstractSet[str], field
     return {name: options[name] for name in fields if name in options and name in accepts}
 
 
-def _error_words(body: object) -> list[str]:
+def _list_error_codes(body: object) -> list[str]:
     """Return the words by which a body names its error: code, type and status, without sentences."""
     inner = body.get("error") if isinstance(body, dict) else None
     fields = [part for part in (inner, body) if isinstance(part, dict)]
@@ -445,12 +453,14 @@ def _error_words(body: object) -> list[str]:
     return [word for word in values if isinstance(word, str) and " " not in word]
 
 
-def _is_too_long(text: str) -> bool:
+def _says_prompt_too_long(error_message: str) -> bool:
     """Tell whether a server's words say that the prompt is longer than the model takes."""
-    return bool(_TOO_LONG.search(text) or (_TOO_MANY.search(text) and not _OF_REPLY.search(text)))
+    return bool(
+        _TOO_LONG.search(error_message) or (_TOO_MANY.search(error_message) and not _OF_REPLY.search(error_message))
+    )
 
 
-def _http_status(code: object) -> int | None:
+def _parse_http_error_status(code: object) -> int | None:
     """Return the HTTP status that a code is; None for any other."""
     number = int(code) if isinstance(code, str) and code.isdecimal() and len(code) == 3 else code  # noqa: PLR2004
     return number if type(number) is int and 400 <= number < 600 else None  # noqa: PLR2004 - errors

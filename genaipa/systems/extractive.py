@@ -18,17 +18,17 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from genaipa.languages.catalog import ends_sentence
+from genaipa.languages.catalog import mark_ends_sentence
 from genaipa.languages.language import CAPITAL, ENDS, STOPS, UNCASED
 from genaipa.policies.reading import read_markdown
 from genaipa.policies.search import (
     HALF,
     WORD,
-    build_word_index,
-    content_words,
+    build_bm25_index,
     count_words,
     language_to_search,
-    question_words,
+    stem_content_words,
+    stem_question_words,
 )
 from genaipa.policies.sections import find_sections
 from genaipa.systems.base import BuiltinSystem, Passage, Reply
@@ -85,7 +85,7 @@ class ExtractiveSystem(BuiltinSystem):
     def __init__(self, *, name: str = "extractive") -> None:
         super().__init__(name=name)
 
-    async def answer(self, messages: Sequence[Message], settings: Settings) -> Reply:  # noqa: ARG002 - it has none
+    async def reply_to_last_message(self, messages: Sequence[Message], settings: Settings) -> Reply:  # noqa: ARG002 - it has none
         """Quote, summarise or acknowledge, as the last message asks; equal messages get equal replies."""
         last = messages[-1]
         if last.purpose in {"introduction", "part"}:
@@ -93,7 +93,7 @@ class ExtractiveSystem(BuiltinSystem):
         document = "".join(message.carries for message in messages if message.purpose in {"introduction", "part"})
         if last.purpose == "summary-request":
             return _make_reply(summarise_document(document))
-        question = _strip_names(last.carries or last.content, messages)
+        question = _strip_introduced_names(last.carries or last.content, messages)
         sentences = _find_best_sentences(document, question)
         return _make_reply(
             _quote_sentences(document, sentences),
@@ -105,7 +105,7 @@ def _make_reply(text: str, passages: tuple[Passage, ...] = ()) -> Reply:
     return Reply(text, model=MODEL, passages=passages)
 
 
-def _strip_names(question: str, messages: Sequence[Message]) -> str:
+def _strip_introduced_names(question: str, messages: Sequence[Message]) -> str:
     """Return the question without the names that introduced the document ("Does ACME …", "… the GDPR fines").
 
     They say whose document it is, not what is asked about it, and where the document says "we" they would outweigh
@@ -123,7 +123,11 @@ def answer_from_document(document: str, question: str) -> str:
 
 
 def _find_best_sentences(document: str, question: str) -> list[Sentence]:
-    return [] if document.strip() in {"", NO_SUMMARY} else _build_index(document).find_best(question)
+    return (
+        []
+        if document.strip() in {"", NO_SUMMARY}
+        else _build_sentence_index(document).find_answering_sentences(question)
+    )
 
 
 def _quote_sentences(document: str, sentences: Iterable[Sentence]) -> str:
@@ -132,7 +136,7 @@ def _quote_sentences(document: str, sentences: Iterable[Sentence]) -> str:
     lines, lead = [], ""
     for sentence in sentences:
         before = f'"{sentence.lead}" ' if sentence.lead not in {"", lead} else ""
-        lines.append(f'{before}"{sentence.text}"{_format_label(sentence.label, "()")}')
+        lines.append(f'{before}"{sentence.text}"{_format_section_label(sentence.label, "()")}')
         lead = sentence.lead
     return "\n".join(lines) or language_to_search(document).not_said
 
@@ -141,11 +145,14 @@ def summarise_document(document: str) -> str:
     """Return about 350 words in the document's own sentences, in its order, as a list, each with its section."""
     if not document.strip():
         return NO_SUMMARY
-    chosen = _build_index(document).choose_central_sentences(SUMMARY_WORDS)
-    return "\n".join(f"- {sentence.text}{_format_label(sentence.label, '[]')}" for sentence in chosen) or NO_SUMMARY
+    chosen = _build_sentence_index(document).choose_central_sentences(SUMMARY_WORDS)
+    return (
+        "\n".join(f"- {sentence.text}{_format_section_label(sentence.label, '[]')}" for sentence in chosen)
+        or NO_SUMMARY
+    )
 
 
-def _format_label(label: str, brackets: str) -> str:
+def _format_section_label(label: str, brackets: str) -> str:
     return f" {brackets[0]}{label}{brackets[1]}" if label else ""
 
 
@@ -173,10 +180,10 @@ def split_sentences(document: str) -> list[Sentence]:
     """
     sections, language = find_sections(document), language_to_search(document)
     reading = read_markdown(document)
-    starts = [reading.place(section.start) for section in sections]
+    starts = [reading.plain_position(section.start) for section in sections]
     sentences: list[Sentence] = []
     lead, led_by, before = "", "", ""
-    for start, end, mark in _split_blocks(reading.text, set(starts)):
+    for start, end, mark in _find_paragraphs_and_list_items(reading.text, set(starts)):
         if mark != before and sentences and sentences[-1].text.endswith(":"):
             lead, led_by = sentences.pop().text, before
         elif mark in {"", led_by}:
@@ -185,11 +192,13 @@ def split_sentences(document: str) -> list[Sentence]:
         for first, last in _sentence_bounds(reading.text, start, end, language):
             at = bisect_right(starts, first) - 1
             label, title = (sections[at].label, sections[at].title) if at >= 0 else ("", "")
-            sentences.append(Sentence(reading.text[first:last], label, title, at, lead, *reading.span(first, last)))
+            sentences.append(
+                Sentence(reading.text[first:last], label, title, at, lead, *reading.source_span(first, last))
+            )
     return sentences
 
 
-def _split_blocks(document: str, heading_starts: set[int]) -> list[tuple[int, int, str]]:
+def _find_paragraphs_and_list_items(document: str, heading_starts: set[int]) -> list[tuple[int, int, str]]:
     """Return start, end and mark ("-", "1.", "(a)", none) of every paragraph and list item; headings are left out."""
     blocks: list[tuple[int, int, str]] = []
     goes_on = False
@@ -214,7 +223,7 @@ def _sentence_bounds(document: str, start: int, end: int, language: Language) ->
     ends = [
         mark.end()
         for mark in _END.finditer(document, start, end)
-        if ends_sentence(block, mark.start() - start, short, language)
+        if mark_ends_sentence(block, mark.start() - start, short, language)
     ]
     for before, after in pairwise([start, *ends, end]):
         text = document[before:after]
@@ -223,7 +232,7 @@ def _sentence_bounds(document: str, start: int, end: int, language: Language) ->
 
 
 @lru_cache(maxsize=16)
-def _build_index(document: str) -> SearchableSentences:
+def _build_sentence_index(document: str) -> SearchableSentences:
     return SearchableSentences(document)
 
 
@@ -246,56 +255,56 @@ class SearchableSentences:
         self._sentence_counts = Counter(word for words in self._search_words for word in set(words))
 
     def _content_words(self, text: str) -> list[str]:
-        return content_words(text, self._language)
+        return stem_content_words(text, self._language)
 
     @cached_property
-    def _sentence_index(self) -> Any:
-        return build_word_index(self._search_words)
+    def _sentence_bm25_index(self) -> Any:
+        return build_bm25_index(self._search_words)
 
     @cached_property
-    def _passage_index(self) -> Any:
-        return build_word_index([self._passage_words(position) for position in range(len(self.sentences))])
+    def _passage_bm25_index(self) -> Any:
+        return build_bm25_index([self._words_around_sentence(position) for position in range(len(self.sentences))])
 
-    def _passage_words(self, position: int) -> list[str]:
+    def _words_around_sentence(self, position: int) -> list[str]:
         """Return the words of a sentence and of its neighbours in the same section."""
         section = self.sentences[position].section
         around = range(max(0, position - NEIGHBOURS), min(len(self.sentences), position + NEIGHBOURS + 1))
         neighbours = [near for near in around if near != position and self.sentences[near].section == section]
         return self._search_words[position] + [word for near in neighbours for word in self._words[near]]
 
-    def find_best(self, question: str) -> list[Sentence]:
+    def find_answering_sentences(self, question: str) -> list[Sentence]:
         """Return up to three sentences that answer the question, in the document's order; none if it seems silent."""
-        words = question_words(question, self._language, self._sentence_counts)
+        words = stem_question_words(question, self._language, self._sentence_counts)
         if not words or not self.sentences:
             return []
         scores = (
-            self._sentence_index.get_scores(words) + PASSAGE_WEIGHT * self._passage_index.get_scores(words)
+            self._sentence_bm25_index.get_scores(words) + PASSAGE_WEIGHT * self._passage_bm25_index.get_scores(words)
         ).tolist()
         ranked = sorted(range(len(scores)), key=lambda position: -scores[position])
         chosen = [position for position in ranked[:QUOTES] if scores[position] >= NEAR_BEST * scores[ranked[0]]]
-        if max(self._question_share(words, position) for position in chosen) < SHARE_NEEDED:
+        if max(self._matched_share_of_question(words, position) for position in chosen) < SHARE_NEEDED:
             return []
         return [self.sentences[position] for position in sorted(chosen)]
 
-    def _question_share(self, question: list[str], position: int) -> float:
+    def _matched_share_of_question(self, words: list[str], position: int) -> float:
         """Return the share of the question that a sentence has: 0 to 1, rare words counting more."""
-        matched_weight = sum(self._word_rarity(word) for word in question if word in self._search_words[position])
-        return matched_weight / sum(map(self._word_rarity, question))
+        matched_weight = sum(self._word_rarity(word) for word in words if word in self._search_words[position])
+        return matched_weight / sum(map(self._word_rarity, words))
 
     def _word_rarity(self, word: str) -> float:
         sentences_with_word = self._sentence_counts[word]
         return math.log(1 + (len(self.sentences) - sentences_with_word + 0.5) / (sentences_with_word + 0.5))
 
-    def choose_central_sentences(self, budget: int) -> list[Sentence]:
+    def choose_central_sentences(self, word_budget: int) -> list[Sentence]:
         """Choose sentences of about `budget` words in all: from each stretch of the document the most central one.
 
         Central is the sentence whose words are the most frequent ones on average (SumBasic, Nenkova and Vanderwende
         2005); a word that was chosen counts for less afterwards, so that the next sentence says something else.
         """
-        candidates = [at for at, sentence in enumerate(self.sentences) if _is_statement(sentence.text)]
+        candidates = [at for at, sentence in enumerate(self.sentences) if _is_summary_sentence(sentence.text)]
         candidates = candidates or list(range(len(self.sentences)))
         lengths = [count_words(self.sentences[at].text, HALF) for at in candidates]
-        stretches = min(len(candidates), max(1, round(budget * len(candidates) / max(1, sum(lengths)))))
+        stretches = min(len(candidates), max(1, round(word_budget * len(candidates) / max(1, sum(lengths)))))
         total = self._sentence_counts.total()
         weight = {word: count / total for word, count in self._sentence_counts.items()}
         chosen: list[Sentence] = []
@@ -308,7 +317,7 @@ class SearchableSentences:
         return chosen
 
 
-def _is_statement(text: str) -> bool:
+def _is_summary_sentence(text: str) -> bool:
     """Tell whether a sentence can stand alone in a summary: neither a fragment, nor a list's lead-in, nor endless."""
     begun = text[0].isalpha() and not text[0].islower()
     ended = text[-1] in f"{ENDS}{STOPS}".replace("?", "")

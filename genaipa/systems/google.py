@@ -21,8 +21,8 @@ from genaipa.systems.base import (
     Reply,
     Settings,
     Usage,
-    mark_unclear_submission,
-    strip_length_bounds,
+    mark_submission_errors_unclear,
+    strip_max_length_and_items,
 )
 from genaipa.systems.chat import (
     BATCH_SECONDS,
@@ -30,7 +30,7 @@ from genaipa.systems.chat import (
     MAX_LINE_BYTES,
     MAX_LISTED_BATCHES,
     HostedSystem,
-    inner_object,
+    inner_object_or_empty,
 )
 from genaipa.systems.endpoint import UNREADABLE, error_text, parse_token_count, read_retry_delay
 from genaipa.systems.provider import Provider
@@ -81,7 +81,7 @@ class GoogleSystem(HostedSystem):
 
     _transport: httpx2.AsyncClient
 
-    def _make_client(self) -> None:
+    def _set_sdk_client(self) -> None:
         from google import genai
 
         from genaipa.files.certificates import ssl_context
@@ -89,7 +89,7 @@ class GoogleSystem(HostedSystem):
         # Of a reply's finish that it doesn't know yet, the SDK warns whoever looks at the terminal.
         warnings.filterwarnings("ignore", r".* is not a valid \w+$", module=r"google\.genai")
         # With an aiohttp session of its own making the SDK would wait up to ten seconds and ask again without a word.
-        self._transport = self._make_connections()
+        self._transport = self._make_http_client()
         # For clients of its own, which we don't use, the SDK would find out three times whom to trust.
         verify = ssl_context()
         options = genai.types.HttpOptions(
@@ -114,12 +114,12 @@ class GoogleSystem(HostedSystem):
                 raise self._endpoint.setup_authentication_error(error.code, error.details) from None
             if elsewhere := self._endpoint.redirect_error(error.code, _redirect_location(error)):
                 raise elsewhere from None
-            return self._endpoint.list_failure_reason(error.code, error.details)
+            return self._endpoint.model_list_failure_reason(error.code, error.details)
         except (httpx2.DecodingError, *_STUMBLES):
             return UNREADABLE
         return {(entry.name or "").removeprefix("models/"): entry.model_dump() for entry in listed}
 
-    async def _retrieve_model(self, models: Iterable[str]) -> dict[str, Any] | None:
+    async def _fetch_unlisted_model_entry(self, listed_models: Iterable[str]) -> dict[str, Any] | None:
         import httpx2
         from google.genai import errors
 
@@ -128,13 +128,13 @@ class GoogleSystem(HostedSystem):
             entry: dict[str, Any] = (await self._client.aio.models.get(model=self.model, config=options)).model_dump()
         except errors.APIError as error:
             if error.status == "NOT_FOUND":
-                raise self._endpoint.unknown_model_error(self.model, models) from None
+                raise self._endpoint.unknown_model_error(self.model, listed_models) from None
             return None
         except (httpx2.HTTPError, *_STUMBLES):
             return None
         return entry
 
-    def _read_entry(self, entry: dict[str, Any]) -> Readiness:
+    def _parse_model_entry(self, entry: dict[str, Any]) -> Readiness:
         return Readiness(context=parse_token_count(entry.get("input_token_limit")) or None)
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
@@ -149,9 +149,9 @@ class GoogleSystem(HostedSystem):
         with self._translate_errors(settings):
             async with asyncio.timeout(settings.timeout):
                 answer = await self._client.aio.models.generate_content(model=self.model, contents="-", config=config)
-            return self._read_answer(answer.sdk_http_response, sent)
+            return self._parse_reply_unless_error(answer.sdk_http_response, sent)
 
-    def _read_answer(self, response: types.HttpResponse, sent: dict[str, Any]) -> Reply:
+    def _parse_reply_unless_error(self, response: types.HttpResponse, sent_settings: dict[str, Any]) -> Reply:
         """Read an answer, unless it is an error, whatever its status."""
         try:
             answer = json.loads((response.body or "").lstrip("\ufeff"))
@@ -159,15 +159,17 @@ class GoogleSystem(HostedSystem):
             raise self._endpoint.protocol_error("an answer that is not JSON", response.body) from None
         wait = _retry_delay(response.headers or {}, answer)
         headers = {} if wait is None else {"retry-after": str(wait)}
-        if "API key not valid" in error_text(inner_object(answer, "error")):
+        if "API key not valid" in error_text(inner_object_or_empty(answer, "error")):
             raise self._endpoint.authentication_error(_STATUSES[16], answer)
-        if error := self._endpoint.find_stated_error(answer, headers, structured=bool(sent.get("json_schema"))):
+        if error := self._endpoint.find_stated_error(
+            answer, headers, schema_requested=bool(sent_settings.get("json_schema"))
+        ):
             raise error
-        return self._read(answer if isinstance(answer, dict) else {}, sent)
+        return self._parse_reply(answer if isinstance(answer, dict) else {}, sent_settings)
 
     def _schema_fields(self, schema: dict[str, Any]) -> dict[str, Any]:
         # Gemini has no maxLength, and refuses a schema with several maxItems for its many states.
-        return {"response_mime_type": "application/json", "response_json_schema": strip_length_bounds(schema)}
+        return {"response_mime_type": "application/json", "response_json_schema": strip_max_length_and_items(schema)}
 
     def _request_config(
         self, messages: Sequence[Message], settings: Settings
@@ -175,7 +177,7 @@ class GoogleSystem(HostedSystem):
         """Make the SDK's configuration; also the settings as sent."""
         from google.genai import types
 
-        options, sent = self._request_options(settings)
+        options, sent = self._request_fields_and_sent_settings(settings)
         contents = [{"role": _ROLES[message.role], "parts": [{"text": message.content}]} for message in messages]
         config = types.GenerateContentConfig(
             **options,
@@ -217,19 +219,19 @@ class GoogleSystem(HostedSystem):
             error.code,
             error.details,
             _retry_delay(getattr(error.response, "headers", None) or {}, error.details),
-            structured=structured,
-            location=_redirect_location(error),
+            schema_requested=structured,
+            redirect_location=_redirect_location(error),
         )
 
-    def _read(self, answer: dict[str, Any], sent: dict[str, Any]) -> Reply:
-        blocked = _enum_text(inner_object(answer, "promptFeedback").get("blockReason"))
-        candidates = answer.get("candidates")
+    def _parse_reply(self, body: dict[str, Any], sent_settings: dict[str, Any]) -> Reply:
+        blocked = _enum_text(inner_object_or_empty(body, "promptFeedback").get("blockReason"))
+        candidates = body.get("candidates")
         candidate = candidates[0] if isinstance(candidates, list) and candidates else None
         if not isinstance(candidate, dict) and not blocked:
-            raise self._endpoint.protocol_error("an answer without a reply in it", answer)
+            raise self._endpoint.protocol_error("an answer without a reply in it", body)
         finish_detail = _enum_text(candidate.get("finishReason")) if isinstance(candidate, dict) else blocked
         finish: Finish = _FINISH.get(finish_detail, "stop") if isinstance(candidate, dict) else "refusal"
-        pieces = inner_object(candidate, "content").get("parts")
+        pieces = inner_object_or_empty(candidate, "content").get("parts")
         texts = [
             (piece.get("thought") is True, piece["text"])
             for piece in (pieces if isinstance(pieces, list) else [pieces])
@@ -239,17 +241,17 @@ class GoogleSystem(HostedSystem):
             text="".join(text for thought, text in texts if not thought),
             thoughts="".join(text for thought, text in texts if thought),
             finish=finish,
-            usage=_read_usage(answer.get("usageMetadata")),
-            model=answer.get("modelVersion"),
-            sent=sent,
+            usage=_read_usage(body.get("usageMetadata")),
+            model=body.get("modelVersion"),
+            sent=sent_settings,
             finish_detail=finish_detail,
         )
 
     # -- batches: their lines in a file, since the SDK can't read all errors that inlined ones may end with --
 
-    def encode_line(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
+    def encode_batch_request(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
         """Encode the request as `reply` would send it; also the settings as sent."""
-        options, sent = self._request_options(settings)
+        options, sent = self._request_fields_and_sent_settings(settings)
         fields = {_to_camel_case(name): value for name, value in options.items()}
         turns = b",".join(
             b'{"role":"%s","parts":[{"text":%s}]}' % (_ROLES[message.role].encode(), message.content_json)
@@ -257,35 +259,40 @@ class GoogleSystem(HostedSystem):
         )
         return b'{"contents":[%s],"generationConfig":%s}' % (turns, json.dumps(fields).encode()), sent
 
-    async def submit(self, lines: Sequence[tuple[str, bytes]], mark: str) -> str:
+    async def submit(self, named_requests: Sequence[tuple[str, bytes]], batch_mark: str) -> str:
         """Hand in a batch: its file first, which is nothing yet, then the batch itself, once."""
-        content = b"".join(b'{"key":"%s","request":%s}\n' % (name.encode(), body) for name, body in lines)
-        upload: Any = {"name": _request_file_name(mark), "mime_type": "application/jsonl"} | _time_limit_options()
+        content = b"".join(b'{"key":"%s","request":%s}\n' % (name.encode(), body) for name, body in named_requests)
+        upload: Any = {
+            "name": _batch_file_name(batch_mark),
+            "mime_type": "application/jsonl",
+        } | _batch_timeout_options()
         with self._translate_errors(_ABOUT_BATCHES):
             file = await self._client.aio.files.upload(file=io.BytesIO(content), config=upload)
             name = str(file.name)
-        with mark_unclear_submission(), self._translate_errors(_ABOUT_BATCHES):
-            options = {"display_name": mark} | _time_limit_options()
+        with mark_submission_errors_unclear(), self._translate_errors(_ABOUT_BATCHES):
+            options = {"display_name": batch_mark} | _batch_timeout_options()
             batch = await self._client.aio.batches.create(model=self.model, src=name, config=options)
             return str(batch.name)
 
-    async def status(self, batch: str) -> BatchState:
+    async def status(self, batch_id: str) -> BatchState:
         """Look how far a batch is."""
         with self._translate_errors(_ABOUT_BATCHES):
-            state = _read_batch_state(await self._client.aio.batches.get(name=batch, config=_time_limit_options()))
-        return replace(state, failure=await self._batch_failure(batch)) if state.state == "failed" else state
+            state = _read_batch_state(
+                await self._client.aio.batches.get(name=batch_id, config=_batch_timeout_options())
+            )
+        return replace(state, failure=await self._fetch_batch_failure(batch_id)) if state.state == "failed" else state
 
-    async def _batch_failure(self, batch: str) -> NoReplyError:
+    async def _fetch_batch_failure(self, batch_id: str) -> NoReplyError:
         """Fetch why a batch failed, which the SDK leaves out of the answer."""
         with self._translate_errors(_ABOUT_BATCHES):
             answer = await self._transport.get(
-                f"{self._endpoint.address}/v1beta/{batch}",
+                f"{self._endpoint.address}/v1beta/{batch_id}",
                 headers={"x-goog-api-key": self._endpoint.key or ""},
                 timeout=BATCH_SECONDS,
             )
-            error = inner_object(answer.raise_for_status().json(), "error")
-        line_error = self._line_error(error, {})
-        message = self._endpoint.format_one_line(f"{self.name}: a batch failed: {error_text(error)}")
+            error = inner_object_or_empty(answer.raise_for_status().json(), "error")
+        line_error = self._result_line_error(error, {})
+        message = self._endpoint.redact_to_one_line(f"{self.name}: a batch failed: {error_text(error)}")
         if isinstance(line_error, TransientError):
             return TransientError(message, kind=line_error.kind, overload=line_error.overload)
         return PermanentError(message, kind=line_error.kind, fatal=True)
@@ -296,7 +303,7 @@ class GoogleSystem(HostedSystem):
         with self._translate_errors(_ABOUT_BATCHES):
             async with asyncio.timeout(BATCH_SECONDS):
                 async for batch in await self._client.aio.batches.list(
-                    config={"page_size": 100} | _time_limit_options()
+                    config={"page_size": 100} | _batch_timeout_options()
                 ):
                     if batch.create_time is None or batch.create_time.timestamp() >= since:
                         batches.append(_read_batch_state(batch))
@@ -310,42 +317,44 @@ class GoogleSystem(HostedSystem):
             with tempfile.TemporaryFile() as file:
                 with self._translate_errors(_ABOUT_BATCHES):
                     # By its name alone: it is too long for `files.get`, which refuses it.
-                    await self._client.aio.files.download(file=name, destination=file, config=_time_limit_options())
+                    await self._client.aio.files.download(file=name, destination=file, config=_batch_timeout_options())
                 file.seek(0)
                 while line := file.readline(MAX_LINE_BYTES + 1):
                     if len(line) > MAX_LINE_BYTES:
                         raise self._endpoint.protocol_error("a batch's answer that is too long")
                     yield line.rstrip()
 
-    def read_line(self, line: dict[str, Any], sent: dict[str, Any]) -> Reply:
+    def parse_result_line(self, result_line: dict[str, Any], sent_settings: dict[str, Any]) -> Reply:
         """Read one line as `reply` reads an answer."""
-        if response := inner_object(line, "response"):
+        if response := inner_object_or_empty(result_line, "response"):
             with self._translate_errors(_ABOUT_BATCHES):
-                return self._read(response, sent)
-        raise self._line_error(inner_object(line, "error") or inner_object(line, "status"), sent)
+                return self._parse_reply(response, sent_settings)
+        raise self._result_line_error(
+            inner_object_or_empty(result_line, "error") or inner_object_or_empty(result_line, "status"), sent_settings
+        )
 
-    def _line_error(self, error: dict[str, Any], sent: dict[str, Any]) -> NoReplyError:
+    def _result_line_error(self, error: dict[str, Any], sent_settings: dict[str, Any]) -> NoReplyError:
         """Return the error of a line, or of a whole batch."""
         code = error.get("code")
         status = _STATUSES.get(code, code) if type(code) is int else None
         if status is None or status < 100 or status in _UNDONE:  # noqa: PLR2004 - no HTTP status
             message = f"{self.name}: a batch ended without this answer: {error_text(error)}"
-            return TransientError(self._endpoint.format_one_line(message), kind=UNDONE)
+            return TransientError(self._endpoint.redact_to_one_line(message), kind=UNDONE)
         if "API key not valid" in error_text(error):
             return self._endpoint.authentication_error(status, error)
-        return self._endpoint.status_error(status, error, structured=bool(sent.get("json_schema")))
+        return self._endpoint.status_error(status, error, schema_requested=bool(sent_settings.get("json_schema")))
 
-    async def cancel(self, batch: str) -> None:
+    async def cancel(self, batch_id: str) -> None:
         """Call a batch off; what was done is kept."""
         with self._translate_errors(_ABOUT_BATCHES):
-            await self._client.aio.batches.cancel(name=batch, config=_time_limit_options())
+            await self._client.aio.batches.cancel(name=batch_id, config=_batch_timeout_options())
 
-    async def delete(self, state: BatchState) -> None:
+    async def delete_batch_data(self, state: BatchState) -> None:
         """Delete the batch and its files; one that was deleted, or whose name is too long to delete it by, stays."""
         deletions = [(self._client.aio.files, name) for name in state.files]
         for client, name in [*deletions, (self._client.aio.batches, state.id)]:
             with contextlib.suppress(NoReplyError), self._translate_errors(_ABOUT_BATCHES):
-                await client.delete(name=name, config=_time_limit_options())
+                await client.delete(name=name, config=_batch_timeout_options())
 
     async def count_tokens(self, text: str) -> int | None:
         """Count with Google's free call."""
@@ -374,14 +383,14 @@ def _to_camel_case(name: str) -> str:
     return re.sub("_(.)", lambda found: found[1].upper(), name)
 
 
-def _time_limit_options() -> dict[str, Any]:
+def _batch_timeout_options() -> dict[str, Any]:
     """Return the options with the time limit of a call about a batch."""
     return {"http_options": {"timeout": int(BATCH_SECONDS * 1000)}}
 
 
-def _request_file_name(mark: str) -> str:
+def _batch_file_name(batch_mark: str) -> str:
     """Return the name of the file of a batch's lines, which the mark alone gives."""
-    return f"files/genaipa-{mark}"
+    return f"files/genaipa-{batch_mark}"
 
 
 def _read_batch_state(batch: types.BatchJob) -> BatchState:
@@ -395,7 +404,7 @@ def _read_batch_state(batch: types.BatchJob) -> BatchState:
         ended=state in _ENDED,
         cancelled=state == "cancelled",
         mark=mark,
-        files=(_request_file_name(mark), *results),
+        files=(_batch_file_name(mark), *results),
         results=results,
     )
 
@@ -435,14 +444,14 @@ def _retry_delay(headers: Mapping[str, str], body: object) -> float | None:
     return None
 
 
-def _read_usage(stated: object) -> Usage | None:
+def _read_usage(usage_fields: object) -> Usage | None:
     """Read the usage; None for another form, since the reply is paid for all the same."""
-    if not isinstance(stated, dict):
+    if not isinstance(usage_fields, dict):
         return None
-    reasoning = parse_token_count(stated.get("thoughtsTokenCount"))
+    reasoning = parse_token_count(usage_fields.get("thoughtsTokenCount"))
     return Usage(
-        input=parse_token_count(stated.get("promptTokenCount")),
-        cached=parse_token_count(stated.get("cachedContentTokenCount")),
-        output=parse_token_count(stated.get("candidatesTokenCount")) + reasoning,
+        input=parse_token_count(usage_fields.get("promptTokenCount")),
+        cached=parse_token_count(usage_fields.get("cachedContentTokenCount")),
+        output=parse_token_count(usage_fields.get("candidatesTokenCount")) + reasoning,
         reasoning=reasoning,
     )

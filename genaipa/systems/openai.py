@@ -14,8 +14,8 @@ from genaipa.systems.base import (
     Reply,
     Usage,
     find_passages,
-    mark_unclear_submission,
-    strip_length_bounds,
+    mark_submission_errors_unclear,
+    strip_max_length_and_items,
 )
 from genaipa.systems.chat import (
     BATCH_SECONDS,
@@ -23,14 +23,14 @@ from genaipa.systems.chat import (
     MAX_LISTED_BATCHES,
     ChatSystem,
     ModelList,
-    find_prefix_ends,
-    inner_object,
+    find_prefix_ends_and_continuation,
+    inner_object_or_empty,
     split_lines,
 )
 from genaipa.systems.costs import tiktoken_counter
 from genaipa.systems.endpoint import error_text, parse_token_count
 from genaipa.systems.provider import Provider
-from genaipa.systems.thoughts import extract_text, join_thoughts
+from genaipa.systems.thoughts import extract_nested_text, join_distinct_thoughts
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Sequence
@@ -101,41 +101,43 @@ class OpenAISystem(ChatSystem):
         if self.sends_cache_key and settings.cache_key is not None:
             fields["prompt_cache_key"] = settings.cache_key
         if self.explicit_cache:
-            ends, goes_on = find_prefix_ends(messages)
+            ends, goes_on = find_prefix_ends_and_continuation(messages)
             if ends and not goes_on:
                 # Nothing after the document is shared: the implicit breakpoint would pay for a write on every question.
                 fields["prompt_cache_options"] = {"mode": "explicit"}
         return fields
 
     def _breakpoint_positions(self, messages: Sequence[Message]) -> Iterable[int]:
-        return find_prefix_ends(messages)[0][-_MOST_BREAKPOINTS:] if self.explicit_cache else ()
+        return find_prefix_ends_and_continuation(messages)[0][-_MOST_BREAKPOINTS:] if self.explicit_cache else ()
 
     def _schema_fields(self, schema: dict[str, Any]) -> dict[str, Any]:
         # A fine-tuned model takes no bounds.
-        sent_schema = strip_length_bounds(schema) if self.model.startswith(_TUNED) else schema
+        sent_schema = strip_max_length_and_items(schema) if self.model.startswith(_TUNED) else schema
         form = {"name": "reply", "schema": sent_schema, "strict": True}
         return {"response_format": {"type": "json_schema", "json_schema": form}}
 
     def _is_quota_error(self, error: Any) -> bool:
         return "insufficient_quota" in (error.code, error.type)
 
-    def _read(self, answer: dict[str, Any], sent: dict[str, Any]) -> Reply:
-        choices = answer.get("choices")
+    def _parse_reply(self, body: dict[str, Any], sent_settings: dict[str, Any]) -> Reply:
+        choices = body.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
-        if error := self._endpoint.find_stated_error(choice, {}, structured=bool(sent.get("json_schema"))):
+        if error := self._endpoint.find_stated_error(
+            choice, {}, schema_requested=bool(sent_settings.get("json_schema"))
+        ):
             raise error
         if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
-            raise self._missing_reply_error(answer)
+            raise self._missing_reply_error(body)
         finish_detail = str(choice.get("finish_reason") or "")
         finish = _FINISH.get(finish_detail, "stop")
         message = choice["message"]
         text, thoughts, remark = (
             message.get("content") or "",
-            [extract_text(message.get(name)) for name in _THOUGHTS],
+            [extract_nested_text(message.get(name)) for name in _THOUGHTS],
             "",
         )
         if isinstance(text, list | dict):
-            parts, remark = self._read_content(text if isinstance(text, list) else [text])
+            parts, remark = self._read_content_parts(text if isinstance(text, list) else [text])
             text, thoughts = parts.text, [parts.thoughts, *thoughts]
         if refusal := message.get("refusal"):
             text, finish = text or refusal, "refusal"
@@ -143,42 +145,42 @@ class OpenAISystem(ChatSystem):
             raise self._endpoint.protocol_error("a reply that is not text", text)
         return Reply(
             text=text,
-            thoughts=join_thoughts(*thoughts),
+            thoughts=join_distinct_thoughts(*thoughts),
             remark=remark,
             finish=finish,
-            usage=_read_usage(answer.get("usage")),
-            model=answer.get("model"),
-            sent=sent,
+            usage=_read_usage(body.get("usage")),
+            model=body.get("model"),
+            sent=sent_settings,
             finish_detail=finish_detail,
         )
 
     # -- batches --
 
-    async def submit(self, lines: Sequence[tuple[str, bytes]], mark: str) -> str:
+    async def submit(self, named_requests: Sequence[tuple[str, bytes]], batch_mark: str) -> str:
         """Hand in a batch: its file first, which is nothing yet, then the batch itself, once."""
         content = b"".join(
             b'{"custom_id":"%s","method":"POST","url":"/v1%s","body":%s}\n' % (name.encode(), self.path.encode(), body)
-            for name, body in lines
+            for name, body in named_requests
         )
         with self._translate_errors(BATCH_SECONDS):
             file = await self._client.files.create(
-                file=(f"{mark}.jsonl", content, "application/jsonl"), purpose="batch", timeout=BATCH_SECONDS
+                file=(f"{batch_mark}.jsonl", content, "application/jsonl"), purpose="batch", timeout=BATCH_SECONDS
             )
             file_id = str(file.id)
-        with mark_unclear_submission(), self._translate_errors(BATCH_SECONDS):
+        with mark_submission_errors_unclear(), self._translate_errors(BATCH_SECONDS):
             batch = await self._client.batches.create(
                 input_file_id=file_id,
                 endpoint="/v1/chat/completions",
                 completion_window="24h",
-                metadata={"genaipa": mark},
+                metadata={"genaipa": batch_mark},
                 timeout=BATCH_SECONDS,
             )
             return str(batch.id)
 
-    async def status(self, batch: str) -> BatchState:
+    async def status(self, batch_id: str) -> BatchState:
         """Look how far a batch is."""
         with self._translate_errors(BATCH_SECONDS):
-            return self._read_batch_state(await self._client.batches.retrieve(batch, timeout=BATCH_SECONDS))
+            return self._read_batch_state(await self._client.batches.retrieve(batch_id, timeout=BATCH_SECONDS))
 
     async def list_since(self, since: float) -> list[BatchState]:
         """List the account's batches, newest first at the provider, back to then."""
@@ -200,25 +202,30 @@ class OpenAISystem(ChatSystem):
                     async for line in split_lines(file.iter_bytes()):
                         yield line
 
-    def read_line(self, line: dict[str, Any], sent: dict[str, Any]) -> Reply:
+    def parse_result_line(self, result_line: dict[str, Any], sent_settings: dict[str, Any]) -> Reply:
         """Read one line as `reply` reads an answer."""
-        response, error = inner_object(line, "response"), inner_object(line, "error")
+        response, error = inner_object_or_empty(result_line, "response"), inner_object_or_empty(result_line, "error")
         status, body = response.get("status_code"), response.get("body")
         if not error and type(status) is int and 200 <= status < 300:  # noqa: PLR2004 - success
-            return self._read_answer(body, sent)
+            return self._parse_reply_unless_error(body, sent_settings)
         if error.get("code") in _UNDONE or type(status) is not int or status < 100:  # noqa: PLR2004 - no HTTP status
             message = f"{self.name}: a batch ended without this answer: {error_text(error or body)}"
-            raise TransientError(self._endpoint.format_one_line(message), kind=UNDONE)
-        if "insufficient_quota" in (inner_object(body, "error").get("code"), inner_object(body, "error").get("type")):
+            raise TransientError(self._endpoint.redact_to_one_line(message), kind=UNDONE)
+        if "insufficient_quota" in (
+            inner_object_or_empty(body, "error").get("code"),
+            inner_object_or_empty(body, "error").get("type"),
+        ):
             raise self._endpoint.quota_error(status, body)
-        raise self._endpoint.status_error(status, body or error, structured=bool(sent.get("json_schema")))
+        raise self._endpoint.status_error(
+            status, body or error, schema_requested=bool(sent_settings.get("json_schema"))
+        )
 
-    async def cancel(self, batch: str) -> None:
+    async def cancel(self, batch_id: str) -> None:
         """Call a batch off; what was done is kept."""
         with self._translate_errors(BATCH_SECONDS):
-            await self._client.batches.cancel(batch, timeout=BATCH_SECONDS)
+            await self._client.batches.cancel(batch_id, timeout=BATCH_SECONDS)
 
-    async def delete(self, state: BatchState) -> None:
+    async def delete_batch_data(self, state: BatchState) -> None:
         """Delete the batch's files at the provider."""
         for name in state.files:
             with self._translate_errors(BATCH_SECONDS):
@@ -239,11 +246,11 @@ class OpenAISystem(ChatSystem):
             failure=self._batch_failure(batch) if batch.status == "failed" else None,
         )
 
-    def _batch_failure(self, batch: Any) -> NoReplyError:
+    def _batch_failure(self, sdk_batch: Any) -> NoReplyError:
         """Return why a batch failed before any of it was done; too many tokens in the queue shows only now."""
-        errors = (batch.errors and batch.errors.data) or []
+        errors = (sdk_batch.errors and sdk_batch.errors.data) or []
         reason = "; ".join(f"{error.code}: {error.message}" for error in errors[:3]) or "no reason given"
-        message = self._endpoint.format_one_line(f"{self.name}: a batch failed: {reason}")
+        message = self._endpoint.redact_to_one_line(f"{self.name}: a batch failed: {reason}")
         codes = {error.code for error in errors}
         if "token_limit_exceeded" in codes:
             return TransientError(message, kind="rate-limit", overload=True)
@@ -256,17 +263,19 @@ class OpenAISystem(ChatSystem):
         return None
 
 
-def _read_usage(stated: object) -> Usage | None:
+def _read_usage(usage_fields: object) -> Usage | None:
     """Read the usage; None for another form, since the reply is paid for all the same."""
-    if not isinstance(stated, dict):
+    if not isinstance(usage_fields, dict):
         return None
-    prompt = inner_object(stated, "prompt_tokens_details")
+    prompt = inner_object_or_empty(usage_fields, "prompt_tokens_details")
     return Usage(
-        input=parse_token_count(stated.get("prompt_tokens")),
+        input=parse_token_count(usage_fields.get("prompt_tokens")),
         cached=parse_token_count(prompt.get("cached_tokens")),
         cache_write=parse_token_count(prompt.get("cache_write_tokens")),
-        output=parse_token_count(stated.get("completion_tokens")),
-        reasoning=parse_token_count(inner_object(stated, "completion_tokens_details").get("reasoning_tokens")),
+        output=parse_token_count(usage_fields.get("completion_tokens")),
+        reasoning=parse_token_count(
+            inner_object_or_empty(usage_fields, "completion_tokens_details").get("reasoning_tokens")
+        ),
     )
 
 
@@ -297,12 +306,12 @@ class CompatibleSystem(OpenAISystem):
         super().__init__(name=name, model=model, accepts=accepts)
         self.passages = passages
 
-    def _read(self, answer: dict[str, Any], sent: dict[str, Any]) -> Reply:
+    def _parse_reply(self, body: dict[str, Any], sent_settings: dict[str, Any]) -> Reply:
         """Take what the server retrieved, where the catalog says in which field."""
-        reply = super()._read(answer, sent)
+        reply = super()._parse_reply(body, sent_settings)
         if not self.passages:
             return reply
-        passages, remark = find_passages(answer, self.passages)
+        passages, remark = find_passages(body, self.passages)
         return replace(reply, passages=passages, remark=remark or reply.remark)
 
     def _request_headers(self, settings: Settings) -> dict[str, str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import GenaipaError, UsageError
-from genaipa.plugins import load
+from genaipa.plugins import load_object
 from genaipa.systems.provider import redact
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def search_working_folder() -> Iterator[None]:
+def add_working_folder_to_path() -> Iterator[None]:
     """Let modules of the working folder be found meanwhile, where nothing that is installed has their name.
 
     A folder that somebody sent may hold a file that is called like a library: it must never be imported in its place.
@@ -34,53 +34,53 @@ def search_working_folder() -> Iterator[None]:
         sys.path.remove(folder)
 
 
-def find_source_file(target: str) -> Path | None:
+def find_class_source_file(class_path: str) -> Path | None:
     """Return the file that a user's own class is read from; None if there is none to be found."""
     try:
-        with search_working_folder():
-            spec = importlib.util.find_spec(target.partition(":")[0])
+        with add_working_folder_to_path():
+            spec = importlib.util.find_spec(class_path.partition(":")[0])
     except (ImportError, ValueError):
         return None
     return Path(spec.origin) if spec is not None and spec.origin else None
 
 
-def make_instance(target: str, *arguments: object) -> Any:
+def make_user_class_instance(class_path: str, *arguments: object) -> Any:
     """Make an instance of a user's own class; a UsageError if it can't be had, whatever it raises."""
-    with _translate_load_errors(target, arguments):
-        return load(target)(*arguments)
+    with _translate_class_load_errors(class_path, arguments):
+        return load_object(class_path)(*arguments)
 
 
-def load_class(target: str) -> Any:
+def load_user_class(class_path: str) -> Any:
     """Load a user's own class; raises the errors of `make_instance`."""
-    with _translate_load_errors(target):
-        return load(target)
+    with _translate_class_load_errors(class_path):
+        return load_object(class_path)
 
 
 @contextlib.contextmanager
-def _translate_load_errors(target: str, arguments: tuple[object, ...] = ()) -> Iterator[None]:
+def _translate_class_load_errors(class_path: str, arguments: tuple[object, ...] = ()) -> Iterator[None]:
     try:
-        with search_working_folder():
+        with add_working_folder_to_path():
             yield
     except GenaipaError:
         raise
     except ModuleNotFoundError as error:
-        raise UsageError(f"{target}: {_missing_module_message(target, error)}") from None
+        raise UsageError(f"{class_path}: {_missing_module_message(class_path, error)}") from None
     except AttributeError as error:
-        if error.name != target.partition(":")[2]:
-            raise _load_error(target, error) from error
-        raise UsageError(f"{target}: the module has no '{error.name}'.") from None
+        if error.name != class_path.partition(":")[2]:
+            raise _class_load_error(class_path, error) from error
+        raise UsageError(f"{class_path}: the module has no '{error.name}'.") from None
     except TypeError as error:
         arguments_text = "those arguments" if arguments else "arguments"
         raise UsageError(
-            f"{target}: it can't be instantiated with{'' if arguments else 'out'} {arguments_text} ({error})."
+            f"{class_path}: it can't be instantiated with{'' if arguments else 'out'} {arguments_text} ({error})."
         ) from None
     except Exception as error:
-        raise _load_error(target, error) from error
+        raise _class_load_error(class_path, error) from error
 
 
-def _missing_module_message(target: str, error: ModuleNotFoundError) -> str:
+def _missing_module_message(class_path: str, error: ModuleNotFoundError) -> str:
     """Say which module is missing: that of the target, or one that a file of it imports."""
-    module = target.partition(":")[0]
+    module = class_path.partition(":")[0]
     if error.name and not f"{module}.".startswith(f"{error.name}."):
         files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
         importing = [Path(file).name for file in files if not file.startswith("<")]
@@ -89,5 +89,5 @@ def _missing_module_message(target: str, error: ModuleNotFoundError) -> str:
     return f"there is no module '{error.name}' here or installed."
 
 
-def _load_error(target: str, error: Exception) -> UsageError:
-    return UsageError(redact(f"{target}: it can't be instantiated ({type(error).__name__}: {error})."))
+def _class_load_error(class_path: str, error: Exception) -> UsageError:
+    return UsageError(redact(f"{class_path}: it can't be instantiated ({type(error).__name__}: {error})."))

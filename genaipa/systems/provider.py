@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from genaipa.errors import UsageError, clip
 from genaipa.files.names import clean_folder_name
-from genaipa.plugins import load, plugins
+from genaipa.plugins import entry_point_targets, load_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -117,29 +117,29 @@ class Provider:
         """Whether its systems are models that are asked by a key or at an address."""
         return bool(self.keys or self.address)
 
-    def fill_server_variables(self, system: str) -> Provider:
+    def fill_server_in_variable_names(self, system: str) -> Provider:
         """Fill in the variables of this system's server."""
         server = system.partition("/")[2].partition("/")[0].upper().replace("-", "_")
         keys = tuple(key.replace("{SERVER}", server) for key in self.keys)
         return replace(self, keys=keys, address=self.address.replace("{SERVER}", server))
 
-    def name_prefix(self, system: str) -> str:
+    def shared_name_prefix(self, system: str) -> str:
         """Return the prefix of the names that share this system's key and address: `openai/`, `openai-api/lab/`."""
         return "/".join([*system.split("/")[: self.form.count("/")], ""])
 
 
 @cache
-def load_adapter(provider: str) -> Any:
+def load_adapter_class(provider: str) -> Any:
     """Import the adapter class of a provider, from the table or of a package; an ImportError if that is gone."""
-    return load(ADAPTERS.get(provider) or plugins(ENTRY_POINTS)[provider])
+    return load_object(ADAPTERS.get(provider) or entry_point_targets(ENTRY_POINTS)[provider])
 
 
-def load_adapters() -> dict[str, Any]:
+def load_adapter_classes() -> dict[str, Any]:
     """Return name → adapter of every provider, those of packages that can't be imported left out."""
-    classes = {name: load_adapter(name) for name in ADAPTERS}
-    for name in plugins(ENTRY_POINTS):
+    classes = {name: load_adapter_class(name) for name in ADAPTERS}
+    for name in entry_point_targets(ENTRY_POINTS):
         with contextlib.suppress(ImportError):
-            classes[name] = load_adapter(name)
+            classes[name] = load_adapter_class(name)
     return classes
 
 
@@ -148,22 +148,22 @@ def find_provider(system: str) -> Provider | None:
     name = system.partition("/")[0]
     provider: Provider | None = None
     if name in ADAPTERS:
-        provider = load_adapter(name).provider
-    elif name in plugins(ENTRY_POINTS):
+        provider = load_adapter_class(name).provider
+    elif name in entry_point_targets(ENTRY_POINTS):
         with contextlib.suppress(ImportError):
-            provider = load_adapter(name).provider
+            provider = load_adapter_class(name).provider
     return provider
 
 
 def unwrap_system(system: str) -> str:
     """Return the system that a wrapper (`rag/SYSTEM`) asks; any other system itself."""
     record = find_provider(system)
-    return system.removeprefix(record.name_prefix(system)) if record is not None and record.wraps else system
+    return system.removeprefix(record.shared_name_prefix(system)) if record is not None and record.wraps else system
 
 
 def list_providers() -> tuple[Provider, ...]:
     """List all providers, in the table's order."""
-    return tuple(adapter.provider for adapter in load_adapters().values())
+    return tuple(adapter.provider for adapter in load_adapter_classes().values())
 
 
 def list_builtin_systems() -> tuple[str, ...]:
@@ -171,7 +171,7 @@ def list_builtin_systems() -> tuple[str, ...]:
     return tuple(name for provider in list_providers() if provider.builtin for name in provider.builtin())
 
 
-def shorten_names(systems: Iterable[str]) -> dict[str, str]:
+def shorten_system_names(systems: Iterable[str]) -> dict[str, str]:
     """Return system → its name as it is shown among these: `reader-1` for `openai-api/lab/reader-1`, where one ends so.
 
     Only names of models are shortened; a file, a recording or a class is called as it is.
@@ -182,7 +182,7 @@ def shorten_names(systems: Iterable[str]) -> dict[str, str]:
     return {name: next((end for end in ends[name] if often[end] == 1), name) for name in names}
 
 
-def find_system(name: str, systems: Iterable[str], models: Mapping[str, Collection[str]] | None = None) -> str:
+def match_system_name(name: str, systems: Iterable[str], models: Mapping[str, Collection[str]] | None = None) -> str:
     """Return the one of these systems that a name means: its full name, or an end of it as `shorten_names` shows it.
 
     Else it is the name of the model behind one of them, by `models` (system → names), which runs print beside it.
@@ -208,24 +208,24 @@ _LONGEST_TITLE = 40
 _LONGEST_SUBJECT = 16
 
 
-def make_run_title(systems: Iterable[str], *subjects: str) -> str:
+def make_default_run_name(systems: Iterable[str], *subjects: str) -> str:
     """Return the name of a run that nobody named: its systems, shortened, and what it is about.
 
     What it is about stays in a long one, and systems after the first are counted.
     """
-    names = list(shorten_names(systems).values())
-    about = clean_folder_name("-".join(subjects), longest=1000)
-    whole = clean_folder_name("-".join((*names, about)), longest=1000) or "run"
+    names = list(shorten_system_names(systems).values())
+    about = clean_folder_name("-".join(subjects), max_characters=1000)
+    whole = clean_folder_name("-".join((*names, about)), max_characters=1000) or "run"
     if len(whole) <= _LONGEST_TITLE:
         return whole
-    about = _clip_words(about, _LONGEST_SUBJECT)
+    about = _clip_run_name(about, _LONGEST_SUBJECT)
     count = f"-and-{len(names) - 1}-more" if len(names) > 1 else ""
     room = _LONGEST_TITLE - len(count) - len(about) - 1
-    return f"{_clip_words(clean_folder_name(names[0], longest=1000), room)}{count}-{about}".strip("-")
+    return f"{_clip_run_name(clean_folder_name(names[0], max_characters=1000), room)}{count}-{about}".strip("-")
 
 
-def _clip_words(words: str, length: int) -> str:
-    return words[:length].rstrip("-._")
+def _clip_run_name(name: str, max_characters: int) -> str:
+    return name[:max_characters].rstrip("-._")
 
 
 def _name_endings(name: str) -> list[str]:
@@ -270,7 +270,7 @@ def redact(text: str, secret: str | None = None) -> str:
     return _WORD.sub(lambda word: _hide_if_key(word[0]), text)
 
 
-def environment_keys() -> tuple[str, ...]:
+def list_api_keys_in_environment() -> tuple[str, ...]:
     """Return the keys in the environment, longest first: variables named `…_API_KEY` or by a provider's record.
 
     Shorter values than a key's are left out, as they may be ordinary words.

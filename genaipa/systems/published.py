@@ -49,26 +49,26 @@ class Recording(msgspec.Struct, frozen=True):
     answers: tuple[RecordedAnswer, ...]
 
 
-def _load_studies() -> dict[str, Any]:
+def _map_systems_to_studies() -> dict[str, Any]:
     # By name, as the catalog finds adapters: data sets may come from other packages, and their room is above.
     studies: dict[str, Any] = importlib.import_module("genaipa.datasets.base").map_recorded_systems()
     return studies
 
 
-def find_datasets() -> dict[str, str]:
+def map_systems_to_dataset_names() -> dict[str, str]:
     """Return system → name of the data set whose pull brings its recording."""
-    return {system: dataset.name for system, dataset in _load_studies().items()}
+    return {system: dataset.name for system, dataset in _map_systems_to_studies().items()}
 
 
-def find_question_sets(system: str) -> tuple[str, ...]:
+def list_question_sets_of_study(system: str) -> tuple[str, ...]:
     """Return the question sets of the study that recorded a system's answers."""
-    sets: tuple[str, ...] = _load_studies()[system].question_sets
+    sets: tuple[str, ...] = _map_systems_to_studies()[system].question_sets
     return sets
 
 
-def pull_command(system: str) -> str:
+def recording_pull_command(system: str) -> str:
     """Return the command that brings the recording of a system."""
-    return f"genaipa get {find_datasets().get(system, 'NAME')}"
+    return f"genaipa get {map_systems_to_dataset_names().get(system, 'NAME')}"
 
 
 def recording_path(system: str) -> Path:
@@ -76,7 +76,7 @@ def recording_path(system: str) -> Path:
     return pulled_folder() / f"{system}.json"
 
 
-def is_recorded(system: str) -> bool:
+def is_recording_pulled(system: str) -> bool:
     """Tell whether this is a system of a study, and its recording is here."""
     return system.startswith("published/") and recording_path(system).is_file()
 
@@ -88,16 +88,16 @@ def read_recording(system: str) -> Recording:
         return msgspec.json.decode(path.read_bytes(), type=Recording)
     except OSError:
         raise NotReadyError(
-            f"the answers of {system} are not here; fetch the published study with: {pull_command(system)}",
+            f"the answers of {system} are not here; fetch the published study with: {recording_pull_command(system)}",
             kind="not-pulled",
         ) from None
     except msgspec.DecodeError as error:
         raise NotReadyError(
-            f"{path} is damaged ({error}); delete it and run: {pull_command(system)}", kind="damaged"
+            f"{path} is damaged ({error}); delete it and run: {recording_pull_command(system)}", kind="damaged"
         ) from None
 
 
-def text_digest(text: str) -> str:
+def digest_ignoring_whitespace(text: str) -> str:
     """Return a digest that ignores white space, which is what cutting a document into parts changes."""
     return hashlib.sha256("".join(text.split()).encode()).hexdigest()
 
@@ -109,11 +109,11 @@ class PublishedSystem(BuiltinSystem):
         name="published",
         form="published/NAME",
         about="repeats the replies of a published study; needs its data: genaipa get",
-        builtin=find_datasets,
+        builtin=map_systems_to_dataset_names,
         free=True,
         words="recording",
         source=recording_path,
-        missing_setup=lambda system: [] if is_recorded(system) else [pull_command(system)],
+        missing_setup=lambda system: [] if is_recording_pulled(system) else [recording_pull_command(system)],
     )
     words: Words = provider.words
 
@@ -128,12 +128,12 @@ class PublishedSystem(BuiltinSystem):
         self._answers = {answer.key: answer for answer in self._recording.answers}
         return Readiness(notes=(f"{self.name} repeats the replies recorded by {self._recording.source}.",))
 
-    async def answer(self, messages: Sequence[Message], settings: Settings) -> Reply:  # noqa: ARG002 - it has none
+    async def reply_to_last_message(self, messages: Sequence[Message], settings: Settings) -> Reply:  # noqa: ARG002 - it has none
         """Return the recorded reply to the last message; a PermanentError if there is none."""
         last = messages[-1]
         key = last.key.partition("|")[2]
         document, _, place_in_run = key.partition("|")
-        self._check_document(messages, document)
+        self._check_document_text(messages, document)
         if last.purpose == "summary-request" and place_in_run.startswith("summary-of-document|"):
             return Reply(NO_SUMMARY, model=self.name)
         if last.purpose == "summary-request":
@@ -147,12 +147,12 @@ class PublishedSystem(BuiltinSystem):
             raise self._missing_record_error(f"an answer to {key.replace('|', ', ')} in these words")
         return Reply(answer.reply, model=self.name)
 
-    def _check_document(self, messages: Sequence[Message], document: str) -> None:
+    def _check_document_text(self, messages: Sequence[Message], document_name: str) -> None:
         """Raise a PermanentError where the messages show another text than the study did."""
         text = "".join(message.carries for message in messages if message.purpose == "part")
-        recorded_digest = self._recording.documents.get(document) if self._recording else None
-        if text and text_digest(text) != recorded_digest:
-            raise self._missing_record_error(f"answers about this text of {document}")
+        recorded_digest = self._recording.documents.get(document_name) if self._recording else None
+        if text and digest_ignoring_whitespace(text) != recorded_digest:
+            raise self._missing_record_error(f"answers about this text of {document_name}")
 
-    def _missing_record_error(self, request: str) -> PermanentError:
-        return PermanentError(f"the published study did not record {request}.", kind=NOT_RECORDED)
+    def _missing_record_error(self, missing_record: str) -> PermanentError:
+        return PermanentError(f"the published study did not record {missing_record}.", kind=NOT_RECORDED)

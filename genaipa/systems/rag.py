@@ -50,11 +50,13 @@ class RagSystem:
 
         A retriever of your own is a subclass with another one of these.
         """
-        passages, texts = _split_passages(text)
+        passages, texts = _split_into_passages_and_plain_texts(text)
         return [passages[position] for position in rank_texts(texts, question)[:PASSAGES]]
 
     @classmethod
-    def retrieve(cls, messages: Sequence[Message]) -> tuple[Sequence[Message], tuple[Passage, ...]]:
+    def replace_document_with_passages(
+        cls, messages: Sequence[Message]
+    ) -> tuple[Sequence[Message], tuple[Passage, ...]]:
         """Return the messages for the reader, and the passages in them that take the document's place.
 
         Where nothing did, and where no question is asked (but a summary), they stay as they are. A PermanentError
@@ -73,14 +75,14 @@ class RagSystem:
         *left_out, last = carrying
         # Each part but the last goes, with the acknowledgement behind it.
         sent = [message for position, message in enumerate(messages) if not {position, position - 1} & {*left_out}]
-        sent[sent.index(messages[last])] = _insert_passages(
+        sent[sent.index(messages[last])] = _replace_quoted_document(
             messages[last], GAP.join(passage.text for passage in passages)
         )
         return sent, passages
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """Ask the reader, about the passages alone."""
-        sent, passages = self.retrieve(messages)
+        sent, passages = self.replace_document_with_passages(messages)
         if not passages:
             return await self.reader.reply(sent, settings)
         # Every question has a beginning of its own, so that no provider's cache is of use.
@@ -105,7 +107,7 @@ class RagSystem:
 
 
 @lru_cache(maxsize=16)
-def _split_passages(text: str) -> tuple[list[Passage], tuple[str, ...]]:
+def _split_into_passages_and_plain_texts(text: str) -> tuple[list[Passage], tuple[str, ...]]:
     """Split a text into passages; also the plain words of each."""
     sections = find_sections(text)
     spans = split_at_section_starts(text, (section.start for section in sections))
@@ -116,10 +118,10 @@ def _split_passages(text: str) -> tuple[list[Passage], tuple[str, ...]]:
         )
         for start, end in spans
     ]
-    return passages, tuple(read_markdown(text).read_span(*span) for span in spans)
+    return passages, tuple(read_markdown(text).plain_text_of_source_span(*span) for span in spans)
 
 
-def _insert_passages(message: Message, passages: str) -> Message:
+def _replace_quoted_document(message: Message, passages: str) -> Message:
     before, document, after = message.content.partition(message.carries.strip())
     if not document:
         reason = "the prompt changes the document's words, so that passages can't take its place; show `text` as it is."

@@ -107,10 +107,10 @@ class ScriptedSystem(BuiltinSystem):
         self._patterns = [re.compile(rule.match) for rule in self._script.rules]
         self._used = [0] * len(self._patterns)
 
-    async def answer(self, messages: Sequence[Message], settings: Settings) -> Reply:
+    async def reply_to_last_message(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """Follow the first unexhausted rule that matches the last message."""
         question = messages[-1].content
-        number = self._next_rule(question)
+        number = self._use_next_matching_rule(question)
         if number is None:
             words = question.split()
             echo = f'You said: "{" ".join(words[:ECHOED])}{" …" if len(words) > ECHOED else ""}"'
@@ -126,7 +126,7 @@ class ScriptedSystem(BuiltinSystem):
         usage = Usage(input=counts.input, cached=counts.cached, output=counts.output) if counts else None
         return Reply(rule.reply, rule.finish, usage, rule.model or self._script.model)
 
-    def _next_rule(self, question: str) -> int | None:
+    def _use_next_matching_rule(self, question: str) -> int | None:
         """Find the rule and count its use; None for the default."""
         for number, (rule, pattern) in enumerate(zip(self._script.rules, self._patterns, strict=True)):
             if (rule.times is None or self._used[number] < rule.times) and pattern.search(question):
@@ -150,10 +150,10 @@ def _read_script(path: Path) -> ReplyFile:
     return script
 
 
-def _make_error(rule: Rule, number: int, used: int) -> NoReplyError:
-    message = f"the script fails here (rules[{number}]: {rule.fail})"
+def _make_error(rule: Rule, rule_index: int, times_used: int) -> NoReplyError:
+    message = f"the script fails here (rules[{rule_index}]: {rule.fail})"
     if rule.fail == "permanent":
         return PermanentError(message, kind="scripted")
     if rule.times:
-        message += f", {used} of {rule.times}"
+        message += f", {times_used} of {rule.times}"
     return TransientError(message, kind="scripted", overload=rule.fail == "overload")

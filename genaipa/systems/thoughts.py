@@ -106,9 +106,9 @@ def _skip_blanks(text: str, position: int) -> int:
     return blanks.end() if blanks else position
 
 
-def _ends_thoughts(text: str, before: int, mark: re.Match[str]) -> bool:
+def _ends_thoughts(text: str, search_start: int, mark: re.Match[str]) -> bool:
     """Tell whether a mark ends thoughts that the prompt began, and isn't mentioned in a sentence."""
-    line = text[max(before, text.rfind("\n", before, mark.start()) + 1) : mark.start()]
+    line = text[max(search_start, text.rfind("\n", search_start, mark.start()) + 1) : mark.start()]
     following = text[mark.end() : mark.end() + _LINE].partition("\n")[0]
     if not line.strip() or not following.strip():
         return True
@@ -117,12 +117,12 @@ def _ends_thoughts(text: str, before: int, mark: re.Match[str]) -> bool:
     return not line[-1].isspace() or line.rstrip()[-1] in _SENTENCE_ENDS
 
 
-def has_marks(thoughts: str) -> bool:
+def has_thought_marks(thoughts: str) -> bool:
     """Tell whether thoughts were part of a reply's text: a server that sends them apart leaves out their marks."""
     return bool(_OPEN.match(thoughts.lstrip()) or split_thoughts(thoughts).thoughts)
 
 
-def strip_answer_frame(answer: str) -> str:
+def strip_blank_lines_and_end_mark(answer: str) -> str:
     """Return an answer without blank lines at its head, and without marks of its own at its end."""
     answer = _BLANK_LINES.sub("", answer)
     tail = next((tail for tail in _TAILS if answer.rstrip().endswith(tail)), "")
@@ -131,7 +131,7 @@ def strip_answer_frame(answer: str) -> str:
     return answer if split_thoughts(bare).thoughts else bare
 
 
-def join_thoughts(*pieces: str) -> str:
+def join_distinct_thoughts(*pieces: str) -> str:
     """Return the pieces of one reply's thoughts, each once: servers may send them in the text and beside it."""
     unique: list[str] = []
     for piece in filter(str.strip, pieces):
@@ -153,7 +153,7 @@ _THOUGHTS = frozenset({"thinking", "thought", "reasoning", "reasoning_text", "su
 _FIELDS = ("thinking", "reasoning", "reasoning_content", "summary", "text", "content", "refusal", "data")
 
 
-def read_parts(content: Iterable[object]) -> Parts:
+def separate_text_and_thought_parts(content: Iterable[object]) -> Parts:
     """Read a reply's list of parts: OpenAI's, Mistral's, Anthropic's, or plain texts."""
     texts, thoughts, other_types = [], [], []
     for part in content:
@@ -163,20 +163,20 @@ def read_parts(content: Iterable[object]) -> Parts:
         if kind == "redacted_thinking":
             continue  # nobody can read it
         if kind in _THOUGHTS:
-            thoughts.append(extract_text(part))
+            thoughts.append(extract_nested_text(part))
         elif kind in _TEXTS and (isinstance(part, dict | str)):
-            texts.append(extract_text(part))
+            texts.append(extract_nested_text(part))
         else:
             other_types.append(kind if isinstance(part, dict) else type(part).__name__)
     return Parts("".join(texts), "\n\n".join(filter(None, thoughts)), tuple(dict.fromkeys(other_types)))
 
 
-def extract_text(value: object) -> str:
+def extract_nested_text(value: object) -> str:
     """Return the words of thoughts or of a part: a text, an object with one, or a list of these; else nothing."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        return "".join(map(extract_text, value))
+        return "".join(map(extract_nested_text, value))
     if isinstance(value, dict):
-        return next((words for name in _FIELDS if (words := extract_text(value.get(name)))), "")
+        return next((words for name in _FIELDS if (words := extract_nested_text(value.get(name)))), "")
     return ""

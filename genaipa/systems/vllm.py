@@ -24,8 +24,8 @@ from genaipa.systems.endpoint import (
     find_endpoint,
     parse_token_count,
     read_variable,
-    read_words,
     require_sdk,
+    split_environment_variable,
 )
 from genaipa.systems.openai import CompatibleSystem
 from genaipa.systems.provider import Provider, redact
@@ -95,13 +95,13 @@ class VllmServer:
         """Base URL."""
         return f"http://127.0.0.1:{self.port}/v1"
 
-    def has_ended(self, wait: float = 0.0) -> bool:
+    def has_ended(self, wait_seconds: float = 0.0) -> bool:
         """Whether the process ends within `wait` seconds."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(wait)
+            self._process.wait(wait_seconds)
         return self._process.returncode is not None
 
-    def log_tail(self) -> str:
+    def describe_log_end(self) -> str:
         """Path and end of the log, for a message."""
         with self.log.open("rb") as log:
             log.seek(max(0, self.log.stat().st_size - 400 * _LOG_LINES))
@@ -121,14 +121,14 @@ class VllmServer:
             while True:
                 if self.has_ended():
                     reason = f"ended before it was ready (exit code {self._process.returncode})"
-                    raise NotReadyError(f"vLLM {reason}; {self.log_tail()}", kind="server-ended")
+                    raise NotReadyError(f"vLLM {reason}; {self.describe_log_end()}", kind="server-ended")
                 with contextlib.suppress(httpx2.HTTPError):
                     health = await client.get(f"http://127.0.0.1:{self.port}/health")
                     if health.is_success:
                         return
                 if asyncio.get_running_loop().time() > deadline:
                     reason = f"was not ready within {seconds:g} s (GENAIPA_VLLM_START_TIMEOUT)"
-                    raise NotReadyError(f"vLLM {reason}; {self.log_tail()}", kind="timeout")
+                    raise NotReadyError(f"vLLM {reason}; {self.describe_log_end()}", kind="timeout")
                 await asyncio.sleep(_POLL_SECONDS)
 
     async def stop(self, *, keep_log: bool) -> None:
@@ -144,9 +144,9 @@ class VllmServer:
         if not keep_log:
             self.log.unlink(missing_ok=True)
 
-    def _send_signal(self, number: int) -> None:
+    def _send_signal(self, signal_number: int) -> None:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, number)
+            os.killpg(self._process.pid, signal_number)
 
 
 class VllmSystem(CompatibleSystem):
@@ -169,7 +169,7 @@ class VllmSystem(CompatibleSystem):
         address="VLLM_BASE_URL",
         free=True,
         takes_flags=True,
-        program=lambda: _find_program()[0],
+        program=lambda: _find_vllm_command_and_flags()[0],
     )
     listing = replace(CompatibleSystem.listing, complete=True)  # it serves what it was started with
 
@@ -188,15 +188,15 @@ class VllmSystem(CompatibleSystem):
         self._started, parser = False, ""
         require_sdk(self.name, self.provider)
         if read_variable("VLLM_BASE_URL") is None:
-            program, words, flags = _find_program()
+            program, words, flags = _find_vllm_command_and_flags()
             if program is None:
                 raise NotReadyError(
                     f"{self.name} needs a vLLM server: set VLLM_BASE_URL to one that runs, or install vLLM here "
                     f"(pip install 'genaipa[vllm]'; '{words[0]}' was not found).",
                     kind="missing-server",
                 )
-            _check_flags(self.name, self.model, flags)
-            limit = _read_start_limit()
+            _refuse_reserved_flags(self.name, self.model, flags)
+            limit = _read_start_timeout()
             if parser := find_reasoning_parser(self.model, flags):
                 flags = ["--reasoning-parser", parser, *flags]
             flags += self._flags
@@ -220,7 +220,7 @@ class VllmSystem(CompatibleSystem):
             moment = 1.0 if error.kind == "connection" else 0.0
             if self._server is None or not await asyncio.to_thread(self._server.has_ended, moment):
                 raise
-            message = f"{self.name}: the vLLM server ended during the run; {self._server.log_tail()}"
+            message = f"{self.name}: the vLLM server ended during the run; {self._server.describe_log_end()}"
             raise PermanentError(message, kind="server-ended", fatal=True) from None
 
     async def count_tokens(self, text: str) -> int | None:
@@ -247,16 +247,16 @@ class VllmSystem(CompatibleSystem):
             await server.stop(keep_log=not self._started or server.has_ended())
 
 
-def _find_program() -> tuple[str | None, list[str], list[str]]:
+def _find_vllm_command_and_flags() -> tuple[str | None, list[str], list[str]]:
     """Program that starts a server here (None if not installed), words before `serve`, flags after it.
 
     A UsageError for a malformed variable.
     """
-    words = read_words("GENAIPA_VLLM_COMMAND") or ["vllm"]
-    return shutil.which(words[0]), words, read_words("GENAIPA_VLLM_ARGS")
+    words = split_environment_variable("GENAIPA_VLLM_COMMAND") or ["vllm"]
+    return shutil.which(words[0]), words, split_environment_variable("GENAIPA_VLLM_ARGS")
 
 
-def _check_flags(system: str, model: str, flags: Sequence[str]) -> None:
+def _refuse_reserved_flags(system: str, model: str, flags: Sequence[str]) -> None:
     """Raise a UsageError for a flag that is genaipa's to set, before minutes go by until the model is loaded."""
     for index, flag in enumerate(flags):
         name = flag.partition("=")[0].replace("_", "-")
@@ -274,7 +274,7 @@ def _check_flags(system: str, model: str, flags: Sequence[str]) -> None:
             raise UsageError(f"{system}: {_OWN_FLAGS[reserved]}; leave {reserved} out of GENAIPA_VLLM_ARGS.")
 
 
-def _read_start_limit() -> float:
+def _read_start_timeout() -> float:
     value = read_variable("GENAIPA_VLLM_START_TIMEOUT") or str(_START_SECONDS)
     with contextlib.suppress(ValueError):
         if (seconds := float(value)) > 0:

@@ -17,7 +17,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from genaipa.errors import GenaipaError, TaskError, clip
-from genaipa.plugins import is_ours
+from genaipa.plugins import ships_with_genaipa
 from genaipa.runs.records import Digests, question_label
 from genaipa.systems.base import Message
 
@@ -111,9 +111,9 @@ class Target:
     memory: dict[str, Any] = field(default_factory=dict)
     """The task's own data about this system."""
 
-    def count(self, text: str, name: str = "") -> int:
+    def count_tokens(self, text: str, text_name: str = "") -> int:
         """Count the tokens of a text as the system counts the task's text of that name."""
-        return self.counter_for_text(name).count(text)
+        return self.counter_for_text(text_name).count(text)
 
     def counter_for_text(self, text_name: str) -> TokenCounter:
         """Return the system's token counter for texts like the task's text of that name."""
@@ -162,17 +162,17 @@ class Task(ABC):
         return {}
 
     @property
-    def orders(self) -> dict[str, tuple[str, ...]]:
+    def question_orders(self) -> dict[str, tuple[str, ...]]:
         """The order of questions by document and repetition, for the manifest."""
         return {}
 
     @property
-    def sources(self) -> Mapping[str, str]:
+    def texts_for_run_folder(self) -> Mapping[str, str]:
         """Texts that the requests are made of, under their names in the run folder, where they are kept."""
         return {}
 
     @property
-    def texts(self) -> Mapping[str, str]:
+    def long_texts(self) -> Mapping[str, str]:
         """Long texts that requests hold, by name: a system that can is asked how many tokens they take."""
         return {}
 
@@ -181,15 +181,15 @@ class Task(ABC):
         """Whether many questions follow one long text: single calls read it from a provider's cache, batches don't."""
         return False
 
-    def language(self, text: str) -> str:  # noqa: ARG002 - for tasks that know it
+    def find_text_language(self, text_name: str) -> str:  # noqa: ARG002 - for tasks that know it
         """Return the language of the long text of that name, as a code; empty where it is not known."""
         return ""
 
-    def count_planned(self) -> int:
+    def count_planned_answers(self) -> int:
         """Return the number of answers wanted of each system."""
         every = (
             call
-            for dialogue in self.safe_dialogues(Target(""))
+            for dialogue in self.dialogues_raising_task_error(Target(""))
             for call in walk_calls(dialogue, lambda call: call.placeholder_reply)
         )
         return sum(call.kind == "answer" for call in every)
@@ -198,11 +198,11 @@ class Task(ABC):
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
         """Yield everything that a system is asked, in the order in which it is begun."""
 
-    def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
+    def sample_dialogues_and_factor(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Return dialogues by which the run's length is estimated, and how many times as many the run has."""
         return self.dialogues(target), 1
 
-    def flaw(self, call: Call, reply: Reply) -> str:  # noqa: ARG002 - for tasks that can't use any reply
+    def describe_reply_flaw(self, call: Call, reply: Reply) -> str:  # noqa: ARG002 - for tasks that can't use any reply
         """Return the reason that a reply is of no use, in words: it is asked for again, then a failure; empty for none.
 
         One that was cut off at its limit is a failure at once.
@@ -213,59 +213,59 @@ class Task(ABC):
         """Return the task's reading of a reply; None leaves it to people."""
         return None
 
-    def read_status(self, call: Call, reply: str, status: Status) -> TaskReading | None:  # noqa: ARG002 - for tasks that do
+    def read_reply_by_status(self, call: Call, reply: str, status: Status) -> TaskReading | None:  # noqa: ARG002 - for tasks that do
         """Return the reading of a reply that may be cut off or refused, by its status; `read` unless overridden."""
         return self.read(call, reply)
 
     @contextmanager
-    def keeping(self, folder: RunFolder) -> Iterator[Callable[[Record], None]]:  # noqa: ARG002 - for tasks that do
+    def open_record_listener(self, folder: RunFolder) -> Iterator[Callable[[Record], None]]:  # noqa: ARG002 - for tasks that do
         """Return a context, held while a run is asked, that is given each record once it is on disk."""
         yield lambda _record: None
 
     # A subclass overrides the methods above. Whatever drives a task calls the safe ones, in which an error of a
     # user's own code is a TaskError.
 
-    def safe_dialogues(self, target: Target) -> Iterator[Dialogue]:
+    def dialogues_raising_task_error(self, target: Target) -> Iterator[Dialogue]:
         """Return the `dialogues`."""
         with self._translate_task_errors():
             dialogues = iter(self.dialogues(target))
-        return self._guard_dialogues(dialogues)
+        return self._translate_errors_of_dialogues(dialogues)
 
-    def safe_sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
+    def sample_raising_task_error(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Return the `sample`."""
         with self._translate_task_errors():
-            dialogues, times = self.sample(target)
-        return self._guard_dialogues(dialogues), times
+            dialogues, times = self.sample_dialogues_and_factor(target)
+        return self._translate_errors_of_dialogues(dialogues), times
 
-    def safe_flaw(self, call: Call, reply: Reply) -> str:
+    def flaw_raising_task_error(self, call: Call, reply: Reply) -> str:
         """Return the `flaw`."""
         with self._translate_task_errors():
-            return self.flaw(call, reply)
+            return self.describe_reply_flaw(call, reply)
 
-    def safe_compute(self, call: Call, say: Callable[[str], None]) -> str:
+    def compute_text_raising_task_error(self, call: Call, say: Callable[[str], None]) -> str:
         """Return the text that a call's last message carries, by its `compute`."""
         with self._translate_task_errors():
             return call.compute(say) if call.compute else call.messages[-1].carries
 
-    def safe_read(self, call: Call, reply: str, status: Status = "answered") -> TaskReading:
+    def read_reply_raising_task_error(self, call: Call, reply: str, status: Status = "answered") -> TaskReading:
         """Return the `read_status`; an empty reading for None."""
         with self._translate_task_errors():
-            return self.read_status(call, reply, status) or TaskReading("")
+            return self.read_reply_by_status(call, reply, status) or TaskReading("")
 
-    def _guard_dialogues(self, dialogues: Iterator[Dialogue]) -> Iterator[Dialogue]:
+    def _translate_errors_of_dialogues(self, dialogues: Iterator[Dialogue]) -> Iterator[Dialogue]:
         while True:
             with self._translate_task_errors():
                 dialogue = next(dialogues, None)
             if dialogue is None:
                 return
-            yield self._guard_dialogue(dialogue)
+            yield self._translate_errors_of_dialogue(dialogue)
 
-    def _guard_dialogue(self, dialogue: Dialogue) -> Dialogue:
+    def _translate_errors_of_dialogue(self, dialogue: Dialogue) -> Dialogue:
         try:
             with self._translate_task_errors():
                 step = next(dialogue, None)
             while step is not None:
-                reply = yield tuple(map(self._guard_dialogue, step)) if isinstance(step, tuple) else step
+                reply = yield tuple(map(self._translate_errors_of_dialogue, step)) if isinstance(step, tuple) else step
                 with self._translate_task_errors():
                     try:
                         step = dialogue.send(reply)
@@ -282,7 +282,7 @@ class Task(ABC):
         except GenaipaError:
             raise
         except Exception as error:
-            if is_ours(type(self).__module__):
+            if ships_with_genaipa(type(self).__module__):
                 raise
             file = getattr(sys.modules.get(type(self).__module__), "__file__", "")
             frames = traceback.extract_tb(error.__traceback__)
@@ -293,7 +293,7 @@ class Task(ABC):
             ) from error
 
 
-def walk_calls(dialogue: Dialogue, reply: Callable[[Call], str]) -> Iterator[Call]:
+def walk_calls(dialogue: Dialogue, make_reply: Callable[[Call], str]) -> Iterator[Call]:
     """Yield every call of a dialogue in turn, each answered by `reply` once the caller has seen it."""
     try:
         step = next(dialogue)
@@ -301,10 +301,10 @@ def walk_calls(dialogue: Dialogue, reply: Callable[[Call], str]) -> Iterator[Cal
             answer = ""
             if isinstance(step, tuple):
                 for branch in step:
-                    yield from walk_calls(branch, reply)
+                    yield from walk_calls(branch, make_reply)
             else:
                 yield step
-                answer = reply(step)
+                answer = make_reply(step)
             step = dialogue.send(answer)
     except StopIteration:
         return

@@ -6,10 +6,10 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from genaipa.errors import UnknownNameError, UsageError
-from genaipa.files.html import figure_frame
-from genaipa.kinds import DEFAULT, PLAIN, find_kind, kinds, names
-from genaipa.plugins import is_ours, plugins
-from genaipa.systems.plugins import find_source_file, make_instance
+from genaipa.files.html import make_data_frame
+from genaipa.kinds import DEFAULT, PLAIN, find_kind, kind_names, load_kinds
+from genaipa.plugins import entry_point_targets, ships_with_genaipa
+from genaipa.systems.plugins import find_class_source_file, make_user_class_instance
 from genaipa.tasks.base import Task
 
 if TYPE_CHECKING:
@@ -24,16 +24,16 @@ ENTRY_POINTS = "genaipa.tasks"
 
 def task_names() -> list[str]:
     """Return the tasks that can be asked for by name: kinds that are one task, and the named ones of the others."""
-    named = {name: kind.task_names() for name, kind in kinds().items()}
+    named = {name: kind.task_names() for name, kind in load_kinds().items()}
     alone = [name for name, tasks in named.items() if tasks is None]
     return [*alone, *(task for tasks in named.values() for task in tasks or ())]
 
 
 def find_task_kind(task: str) -> str:
     """Return the kind of a task by its name: the kind of that name, else the one with the task, else a plain task's."""
-    if task == DEFAULT or task in names():
+    if task == DEFAULT or task in kind_names():
         return task
-    having = (name for name, kind in kinds().items() if task in (kind.task_names() or ()))
+    having = (name for name, kind in load_kinds().items() if task in (kind.task_names() or ()))
     return next(having, PLAIN)
 
 
@@ -47,8 +47,8 @@ def list_suites() -> pd.DataFrame:
     >>> suites.loc["policy-detection", ["splits", "measures"]].to_list()
     ['test, valid, train', 'micro F1, macro F1']
     """
-    rows = [row for kind in kinds().values() for row in kind.rows()]
-    return figure_frame(rows, list(rows[0]) if rows else [])
+    rows = [row for kind in load_kinds().values() for row in kind.list_task_rows()]
+    return make_data_frame(rows, list(rows[0]) if rows else [])
 
 
 def make_task(spec: RunSpec, workspace: Workspace, folder: RunFolder | None = None) -> Task:
@@ -58,28 +58,28 @@ def make_task(spec: RunSpec, workspace: Workspace, folder: RunFolder | None = No
     return task
 
 
-def make_plain_task(spec: RunSpec, workspace: Workspace) -> Task:
+def make_package_or_user_task(spec: RunSpec, workspace: Workspace) -> Task:
     """Return the task of a package or of a class of the user's own; a UsageError where there is none."""
-    return make_own_task(plugins(ENTRY_POINTS).get(spec.task, spec.task), spec, workspace)
+    return make_task_of_class(entry_point_targets(ENTRY_POINTS).get(spec.task, spec.task), spec, workspace)
 
 
-def make_own_task(target: str, spec: RunSpec, workspace: Workspace) -> Task:
+def make_task_of_class(class_path: str, spec: RunSpec, workspace: Workspace) -> Task:
     """Return the task by a class that may be anybody's, as `module:Class`."""
-    if ":" not in target:
+    if ":" not in class_path:
         raise UnknownNameError("task", spec.task, task_names())
-    task: object = make_instance(target, spec, workspace)
+    task: object = make_user_class_instance(class_path, spec, workspace)
     if not isinstance(task, Task):
-        raise UsageError(f"{target}: it is no Task; see genaipa/tasks/base.py for what a task is.")
+        raise UsageError(f"{class_path}: it is no Task; see genaipa/tasks/base.py for what a task is.")
     return task
 
 
-def list_plain_tasks() -> list[str]:
+def list_package_tasks() -> list[str]:
     """Return the tasks that packages bring."""
-    return list(plugins(ENTRY_POINTS))
+    return list(entry_point_targets(ENTRY_POINTS))
 
 
-def task_file_digest(task: Task) -> dict[str, str]:
+def digest_task_file_if_not_shipped(task: Task) -> dict[str, str]:
     """Return name → SHA-256 of the file of a task that is not shipped: a run of it goes on only with the same."""
     module = type(task).__module__
-    path = None if is_ours(module) else find_source_file(module)
+    path = None if ships_with_genaipa(module) else find_class_source_file(module)
     return {} if path is None else {task.name: hashlib.sha256(path.read_bytes()).hexdigest()}

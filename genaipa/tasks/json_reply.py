@@ -24,7 +24,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 }
 
 
-def read_json(reply: str, schema: Mapping[str, Any]) -> tuple[str, str]:
+def extract_json_or_flaw(reply: str, schema: Mapping[str, Any]) -> tuple[str, str]:
     """Return (the JSON of a reply, "") if it fits the schema, else (the reply, its flaw).
 
     Checked are the fields that have to be there, types and permitted values, at every depth.
@@ -43,7 +43,7 @@ def read_json(reply: str, schema: Mapping[str, Any]) -> tuple[str, str]:
     return (reply, flaw) if flaw else (text, "")
 
 
-def find_last_json(reply: str, schema: Mapping[str, Any]) -> str:
+def find_last_json_that_fits(reply: str, schema: Mapping[str, Any]) -> str:
     """Return the last JSON object of a reply that fits the schema, after a model's thoughts; empty for none.
 
     >>> last_json('<think>{"a": 1}?</think> So: {"a": 2}, I think.', {"required": ["a"]})
@@ -63,18 +63,18 @@ def find_last_json(reply: str, schema: Mapping[str, Any]) -> str:
     return last_object
 
 
-def _find_schema_misfit(value: object, schema: Mapping[str, Any], name: str) -> str:
+def _find_schema_misfit(value: object, schema: Mapping[str, Any], value_name: str) -> str:
     """Return the first reason why a part of a reply does not fit its part of the schema; empty if it fits."""
     kind = str(schema.get("type", ""))
     if kind in _TYPES and not isinstance(value, _TYPES[kind]):
-        return f"{name} is no {'JSON object' if name == 'it' else kind}"
+        return f"{value_name} is no {'JSON object' if value_name == 'it' else kind}"
     if "enum" in schema and value not in schema["enum"]:
-        return f"{name} is none of {json.dumps(schema['enum'])}"
+        return f"{value_name} is none of {json.dumps(schema['enum'])}"
     if choices := schema.get("anyOf"):
-        flaws = [_find_schema_misfit(value, choice, name) for choice in choices]
-        return "" if "" in flaws else f"{name} fits none of its forms ({'; '.join(dict.fromkeys(flaws))})"
+        flaws = [_find_schema_misfit(value, choice, value_name) for choice in choices]
+        return "" if "" in flaws else f"{value_name} fits none of its forms ({'; '.join(dict.fromkeys(flaws))})"
     if isinstance(value, list):
-        entries = ((entry, f"{name}[{path}]") for path, entry in enumerate(value))
+        entries = ((entry, f"{value_name}[{path}]") for path, entry in enumerate(value))
         return next(
             filter(None, (_find_schema_misfit(entry, schema.get("items", {}), path) for entry, path in entries)), ""
         )

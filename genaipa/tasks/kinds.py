@@ -39,15 +39,15 @@ class _Plain(Kind[Plan]):
 
     def make(self, spec: RunSpec, workspace: Workspace) -> Task:
         """Make the task; a UsageError where there is none."""
-        from genaipa.tasks.catalog import make_plain_task
+        from genaipa.tasks.catalog import make_package_or_user_task
 
-        return make_plain_task(spec, workspace)
+        return make_package_or_user_task(spec, workspace)
 
     def task_names(self) -> list[str]:
         """Return the tasks that packages bring."""
-        from genaipa.tasks.catalog import list_plain_tasks
+        from genaipa.tasks.catalog import list_package_tasks
 
-        return list_plain_tasks()
+        return list_package_tasks()
 
 
 PROCEDURE = _Procedure()

@@ -59,7 +59,7 @@ def find_json_values(text: str) -> list[Any]:
     reader, values, position = _JsonReader(text), list[Any](), 0
     while begin := _BEGINS.search(text, position):
         try:
-            value, position = _decode_strict(text, begin.start())
+            value, position = _decode_standard_json(text, begin.start())
         except (ValueError, RecursionError):
             try:
                 value, position = reader.read_value(begin.start(), 0)
@@ -72,11 +72,11 @@ def find_json_values(text: str) -> list[Any]:
     return values
 
 
-def _decode_strict(text: str, position: int) -> tuple[Any, int]:
+def _decode_standard_json(text: str, position: int) -> tuple[Any, int]:
     return json.JSONDecoder(strict=False, object_pairs_hook=_make_fields).raw_decode(text, position)
 
 
-def _pair_surrogates(text: str) -> str:
+def _merge_surrogate_pairs(text: str) -> str:
     """Return a text in which two halves of a character, written as escapes, are one; a half alone is replaced."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
@@ -113,13 +113,13 @@ class _JsonReader:
 
     def _read_object(self, position: int, depth: int) -> tuple[Fields, int]:
         pairs: list[tuple[str, Any]] = []
-        position = self._skip_blank(position)
+        position = self._skip_blanks_and_comments(position)
         try:
             while self._text[position : position + 1] != "}":
                 key, position = self._read_key(position)
                 value, position = self.read_value(self._skip_colon(position), depth + 1)
                 pairs.append((key, value))
-                position = self._skip_comma(position, "}")
+                position = self._skip_entry_separator(position, "}")
         except _UnreadableError as error:
             error.begun = error.begun or bool(pairs)
             raise
@@ -127,11 +127,11 @@ class _JsonReader:
 
     def _read_list(self, position: int, depth: int) -> tuple[list[Any], int]:
         entries = []
-        position = self._skip_blank(position)
+        position = self._skip_blanks_and_comments(position)
         while self._text[position : position + 1] != "]":
             entry, position = self.read_value(position, depth + 1)
             entries.append(entry)
-            position = self._skip_comma(position, "]")
+            position = self._skip_entry_separator(position, "]")
         return entries, position + 1
 
     def _read_key(self, position: int) -> tuple[str, int]:
@@ -151,9 +151,9 @@ class _JsonReader:
                 text, position = self._read_escape(position)
                 signs.append(text)
                 continue
-            if sign in closers and self._ends_string(position + 1):
+            if sign in closers and self._is_quote_before_string_end(position + 1):
                 self._read += position - begin
-                return _pair_surrogates("".join(signs)), position + 1
+                return _merge_surrogate_pairs("".join(signs)), position + 1
             signs.append(sign)
             position += 1
         self._read += position - begin
@@ -165,7 +165,7 @@ class _JsonReader:
             return chr(int(self._text[position + 2 : position + 6], 16)), position + 6
         return _ESCAPED.get(code, code), position + 2
 
-    def _ends_string(self, position: int) -> bool:
+    def _is_quote_before_string_end(self, position: int) -> bool:
         """Tell whether what follows a quote shows that its string ends there."""
         following = self._text[position : position + 1]
         if following and following in _ENDS:
@@ -174,24 +174,28 @@ class _JsonReader:
         end = blank.end() if blank else position
         return end == len(self._text) or self._text[end] in _ENDS or "\n" in self._text[position:end]
 
-    def _skip_blank(self, position: int) -> int:
+    def _skip_blanks_and_comments(self, position: int) -> int:
         blank = _BLANK.match(self._text, position)
         end = blank.end() if blank else position
         self._read += end - position + 1
         return end
 
     def _skip_colon(self, position: int) -> int:
-        position = self._skip_blank(position)
+        position = self._skip_blanks_and_comments(position)
         if (sign := self._text[position : position + 1]) and sign in _COLONS:
-            return self._skip_blank(position + 1)
+            return self._skip_blanks_and_comments(position + 1)
         raise _UnreadableError("it is not JSON")
 
-    def _skip_comma(self, position: int, end: str) -> int:
+    def _skip_entry_separator(self, position: int, closing_bracket: str) -> int:
         """Return the place of the next field or entry, or of the `end`; a comma may be missing at a line's end."""
-        following = self._skip_blank(position)
+        following = self._skip_blanks_and_comments(position)
         sign = self._text[following : following + 1]
         if sign and sign in _COMMAS:
-            return self._skip_blank(following + 1)
-        if sign == end or "\n" in self._text[position:following] or (sign == "{" and self._text[position - 1] == "}"):
+            return self._skip_blanks_and_comments(following + 1)
+        if (
+            sign == closing_bracket
+            or "\n" in self._text[position:following]
+            or (sign == "{" and self._text[position - 1] == "}")
+        ):
             return following
         raise _UnreadableError("it is not JSON" if sign else "it is cut off")

@@ -13,30 +13,41 @@ import msgspec
 from msgspec.structs import replace
 
 from genaipa.errors import DataError, GenaipaError, ManyDocumentsError, OptionError, UnknownNameError, UsageError
-from genaipa.files.text import digest, read_text
-from genaipa.languages.catalog import ENGLISH, language_from_name, language_name, language_variant
+from genaipa.files.text import read_text, sha256_of
+from genaipa.languages.catalog import ENGLISH, language_name, language_of_prompt_set, variant_name_for_language
 from genaipa.policies.adding import (
     company_missing_error,
     describe_given_document,
-    names_file_or_address,
+    is_file_or_address,
     read_given_document,
 )
 from genaipa.policies.companies import UNNAMED
 from genaipa.policies.corpus import Corpus, examine_corpus
-from genaipa.policies.corpus_index import INDICES, read_corpus
+from genaipa.policies.corpus_index import INDICES, load_or_index_corpus
 from genaipa.policies.document import Document, document_names, load_document
-from genaipa.questions.sets import WORDINGS, default_set, find_published_set, load_question_set
+from genaipa.questions.sets import (
+    WORDINGS,
+    default_question_set_name,
+    find_published_question_set_name,
+    load_question_set,
+)
 from genaipa.runs.experiments import DEFAULT_EXPERIMENT, EXPERIMENTS
-from genaipa.runs.procedure import INITIALIZATIONS, NEUTRAL, ProcedurePlan, ask_about_other_documents, procedure_plan
+from genaipa.runs.procedure import (
+    INITIALIZATIONS,
+    NEUTRAL,
+    ProcedurePlan,
+    make_spec_for_other_documents,
+    require_procedure_plan,
+)
 from genaipa.runs.records import CorpusFacts, RunSpec
 from genaipa.runs.selection import run_folders
 from genaipa.runs.slices import assign_documents_to_slices, check_slice
 from genaipa.systems.catalog import resolve_system
 from genaipa.systems.provider import find_provider
-from genaipa.systems.published import find_question_sets, is_recorded, read_recording
+from genaipa.systems.published import is_recording_pulled, list_question_sets_of_study, read_recording
 from genaipa.tasks.prompts import list_prompt_sets, load_prompts
-from genaipa.tasks.request import make_spec, parse_limit
-from genaipa.words import join_names, some
+from genaipa.tasks.request import make_spec, parse_question_limit
+from genaipa.words import join_names, join_some
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
@@ -58,28 +69,30 @@ def resolve_documents(
 
     They are files, addresses or standard input, or a corpus, of which also the facts for the run's manifest are given.
     """
-    workspace, request = _resolve_sources(workspace, request, resources)
+    workspace, request = _resolve_given_documents(workspace, request, resources)
     if request.corpus is None:
         return workspace, request, None
     _check_corpus_request(request)
     sample = request.limit_documents
     if sample is None or sample > MOST_DOCUMENTS:
-        corpus = _read_indexed_corpus(workspace, request, unindexed=MOST_DOCUMENTS)
+        corpus = _read_indexed_corpus(workspace, request, most_unindexed=MOST_DOCUMENTS)
     else:  # No slices are made of it, which need to know more of each document.
         corpus = examine_corpus(Path(request.corpus), seed=request.seed, by=request.stratify or "")
     rows = corpus.select_rows(request.limit_documents).tolist()
     if len(rows) > MOST_DOCUMENTS:
         raise ManyDocumentsError(len(rows), MOST_DOCUMENTS)
-    facts = _corpus_facts(corpus, request, len(rows), resources)
+    facts = _make_and_say_corpus_facts(corpus, request, len(rows), resources)
     documents = _read_documents(workspace, request, corpus, rows)
     return workspace.with_documents(documents), replace(request, documents=tuple(documents), corpus=None), facts
 
 
-def _corpus_facts(corpus: Corpus, request: RunRequest, asked: int, resources: Resources) -> CorpusFacts:
+def _make_and_say_corpus_facts(
+    corpus: Corpus, request: RunRequest, document_count: int, resources: Resources
+) -> CorpusFacts:
     """Return the facts of a corpus for the manifest; says what is asked about."""
     file, by = str(corpus.path.resolve()), request.stratify or ""
-    facts = CorpusFacts(file, corpus.digest, corpus.documents, corpus.texts, asked, by)
-    for sentence in (facts.sentence, *corpus.remarks):
+    facts = CorpusFacts(file, corpus.digest, corpus.documents, corpus.distinct_texts, document_count, by)
+    for sentence in (facts.summary_sentence, *corpus.group_remarks):
         resources.say(sentence)
     return facts
 
@@ -123,28 +136,36 @@ def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) 
             f" {index}/{number}: {len(rows):,} documents are more than {MOST_DOCUMENTS:,} for each slice; take "
             f"{fewest:,} slices.",
         )
-    facts = _corpus_facts(corpus, request, len(rows), resources)
+    facts = _make_and_say_corpus_facts(corpus, request, len(rows), resources)
     assert corpus.heads is not None, "they were noted"
-    alike = corpus.heads.find_first_alike_rows(rows)
-    heads = {corpus.heads.names[row]: corpus.heads.make_document(row) for row in dict.fromkeys(alike)}
+    alike = corpus.heads.find_representative_rows(rows)
+    heads = {corpus.heads.names[row]: corpus.heads.make_textless_document(row) for row in dict.fromkeys(alike)}
     whole = make_spec(replace(request, documents=tuple(heads), corpus=None), workspace.with_documents(heads), resources)
     slice_indices = assign_documents_to_slices(corpus.heads.texts, number)
     slice_rows = [(row, first) for row, first in zip(rows, alike, strict=True) if slice_indices[row] == index]
     documents = _read_documents(workspace, request, corpus, [row for row, _ in slice_rows])
-    sets = procedure_plan(whole).questions
+    sets = require_procedure_plan(whole).questions
     questions = {corpus.heads.names[row]: sets[corpus.heads.names[first]] for row, first in slice_rows}
-    spec = ask_about_other_documents(whole, documents, questions)
-    return PlannedSlice(workspace.with_documents(documents), spec, facts, _plan_digest(workspace, whole, facts))
+    spec = make_spec_for_other_documents(whole, documents, questions)
+    return PlannedSlice(workspace.with_documents(documents), spec, facts, _digest_slice_plan(workspace, whole, facts))
 
 
 def _read_indexed_corpus(
-    workspace: Workspace, request: RunRequest, *, anew: bool = False, unindexed: int = 0
+    workspace: Workspace, request: RunRequest, *, rebuild_index: bool = False, most_unindexed: int = 0
 ) -> Corpus:
     """Return the corpus of a request, by the workspace's index of it."""
     assert request.corpus is not None, "it is of a corpus"
     sampled, by = request.limit_documents is not None, request.stratify or ""
     file, folder = Path(request.corpus), workspace.runs / INDICES
-    return read_corpus(file, folder, seed=request.seed, by=by, sampled=sampled, anew=anew, unindexed=unindexed)
+    return load_or_index_corpus(
+        file,
+        folder,
+        seed=request.seed,
+        by=by,
+        with_sample_order=sampled,
+        reread=rebuild_index,
+        largest_unindexed=most_unindexed,
+    )
 
 
 def _read_documents(workspace: Workspace, request: RunRequest, corpus: Corpus, rows: list[int]) -> dict[str, Document]:
@@ -152,29 +173,31 @@ def _read_documents(workspace: Workspace, request: RunRequest, corpus: Corpus, r
     documents = list(corpus.read_documents(rows))
     if corpus.heads is not None and not all(map(corpus.heads.matches_document, rows, documents)):
         # A file that was changed in the middle, and has its old length and time.
-        _read_indexed_corpus(workspace, request, anew=True)
+        _read_indexed_corpus(workspace, request, rebuild_index=True)
         raise DataError(corpus.path, "was changed while it was read; begin again.")
     return {document.name: document for document in documents}
 
 
-def _plan_digest(workspace: Workspace, spec: RunSpec, facts: CorpusFacts) -> str:
+def _digest_slice_plan(workspace: Workspace, spec: RunSpec, facts: CorpusFacts) -> str:
     """Return the digest of everything that decides what slices ask, but for systems and repetitions."""
-    plan = procedure_plan(spec)
-    files = workspace.names("questions")
-    questions = {name: digest(read_text(files[name][1])) for name in sorted({*plan.questions.values()})}
-    prompts = {name: sorted(load_prompts(workspace, name).sources.items()) for name in plan.prompts}
-    alike = replace(ask_about_other_documents(spec, (), {}), systems=(), repetitions=1)
+    plan = require_procedure_plan(spec)
+    files = workspace.nearest_files("questions")
+    questions = {name: sha256_of(read_text(files[name][1])) for name in sorted({*plan.questions.values()})}
+    prompts = {name: sorted(load_prompts(workspace, name).template_texts.items()) for name in plan.prompts}
+    alike = replace(make_spec_for_other_documents(spec, (), {}), systems=(), repetitions=1)
     sample = facts.digest, facts.asked, facts.stratified
-    return digest(repr((msgspec.to_builtins(alike), sample, sorted(questions.items()), sorted(prompts.items()))))
+    return sha256_of(repr((msgspec.to_builtins(alike), sample, sorted(questions.items()), sorted(prompts.items()))))
 
 
-def _resolve_sources(workspace: Workspace, request: RunRequest, resources: Resources) -> tuple[Workspace, RunRequest]:
+def _resolve_given_documents(
+    workspace: Workspace, request: RunRequest, resources: Resources
+) -> tuple[Workspace, RunRequest]:
     """Return a workspace with the documents given as files, addresses or standard input, and the request by name.
 
     Names of the workspace and of published documents come first. Says how each is called.
     """
     taken_names = {*document_names(workspace)}
-    sources = [name for name in request.documents if name not in taken_names and names_file_or_address(name)]
+    sources = [name for name in request.documents if name not in taken_names and is_file_or_address(name)]
     # A data set is asked only where a word may be its document's name: all of them take long to import.
     taken_names |= {*resources.published()} if sources else set()
     sources = [name for name in sources if name not in taken_names]
@@ -182,16 +205,16 @@ def _resolve_sources(workspace: Workspace, request: RunRequest, resources: Resou
         raise UsageError("a company is named for one document that is given as a file, an address or standard input.")
     if not sources:
         return workspace, request
-    texts = _list_run_texts(workspace)
+    texts = _list_text_digests_of_runs(workspace)
     documents_by_name: dict[str, Document] = {}
 
-    def is_taken(name: str, digest: str) -> bool:
+    def is_name_taken_by_other_text(name: str, digest: str) -> bool:
         digests = {*texts.get(name, set()), *([documents_by_name[name].digest] if name in documents_by_name else [])}
         return name in taken_names or bool(digests - {digest})
 
     names = {}
     for source in sources:
-        document = read_given_document(source, request.company, is_taken, resources.say)
+        document = read_given_document(source, request.company, is_name_taken_by_other_text, resources.say)
         names[source] = document.name
         documents_by_name[document.name] = document
         resources.say(describe_given_document(document))
@@ -199,7 +222,7 @@ def _resolve_sources(workspace: Workspace, request: RunRequest, resources: Resou
     return workspace.with_documents(documents_by_name), replace(request, documents=documents)
 
 
-def _list_run_texts(workspace: Workspace) -> dict[str, set[str]]:
+def _list_text_digests_of_runs(workspace: Workspace) -> dict[str, set[str]]:
     """Return name → the digests of the texts that runs asked about by it."""
     texts: dict[str, set[str]] = {}
     for folder in run_folders(workspace):
@@ -238,7 +261,7 @@ def plan_procedure(request: RunRequest, workspace: Workspace, resources: Resourc
         offered = {*workspace_documents, *resources.published()}
         _check_names("policy", request.documents, offered, "A file is named with its ending: policy.md")
         resources.fetch([name for name in request.documents if name not in workspace_documents])
-    _fill_recorded_options(request.systems, request.documents, options, resources)
+    _fill_options_of_recorded_systems(request.systems, request.documents, options, resources)
     experiment, wanted = EXPERIMENTS[named or DEFAULT_EXPERIMENT], options.get("wordings", ())
     ways = options.get("initializations") or experiment.initializations
     initializations = tuple(way for way in INITIALIZATIONS if way in ways)
@@ -255,14 +278,14 @@ def plan_procedure(request: RunRequest, workspace: Workspace, resources: Resourc
             f"'{named}'; leave out this name to put together your own, or leave out the {changed_option}."
         )
     documents = {name: load_document(name, workspace) for name in request.documents}
-    _check_companies(documents.values(), initializations)
+    _check_companies_are_known(documents.values(), initializations)
     questions = _choose_question_sets(workspace, documents, options.get("questions", ()), named)
     usual = () if options.get("prompts") else prompts
     if usual:
-        prompts = _translate_prompts(workspace, questions, usual)
+        prompts = _choose_prompts_in_question_language(workspace, questions, usual)
     if not options.get("questions"):
         without = [name for name in usual if name in prompts]
-        _tell_default_languages(documents, questions, prompts, without, resources)
+        _tell_defaults_for_non_english_documents(documents, questions, prompts, without, resources)
         _tell_published_questions(workspace, documents, questions, resources)
     resolved = {
         "documents": request.documents,
@@ -272,26 +295,26 @@ def plan_procedure(request: RunRequest, workspace: Workspace, resources: Resourc
         "initializations": initializations,
         "wordings": wordings,
         "prompts": prompts,
-        "limit": parse_limit(options.get("limit")),
+        "limit": parse_question_limit(options.get("limit")),
     }
     return msgspec.convert(options | resolved, ProcedurePlan)
 
 
-def _check_companies(documents: Iterable[Document], initializations: Container[str]) -> None:
+def _check_companies_are_known(documents: Iterable[Document], initializations: Container[str]) -> None:
     """Raise a UsageError for a document whose company nobody named, and that is to be asked about by that name."""
     unnamed = next((document for document in documents if document.company == UNNAMED), None)
     if unnamed and ("company-name" in initializations or "summary-by-name" in initializations):
         raise company_missing_error(unnamed)
 
 
-def _fill_recorded_options(
+def _fill_options_of_recorded_systems(
     systems: Iterable[str], documents: Iterable[str], options: dict[str, Any], resources: Resources
 ) -> None:
     """Fill in the options given for a published system with its study's questions and initializations; says so.
 
     A UsageError for one of the documents that its study didn't ask about.
     """
-    recorded = [name for name in systems if is_recorded(name)]
+    recorded = [name for name in systems if is_recording_pulled(name)]
     if not recorded:
         return
     for name in recorded:
@@ -309,7 +332,7 @@ def _fill_recorded_options(
         )
     resources.say(f"{recorded[0]}: its answers were given to the prompts of the study, not to these")
     if not options.get("questions"):
-        options["questions"] = sets = find_question_sets(recorded[0])
+        options["questions"] = sets = list_question_sets_of_study(recorded[0])
         resources.say(f"{recorded[0]}: asking the questions of the published study ({sets[0]})")
     if not options.get("initializations") and not named:
         ways = [set(read_recording(name).initializations) for name in recorded]
@@ -351,7 +374,7 @@ def _choose_question_sets(
             raise UsageError(f"{name} is a {kind}, and none of the question sets named is about one.")
     if named:
         return {name: named[document.kind] for name, document in documents.items()}
-    check_one_language(documents.values(), workspace)
+    check_one_question_language(documents.values(), workspace)
     return _choose_default_sets(workspace, documents)
 
 
@@ -359,21 +382,21 @@ def _choose_default_sets(workspace: Workspace, documents: Mapping[str, Document]
     """Return document → the set that is asked about it by default, looked up once for all that are alike."""
     sets, chosen = dict[tuple[str, str, str], str](), dict[str, str]()
     for name, document in documents.items():
-        alike = document.kind, document.language, find_published_set(document, workspace)
+        alike = document.kind, document.language, find_published_question_set_name(document, workspace)
         if alike not in sets:
-            sets[alike] = default_set(document, workspace)
+            sets[alike] = default_question_set_name(document, workspace)
         chosen[name] = sets[alike]
     return chosen
 
 
-def check_one_language(documents: Iterable[Document], workspace: Workspace) -> None:
+def check_one_question_language(documents: Iterable[Document], workspace: Workspace) -> None:
     """Raise a UsageError for documents that would by default be asked about in several languages."""
     languages, first = dict[tuple[str, str, str], str](), ("", "")
     for document in documents:
-        published = find_published_set(document, workspace)
+        published = find_published_question_set_name(document, workspace)
         alike = document.kind, document.language, published
         if alike not in languages:
-            is_english = published or default_set(document, workspace) == document.kind
+            is_english = published or default_question_set_name(document, workspace) == document.kind
             languages[alike] = ENGLISH.code if is_english else document.language
         language = languages[alike]
         first = first if first[0] else (document.name, language)
@@ -385,22 +408,24 @@ def check_one_language(documents: Iterable[Document], workspace: Workspace) -> N
             )
 
 
-def _translate_prompts(workspace: Workspace, sets: Mapping[str, str], usual: tuple[str, ...]) -> tuple[str, ...]:
+def _choose_prompts_in_question_language(
+    workspace: Workspace, question_sets: Mapping[str, str], default_prompts: tuple[str, ...]
+) -> tuple[str, ...]:
     """Return the usual sets of prompts in the language of the questions, where there is a variant of each."""
-    languages = {load_question_set(name, workspace).language_code for name in set(sets.values())}
+    languages = {load_question_set(name, workspace).language_code for name in set(question_sets.values())}
     if len(languages) > 1:
-        return usual
+        return default_prompts
     (language,) = languages
-    variants = tuple(language_variant(name, language) for name in usual)
-    return variants if {*variants} <= {*list_prompt_sets(workspace)} else usual
+    variants = tuple(variant_name_for_language(name, language) for name in default_prompts)
+    return variants if {*variants} <= {*list_prompt_sets(workspace)} else default_prompts
 
 
-def _explain_language(seems: str, *, plural: bool) -> str:
+def _explain_asking_in_english(guessed_language: str, *, plural: bool) -> str:
     """Explain why documents are not asked about in their language: there are no questions, or it is not recognised."""
-    if not seems:
+    if not guessed_language:
         return f"the language of the document{'s' if plural else ''} is not recognised"
     subject = "documents seem" if plural else "document seems"
-    return f"the {subject} to be in {language_name(seems)}, for which there are no questions"
+    return f"the {subject} to be in {language_name(guessed_language)}, for which there are no questions"
 
 
 def _tell_published_questions(
@@ -409,20 +434,21 @@ def _tell_published_questions(
     """Say in a line which published documents are asked the questions that were published with them."""
     documents_by_set: dict[str, list[str]] = {}
     for name, document in documents.items():
-        if find_published_set(document, workspace):
+        if find_published_question_set_name(document, workspace):
             documents_by_set.setdefault(sets[name], []).append(name)
     for questions, names in documents_by_set.items():
         resources.say(
-            f"{some(names, _NAMED)}: asked the questions published with {'it' if len(names) == 1 else 'them'}, the set "
+            f"{join_some(names, _NAMED)}: asked the questions published with "
+            f"{'it' if len(names) == 1 else 'them'}, the set "
             f"{questions}; the question set {documents[names[0]].kind} has genaipa's own wordings"
         )
 
 
-def _tell_default_languages(
+def _tell_defaults_for_non_english_documents(
     documents: Mapping[str, Document],
     sets: Mapping[str, str],
     prompts: tuple[str, ...],
-    without: Sequence[str],
+    untranslated_prompts: Sequence[str],
     resources: Resources,
 ) -> None:
     """Say in a line what is asked by default about documents in another language than English.
@@ -433,16 +459,20 @@ def _tell_default_languages(
     unknown: dict[str, list[str]] = {}
     for name, document in documents.items():
         if not document.language:
-            unknown.setdefault(document.seems, []).append(name)
+            unknown.setdefault(document.likely_language, []).append(name)
         elif document.language != ENGLISH.code:
             documents_by_language.setdefault(document.language, []).append(name)
     for seems, names in unknown.items():
-        resources.say(f"{some(names, _NAMED)}: {_explain_language(seems, plural=len(names) > 1)}: asked in English")
+        resources.say(
+            f"{join_some(names, _NAMED)}: {_explain_asking_in_english(seems, plural=len(names) > 1)}: asked in English"
+        )
     for language, names in documents_by_language.items():
         question_sets = dict.fromkeys(sets[name] for name in names)
-        lacking = [name for name in (*question_sets, *without) if language_from_name(name).code != language]
+        lacking = [
+            name for name in (*question_sets, *untranslated_prompts) if language_of_prompt_set(name).code != language
+        ]
         none = f"; not in {language_name(language)}: {join_names(lacking)}" if lacking else ""
         resources.say(
-            f"{some(names, _NAMED)}: in {language_name(language)}, asked {join_names([*question_sets])} with the "
+            f"{join_some(names, _NAMED)}: in {language_name(language)}, asked {join_names([*question_sets])} with the "
             f"prompts {join_names(prompts)}{none}"
         )

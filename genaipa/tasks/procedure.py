@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from genaipa.errors import OptionError, UsageError
 from genaipa.files.strict_yaml import format_yaml
-from genaipa.files.text import digest, read_text
-from genaipa.languages.catalog import language_from_name
+from genaipa.files.text import read_text, sha256_of
+from genaipa.languages.catalog import language_of_prompt_set
 from genaipa.policies.corpus import LAYER
 from genaipa.policies.document import load_document, split_by_token_limit
-from genaipa.questions.annotations import find_annotations, index_annotated_texts
+from genaipa.questions.annotations import find_annotations, map_annotated_digests_to_names
 from genaipa.questions.sets import FOLLOW_UP, WORDINGS, QuestionSet, Wording, follow_up_id, load_question_set
 from genaipa.runs.documents import encode_documents
 from genaipa.runs.procedure import (
@@ -25,7 +25,7 @@ from genaipa.runs.procedure import (
     Initialization,
     ProcedurePlan,
     conversation_id,
-    procedure_plan,
+    require_procedure_plan,
 )
 from genaipa.runs.records import DOCUMENTS, Digests, DocumentFacts, RunSpec, answer_digest
 from genaipa.systems.base import Message
@@ -64,7 +64,7 @@ class Conversation:
             self.system, self.document, self.initialization, self.wording, self.repetition, self.prompts
         )
 
-    def key(self, question: str) -> str:
+    def answer_key(self, question: str) -> str:
         """Return the key of an answer (or step) of the conversation; the repetition is part of it."""
         return f"{self.id}|{question}"
 
@@ -90,7 +90,7 @@ def shuffle_questions(seed: int, document: str, repetition: int, ids: Sequence[s
 def question_order(spec: RunSpec, document: str, repetition: int, questions: QuestionSet) -> tuple[str, ...]:
     """Return the questions of one repetition as they are asked, cut to the spec's limit."""
     order = shuffle_questions(spec.seed, document, repetition, [q.id for q in questions.questions])
-    limit = procedure_plan(spec).limit
+    limit = require_procedure_plan(spec).limit
     if limit is None:
         return order
     first, last = limit
@@ -99,7 +99,7 @@ def question_order(spec: RunSpec, document: str, repetition: int, questions: Que
 
 def list_conversations(spec: RunSpec, questions: dict[str, QuestionSet], system: str) -> Iterator[Conversation]:
     """List every conversation with one system, in Algorithm 1's order within a document and repetition."""
-    plan = procedure_plan(spec)
+    plan = require_procedure_plan(spec)
     for document in plan.documents:
         for repetition in range(1, spec.repetitions + 1):
             order = question_order(spec, document, repetition, questions[document])
@@ -109,18 +109,18 @@ def list_conversations(spec: RunSpec, questions: dict[str, QuestionSet], system:
                         yield Conversation(system, document, initialization, wording, repetition, order, prompts)
 
 
-def list_orders(spec: RunSpec, questions: dict[str, QuestionSet]) -> dict[str, tuple[str, ...]]:
+def list_question_orders(spec: RunSpec, questions: dict[str, QuestionSet]) -> dict[str, tuple[str, ...]]:
     """Return `document|repetition` → the order in which its questions are asked."""
     return {
         f"{document}|{repetition}": question_order(spec, document, repetition, questions[document])
-        for document in procedure_plan(spec).documents
+        for document in require_procedure_plan(spec).documents
         for repetition in range(1, spec.repetitions + 1)
     }
 
 
 def check_question_limit(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
     """Raise a UsageError if the limit leaves none of the questions about a document."""
-    limit = procedure_plan(spec).limit
+    limit = require_procedure_plan(spec).limit
     for document, question_set in questions.items():
         if limit is not None and limit[0] > (available := len(question_set.questions)):
             raise OptionError(
@@ -128,9 +128,9 @@ def check_question_limit(spec: RunSpec, questions: dict[str, QuestionSet]) -> No
             )
 
 
-def check_wordings(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
+def check_questions_have_wordings(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
     """Raise a UsageError if a wording is asked for that a question does not have."""
-    needed = max(WORDINGS.index(wording) for wording in procedure_plan(spec).wordings)
+    needed = max(WORDINGS.index(wording) for wording in require_procedure_plan(spec).wordings)
     for question_set in {q.name: q for q in questions.values()}.values():
         for question in question_set.questions:
             if len(question.paraphrases) < needed:
@@ -153,21 +153,23 @@ class Procedure(Task):
             for name, question_set in self._sets.items()
         }
         self._set_texts = {
-            name: format_yaml(self._asked_sets[name]) if follow_up else read_text(workspace.names("questions")[name][1])
+            name: format_yaml(self._asked_sets[name])
+            if follow_up
+            else read_text(workspace.nearest_files("questions")[name][1])
             for name in sets
         }
         self.prompts = {name: load_prompts(workspace, name) for name in self.plan.prompts}
-        self._texts = index_annotated_texts(workspace) if workspace.held else None
+        self._texts = map_annotated_digests_to_names(workspace) if workspace.held else None
         self.documents = {name: load_document(name, workspace) for name in self.plan.documents}
         self.questions = {document: self._sets[name] for document, name in self.plan.questions.items()}
-        self._annotation_files, self._notes = self._find_annotations()
-        check_wordings(spec, self.questions)
+        self._annotation_files, self._notes = self._collect_annotation_files_and_notes()
+        check_questions_have_wordings(spec, self.questions)
         check_question_limit(spec, self.questions)
 
     @property
     def plan(self) -> ProcedurePlan:
         """The plan of the run."""
-        return procedure_plan(self.spec)
+        return require_procedure_plan(self.spec)
 
     @property
     def part_tokens(self) -> int | None:
@@ -179,7 +181,7 @@ class Procedure(Task):
         """Whether the documents are of a corpus, which is kept in one file."""
         return any(document.layer == LAYER for document in self.documents.values())
 
-    def _find_annotations(self) -> tuple[dict[str, str], tuple[str, ...]]:
+    def _collect_annotation_files_and_notes(self) -> tuple[dict[str, str], tuple[str, ...]]:
         """Return document → the file of its annotated answers to the questions asked, and remarks on them."""
         files, notes = {}, []
         for name, document in self.documents.items():
@@ -194,7 +196,7 @@ class Procedure(Task):
                 files[name] = (
                     read_text(annotation_file.path) if usable is annotation_file.annotations else format_yaml(usable)
                 )
-            if notice := annotation_file.notice(asked_set, document.company):
+            if notice := annotation_file.unused_answers_notice(asked_set, document.company):
                 notes.append(notice)
         return files, tuple(notes)
 
@@ -210,17 +212,17 @@ class Procedure(Task):
         return {
             f"{chosen}/{name}" if several else name: text
             for chosen, prompts in self.prompts.items()
-            for name, text in prompts.sources.items()
+            for name, text in prompts.template_texts.items()
         }
 
     @cached_property
     def digests(self) -> Digests:
         """SHA-256 of every prompt, document, question set and file of annotated answers."""
         return Digests(
-            prompts={name: digest(text) for name, text in self._template_texts.items()},
+            prompts={name: sha256_of(text) for name, text in self._template_texts.items()},
             documents={name: document.digest for name, document in self.documents.items()},
-            questions={name: digest(text) for name, text in self._set_texts.items()},
-            annotations={name: digest(text) for name, text in self._annotation_files.items()},
+            questions={name: sha256_of(text) for name, text in self._set_texts.items()},
+            annotations={name: sha256_of(text) for name, text in self._annotation_files.items()},
         )
 
     @property
@@ -229,12 +231,12 @@ class Procedure(Task):
         return {name: DocumentFacts.from_document(document) for name, document in self.documents.items()}
 
     @cached_property
-    def orders(self) -> dict[str, tuple[str, ...]]:
+    def question_orders(self) -> dict[str, tuple[str, ...]]:
         """`document|repetition` → the order in which its questions are asked."""
-        return list_orders(self.spec, self.questions)
+        return list_question_orders(self.spec, self.questions)
 
     @property
-    def sources(self) -> dict[str, str]:
+    def texts_for_run_folder(self) -> dict[str, str]:
         """Every text that the messages are made of, and the annotated answers."""
         every = self.documents.values()
         if self._is_corpus_run:
@@ -246,7 +248,7 @@ class Procedure(Task):
         return sources | {f"annotations/{name}.yaml": text for name, text in self._annotation_files.items()}
 
     @property
-    def texts(self) -> dict[str, str]:
+    def long_texts(self) -> dict[str, str]:
         """The documents' texts."""
         return {name: document.text for name, document in self.documents.items()}
 
@@ -255,9 +257,9 @@ class Procedure(Task):
         """Whether any of its initializations shows the document."""
         return not {"document", "summary-of-document"}.isdisjoint(self.plan.initializations)
 
-    def language(self, text: str) -> str:
+    def find_text_language(self, text_name: str) -> str:
         """Return the language of a document."""
-        return self.documents[text].language if text in self.documents else ""
+        return self.documents[text_name].language if text_name in self.documents else ""
 
     def make_scripts(self, target: Target) -> dict[str, Script]:
         """Return `document|set of prompts` → its script, the text in parts that suit the system; made once for each."""
@@ -274,7 +276,7 @@ class Procedure(Task):
         """Return a dialogue for each conversation, the one before it that writes its summary included."""
         return self._list_dialogues(self.spec, target)
 
-    def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
+    def sample_dialogues_and_factor(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Return the first repetition: the others only shuffle the questions."""
         return self._list_dialogues(replace(self.spec, repetitions=1), target), self.spec.repetitions
 
@@ -324,12 +326,14 @@ class Procedure(Task):
 
     def _is_question_done(self, conversation: Conversation, question: str, target: Target) -> bool:
         """Tell whether the answer to a question is in, and that to its follow-up."""
-        return target.is_done(conversation.key(question)) and self._is_follow_up_done(conversation, question, target)
+        return target.is_done(conversation.answer_key(question)) and self._is_follow_up_done(
+            conversation, question, target
+        )
 
     def _is_follow_up_done(self, conversation: Conversation, question: str, target: Target) -> bool:
         """Tell whether nothing follows up on a question, or the answer to its follow-up is in."""
         follow_up = self._branch_for_follow_up(conversation)
-        return follow_up is None or target.is_done(follow_up.key(follow_up_id(question)))
+        return follow_up is None or target.is_done(follow_up.answer_key(follow_up_id(question)))
 
     def _branch_for_follow_up(self, conversation: Conversation) -> Conversation | None:
         """Return the coordinates of the follow-ups to a conversation: only answers to the first wording have some."""
@@ -349,7 +353,7 @@ class Procedure(Task):
         )
 
     def _no_answer_sentence(self, conversation: Conversation) -> str:
-        return language_from_name(conversation.prompts or self.plan.prompts[0]).no_answer
+        return language_of_prompt_set(conversation.prompts or self.plan.prompts[0]).no_answer
 
     def _ask_question(self, conversation: Conversation, call: Call, script: Script, target: Target) -> Dialogue:
         """Ask a question by itself, and its follow-up if there is one."""
@@ -359,9 +363,9 @@ class Procedure(Task):
 
     def _request_summary(self, conversation: Conversation, script: Script, target: Target) -> Generator[Call, str, str]:
         """Return the summary that a conversation starts from, written in a conversation of its own."""
-        messages = target.opening_messages(conversation.key(SUMMARY))
+        messages = target.opening_messages(conversation.answer_key(SUMMARY))
         if messages is None:
-            steps = script.summary_introduction(conversation.initialization)
+            steps = script.steps_before_summary_request(conversation.initialization)
             messages = yield from self._introduce_document(conversation, steps, "summary ")
         request = (*messages, script.summary_request(conversation.initialization))
         turn = sum(message.role == "user" for message in request)
@@ -371,7 +375,7 @@ class Procedure(Task):
         )
 
     def _introduce_document(
-        self, conversation: Conversation, steps: Sequence[Step], prefix: str = ""
+        self, conversation: Conversation, steps: Sequence[Step], step_prefix: str = ""
     ) -> Generator[Call, str, list[Message]]:
         """Return the messages of an introduction; with `acknowledge`, each acknowledgement is the system's own."""
         if not self.plan.acknowledge:
@@ -379,7 +383,7 @@ class Procedure(Task):
         messages: list[Message] = []
         for turn, step in enumerate(steps, 1):
             messages.append(step.message)
-            name = f"({prefix}{step.name.strip('()')})"
+            name = f"({step_prefix}{step.name.strip('()')})"
             call = self._make_call(conversation, name, tuple(messages), "acknowledgement", turn)
             reply = yield dataclasses.replace(call, placeholder_reply=step.acknowledgement.content)
             messages.append(Message("assistant", reply or self._no_answer_sentence(conversation), "acknowledgement"))
@@ -398,7 +402,7 @@ class Procedure(Task):
             messages,
             kind,
             # A step towards the summary, and the summary, are in the conversation that writes it.
-            conversation.key(SUMMARY) if question.startswith(SUMMARY[:-1]) else conversation.id,
+            conversation.answer_key(SUMMARY) if question.startswith(SUMMARY[:-1]) else conversation.id,
             self.plan.conversation,
             conversation.order,
             turn,

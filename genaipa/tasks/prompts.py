@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from genaipa.errors import DataError, UnknownNameError, UsageError
-from genaipa.files.text import digest, read_text
-from genaipa.kinds import kinds
-from genaipa.languages.catalog import LANGUAGES, language_from_name, language_variant
+from genaipa.files.text import read_text, sha256_of
+from genaipa.kinds import load_kinds
+from genaipa.languages.catalog import LANGUAGES, language_of_prompt_set, variant_name_for_language
 from genaipa.runs.procedure import GUIDED, NEUTRAL, find_procedure_plan
 from genaipa.systems.base import Message
 from genaipa.workspace import Workspace, shipped_folder
@@ -77,7 +77,7 @@ class Prompts:
     originals: dict[str, Path]
 
     @cached_property
-    def sources(self) -> dict[str, str]:
+    def template_texts(self) -> dict[str, str]:
         """Name → the template's text; `shipped/NAME` for the shipped ones that a user's template builds on."""
         sources = {name: read_text(path) for name, (_, path) in self.files.items()}
         named = re.findall(r"[\"']shipped/([\w-]+)\.jinja[\"']", "".join(sources.values()))
@@ -88,18 +88,18 @@ class Prompts:
     @cached_property
     def used_templates(self) -> set[str]:
         """The messages, and the templates that any other mentions."""
-        return {*TEMPLATES, *_MENTIONED.findall("".join(self.sources.values()))}
+        return {*TEMPLATES, *_MENTIONED.findall("".join(self.template_texts.values()))}
 
     @property
     def digests(self) -> dict[str, str]:
         """Name → SHA-256 of the template's text."""
-        return {name: digest(source) for name, source in self.sources.items()}
+        return {name: sha256_of(source) for name, source in self.template_texts.items()}
 
     @cached_property
     def _compiled_templates(self) -> Templates:
         from genaipa.tasks.templates import Templates
 
-        return Templates({f"{name}.jinja": source for name, source in self.sources.items()})
+        return Templates({f"{name}.jinja": source for name, source in self.template_texts.items()})
 
     def render(self, name: str, **variables: object) -> str:
         """Return the message, without white space around it; a DataError names the template and what is wrong."""
@@ -109,7 +109,7 @@ class Prompts:
     def check_templates(self) -> None:
         """Render every template once with sample values; the first problem as a DataError."""
         for name, variables in TEMPLATES.items():
-            path, source = self.files[name][1], self.sources[name]
+            path, source = self.files[name][1], self.template_texts[name]
             sample = {key: _SAMPLE.get(key, key) for key in ("company", "subject", *variables)}
             message = self.render(name, **sample)
             if not message:
@@ -126,18 +126,18 @@ def list_prompt_sets(workspace: Workspace) -> list[str]:
 
     The messages of other kinds of tasks are in folders there, too, and no sets to ask a system with.
     """
-    reserved = list_inner_folders()
+    reserved = list_prompt_folders_of_kinds()
     # Whatever else ships in `prompts/` is of some kind of task, be its package here or not.
     layers = (folder for name, folder in workspace.layers if name != "shipped")
     folders = (path for layer in layers for path in sorted((layer / "prompts").glob("[!.]*")))
     user_sets = (path.name for path in folders if path.is_dir() and path.name not in reserved)
-    return list(dict.fromkeys((*SETS, *list_variants(), *user_sets)))
+    return list(dict.fromkeys((*SETS, *list_translated_prompt_sets(), *user_sets)))
 
 
-def list_variants() -> dict[str, str]:
+def list_translated_prompt_sets() -> dict[str, str]:
     """Return the shipped sets in other languages → which set it is, in which."""
     every = {
-        language_variant(name, code): f"{name}, in {language.name}"
+        variant_name_for_language(name, code): f"{name}, in {language.name}"
         for name in SETS
         for code, language in LANGUAGES.items()
     }
@@ -148,15 +148,15 @@ def list_variants() -> dict[str, str]:
     }
 
 
-def list_inner_folders() -> set[str]:
+def list_prompt_folders_of_kinds() -> set[str]:
     """Return the folders in `prompts/` that kinds of tasks have."""
-    return {kind.prompts for kind in kinds().values()} - {""}
+    return {kind.prompts for kind in load_kinds().values()} - {""}
 
 
 def find_prompts(workspace: Workspace, name: str = NEUTRAL) -> Prompts:
     """Return the templates of a set, unchecked; what it does not have of its own is that of all, else of `neutral`."""
     basis = Workspace(home=shipped_folder(), layers=(("shipped", shipped_folder()),))
-    files = basis.names("prompts", NEUTRAL)
+    files = basis.nearest_files("prompts", NEUTRAL)
     originals = {template: path for template, (_, path) in _overlay_prompt_files(files, basis, name).items()}
     for layer in reversed(workspace.layers):
         files = _overlay_prompt_files(files, Workspace(home=workspace.home, layers=(layer,)), name)
@@ -167,7 +167,7 @@ def _overlay_prompt_files(
     files: dict[str, tuple[str, Path]], layer: Workspace, name: str
 ) -> dict[str, tuple[str, Path]]:
     """Return the files, a nearer layer's in place of a farther one's: the set's before all sets'."""
-    return {**files, **layer.names("prompts"), **layer.names("prompts", name)}
+    return {**files, **layer.nearest_files("prompts"), **layer.nearest_files("prompts", name)}
 
 
 def load_prompts(workspace: Workspace, name: str = NEUTRAL) -> Prompts:
@@ -182,7 +182,7 @@ def load_prompts(workspace: Workspace, name: str = NEUTRAL) -> Prompts:
     return prompts
 
 
-def list_labels(manifest: Manifest) -> dict[str, str]:
+def list_prompt_set_labels(manifest: Manifest) -> dict[str, str]:
     """Return the labels of a run's sets of prompts in tables, by its records' field `prompts` (empty for a single set).
 
     The set's name; behind that of a set that is not as shipped, the beginning of a SHA-256 of its templates.
@@ -201,24 +201,24 @@ def list_labels(manifest: Manifest) -> dict[str, str]:
     }
 
 
-def label_prompts(manifest: Manifest, labels: Mapping[str, str], system: str, chosen: str) -> str:
+def find_prompt_set_label(manifest: Manifest, labels: Mapping[str, str], system: str, prompt_set: str) -> str:
     """Return the label of the set that a system was asked with; a recording answered other prompts than it was sent.
 
     `known` are the run's `labels`.
     """
     facts = manifest.systems.get(system)
     recorded = facts is not None and facts.words == "recording"
-    return PUBLISHED if recorded else labels.get(chosen, chosen)
+    return PUBLISHED if recorded else labels.get(prompt_set, prompt_set)
 
 
 def _label_prompt_set(name: str, digests: Mapping[str, str]) -> str:
-    if digests == _digest_shipped_set(name):
+    if digests == _digest_shipped_templates(name):
         return name
-    return f"{name} ({digest(msgspec.json.encode(digests, order='sorted').decode())[:8]})"
+    return f"{name} ({sha256_of(msgspec.json.encode(digests, order='sorted').decode())[:8]})"
 
 
 @cache
-def _digest_shipped_set(name: str) -> dict[str, str]:
+def _digest_shipped_templates(name: str) -> dict[str, str]:
     return find_prompts(Workspace(home=shipped_folder(), layers=(("shipped", shipped_folder()),)), name).digests
 
 
@@ -246,7 +246,7 @@ class Script:
 
     @cached_property
     def _subject_variables(self) -> dict[str, object]:
-        company, language = self.document.company, language_from_name(self.prompts.name)
+        company, language = self.document.company, language_of_prompt_set(self.prompts.name)
         if self.document.kind == "regulation":
             subject = language.regulation(self.document.about.title, company)
         else:
@@ -289,7 +289,7 @@ class Script:
         message = Message("user", content, "introduction", carries=summary, breakpoint=True)
         return (self._make_step("(introduction)", message),)
 
-    def summary_introduction(self, initialization: Initialization) -> tuple[Step, ...]:
+    def steps_before_summary_request(self, initialization: Initialization) -> tuple[Step, ...]:
         """Return the first messages of the conversation that writes the summary."""
         return self._document_steps if initialization == "summary-of-document" else ()
 
@@ -308,16 +308,16 @@ class Script:
         return self._summary_requests[initialization]
 
     @cached_property
-    def _question_messages(self) -> dict[tuple[str, str], Message]:
+    def _question_message_cache(self) -> dict[tuple[str, str], Message]:
         return {}
 
     def question(self, question_id: str, wording: Wording) -> Message:
         """Return the message that asks a question in a wording."""
-        message = self._question_messages.get((question_id, wording))
+        message = self._question_message_cache.get((question_id, wording))
         if message is None:
             text = self.questions.question_text(question_id, wording, self.document.company)
             content = self._render_message("question", question=text, question_id=question_id)
-            message = self._question_messages[question_id, wording] = Message("user", content, carries=text)
+            message = self._question_message_cache[question_id, wording] = Message("user", content, carries=text)
         return message
 
 

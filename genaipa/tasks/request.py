@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from genaipa.errors import OptionError, clip
-from genaipa.kinds import DEFAULT, Plan, find_kind, options
+from genaipa.kinds import DEFAULT, Plan, find_kind, load_plan_options
 from genaipa.runs.records import RunSpec
 from genaipa.systems.base import Sampling
 
@@ -81,10 +81,10 @@ def select_kind_options(request: RunRequest) -> dict[str, Any]:
     for named, option in foreign.items():
         if getattr(request, named) != getattr(plain, named):
             raise OptionError(option, f" is an option of the {DEFAULT}; {with_it}")
-    option_fields, kind_options = options(), dict[str, Any]()
+    option_fields, kind_options = load_plan_options(), dict[str, Any]()
     for name, value in request.plan.items():
         option = option_fields[name].name if name in option_fields else name
-        if field := next((field for field in (name, option) if field in kind.fields), ""):
+        if field := next((field for field in (name, option) if field in kind.plan_fields), ""):
             kind_options[field] = value
         elif name not in option_fields:
             raise OptionError(option, f" is no option of the task '{request.task}'; leave it out.")
@@ -114,7 +114,7 @@ _DIGITS = 9
 """Digits of a number of questions, at most."""
 
 
-def parse_limit(text: str | None) -> tuple[int, int] | None:
+def parse_question_limit(text: str | None) -> tuple[int, int] | None:
     """Return the first and last of the questions that `N` or `A-B` means, None for all; else raise a UsageError."""
     if text is None:
         return None

@@ -49,9 +49,9 @@ class _Environment(ImmutableSandboxedEnvironment):
         self.steps = 0
         self.filters |= {
             _LOOP: self._limit_loop_rounds,
-            _PIECE: _limit_text_length,
-            "join": self._join,
-            "replace": _replace_limited,
+            _PIECE: _stringify_checking_length,
+            "join": self._join_checking_length,
+            "replace": _replace_checking_length,
         }
         for name in _WIDENING:
             del self.filters[name]
@@ -75,7 +75,7 @@ class _Environment(ImmutableSandboxedEnvironment):
         if self.steps > MOST_STEPS:
             raise SecurityError(f"takes more than {MOST_STEPS:,} rounds and calls")
 
-    def _join(self, items: Iterable[Any], d: str = "", attribute: str | int | None = None) -> str:
+    def _join_checking_length(self, items: Iterable[Any], d: str = "", attribute: str | int | None = None) -> str:
         pieces = [
             str(item if attribute is None else self.getitem(item, attribute)) for item in self._limit_loop_rounds(items)
         ]
@@ -110,14 +110,14 @@ def _check_length(characters: int) -> None:
         raise SecurityError(f"gives more than {MOST_CHARACTERS:,} characters")
 
 
-def _limit_text_length(value: Any) -> str:
+def _stringify_checking_length(value: Any) -> str:
     """Return a value as a part of a text."""
     text = str(value)
     _check_length(len(text))
     return text
 
 
-def _replace_limited(text: Any, old: Any, new: Any, count: int = -1) -> str:
+def _replace_checking_length(text: Any, old: Any, new: Any, count: int = -1) -> str:
     before, removed, put = str(text), str(old), str(new)
     _check_length(len(before) + before.count(removed) * len(put))
     return before.replace(removed, put, count)
@@ -141,7 +141,7 @@ class Templates:
         environment = self._environment
         environment.steps = 0
         try:
-            return _join_pieces(environment.get_template(name).generate(**variables))
+            return _join_pieces_checking_length(environment.get_template(name).generate(**variables))
         except jinja2.UndefinedError as error:
             variable_names = ", ".join(sorted(variables))
             raise DataError(path, f"{error}; this template can use: {variable_names}.") from None
@@ -163,7 +163,7 @@ def find_syntax_faults(path: Path, source: str) -> Iterator[DataError]:
         yield DataError(path, f"{error.message}.", f"line {error.lineno}")
 
 
-def _join_pieces(pieces: Iterable[str]) -> str:
+def _join_pieces_checking_length(pieces: Iterable[str]) -> str:
     parts, length = [], 0
     for piece in pieces:
         length += len(piece)

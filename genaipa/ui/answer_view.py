@@ -21,14 +21,14 @@ from genaipa.errors import GenaipaError
 from genaipa.policies.search import count_words
 from genaipa.questions.annotations import SAID
 from genaipa.scoring.events import SEND_BACK
-from genaipa.scoring.evidence.asked import mentions_question
+from genaipa.scoring.evidence.asked import shares_word_with_question
 from genaipa.scoring.evidence.examine import (
     collect_reply_evidence,
-    find_annotated_targets,
-    find_section_targets,
     is_suggestion_withheld,
+    locate_annotated_sections,
+    locate_labelled_sections,
 )
-from genaipa.scoring.evidence.nearest import find_claims, load_index
+from genaipa.scoring.evidence.nearest import load_sentence_index, match_sentences_to_document
 from genaipa.scoring.evidence.passages import load_passage_finder
 from genaipa.scoring.evidence.section_finder import find_outline
 from genaipa.scoring.rubric import format_value
@@ -141,7 +141,7 @@ def prepare_answer(
 ) -> PreparedAnswer:
     """Return the data of one answer that do not depend on the analyst, with those of the panels that are on."""
     document, annotated, trusted = case.document, case.annotated, case.reliable_annotation
-    reply = case.mask_reply() if blind else case.reply
+    reply = case.mask_names_in_reply() if blind else case.reply
     evidence = collect_reply_evidence(
         reply,
         document,
@@ -151,14 +151,14 @@ def prepare_answer(
         summarised=case.summarised,
         question=case.question,
     )
-    targets = find_annotated_targets(trusted, document, case.part_set) if trusted else ()
+    targets = locate_annotated_sections(trusted, document, case.part_set) if trusted else ()
     annotated_sections = [(label, span, f"a{n}") for n, (label, span) in enumerate(targets)]
     passage_spans = [load_passage_finder(document.text).place(passage).span for passage in case.passages]
     retrieved = [TextSpan(*span, "shown") for span in passage_spans if span]
     panel_data = {name: data for name, panel in panels.items() if (data := panel.make_data(case, rubric)) is not None}
     active_panels = tuple(panels[name] for name in panel_data)
     places = _find_panel_places(
-        case, dict.fromkeys(label for panel in active_panels for label in panel.list_sections(case))
+        case, dict.fromkeys(label for panel in active_panels for label in panel.list_linked_sections(case))
     )
     has_suggestion = suggestions and evidence.suggestion is not None
     suggestions_by_metric = (
@@ -197,10 +197,10 @@ def prepare_answer(
             or [{"label": label, "mark": ""} for label in annotated.sections],
         },
         "evidence": _list_evidence_lines(evidence, case, reply, rubric),
-        "sentences": _list_sentences(reply, document, evidence),
+        "sentences": _list_reply_claims(reply, document, evidence),
         "near": _find_places_near_question(case),
         "first": highlights[0].mark if highlights else "",
-        "suggestion": {metric: rubric.key(value) for metric, value in suggested.items()},
+        "suggestion": {metric: rubric.key_for_value(value) for metric, value in suggested.items()},
         "reason": evidence.reason if suggested else "",
         "withheld": list(withheld),
         "panels": panel_data,
@@ -213,7 +213,7 @@ def prepare_answer(
     return PreparedAnswer(screen_data, document_data, reply, evidence, suggested, withheld, case, active_panels)
 
 
-def _list_sentences(reply: str, document: Document, evidence: Evidence) -> list[dict[str, Any]]:
+def _list_reply_claims(reply: str, document: Document, evidence: Evidence) -> list[dict[str, Any]]:
     """List the sentences of the answer as `nearest.Claim` has them, with places and lengths as JavaScript counts."""
     count_before = _make_javascript_counter(reply)
     return [
@@ -224,7 +224,7 @@ def _list_sentences(reply: str, document: Document, evidence: Evidence) -> list[
             "line": claim.line,
             "literal": claim.literal,
         }
-        for claim in find_claims(reply, document, evidence)
+        for claim in match_sentences_to_document(reply, document, evidence)
     ]
 
 
@@ -237,7 +237,7 @@ def _find_places_near_question(case: Case) -> list[tuple[int, int]]:
     if trusted and trusted.silent == "yes":
         return []
     matter = f"{case.asked}\n{trusted.answer}" if trusted and trusted.silent == "no" else case.asked
-    near = load_index(case.document.text).find_nearest_to_question(matter)
+    near = load_sentence_index(case.document.text).find_sentences_nearest_to_question(matter)
     return _convert_to_javascript_places(case.document, [(sentence.start, sentence.end) for sentence in near])
 
 
@@ -258,7 +258,7 @@ def describe_metric(rubric: Rubric, metric: str) -> dict[str, Any]:
     """Describe a metric: its id, its name, the question that it asks, and each of its values."""
     return {
         "metric": metric,
-        "name": rubric.names[metric],
+        "name": rubric.display_names[metric],
         "question": rubric.metrics[metric].question,
         # Lines about citations are the longest.
         "wide": "citations" in rubric.metrics[metric].evidence,
@@ -269,7 +269,7 @@ def describe_metric(rubric: Rubric, metric: str) -> dict[str, Any]:
 def describe_value(rubric: Rubric, metric: str, value: float) -> dict[str, str]:
     """Describe a value of a metric: its key, its tone, the value as people write it, and the rubric's words."""
     return {
-        "key": rubric.key(value),
+        "key": rubric.key_for_value(value),
         "tone": {1.0: "good", -1.0: "bad"}.get(value, "unsure"),
         "value": format_value(value),
         "words": rubric.meaning(metric, value),
@@ -288,16 +288,16 @@ def compare_with_reference(mine: Event, reference: Event, prepared: PreparedAnsw
         "rows": [
             {
                 "metric": name,
-                "mine": _format_value(rubric, metric, mine.values[metric]),
-                "theirs": _format_value(rubric, metric, reference.values[metric]),
+                "mine": _format_value_with_meaning(rubric, metric, mine.values[metric]),
+                "theirs": _format_value_with_meaning(rubric, metric, reference.values[metric]),
                 "same": mine.values[metric] == reference.values[metric],
             }
-            for metric, name in rubric.names.items()
+            for metric, name in rubric.display_names.items()
         ],
     }
 
 
-def _format_value(rubric: Rubric, metric: str, value: float) -> str:
+def _format_value_with_meaning(rubric: Rubric, metric: str, value: float) -> str:
     return f"{format_value(value)} {rubric.meaning(metric, value)}"
 
 
@@ -328,7 +328,7 @@ def _find_highlights(
 def _find_panel_places(case: Case, sections: Iterable[str]) -> dict[str, TextSpan]:
     """Find the places of the sections that panels lead to, which have no style of their own."""
     labels = tuple(sections)
-    targets = enumerate(zip(labels, find_section_targets(labels, case.document, case.part_set), strict=True))
+    targets = enumerate(zip(labels, locate_labelled_sections(labels, case.document, case.part_set), strict=True))
     return {label: TextSpan(*span, "point", f"p{n}") for n, (label, (_, span)) in targets if span}
 
 
@@ -348,11 +348,11 @@ def _reference_tone(reference: Reference) -> str:
     if reference.outside:
         return "unsure" if reference.outside == "perhaps another text" else "plain"
     if reference.problem:
-        return "bad" if reference.missing or reference.is_invented else "unsure"
+        return "bad" if reference.missing or reference.has_invented_heading else "unsure"
     return "good" if reference.expected else "plain"
 
 
-def _describe_section(reference: Reference, evidence: Evidence) -> str:
+def _describe_cited_section(reference: Reference, evidence: Evidence) -> str:
     """Describe the section that a reference resolves to, in words; empty where that says nothing."""
     if reference.outside:
         if reference.split:
@@ -379,7 +379,7 @@ def _quotation_tone(quotation: Quotation) -> str:
 
 def _list_evidence_lines(evidence: Evidence, case: Case, reply: str, rubric: Rubric) -> dict[str, list[EvidenceLine]]:
     lines_by_kind = {
-        "question": _list_question_lines(evidence, case, reply),
+        "question": _list_off_question_lines(evidence, case, reply),
         "quotations": [*_list_quotation_lines(evidence), *_list_silence_lines(evidence)],
         "length": [_make_line("plain", f"{count_words(reply):,} words")],
         "citations": _list_reference_lines(evidence),
@@ -390,9 +390,9 @@ def _list_evidence_lines(evidence: Evidence, case: Case, reply: str, rubric: Rub
     }
 
 
-def _list_question_lines(evidence: Evidence, case: Case, reply: str) -> list[EvidenceLine]:
+def _list_off_question_lines(evidence: Evidence, case: Case, reply: str) -> list[EvidenceLine]:
     """Say that an answer has no word of the question, unless it says that the document is silent."""
-    if (evidence.silence.phrases and evidence.on_question) or mentions_question(
+    if (evidence.silence.phrases and evidence.on_question) or shares_word_with_question(
         reply, case.question, case.document
     ) is not False:
         return []
@@ -443,7 +443,7 @@ def _list_reference_lines(evidence: Evidence) -> list[EvidenceLine]:
     elif not evidence.references and not evidence.points:
         lines.append(_make_line("plain", "names no section"))
     for n, ref in enumerate(evidence.references):
-        resolved = _describe_section(ref, evidence)
+        resolved = _describe_cited_section(ref, evidence)
         if resolved:
             # "Part 6" is Part 6: said twice it says nothing more.
             text = resolved if resolved.startswith(f"{ref.text}:") else f"{_shorten_text(ref.text)} → {resolved}"
@@ -487,7 +487,7 @@ def _make_line(tone: str, text: str, mark: str = "") -> EvidenceLine:
     return {"tone": tone, "text": text, "mark": mark}
 
 
-def load_case(desk: Desk, digest: str) -> Case:
+def load_case_or_rerun_page(desk: Desk, digest: str) -> Case:
     """Load the case of an answer of the pool; drop one that can't be read, and draw the page again without it."""
     try:
         return desk.pool.load_case(digest)
@@ -506,34 +506,43 @@ def annotation_texts(case: Case) -> list[Text]:
     if not case.annotated:
         return []
     doubt = [Text(case.doubt, tone="warning")] if case.doubt else []
-    return [*doubt, Text(case.annotated.answer, "Annotated answer", case.annotated.remark, "good", fold=FOLD)]
+    return [
+        *doubt,
+        Text(case.annotated.answer, "Annotated answer", case.annotated.silence_and_sections, "good", fold=FOLD),
+    ]
 
 
-def show_scores(desk: Desk, user: User, answer: PooledAnswer, *, key: str) -> None:
+def show_scores_recording_exposure(desk: Desk, user: User, answer: PooledAnswer, *, key: str) -> None:
     """Show everyone's values side by side, and the notes; record as an exposure that others' are seen."""
-    events = list(desk.current.scores(answer.digest).values())
+    events = list(desk.current.scores_by_analyst(answer.digest).values())
     events += filter(None, [desk.current.adjudication(answer.digest)])
     if any(event.analyst != user.name for event in events):
         desk.queue.record_exposures(user.name, [answer.digest], scores=True)
     if not events:
         st.caption("Nobody has scored it yet.")
         return
-    heads = ["by", *number_columns(*desk.rubric.names.values(), "M_all"), "note"]
+    heads = ["by", *number_columns(*desk.rubric.display_names.values(), "M_all"), "note"]
     show_table(key, "Scores of this answer", heads, [_score_row(desk, event) for event in events])
     for panel in load_panels().values():
-        panel.compare_scores(load_case(desk, answer.digest), events, key)
-    if lines := list_discussion(desk, answer.digest):
+        panel.show_score_comparison(load_case_or_rerun_page(desk, answer.digest), events, key)
+    if lines := list_send_back_discussion(desk, answer.digest):
         show_texts(f"{key} thread", [Text("\n".join(lines), "Sent back", tone="note")])
 
 
-def list_discussion(desk: Desk, digest: str, names: Mapping[str, str] | None = None) -> list[str]:
+def list_send_back_discussion(
+    desk: Desk, answer_digest: str, shown_names: Mapping[str, str] | None = None
+) -> list[str]:
     """List the notes with which an answer was sent back, and the scores that each analyst gave after them.
 
     `names` are shown in the place of those of the analysts, and without times. Nothing where it was never sent back.
     """
     lines: list[str] = []
-    for event in desk.store.load_answer_events(digest) if desk.current.latest_return(digest) else ():
-        name = names.get(event.analyst, event.analyst) if names else f"{format_time(event.time)} {event.analyst}"
+    for event in desk.store.load_answer_events(answer_digest) if desk.current.latest_send_back(answer_digest) else ():
+        name = (
+            shown_names.get(event.analyst, event.analyst)
+            if shown_names
+            else f"{format_time(event.time)} {event.analyst}"
+        )
         if event.kind == SEND_BACK:
             lines.append(f"{name} sent it back: {event.note}")
         elif lines and event.kind == "score" and event.scorer == "human" and event.values is not None:

@@ -41,8 +41,8 @@ _NUMBERS = ("minimum", "q1", "median", "q3", "maximum", "mean")
 def show_box_plots(results: ResultsView, experiment: str) -> None:
     """Show a box for each system and document of an experiment, and a point for each question."""
     box_rows, points = (
-        _select_experiment(results.five_number_table.data, experiment),
-        _select_experiment(results.points.data, experiment),
+        _select_document_rows(results.five_number_table.data, experiment),
+        _select_document_rows(results.question_scores_table.data, experiment),
     )
     box_rows = box_rows[box_rows["questions"] == "all"]
     if box_rows.empty:
@@ -60,7 +60,7 @@ def show_box_plots(results: ResultsView, experiment: str) -> None:
     )
 
 
-def _select_experiment(data: pd.DataFrame, experiment: str) -> pd.DataFrame:
+def _select_document_rows(data: pd.DataFrame, experiment: str) -> pd.DataFrame:
     return data[(data["experiment"] == experiment) & (data["document"] != "")]
 
 
@@ -89,13 +89,13 @@ def _describe_box_plots(box_rows: pd.DataFrame, points: pd.DataFrame, bounds: Bo
                 "layer": [
                     {
                         "mark": {"type": "rule"},
-                        "encoding": {"x": _encode_quality("minimum"), "x2": {"field": "maximum"}},
+                        "encoding": {"x": _encode_quality_axis("minimum"), "x2": {"field": "maximum"}},
                     },
                     {
                         "mark": {"type": "bar", "opacity": 0.4, "height": {"band": 0.7}},
-                        "encoding": {"x": _encode_quality("q1"), "x2": {"field": "q3"}},
+                        "encoding": {"x": _encode_quality_axis("q1"), "x2": {"field": "q3"}},
                     },
-                    {"mark": {"type": "tick", "thickness": 3}, "encoding": {"x": _encode_quality("median")}},
+                    {"mark": {"type": "tick", "thickness": 3}, "encoding": {"x": _encode_quality_axis("median")}},
                     {
                         "mark": {"type": "text", "align": "left", "dx": 6},
                         "encoding": {"x": {"datum": _HIGH}, "text": {"field": "n"}, "color": {"value": style.FAINT}},
@@ -119,11 +119,11 @@ def _describe_points(points: pd.DataFrame, position: Spec) -> Spec:
     return {
         "data": {"values": points[[field["field"] for field in about]].to_dict("records")},
         "mark": {"type": "point", "filled": True, "size": 30, "opacity": 0.55},
-        "encoding": {**position, "x": _encode_quality("m_all"), "shape": shape, "tooltip": about},
+        "encoding": {**position, "x": _encode_quality_axis("m_all"), "shape": shape, "tooltip": about},
     }
 
 
-def _encode_quality(field: str) -> Spec:
+def _encode_quality_axis(field: str) -> Spec:
     scale = {"domain": [_LOW, _HIGH + _ROOM], "nice": False}
     axis = {"values": list(range(10, 101, 10)), "grid": False}
     return {"field": field, "type": "quantitative", "scale": scale, "axis": axis, "title": style.QUALITY}
@@ -140,7 +140,7 @@ def _list_tooltip_fields(*fields: str) -> list[Spec]:
 
 def _describe_bands(bounds: Bounds) -> Spec:
     """Describe the bands behind everything, in the tints of the report's figures."""
-    at = bounds.overall
+    at = bounds.m_all_bounds
     edges = (_LOW, *(min(max(edge, _LOW), _HIGH) for edge in (at.red, at.green)), _HIGH)
     spans = zip(style.BANDS, edges, edges[1:], strict=False)
     values = [{"from": low, "to": high, "tint": style.BAND_TINTS[name]} for name, low, high in spans]
@@ -148,7 +148,7 @@ def _describe_bands(bounds: Bounds) -> Spec:
         "data": {"values": values},
         "mark": {"type": "rect"},
         "encoding": {
-            "x": {**_encode_quality("from")},
+            "x": {**_encode_quality_axis("from")},
             "x2": {"field": "to"},
             "color": {"field": "tint", "type": "nominal", "scale": None},
         },
@@ -178,7 +178,7 @@ def show_chapter(key: str, chapter: Chapter, results: ResultsView) -> None:
 def show_report_table(key: str, table: Table) -> None:
     """Show a table of a report with its title and note; one page of rows is on screen."""
     show_texts(f"{key} title {table.name}", [make_note(table.title, table.note)])
-    right = set(render.numeric_columns(table))
+    right = set(render.numeric_column_indices(table))
     columns = [ListColumn(name, right=index in right) for index, name in enumerate(render.visible_headings(table))]
 
     def row(row_number: int) -> ListRow:

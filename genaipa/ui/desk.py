@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.runs.selection import map_run_days, run_folders, select_sources
+from genaipa.runs.selection import map_repeated_runs_to_days, run_folders, select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.people import People, load_people
 from genaipa.scoring.queue import Queue
 from genaipa.scoring.rubric import load_guidelines
 from genaipa.scoring.store import Store, open_store
-from genaipa.scoring.waves import Waves, describe_waves, draw_waves, measure_standings, short_digest
-from genaipa.words import number
+from genaipa.scoring.waves import Waves, describe_wave_sizes, draw_and_save_waves, measure_wave_standings, short_digest
+from genaipa.words import format_count
 from genaipa.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
@@ -56,10 +56,10 @@ class Desk:
         """A note on the random part of the answers that is to be scored; empty where all are."""
         if not self.waves:
             return ""
-        groups = measure_standings(self.waves, self.pool.answers.values(), self.current.find_scored_answers())
+        groups = measure_wave_standings(self.waves, self.pool.answers.values(), self.current.read_scored_answers())
         late = sum(group.late for group in groups)
         sentence = (
-            f"Only a random part is to be scored: {describe_waves(groups)}; --sample all takes everything."
+            f"Only a random part is to be scored: {describe_wave_sizes(groups)}; --sample all takes everything."
             if groups
             else ""
         )
@@ -70,9 +70,11 @@ class Desk:
         """The scores that are wanted and given, in a sentence: what all pages count."""
         progress = self.queue.progress("")
         reference_scores = sum(len(self.queue.history(name).scores) for name in self.people.reference)
-        reference = f" (plus {number(reference_scores, 'score')} by reference analysts)" if reference_scores else ""
+        reference = (
+            f" (plus {format_count(reference_scores, 'score')} by reference analysts)" if reference_scores else ""
+        )
         return (
-            f"{number(progress.wanted, 'score')} {'is' if progress.wanted == 1 else 'are'} wanted, "
+            f"{format_count(progress.wanted, 'score')} {'is' if progress.wanted == 1 else 'are'} wanted, "
             f"{progress.given:,} {'is' if progress.given == 1 else 'are'} given{reference}."
         )
 
@@ -83,19 +85,19 @@ class Desk:
 
     def list_problems(self, user: User) -> list[str]:
         """List the pool's problems, in words that this user may read."""
-        return self.pool.blind_problems if user.scores and self.queue.plan.blind else self.pool.problems
+        return self.pool.problems_for_blind_analysts if user.scores and self.queue.plan.blind else self.pool.problems
 
-    def remove_unreadable(self, digest: str, error: GenaipaError) -> None:
+    def remove_unreadable(self, answer_digest: str, error: GenaipaError) -> None:
         """Take an unreadable answer out of the pool, and say so to everyone.
 
         The reason goes to the terminal: its path and key would tell on a page whose answer it is.
         """
         sys.stderr.write(f"{error}\n")
-        answer = self.pool.answers.get(digest)
+        answer = self.pool.answers.get(answer_digest)
         if answer is not None:
             subject = f"An answer to {answer.question} about {answer.document}"
-            self.pool.mark_unreadable(
-                digest, f"{subject} can't be read and is left out; the desk's terminal shows why."
+            self.pool.drop_unreadable_answer(
+                answer_digest, f"{subject} can't be read and is left out; the desk's terminal shows why."
             )
 
 
@@ -115,7 +117,7 @@ def open_desk(settings: DeskSettings) -> Desk:
         wave_sources = select_sources(workspace, settings.runs) if settings.runs else []
         runs = [source.folder for source in wave_sources] if settings.runs else run_folders(workspace)
         wave_pool = Pool(workspace, runs, sources=wave_sources, excluded=False)
-    waves, wanted_answers = _draw_waves(workspace, wave_pool, current, settings, wave_sources)
+    waves, wanted_answers = _draw_waves_if_wanted(workspace, wave_pool, current, settings, wave_sources)
     # Whoever wants answers that no wave is drawn from gets them beside it.
     wanted_answers = wanted_answers and wanted_answers.union(
         map(short_digest, pool.answers.keys() - wave_pool.answers.keys())
@@ -139,15 +141,19 @@ def _read_counted_events(store: Store, people: People, last_number: int) -> Iter
     return ((number, event) for number, event in store.events(last_number) if [*people.select_counted_events([event])])
 
 
-def _draw_waves(
+def _draw_waves_if_wanted(
     workspace: Workspace, pool: Pool, current: CurrentScores, settings: DeskSettings, sources: Sequence[Source]
 ) -> tuple[Waves, frozenset[str] | None]:
     """Draw or grow the workspace's waves if the settings want that; return them and the answers wanted."""
     if settings.sample == "all":
         return Waves(), None
     answers = pool.answers.values()
-    size, seed, days = settings.sample, settings.plan.seed, map_run_days(sources or select_sources(workspace, []))
-    waves = draw_waves(workspace, answers, current.find_scored_answers(), size=size, seed=seed, days=days)
+    size, seed, days = (
+        settings.sample,
+        settings.plan.seed,
+        map_repeated_runs_to_days(sources or select_sources(workspace, [])),
+    )
+    waves = draw_and_save_waves(workspace, answers, current.read_scored_answers(), size=size, seed=seed, days=days)
     return waves, waves.all_answers_in_wave if waves else None
 
 
@@ -182,7 +188,7 @@ def count_answers_left(desk: Desk, progress: ScoringProgress) -> int:
 
 def list_workloads(desk: Desk) -> list[Workload]:
     """List the work of all who have scored or are listed in desk.yaml; reference analysts have nothing left."""
-    histories = desk.queue.histories()
+    histories = desk.queue.histories_by_analyst()
     medians = {name: history.seconds for name, history in histories.items() if history.seconds is not None}
     usual_pace = median(medians.values()) if medians else None
     result = []
@@ -207,13 +213,13 @@ def describe_total_time(desk: Desk, works: Sequence[Workload]) -> str:
     sentence = f"In all {format_hours(spent)} of analysts' time so far{adjudication_note}, and {left_note}."
     if (rate := desk.people.rate) is None:
         return sentence
-    costs = f"{format_cost(spent, rate)} so far, and {format_cost(ahead, rate)} more"
+    costs = f"{format_time_cost(spent, rate)} so far, and {format_time_cost(ahead, rate)} more"
     return f"{sentence} At {rate:g} an hour that is {costs}."
 
 
-def format_cost(seconds: float | None, rate: float) -> str:
+def format_time_cost(seconds: float | None, hourly_rate: float) -> str:
     """Format the cost of this many seconds at an hourly rate, in the currency of the rate; a dash for None."""
-    return "-" if seconds is None else f"{seconds / _HOUR * rate:,.2f}"
+    return "-" if seconds is None else f"{seconds / _HOUR * hourly_rate:,.2f}"
 
 
 def format_hours(seconds: float | None) -> str:
@@ -228,41 +234,43 @@ _PACE = 10
 """Answers from which an analyst's own pace is shown."""
 
 
-def list_progress_pieces(desk: Desk, user: User, digest: str, *, correcting: bool, later: int = 0) -> list[str]:
+def list_progress_pieces(
+    desk: Desk, user: User, answer_digest: str, *, correcting: bool, later_scores: int = 0
+) -> list[str]:
     """Return the pieces of the line while that answer is on screen, once this analyst has scored so many more."""
     current = desk.queue.progress(user.name)
     scored, answers_left, scores_given = (
-        current.scored + later,
-        max(current.remaining - later, 1),
-        current.given + later,
+        current.scored + later_scores,
+        max(current.remaining - later_scores, 1),
+        current.given + later_scores,
     )
     progress = replace(current, scored=scored, remaining=answers_left, given=scores_given)
-    calibrating = desk.queue.is_calibration(digest, user.name)
+    calibrating = desk.queue.is_calibration_score(answer_digest, user.name)
     pieces = [
-        _describe_correction(desk, user, digest) if correcting else f"Answer {progress.scored + 1}",
+        _describe_correction(desk, user, answer_digest) if correcting else f"Answer {progress.scored + 1}",
         "calibration: compared with the reference once it is saved" if calibrating else "",
         _describe_answers_left(desk, progress),
         f"study: {progress.given:,} of {progress.wanted:,} scores, {progress.wanted - progress.given:,} left",
         f"{progress.seconds // 60:.0f}:{int(progress.seconds % 60):02} an answer"
         if progress.seconds is not None and _has_own_pace(progress)
         else "",
-        *([] if desk.queue.plan.blind else _list_systems(desk, digest)),
+        *([] if desk.queue.plan.blind else _list_answer_sources(desk, answer_digest)),
     ]
     return [piece for piece in pieces if piece]
 
 
 def _describe_correction(desk: Desk, user: User, digest: str) -> str:
     """Explain why a scored answer is on screen again; whoever sent it back is not named, only their note."""
-    returned = desk.queue.answers_sent_back(user.name)
-    word = desk.current.latest_return(digest) if digest in returned else None
+    returned = desk.queue.answers_to_rescore(user.name)
+    word = desk.current.latest_send_back(digest) if digest in returned else None
     if word is None:
         return "Correcting a score of yours"
     more_note = f" ({len(returned) - 1:,} more to look at again)" if len(returned) > 1 else ""
     return f"Please look again: “{word.note}”{more_note}"
 
 
-def _list_systems(desk: Desk, digest: str) -> list[str]:
-    answer = desk.pool.answers[digest]
+def _list_answer_sources(desk: Desk, answer_digest: str) -> list[str]:
+    answer = desk.pool.answers[answer_digest]
     return [f"{where.system} · {where.initialization} · {where.run}" for where in answer.occurrences[:3]]
 
 

@@ -16,7 +16,7 @@ ENTRY_POINTS = "genaipa.pages"
 
 @dataclass(frozen=True)
 class DeskPage:
-    """A page that a package brings; `module` has the function `page` of a desk and a user, as the desk's own have.
+    """A page that a package brings; `module` has the function `show_page` of a desk and a user, as the desk's own have.
 
     It is listed after the page with the path `after`, for a user of whom `is_wanted` says that it has something.
     """

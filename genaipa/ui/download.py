@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FILE = "scores.csv"
 
 
-def show_scores_button(desk: Desk, user: User) -> None:
+def show_scores_download_button(desk: Desk, user: User) -> None:
     """Offer the scores and adjudications in effect, as `genaipa scores export` writes them.
 
     They tell whose each answer is and how others scored it: whoever could still be asked to score one gets the command
@@ -29,10 +29,10 @@ def show_scores_button(desk: Desk, user: User) -> None:
         st.caption("You can still be asked to score answers; in a terminal, export the scores: genaipa scores export")
         return
     stamp = (desk.current.event_count, len(desk.pool.arrivals), desk.pool.generation)
-    content = cache_in_session("scores as a table", stamp, lambda: make_scores_table(desk))
+    content = cache_in_session("scores as a table", stamp, lambda: make_scores_csv(desk))
 
     def record_exposure() -> None:
-        desk.queue.record_exposures(user.name, desk.current.find_scored_answers(), scores=True, system=True)
+        desk.queue.record_exposures(user.name, desk.current.read_scored_answers(), scores=True, system=True)
 
     st.download_button(
         "Download the scores (CSV)",
@@ -44,9 +44,9 @@ def show_scores_button(desk: Desk, user: User) -> None:
     )
 
 
-def make_scores_table(desk: Desk) -> bytes:
+def make_scores_csv(desk: Desk) -> bytes:
     """Return the table of the scores of people and of the adjudications in effect, as CSV."""
     file = io.BytesIO()
-    events = select_effective_scores((event for _, event in desk.store.events()), machines=False)
+    events = select_effective_scores((event for _, event in desk.store.events()), include_machines=False)
     write_scores(file, ".csv", events, desk.pool.answers, desk.rubric)
     return file.getvalue()

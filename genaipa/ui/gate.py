@@ -21,7 +21,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from streamlit.web.server.starlette import starlette_app
 
 from genaipa.files.text import split_url
-from genaipa.ui.settings import cookie_name
+from genaipa.ui.settings import desk_key_cookie_name
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -42,7 +42,7 @@ def install_gate(address: str = "", key: str = "") -> None:
     pages that may open it. Elsewhere it is whatever address the browser asked for.
     """
     make_streamlit_middleware = starlette_app.create_streamlit_middleware
-    gate = Middleware(DeskGate, address=address, headers=_build_headers(), key=key)
+    gate = Middleware(DeskGate, address=address, headers=_build_security_headers(), key=key)
     # Only an application that one builds oneself has a parameter for it, and that is served in another way.
     vars(starlette_app)["create_streamlit_middleware"] = lambda: [gate, *make_streamlit_middleware()]
 
@@ -67,14 +67,14 @@ class DeskGate:
                 if scope["path"].endswith(_CLOSED)
                 else self._refuse_or_redirect(scope) or self.app
             )
-            await target(scope, receive, self._add_headers(send))
+            await target(scope, receive, self._wrap_send_with_headers(send))
         else:
             await self.app(scope, receive, send)
 
     def _has_key(self, scope: Scope) -> bool:
         cookies = HTTPConnection(scope).cookies
         return not self.key or secrets.compare_digest(
-            cookies.get(cookie_name(self.key), "").encode(), self.key.encode()
+            cookies.get(desk_key_cookie_name(self.key), "").encode(), self.key.encode()
         )
 
     def _refuse_or_redirect(self, scope: Scope) -> Response | None:
@@ -88,7 +88,7 @@ class DeskGate:
         # The same page without the key, which a screen or a history would show.
         # By its last part alone, since a proxy may have the desk under a path of its own, which is not in the scope's.
         response = RedirectResponse("./" + quote(scope["path"].rpartition("/")[2]), status_code=303)
-        response.set_cookie(cookie_name(self.key), self.key, max_age=_YEAR, httponly=True, samesite="lax")
+        response.set_cookie(desk_key_cookie_name(self.key), self.key, max_age=_YEAR, httponly=True, samesite="lax")
         return response
 
     def _is_own_page(self, headers: Headers) -> bool:
@@ -98,12 +98,12 @@ class DeskGate:
             return True
         return not self.behind_tls and split_url(origin).netloc == headers.get("host")
 
-    def _add_headers(self, send: Send) -> Send:
+    def _wrap_send_with_headers(self, send: Send) -> Send:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(self.headers)
                 if self.behind_tls:
-                    message["headers"] = [_secure_cookie(name, value) for name, value in message["headers"]]
+                    message["headers"] = [_secure_cookie_header(name, value) for name, value in message["headers"]]
             await send(message)
 
         return send_with_headers
@@ -115,7 +115,7 @@ def _make_origin(address: str) -> str:
     return f"{parts.scheme}://{parts.netloc.removesuffix({'https': ':443', 'http': ':80'}.get(parts.scheme, ''))}"
 
 
-def _secure_cookie(name: bytes, value: bytes) -> tuple[bytes, bytes]:
+def _secure_cookie_header(name: bytes, value: bytes) -> tuple[bytes, bytes]:
     """Return a header, whose cookie no browser sends without TLS."""
     plain = name.lower() == b"set-cookie" and b"secure" not in [
         attribute.strip().lower() for attribute in value.split(b";")
@@ -123,7 +123,7 @@ def _secure_cookie(name: bytes, value: bytes) -> tuple[bytes, bytes]:
     return name, value + b"; Secure" if plain else value
 
 
-def _build_headers() -> dict[str, str]:
+def _build_security_headers() -> dict[str, str]:
     page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
     inline = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in inline)

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from genaipa.answers.tidy import name_metrics
+from genaipa.answers.tidy import metric_display_names
 from genaipa.reports.figures import style
-from genaipa.scoring.rubric import band
+from genaipa.scoring.rubric import classify_band
 from genaipa.ui.widgets import SHORT
 
 if TYPE_CHECKING:
     from genaipa.reports.table import Table
     from genaipa.scoring.rubric import Band, Bounds
     from genaipa.ui.charts import Line, Spec
-    from genaipa.ui.results import ResultsView, Rows
+    from genaipa.ui.results import ResultsView, RowKind
 
 ANSWER = "results answer"
 """Session key of the chosen answer of the chosen cell."""
@@ -52,18 +52,18 @@ class HeatmapCell:
 
     system: str
     experiment: str
-    rows: Rows
+    rows: RowKind
     name: str
     column: str
 
 
-def show_heatmap(results: ResultsView, experiment: str, rows: Rows) -> HeatmapCell | None:
+def show_heatmap(results: ResultsView, experiment: str, rows: RowKind) -> HeatmapCell | None:
     """Draw the heat map of an experiment, and return the cell that is chosen, if any."""
-    data = _select_table(results, rows).data
+    data = _select_metrics_table(results, rows).data
     data = data[data["experiment"] == experiment]
     lines = {(str(line["system"]), str(line[rows])): line for line in data.to_dict("records")}
     systems = list(dict.fromkeys(system for system, _ in lines))
-    columns = list_columns(results)
+    columns = heatmap_columns(results)
     names = [name for name in map(str, results.frame[rows].cat.categories) if any((s, name) in lines for s in systems)]
     about = results.row_meanings(rows)
 
@@ -119,7 +119,7 @@ def forget_open_answer() -> None:
         st.session_state.pop(key, None)
 
 
-def _list_cells(line: Line, rows: Rows, results: ResultsView) -> list[Line]:
+def _list_cells(line: Line, rows: RowKind, results: ResultsView) -> list[Line]:
     """Return a line's cells as the chart takes them, with how many documents or questions they are a mean over."""
     coordinates = {"system": str(line["system"]), "row": str(line[rows])}
     # A study may have published nothing but the mean over its documents.
@@ -131,7 +131,7 @@ def _list_cells(line: Line, rows: Rows, results: ResultsView) -> list[Line]:
             "band": "",
         }
     ]
-    for column, name in list_columns(results).items():
+    for column, name in heatmap_columns(results).items():
         if text := format_value(column, line[column]):
             tint = find_band(column, line[column], results.bounds)
             heard = f"{coordinates['row']}, {name}, {coordinates['system']}: {text}, {tint}"
@@ -218,27 +218,27 @@ def _describe_band_marks(name: str, *, filled: bool) -> Spec:
     }
 
 
-def list_columns(results: ResultsView) -> dict[str, str]:
+def heatmap_columns(results: ResultsView) -> dict[str, str]:
     """Return the columns of the heat map, and their headings; first that by which systems are compared."""
-    names = {"m_all": "M_all"} | name_metrics(results.frame)
+    names = {"m_all": "M_all"} | metric_display_names(results.frame)
     return {column: SHORT.get(column, name) for column, name in names.items()}
 
 
-def name_counted_unit(rows: Rows) -> str:
+def name_counted_unit(rows: RowKind) -> str:
     """Return the unit that the n of a row counts."""
     return "documents" if rows == "question" else "questions"
 
 
-def _select_table(results: ResultsView, rows: Rows) -> Table:
-    return results.questions if rows == "question" else results.categories
+def _select_metrics_table(results: ResultsView, rows: RowKind) -> Table:
+    return results.question_metrics_table if rows == "question" else results.category_metrics_table
 
 
 def find_table_line(results: ResultsView, cell: HeatmapCell) -> Line | None:
     """Return the line of the report's table with this cell; None if the filters leave nothing of it."""
-    data = _select_table(results, cell.rows).data
+    data = _select_metrics_table(results, cell.rows).data
     chosen = (data["system"] == cell.system) & (data["experiment"] == cell.experiment) & (data[cell.rows] == cell.name)
     lines: list[dict[Any, Any]] = data[chosen].to_dict("records")
-    return lines[0] if lines and cell.column in list_columns(results) else None
+    return lines[0] if lines and cell.column in heatmap_columns(results) else None
 
 
 def format_value(column: str, value: float) -> str:
@@ -250,4 +250,4 @@ def format_value(column: str, value: float) -> str:
 
 def find_band(column: str, value: float, bounds: Bounds) -> Band:
     """Return the band of a value in a column of a metric or of M_all."""
-    return band(value, bounds.overall if column == "m_all" else bounds)
+    return classify_band(value, bounds.m_all_bounds if column == "m_all" else bounds)

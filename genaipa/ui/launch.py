@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from genaipa.errors import MissingPackageError, UsageError
 from genaipa.systems.endpoint import is_loopback
-from genaipa.ui.settings import Login, load_desk_key, read_login, secrets_files
+from genaipa.ui.settings import Login, load_or_create_desk_key, read_login, secrets_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +63,7 @@ def open_desk_once(settings: DeskSettings) -> tuple[Desk, Login | None]:
     desk = open_desk(settings)
     login = read_login(desk.workspace)
     if login is not None:
-        desk.people.check_login()
+        desk.people.check_someone_can_log_in()
     return desk, login
 
 
@@ -89,9 +89,9 @@ def check_address(host: str, port: int) -> None:
 def desk_address(host: str, port: int, login: Login | None, desk: Desk) -> str:
     """Return the address at which people open the desk; without a login it has the desk's key in it."""
     if login is not None:
-        return login.address(port)
+        return login.desk_url(port)
     host_name = "localhost" if host in _EVERY_ADDRESS else f"[{host}]" if ":" in host else host
-    return f"http://{host_name}:{port}/?key={load_desk_key(desk.workspace.home)}"
+    return f"http://{host_name}:{port}/?key={load_or_create_desk_key(desk.workspace.home)}"
 
 
 def is_this_machine(host: str) -> bool:
@@ -113,14 +113,14 @@ def import_first_page_modules() -> None:
 def serve_desk(desk: Desk, login: Login | None, *, host: str, port: int, browser: bool) -> None:
     """Serve the desk until Ctrl-C, SIGTERM, or the end of the terminal that it was started in."""
     # Streamlit says that it stops before it stops: it never would on a terminal that is gone.
-    sys.stdout, sys.stderr = map(_wrap_stream, (sys.stdout, sys.stderr))
+    sys.stdout, sys.stderr = map(_make_stream_closable, (sys.stdout, sys.stderr))
     import click
     from streamlit import cli_util, net_util
     from streamlit.web import cli
 
     from genaipa.ui.gate import install_gate
 
-    install_gate(login.address(port) if login else "", "" if login else load_desk_key(desk.workspace.home))
+    install_gate(login.desk_url(port) if login else "", "" if login else load_or_create_desk_key(desk.workspace.home))
     url, open_browser = desk_address(host, port, login, desk), cli_util.open_browser
     # Streamlit would open the address without the key.
     vars(cli_util)["open_browser"] = lambda _: open_browser(url)
@@ -161,7 +161,7 @@ class _ClosableStream(io.TextIOWrapper):
             os.dup2(nowhere.fileno(), self.fileno())
 
 
-def _wrap_stream(stream: TextIO) -> TextIO:
+def _make_stream_closable(stream: TextIO) -> TextIO:
     if not isinstance(stream, io.TextIOWrapper):
         return stream
     stream.flush()
@@ -201,7 +201,7 @@ def _list_streamlit_flags(
         yield "secrets.files", str(path)
     hosts = {*_THIS_MACHINE, host}
     if login:
-        origin = login.address(port)
+        origin = login.desk_url(port)
         hosts.add(urlsplit(origin).hostname or "")
         yield "server.corsAllowedOrigins", origin
     # Other sites' pages in the same browser must not reach the desk under a name of theirs (DNS rebinding).

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from genaipa.plugins import load_each
+from genaipa.plugins import load_entry_points_of_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ class Panel:
         """
         return None
 
-    def list_sections(self, case: Case) -> Sequence[str]:  # noqa: ARG002
+    def list_linked_sections(self, case: Case) -> Sequence[str]:  # noqa: ARG002
         """Name the sections that the script leads to, as annotated answers name them."""
         return ()
 
@@ -56,7 +56,7 @@ class Panel:
         """Return the values that the script suggested with this draft, by metric."""
         return {}
 
-    def compare_scores(self, case: Case, scores: Sequence[Event], key: str) -> None:
+    def show_score_comparison(self, case: Case, scores: Sequence[Event], key: str) -> None:
         """Show beneath an answer's scores what these events say of it; `key` begins the keys of what is mounted."""
 
     def show_agreement(self, desk: Desk, user: User) -> None:
@@ -65,10 +65,14 @@ class Panel:
 
 def load_panels(plan: ScoringPlan | None = None) -> dict[str, Panel]:
     """Return the panels of the installed packages by name, with a plan those that are on."""
-    return {name: panel for name, panel in load_each(GROUP, Panel).items() if plan is None or panel.is_enabled(plan)}
+    return {
+        name: panel
+        for name, panel in load_entry_points_of_type(GROUP, Panel).items()
+        if plan is None or panel.is_enabled(plan)
+    }
 
 
-def read_panel_scripts() -> tuple[str, str]:
+def read_panel_scripts_and_styles() -> tuple[str, str]:
     """Return the scripts of all panels, each in a scope of its own, and their styles."""
     scripts = [_read_file(panel, panel.script) for panel in load_panels().values()]
     styles = [_read_file(panel, f"{panel.script.removesuffix('.js')}.css") for panel in load_panels().values()]

@@ -22,7 +22,7 @@ from genaipa.reports import part
 from genaipa.reports.chapters import documents, judges, metrics, overall
 from genaipa.reports.figures.figure import Scope, render_png
 from genaipa.reports.judged.beside import describe_forecasts, people_and_judge_table
-from genaipa.reports.part import note_thin_experiments
+from genaipa.reports.part import note_sparsely_scored_experiments
 from genaipa.reports.report import Report
 from genaipa.runs.selection import Source, run_folders, select_sources
 from genaipa.ui.widgets import ANY
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.rubric import Bounds
     from genaipa.ui.desk import Desk
 
-Rows = Literal["question", "category"]
+RowKind = Literal["question", "category"]
 FEW = 5
 """Answers below which a number tells how each of them was scored."""
 _ORDER = ["document", "question", "wording", "repetition", "run", "key"]
@@ -95,10 +95,10 @@ class ResultsSnapshot:
         """Tell whether answers or scores have come in since."""
         if self.answers != _pool_state(desk.pool):
             return True
-        desk.current.refresh()
+        desk.current.read_new_events()
         return any(event.changes_scores for event in desk.current.events(self.seen))
 
-    def list_names(self, column: str) -> list[str]:
+    def list_column_values(self, column: str) -> list[str]:
         """List the values of a column that occur, in their order."""
         present = set(self.frame[column].unique())
         return [str(name) for name in self.frame[column].cat.categories if name and name in present]
@@ -119,9 +119,9 @@ class ResultsSnapshot:
     def _answer_digests(self) -> list[str]:
         return list(self.frame["answer"].cat.categories)
 
-    def mark_hidden_answers(self, ahead: AbstractSet[str]) -> bytes:
+    def mask_hidden_answers(self, hidden_digests: AbstractSet[str]) -> bytes:
         """Mask the answers `ahead` of somebody, who may not see them: a byte for each category of answers."""
-        return bytes(digest in ahead for digest in self._answer_digests)
+        return bytes(digest in hidden_digests for digest in self._answer_digests)
 
 
 class ResultsCache:
@@ -143,7 +143,7 @@ class ResultsCache:
                 self._snapshot = self._read_snapshot(desk)
             return self._snapshot
 
-    def refresh(self, desk: Desk) -> None:
+    def renew_stale_snapshot(self, desk: Desk) -> None:
         """Take a new snapshot if something came in since the last one."""
         self.snapshot(desk, renew=True)
 
@@ -155,7 +155,7 @@ class ResultsCache:
                 return None
             self._unscored = gather_study(desk.workspace, sources, None)
             self._answers = answers
-        desk.current.refresh()
+        desk.current.read_new_events()
         events = desk.current.events()
         return ResultsSnapshot(self._unscored.apply_events(events, excluded=True), len(events), answers)
 
@@ -198,7 +198,7 @@ class ScoredAnswer:
         return [row for row in self.rows if row["m_all"] == row["m_all"]]
 
     @property
-    def counting_rows(self) -> list[dict[str, Any]]:
+    def counted_rows(self) -> list[dict[str, Any]]:
         """The rows that averages take."""
         return [row for row in self.rows if row["counted"]]
 
@@ -216,7 +216,7 @@ class ResultsView:
         scored = np.zeros(len(hidden_mask), bool)
         scored[places[frame["m_all"].notna() & (frame["unit"] == "answer")]] = True
         self.hidden_answers = [str(answer) for answer in frame["answer"].cat.categories[hidden_mask & scored]]
-        chosen, is_hidden = _select_rows(frame, choice), (hidden_mask & scored)[places]
+        chosen, is_hidden = _mark_chosen_rows(frame, choice), (hidden_mask & scored)[places]
         unscored_rows = _make_unscored_rows(frame[chosen & is_hidden & _mark_planned_rows(frame)])
         self.frame = pd.concat([frame[chosen & ~is_hidden], unscored_rows])
         # Averages of many give no verdict of one away: estimates need those on answers that nobody is asked to score.
@@ -233,27 +233,27 @@ class ResultsView:
         return self._snapshot.study.rubric.bands
 
     @cached_property
-    def board(self) -> Table:
+    def leaderboard(self) -> Table:
         """The systems, the best first."""
         return overall.leaderboard_table(self.frame)
 
     @cached_property
-    def people_board(self) -> Table:
+    def people_leaderboard(self) -> Table:
         """The same by people's scores alone."""
         return overall.leaderboard_table(self.frame[self.frame["scorer"] != "machine"])
 
     @cached_property
     def evidence_level(self) -> EvidenceLevel:
         """Return what a difference has to show before it counts, by how much of what was planned is scored."""
-        return part.leaderboard_evidence(self.frame)
+        return part.leaderboard_evidence_level(self.frame)
 
     @property
-    def no_board_reason(self) -> str:
+    def no_leaderboard_reason(self) -> str:
         """The reason that there is no ranking."""
-        return note_thin_experiments(self.frame) or "No score of a question about a policy is chosen."
+        return note_sparsely_scored_experiments(self.frame) or "No score of a question about a policy is chosen."
 
     @cached_property
-    def estimates(self) -> tuple[Table, list[str]]:
+    def people_and_judge_estimates(self) -> tuple[Table, list[str]]:
         """The estimates beside people alone, and what more scores would do; without a judge, nothing."""
         frame = pd.concat([self.frame, self._outside_wave])
         return people_and_judge_table(frame, self._snapshot.study.log.counted), describe_forecasts(frame)
@@ -264,26 +264,26 @@ class ResultsView:
         return int(self._outside_wave["answer"].nunique())
 
     @cached_property
-    def questions(self) -> Table:
+    def question_metrics_table(self) -> Table:
         """The metrics by question."""
         return metrics.metrics_by_question_table(self.frame)
 
     @cached_property
-    def categories(self) -> Table:
+    def category_metrics_table(self) -> Table:
         """The metrics by category."""
         return metrics.metrics_by_category_table(self.frame)
 
     @cached_property
-    def points(self) -> Table:
+    def question_scores_table(self) -> Table:
         """M_all of every question about every document."""
         return documents.question_scores_table(self.frame)
 
     @cached_property
     def five_number_table(self) -> Table:
         """M_all by document in five numbers."""
-        return documents.five_numbers_table(self.frame)
+        return documents.five_number_summary_table(self.frame)
 
-    def row_meanings(self, rows: Rows) -> Mapping[str, str]:
+    def row_meanings(self, rows: RowKind) -> Mapping[str, str]:
         """Return the names of a heat map's rows → their meaning."""
         return self._snapshot.study.questions.texts if rows == "question" else self._snapshot.study.questions.categories
 
@@ -312,12 +312,14 @@ class ResultsView:
             self._pictures[figure.name] = render_png(figure, DPI)
         return self._pictures[figure.name]
 
-    def list_line_answers(self, system: str, experiment: str, rows: Rows, name: str) -> list[ScoredAnswer]:
+    def list_heatmap_row_answers(
+        self, system: str, experiment: str, rows: RowKind, row_name: str
+    ) -> list[ScoredAnswer]:
         """List the answers of a line of a heat map, counting ones first, then in the order of their documents."""
-        line = (system, experiment, rows, name)
+        line = (system, experiment, rows, row_name)
         if line not in self._lines:
             frame = self.frame
-            in_line = (frame["system"] == system) & (frame["experiment"] == experiment) & (frame[rows] == name)
+            in_line = (frame["system"] == system) & (frame["experiment"] == experiment) & (frame[rows] == row_name)
             self._lines[line] = _group_by_answer(frame[in_line & ~self._unlisted])
         return self._lines[line]
 
@@ -341,16 +343,16 @@ class ResultsView:
 
 
 @lru_cache(maxsize=8)
-def make_view(snapshot: ResultsSnapshot, choice: ResultsChoice, hidden: bytes) -> ResultsView:
+def make_view(snapshot: ResultsSnapshot, choice: ResultsChoice, hidden_mask: bytes) -> ResultsView:
     """Make the view of a choice; the last few are kept, and shared by all who see the same."""
-    return ResultsView(snapshot, choice, hidden)
+    return ResultsView(snapshot, choice, hidden_mask)
 
 
 def make_view_of_finished_answers(desk: Desk, user: User) -> ResultsView | None:
     """Make the view of all answers, except any that this user can still be asked to score; None without a run."""
     snapshot = results_cache(desk.pool).snapshot(desk, renew=True)
     ahead = desk.queue.answers_still_askable(user.name) if user.scores else frozenset[str]()
-    return make_view(snapshot, ResultsChoice(), snapshot.mark_hidden_answers(ahead)) if snapshot else None
+    return make_view(snapshot, ResultsChoice(), snapshot.mask_hidden_answers(ahead)) if snapshot else None
 
 
 def _mark_planned_rows(frame: pd.DataFrame) -> pd.Series[bool]:
@@ -372,10 +374,10 @@ def _group_by_answer(rows: pd.DataFrame) -> list[ScoredAnswer]:
     for row in rows[[*_SHOWN, *list_metrics(rows)]].sort_values(_ORDER, kind="stable").to_dict("records"):
         identity = (row["run"], row["key"]) if row["unit"] == "answer" else (len(answers),)
         answers.setdefault(identity, ScoredAnswer([])).rows.append({str(name): value for name, value in row.items()})
-    return sorted(answers.values(), key=lambda behind: not behind.counting_rows)
+    return sorted(answers.values(), key=lambda behind: not behind.counted_rows)
 
 
-def _select_rows(frame: pd.DataFrame, choice: ResultsChoice) -> Any:
+def _mark_chosen_rows(frame: pd.DataFrame, choice: ResultsChoice) -> Any:
     """Select the rows of the system, the experiment, the document and the questions that are chosen."""
     mask = np.ones(len(frame), bool)
     for column in ("system", "experiment", "document"):

@@ -15,11 +15,11 @@ import streamlit as st
 from msgspec import UNSET
 
 from genaipa.errors import GenaipaError, UsageError
-from genaipa.files.text import digest
+from genaipa.files.text import sha256_of
 from genaipa.questions.annotations import SAID
-from genaipa.scoring.events import Draft, Objection, Pin, ScreenContents, new_id
-from genaipa.scoring.evidence.nearest import load_index
-from genaipa.scoring.objections import collect_objections, find_own_objection, make_correction
+from genaipa.scoring.events import Draft, Objection, Pin, ScreenContents, new_event_id
+from genaipa.scoring.evidence.nearest import load_sentence_index
+from genaipa.scoring.objections import collect_objections, find_objection_of_analyst, make_correction
 from genaipa.scoring.rubric import format_value
 from genaipa.ui.answer_view import PreparedAnswer, javascript_length, prepare_answer
 from genaipa.ui.panel import load_panels
@@ -91,11 +91,11 @@ def current_session() -> ScoringSession:
 
 def load_prepared_answer(desk: Desk, digest: str) -> PreparedAnswer:
     """Load an answer ready to be shown; a GenaipaError if it can't be read."""
-    return _prepare_cached(desk, digest, desk.rubric.digest)
+    return _prepare_answer_cached(desk, digest, desk.rubric.digest)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
-def _prepare_cached(_desk: Desk, digest: str, rubric: str) -> PreparedAnswer:  # noqa: ARG001 - part of the key
+def _prepare_answer_cached(_desk: Desk, digest: str, rubric_digest: str) -> PreparedAnswer:  # noqa: ARG001 - part of the key
     # The desk is one for the whole server. Its digest tells answers apart; the rubric is for tests with two of them.
     return prepare_answer(
         _desk.pool.load_case(digest),
@@ -115,7 +115,7 @@ def open_answer(desk: Desk, user: User, digest: str) -> OpenAnswer:
         or Draft(user.name, digest, "score")
     )
     mode: Literal["score", "correction"] = "correction" if score else "score"
-    return OpenAnswer(user.name, digest, mode, new_id(), draft, draft)
+    return OpenAnswer(user.name, digest, mode, new_event_id(), draft, draft)
 
 
 def _convert_score_to_draft(desk: Desk, score: Event | None) -> Draft | None:
@@ -155,20 +155,20 @@ def read_screen_contents(ready: PreparedAnswer, sent: Mapping[str, Any]) -> Scre
     )
 
 
-def find_pin(desk: Desk, user: User, case: Case) -> dict[str, int] | None:
+def find_pinned_passage(desk: Desk, user: User, case: Case) -> dict[str, int] | None:
     """Find the place of the pinned passage as JavaScript counts characters; None without, and while calibrating."""
-    if desk.queue.is_calibration(case.answer.digest, user.name):
+    if desk.queue.is_calibration_score(case.answer.digest, user.name):
         return None
-    event = desk.current.find_pin(_make_empty_pin(case).text_and_question)
+    event = desk.current.find_pin(_make_empty_pin(case).text_and_question_key)
     text, pin = case.document.text, event and event.annotation
-    if not isinstance(pin, Pin) or pin.at is None or digest(text[slice(*pin.at)]) != pin.sha256:
+    if not isinstance(pin, Pin) or pin.at is None or sha256_of(text[slice(*pin.at)]) != pin.sha256:
         return None
     return {"at": javascript_length(text[: pin.at[0]]), "length": javascript_length(text[slice(*pin.at)])}
 
 
-def save_pin(desk: Desk, user: User, case: Case, request: Mapping[str, Any]) -> None:
+def save_or_remove_pin(desk: Desk, user: User, case: Case, request: Mapping[str, Any]) -> None:
     """Pin a passage in the place of an earlier one, or take it away; a UsageError where this user may not."""
-    if desk.queue.is_calibration(case.answer.digest, user.name):
+    if desk.queue.is_calibration_score(case.answer.digest, user.name):
         raise UsageError("no passage is pinned while your scores are compared with the reference analyst's.")
     text, no_pin = case.document.text, _make_empty_pin(case)
     start, end = (
@@ -180,12 +180,12 @@ def save_pin(desk: Desk, user: User, case: Case, request: Mapping[str, Any]) -> 
         # What is searched for is a word or two: pinned is the sentence that has it.
         around = (
             (sentence.start, sentence.end)
-            for sentence in load_index(text).sentences
+            for sentence in load_sentence_index(text).sentences
             if sentence.start <= start and end <= sentence.end
         )
         start, end = next(around, (start, end))
-    pin = Pin(no_pin.document, *no_pin.text_and_question, (start, end), digest(text[start:end]))
-    before = desk.current.find_pin(no_pin.text_and_question)
+    pin = Pin(no_pin.document, *no_pin.text_and_question_key, (start, end), sha256_of(text[start:end]))
+    before = desk.current.find_pin(no_pin.text_and_question_key)
     is_same_pin = before is not None and before.annotation == pin
     if before is not None and is_same_pin and request["remove"]:
         if user.name != before.analyst and not user.adjudicates:
@@ -223,14 +223,14 @@ def describe_objection(desk: Desk, analyst: str, case: Case, trouble: str) -> di
     }
 
 
-def save_objection(desk: Desk, analyst: str, case: Case, request: Mapping[str, Any] | None) -> str:
+def save_or_withdraw_objection(desk: Desk, analyst: str, case: Case, request: Mapping[str, Any] | None) -> str:
     """Keep an objection, or withdraw it (None); the sentence that says why it is not kept, empty if it is."""
     mine = _find_own_objection(desk, analyst, case)
     try:
         if request is not None:
             _file_objection(desk, analyst, case, request, mine)
         elif mine is not None:
-            desk.queue.withdraw(mine.event)
+            desk.queue.withdraw_event(mine.event)
     except GenaipaError as error:
         return f"Not kept: {describe_error_for_desk(error)}"
     return ""
@@ -244,7 +244,7 @@ def _file_objection(
     passage, answer, why = (str(request[name]) for name in ("passage", "answer", "why"))
     before = case.annotated.silent if case.annotated else None
     silent = chosen if changed else None
-    correction = make_correction(case.document, passage, silent=silent, answer=answer, why=why, annotated=before)
+    correction = make_correction(case.document, passage, silent=silent, answer=answer, why=why, annotated_silent=before)
     if mine is None or mine.objection.correction != correction:
         about = (case.document.name, case.document.digest, case.questions, case.answer.question)
         desk.queue.file_objection(analyst, case.answer.digest, Objection(*about, correction))
@@ -252,7 +252,7 @@ def _file_objection(
 
 def _find_own_objection(desk: Desk, analyst: str, case: Case) -> FiledObjection | None:
     about = (case.document.digest, case.questions, case.answer.question)
-    return find_own_objection(collect_objections(desk.current.objections()), analyst, about)
+    return find_objection_of_analyst(collect_objections(desk.current.objection_events()), analyst, about)
 
 
 _LAST = 10
@@ -266,7 +266,7 @@ _LONGEST = 200
 """Characters of a note that is worth repeating."""
 
 
-def list_recent_scores(desk: Desk, analyst: str) -> dict[str, Any]:
+def list_recent_scores_and_notes(desk: Desk, analyst: str) -> dict[str, Any]:
     """List this analyst's last answers and notes, the latest first, for the pad; nothing of anybody else's."""
     scores = desk.queue.history(analyst).scores
     notes = dict.fromkeys(" ".join(score.note.split()) for score in reversed(scores[-_AMONG:]))
@@ -278,7 +278,7 @@ def list_recent_scores(desk: Desk, analyst: str) -> dict[str, Any]:
 
 def _describe_score(desk: Desk, score: Event) -> dict[str, Any]:
     assert score.values is not None, "a score has values"
-    question, begins = read_question_and_beginning(desk, score.answer)
+    question, begins = read_question_and_reply_beginning(desk, score.answer)
     return {
         "answer": score.answer,
         "question": question,
@@ -291,11 +291,11 @@ def _describe_score(desk: Desk, score: Event) -> dict[str, Any]:
 
 
 @st.cache_data(max_entries=2048, show_spinner=False)
-def read_question_and_beginning(_desk: Desk, digest: str) -> tuple[str, str]:
+def read_question_and_reply_beginning(_desk: Desk, digest: str) -> tuple[str, str]:
     """Read an answer's question, and how the answer on screen begins; the question's id where unreadable."""
     try:
         case = _desk.pool.load_case(digest)
     except GenaipaError:
         return _desk.pool.answers[digest].question, ""
-    reply = case.mask_reply() if _desk.queue.plan.blind else case.reply
+    reply = case.mask_names_in_reply() if _desk.queue.plan.blind else case.reply
     return case.asked, " ".join(reply[: 2 * _BEGINNING].split())[:_BEGINNING]

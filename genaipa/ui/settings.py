@@ -74,7 +74,7 @@ class DeskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             runs=runs,
             only=only,
             excluded=plan.include_excluded,
-            sample=plan.size,
+            sample=plan.sample_size,
             suggestions=plan.suggestions,
             plan=ScoringPlan(
                 per_answer=plan.per_answer,
@@ -102,7 +102,7 @@ def read_settings() -> DeskSettings:
 _KEY = re.compile(r"[\w-]{22}")
 
 
-def load_desk_key(workspace: Path) -> str:
+def load_or_create_desk_key(workspace: Path) -> str:
     """Return the key of a workspace's desk, made where there is none; one of this process where none can be kept."""
     import platformdirs
 
@@ -124,7 +124,7 @@ def _make_process_key() -> str:
     return secrets.token_urlsafe(16)
 
 
-def cookie_name(key: str) -> str:
+def desk_key_cookie_name(key: str) -> str:
     """Name the cookie that keeps a key: cookies are for all ports of a machine, where other desks may be."""
     return f"genaipa_key_{hashlib.sha256(key.encode()).hexdigest()[:8]}"
 
@@ -145,7 +145,7 @@ class Login:
     providers: tuple[str, ...]
     redirect: str
 
-    def address(self, port: int) -> str:
+    def desk_url(self, port: int) -> str:
         """Return the address at which people open a desk on this port."""
         return _fill_port(self.redirect, port).removesuffix(_CALLBACK)
 
@@ -172,15 +172,15 @@ def read_login(workspace: Workspace) -> Login | None:
     path, auth = login_section
     if not isinstance(auth, dict):
         raise DataError(path, "is not a section; write [auth].", "auth")
-    _check_keys(path, auth, _OF_DESK, "auth")
+    _check_login_keys(path, auth, _OF_DESK, "auth")
     provider_sections = {
         name: section for name, section in auth.items() if isinstance(section, dict) and name != "client_kwargs"
     }
     for name, section in provider_sections.items():
-        _check_keys(path, section, _OF_PROVIDER, f"auth.{name}")
+        _check_login_keys(path, section, _OF_PROVIDER, f"auth.{name}")
     providers = list(provider_sections)
     if not provider_sections or any(key in auth for key in _OF_PROVIDER):
-        _check_keys(path, auth, _OF_PROVIDER, "auth")
+        _check_login_keys(path, auth, _OF_PROVIDER, "auth")
         providers.insert(0, "")
     redirect = auth["redirect_uri"]
     parts = split_url(_fill_port(redirect, 1))
@@ -212,7 +212,7 @@ def _read_sections(path: Path) -> dict[str, Any]:
         raise DataError(path, f"is not TOML ({error}).") from None
 
 
-def _check_keys(path: Path, section: dict[str, Any], keys: tuple[str, ...], entry: str) -> None:
+def _check_login_keys(path: Path, section: dict[str, Any], keys: tuple[str, ...], entry: str) -> None:
     for key in keys:
         if not isinstance(section.get(key), str) or not section[key].strip():
             raise DataError(path, f"the key '{key}' is missing; people could not log in.", f"[{entry}]")

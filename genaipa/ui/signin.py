@@ -55,7 +55,7 @@ def _identify_by_name(desk: Desk) -> User | None:
     if user is None:
         _ask_name(desk, refusal)
     else:
-        _show_user(user.name, "not you?", _sign_out)
+        _show_user_and_sign_out_button(user.name, "not you?", _sign_out)
     return user
 
 
@@ -67,7 +67,7 @@ def _sign_out() -> None:
 
 def _ask_name(desk: Desk, refusal: str) -> None:
     show_page_header("Who are you?")
-    for sentence in (_describe_task(desk), describe_time_needed(desk), _RECORDED):
+    for sentence in (_describe_scoring_task(desk), describe_time_needed(desk), _RECORDED):
         st.text(sentence)
     with st.form("name", width=480):
         name = st.text_input("Your name", max_chars=LONGEST_NAME)
@@ -80,7 +80,7 @@ def _ask_name(desk: Desk, refusal: str) -> None:
         st.text(refusal)
 
 
-def _describe_task(desk: Desk) -> str:
+def _describe_scoring_task(desk: Desk) -> str:
     """Describe the task of the study's analysts, in a sentence that names no system and no run."""
     answers = desk.pool.answers.values()
     if not answers:
@@ -96,9 +96,9 @@ def _describe_task(desk: Desk) -> str:
 
 def describe_time_needed(desk: Desk) -> str:
     """Estimate the time that it takes an analyst, by the times of those who have scored."""
-    medians = [history.seconds for history in desk.queue.histories().values() if history.seconds is not None]
+    medians = [history.seconds for history in desk.queue.histories_by_analyst().values() if history.seconds is not None]
     if not medians:
-        scored = any(history.scores for history in desk.queue.histories().values())
+        scored = any(history.scores for history in desk.queue.histories_by_analyst().values())
         why = "the scores so far have no times" if scored else "nobody has scored one"
         return f"The time for an answer is not known yet: {why}."
     answers_left = count_answers_left(desk, desk.queue.progress(""))
@@ -127,13 +127,13 @@ def _identify_by_login(desk: Desk, login: Login) -> User | None:
         st.text(str(error))
         st.button("Log out", on_click=st.logout)
         return None
-    _show_user(user.name, "log out", st.logout)
+    _show_user_and_sign_out_button(user.name, "log out", st.logout)
     return user
 
 
-def _show_user(name: str, label: str, leave: Callable[[], None]) -> None:
+def _show_user_and_sign_out_button(name: str, button_label: str, sign_out: Callable[[], None]) -> None:
     """Show the user's name, as text, and how to be somebody else: in the corner, where it takes no room."""
     st.html(_IN_THE_CORNER)
     with st.container(key=_WHO, horizontal=True, vertical_alignment="center", gap="small", width="content"):
         st.text(f"{name} ·", width="content")
-        st.button(label, type="tertiary", on_click=leave)
+        st.button(button_label, type="tertiary", on_click=sign_out)

@@ -21,7 +21,7 @@ import msgspec
 import streamlit as st
 
 from genaipa.errors import DataError, GenaipaError, StoreError
-from genaipa.ui.panel import read_panel_scripts
+from genaipa.ui.panel import read_panel_scripts_and_styles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -55,7 +55,7 @@ def script_and_style(name: str) -> tuple[str, str]:
     """Return the component's script and its style as the browser gets them."""
     parts = COMPONENTS[name]
     scripts, styles = ("".join(_read_component(part, ending) for part in parts) for ending in ("js", "css"))
-    more_scripts, more_styles = read_panel_scripts() if "panel" in parts else ("", "")
+    more_scripts, more_styles = read_panel_scripts_and_styles() if "panel" in parts else ("", "")
     return (
         f"{scripts}{more_scripts}{_read_component(name, 'js')}",
         f"{styles}{_read_component(name, 'css')}{more_styles}",
@@ -158,10 +158,10 @@ def show_page_header(title: str, *, visible: bool = True) -> None:
     if visible:
         st.title(title, anchor=False)
     else:
-        show_unseen_header(title)
+        show_screen_reader_header(title)
 
 
-def show_unseen_header(title: str) -> None:
+def show_screen_reader_header(title: str) -> None:
     """Show the title of a page without room for one: it is read aloud."""
     # The container of the title would take room too.
     st.html(
@@ -216,11 +216,11 @@ def show_long_table(
     label: str,
     columns: Sequence[str | ListColumn],
     items: Sequence[T],
-    row: Callable[[T], ListRow],
+    make_row: Callable[[T], ListRow],
     *,
     chosen: str = "",
     choose: Callable[[str], None] | None = None,
-    before: Callable[[Sequence[T]], None] | None = None,
+    before_page: Callable[[Sequence[T]], None] | None = None,
 ) -> None:
     """Show a table with one page on screen; only that page's rows are made.
 
@@ -234,10 +234,10 @@ def show_long_table(
         st.session_state[page_key] = min(max(page + step, 0), pages - 1)
 
     page_items = items[page * PAGE : (page + 1) * PAGE]
-    if before is not None:
-        before(page_items)
+    if before_page is not None:
+        before_page(page_items)
     page_slice = PageSlice(page * PAGE + 1, page * PAGE + len(page_items), len(items)) if pages > 1 else None
-    _mount_table(key, label, columns, [row(item) for item in page_items], chosen, choose, page_slice, turn)
+    _mount_table(key, label, columns, [make_row(item) for item in page_items], chosen, choose, page_slice, turn)
 
 
 def _mount_table(
@@ -298,7 +298,7 @@ def describe_error_for_desk(error: Exception) -> str:
 
 def _can_read_scores(desk: Desk) -> bool:
     with contextlib.suppress(GenaipaError):
-        desk.current.refresh()
+        desk.current.read_new_events()
         return True
     return False
 
@@ -320,6 +320,6 @@ def format_duration(seconds: float | None) -> str:
     return f"{minutes} min {remainder} s" if minutes else f"{remainder} s"
 
 
-def format_time(time: str) -> str:
+def format_time(timestamp: str) -> str:
     """Format an event's time to the minute: "2026-11-21 15:40"."""
-    return time[:16].replace("T", " ")
+    return timestamp[:16].replace("T", " ")

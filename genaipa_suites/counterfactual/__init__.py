@@ -34,13 +34,15 @@ if TYPE_CHECKING:
     from genaipa_suites.measure import Measure
 
 
-def format_answer_and_quote(answer: str, quote: str) -> str:
+def format_answer_and_quote_reply(answer: str, quote: str) -> str:
     """Return a reply with this answer and this quotation."""
     return json.dumps({"answer": answer, "quote": quote}, ensure_ascii=False)
 
 
 def _gold_reply(item: Item) -> str:
-    return format_answer_and_quote(_right_and_wrong_values(item)[0][0], item.gold["places"][0][item.gold["version"]])
+    return format_answer_and_quote_reply(
+        _right_and_wrong_values(item)[0][0], item.gold["places"][0][item.gold["version"]]
+    )
 
 
 BASELINES = (
@@ -49,7 +51,7 @@ BASELINES = (
         "floor",
         "the document's own value, whatever the text says",
         make_item_baseline(
-            lambda item: format_answer_and_quote(item.gold["before"][0], item.gold["places"][0]["document"])
+            lambda item: format_answer_and_quote_reply(item.gold["before"][0], item.gold["places"][0]["document"])
         ),
     ),
     Baseline("gold", "ceiling", "the value in the text shown; obeys no order", make_item_baseline(_gold_reply)),
@@ -124,7 +126,7 @@ class CounterfactualEdits(Suite):
         path = self.files.find(name)
         if path is None or FOLDER not in path.parents:
             # A split of the user's own; where there is none, this says so.
-            self.files.read(name)
+            self.files.read_and_digest(name)
         assert path, "it was read"
         self.files.changed.clear()
         counterfactual, faults = edits.load_edits(path, self.workspace)
@@ -170,21 +172,21 @@ class CounterfactualEdits(Suite):
 
     def _opening_messages(self, item: Item) -> tuple[Message, Message]:
         key, company = item.document, item.shown["company"]
-        if key not in self._opening_messages_by_document:
+        if key not in self._opening_message_cache:
             text = self.material.documents[key] if key else ""
             document = text or self.render(PROBE, policy=company)
             introduction = self.render("document", company=company, document=document)
-            self._opening_messages_by_document[key] = (
+            self._opening_message_cache[key] = (
                 Message("user", introduction, "introduction", carries=text, breakpoint=True),
                 Message("assistant", self.render("ready", company=company), "acknowledgement"),
             )
-        return self._opening_messages_by_document[key]
+        return self._opening_message_cache[key]
 
     @cached_property
-    def _opening_messages_by_document(self) -> dict[str, tuple[Message, Message]]:
+    def _opening_message_cache(self) -> dict[str, tuple[Message, Message]]:
         return {}
 
-    def prompt_variables(self, item: Item) -> dict[str, Any]:
+    def readable_item_fields(self, item: Item) -> dict[str, Any]:
         """Return the question, and the fact's sentences in each of the three texts, the one shown marked."""
         variables: dict[str, Any] = {"question": item.shown["question"]}
         for name, version in (("document", BEFORE), ("edit", AFTER), ("twin", TWIN)):
@@ -203,7 +205,7 @@ class CounterfactualEdits(Suite):
             before = prediction["said at first"]
             first_reply = {
                 "at first": before,
-                "asked again": self.follow_up(outcome.item, format_answer_and_quote(before, "")).content,
+                "asked again": self.follow_up(outcome.item, format_answer_and_quote_reply(before, "")).content,
             }
         quote_note = "" if prediction["quote is there"] or not prediction["quote"] else " (not in the text)"
         return {**first_reply, "answer": prediction["answer"], "quote": (prediction["quote"] or "(none)") + quote_note}
@@ -226,9 +228,9 @@ class CounterfactualEdits(Suite):
         outcome_name = score.classify_outcome(answered_value, gold["version"], gold["kind"])
         return ParsedReply({**answer, "outcome": outcome_name, "quote is there": is_quote_there})
 
-    def link_outcomes(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
+    def add_facts_of_related_outcomes(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
         """Add to each outcome whether the system was right about the document itself."""
-        return score.link_replies(outcomes)
+        return score.add_ability_and_first_answers(outcomes)
 
     def gold_reply(self, item: Item) -> str:
         """Return the reply with the value of the text that is shown."""

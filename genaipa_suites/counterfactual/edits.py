@@ -15,10 +15,10 @@ import msgspec
 
 from genaipa.datasets.base import load_named_document
 from genaipa.errors import DataError, GenaipaError, clip
-from genaipa.files.strict_yaml import read_valid_part
-from genaipa.files.text import digest
+from genaipa.files.strict_yaml import read_valid_yaml_part
+from genaipa.files.text import sha256_of
 from genaipa.policies.sections import find_sections, resolve_citation
-from genaipa_suites.counterfactual.quantities import tokens
+from genaipa_suites.counterfactual.quantities import tokenize_with_quantities
 from genaipa_suites.counterfactual.values import (
     NO,
     YES,
@@ -149,7 +149,7 @@ def load_edits(path: Path, workspace: Workspace) -> tuple[Counterfactual | None,
     """Load a file of edits with its document, and list everything wrong; None if the two don't belong together."""
     counterfactuals: list[Counterfactual] = []
 
-    def rules(edits: Edits) -> Iterator[DataError]:
+    def check_edits_and_keep_counterfactual(edits: Edits) -> Iterator[DataError]:
         try:
             document = load_named_document(workspace, edits.document)
         except GenaipaError as error:
@@ -163,10 +163,10 @@ def load_edits(path: Path, workspace: Workspace) -> tuple[Counterfactual | None,
             yield DataError(path, problem, "digest")
             return
         reading = _EditChecker(edits, document)
-        yield from (DataError(path, problem, entry) for entry, problem in reading.problems())
+        yield from (DataError(path, problem, entry) for entry, problem in reading.check_edits_and_locate_changes())
         counterfactuals.append(Counterfactual(document, dict(edits.edits), tuple(reading.changes)))
 
-    _, errors = read_valid_part(path, Edits, rules)
+    _, errors = read_valid_yaml_part(path, Edits, check_edits_and_keep_counterfactual)
     return (counterfactuals[0] if counterfactuals else None), errors
 
 
@@ -178,7 +178,7 @@ class _EditChecker:
         self.sections = find_sections(self.text)
         self.changes: list[LocatedChange] = []
 
-    def problems(self) -> Iterator[tuple[str, str]]:
+    def check_edits_and_locate_changes(self) -> Iterator[tuple[str, str]]:
         """Yield entry and problem of everything that is wrong."""
         if not self.edits:
             yield "edits", "has no edit; write at least one."
@@ -208,12 +208,12 @@ class _EditChecker:
 
     def _check_values(self, entry: str, edit: Edit) -> Iterator[tuple[str, str]]:
         for field, values in (("before", edit.before), ("after", edit.after)):
-            if not values or not all(tokens(value) for value in values):
+            if not values or not all(tokenize_with_quantities(value) for value in values):
                 yield f"{entry}.{field}", "has no value, or a blank one; write the value as an answer would have it."
         shared = {comparable_value(value) for value in edit.before} & {comparable_value(value) for value in edit.after}
         if shared:
             yield f"{entry}.after", "has a value of 'before' in other words; no answer could tell the two apart."
-        question_tokens = tokens(edit.question)
+        question_tokens = tokenize_with_quantities(edit.question)
         for value in (*edit.before, *edit.after):
             if not edit.is_yes_or_no and find_values(question_tokens, [value]):
                 yield f"{entry}.question", f"gives the value away ('{clip(value)}'); ask without it."
@@ -246,7 +246,7 @@ class _EditChecker:
                 yield f"{entry}.at", f"is not a place in the text: write [first, end] between 0 and {len(self.text)}."
                 return
             start, end = edited_place.at
-            if digest(self.text[start:end]) != edited_place.sha256:
+            if sha256_of(self.text[start:end]) != edited_place.sha256:
                 yield (
                     f"{entry}.sha256",
                     "does not match the characters at this place; correct the place or the checksum.",
@@ -357,7 +357,7 @@ class _EditChecker:
                 yield f"{entry}.elsewhere[{number}]", "does not contain the old value; leave it out."
             named_spans += ends
         named_spans += [(words.start, words.end) for words in self.changes]
-        text = tokens(self.text)
+        text = tokenize_with_quantities(self.text)
         for claim in find_values(text, traced):
             start, end = text[claim.first].start, text[claim.end - 1].end
             bare = text[claim.first].number is not None and not text[claim.first].unit
@@ -377,10 +377,13 @@ class _EditChecker:
         return [(words[0], words[1])] if self._is_text_range(words) else []
 
 
-def _mentions_any_value(text: str, values: Sequence[str], other_values: Sequence[str] = ()) -> bool:
+def _mentions_any_value(text: str, values: Sequence[str], competing_values: Sequence[str] = ()) -> bool:
     """Tell whether a text has one of these values, where it is not a part of one of the others."""
-    value_tokens = {*map(tokens, values)}
-    return any(match.value in value_tokens for match in find_values(tokens(text), (*values, *other_values)))
+    value_tokens = {*map(tokenize_with_quantities, values)}
+    return any(
+        match.value in value_tokens
+        for match in find_values(tokenize_with_quantities(text), (*values, *competing_values))
+    )
 
 
 def _heading_end(text: str, section: Section) -> int:

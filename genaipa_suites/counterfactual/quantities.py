@@ -96,19 +96,19 @@ class Token(NamedTuple):
     end: int = 0
 
     @property
-    def amount(self) -> float:
+    def amount_in_smallest_unit(self) -> float:
         """The number in the smallest unit of its kind."""
         return (self.number or 0.0) * self.scale
 
 
 @lru_cache(maxsize=4096)
-def tokens(text: str) -> tuple[Token, ...]:
+def tokenize_with_quantities(text: str) -> tuple[Token, ...]:
     """Return the tokens of a text, without citations of sections."""
     blanked = _CITED.sub(lambda cited: " " * len(cited[0]), text.replace("’", "'"))  # noqa: RUF001
-    measured = _join_units_to_numbers(
+    measured = _join_units_and_drop_articles(
         _join_halves_to_numbers(list(_join_number_words(list(_split_into_tokens(blanked)))))
     )
-    return tuple(_join_times_and_periods(list(_add_up_amounts(list(measured)))))
+    return tuple(_join_frequencies(list(_add_up_durations(list(measured)))))
 
 
 def _split_into_tokens(text: str) -> Iterator[Token]:
@@ -126,13 +126,13 @@ def _split_into_tokens(text: str) -> Iterator[Token]:
             address = match[0].lower().removeprefix("https://").removeprefix("http://").removeprefix("www.")
             yield Token(address.rstrip("/"), pause=pause, start=start, end=end)
         else:
-            for word in _split_contraction(match[0].lower()):
+            for word in _split_contraction_and_stem(match[0].lower()):
                 yield Token(word, pause=pause, start=start, end=end)
                 pause = False
         pause = False
 
 
-def _split_contraction(word: str) -> tuple[str, ...]:
+def _split_contraction_and_stem(word: str) -> tuple[str, ...]:
     """Split a word into its parts, each without its ending: "don't" is "do not"."""
     if word in ("cannot", "can't"):
         return ("can", NOT)
@@ -152,7 +152,7 @@ def _join_number_words(words: list[Token]) -> Iterator[Token]:
     """Put the numbers in words together: one hundred and twenty is 120."""
     index = 0
     while index < len(words):
-        end, number = _read_number_words(words, index)
+        end, number = _read_end_and_number_in_words(words, index)
         if end > index:
             first, last = words[index], words[end - 1]
             yield Token(f"{number:g}", float(number), pause=first.pause, start=first.start, end=last.end)
@@ -162,7 +162,7 @@ def _join_number_words(words: list[Token]) -> Iterator[Token]:
             index += 1
 
 
-def _read_number_words(words: list[Token], start: int) -> tuple[int, int]:
+def _read_end_and_number_in_words(words: list[Token], start: int) -> tuple[int, int]:
     """Read a number in words from `start` on: (the place behind it, the number); (start, 0) for none."""
     whole, part, end = 0, 0, start
     while end < len(words):
@@ -224,7 +224,7 @@ def _make_number_token(first: Token, number: float, last: Token) -> Token:
     return first._replace(word=f"{number:g}", number=number, end=last.end)
 
 
-def _add_up_amounts(words: list[Token]) -> Iterator[Token]:
+def _add_up_durations(words: list[Token]) -> Iterator[Token]:
     """Add up amounts: "a year and a half" and "one year and six months" are 18 months."""
     index = 0
     while index < len(words):
@@ -235,19 +235,27 @@ def _add_up_amounts(words: list[Token]) -> Iterator[Token]:
             further = words[next_] if next_ < len(words) and not words[next_].pause else None
             of_more = next_ + 1 < len(words) and _unit_and_scale(words[next_ + 1].word)
             if further and linked and further.word == "half" and not of_more:
-                token, end = _make_number_token(token, token.amount / token.scale + 0.5, further), next_ + 1
+                token, end = (
+                    _make_number_token(token, token.amount_in_smallest_unit / token.scale + 0.5, further),
+                    next_ + 1,
+                )
             elif (
-                further and further.unit == token.unit and further.scale < token.scale and further.amount < token.scale
+                further
+                and further.unit == token.unit
+                and further.scale < token.scale
+                and further.amount_in_smallest_unit < token.scale
             ):
                 token, end = (
-                    _make_number_token(token, (token.amount + further.amount) / token.scale, further),
+                    _make_number_token(
+                        token, (token.amount_in_smallest_unit + further.amount_in_smallest_unit) / token.scale, further
+                    ),
                     next_ + 1,
                 )
         yield token
         index = end
 
 
-def _join_times_and_periods(words: list[Token]) -> Iterator[Token]:
+def _join_frequencies(words: list[Token]) -> Iterator[Token]:
     """Join frequencies, as times a year or a day: "twice a year" is "every six months"."""
     index = 0
     while index < len(words):
@@ -302,7 +310,7 @@ def _read_period(words: Sequence[Token], index: int, *, follows_times: bool) -> 
     if end < len(words) and not words[end].pause:
         last = words[end]
         if last.number and last.unit in PERIODS:
-            return _Period(last.amount, last.unit, end + 1)
+            return _Period(last.amount_in_smallest_unit, last.unit, end + 1)
         unit = _unit_and_scale(last.word) if end > index else None
         if unit and unit[0] in PERIODS:
             return _Period(multiple * unit[1], unit[0], end + 1)
@@ -314,7 +322,7 @@ def _read_period_adverb(words: Sequence[Token], index: int) -> _Period | None:
     token, word = words[index], words[index].word
     next_word = words[index + 1].word if index + 1 < len(words) else ""
     if token.number and token.unit in PERIODS and next_word == "interval":
-        return _Period(token.amount, token.unit, index + 2)
+        return _Period(token.amount_in_smallest_unit, token.unit, index + 2)
     if word in _HALVED and next_word in ("annual", "annually", "yearly"):
         return _Period(6.0, "month", index + 2)
     if word not in _OFTEN:
@@ -322,7 +330,7 @@ def _read_period_adverb(words: Sequence[Token], index: int) -> _Period | None:
     return _Period(*_OFTEN[word], index + 1)
 
 
-def _join_units_to_numbers(words: Iterable[Token]) -> Iterator[Token]:
+def _join_units_and_drop_articles(words: Iterable[Token]) -> Iterator[Token]:
     """Join units to their numbers, days behind their months, and without articles."""
     tokens_before = list(words)
     index = 0
@@ -338,7 +346,7 @@ def _join_units_to_numbers(words: Iterable[Token]) -> Iterator[Token]:
         )
         if token.word in ("a", "an") and second and _unit_and_scale(second.word):
             token = token._replace(word="1", number=1.0)
-        half = _find_unit_of_half(tokens_before, index)
+        half = _find_unit_index_of_half(tokens_before, index)
         if half:
             yield _make_amount(token._replace(word="0.5", number=0.5), tokens_before[half])
             index = half + 1
@@ -371,7 +379,7 @@ def _join_units_to_numbers(words: Iterable[Token]) -> Iterator[Token]:
             index += 1
 
 
-def _find_unit_of_half(words: Sequence[Token], index: int) -> int:
+def _find_unit_index_of_half(words: Sequence[Token], index: int) -> int:
     """Find the unit of which half is said at `index` ("half a year", "a half-year"); 0 for none."""
     if words[index].word != "half":
         return 0

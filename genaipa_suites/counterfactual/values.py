@@ -8,7 +8,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from genaipa_suites.counterfactual.quantities import BASE, MINUTES, NOT, Token, split_into_words, tokens
+from genaipa_suites.counterfactual.quantities import (
+    BASE,
+    MINUTES,
+    NOT,
+    Token,
+    split_into_words,
+    tokenize_with_quantities,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -61,7 +68,7 @@ _REACH = 7
 def find_values(text: Sequence[Token], values: Iterable[str]) -> list[FoundValue]:
     """Find the places at which a text has one of these values, in order; of two that overlap the longer."""
     value_tokens = sorted(
-        dict.fromkeys(filter(None, map(tokens, values))),
+        dict.fromkeys(filter(None, map(tokenize_with_quantities, values))),
         key=lambda value: (-len(value), [token.word for token in value]),
     )
     starts: dict[int, tuple[Token, ...]] = {}
@@ -79,11 +86,11 @@ def find_values(text: Sequence[Token], values: Iterable[str]) -> list[FoundValue
     return claims
 
 
-def _possible_value_starts(begin: Token, text: Sequence[Token]) -> list[int]:
+def _possible_value_starts(first_token: Token, text: Sequence[Token]) -> list[int]:
     """Return the places at which a value may begin: texts are long, and few of their words are its first."""
-    if begin.number is None:
-        return [index for index, token in enumerate(text) if token.word == begin.word]
-    return [index for index, token in enumerate(text) if token.number is not None or token.word == begin.word]
+    if first_token.number is None:
+        return [index for index, token in enumerate(text) if token.word == first_token.word]
+    return [index for index, token in enumerate(text) if token.number is not None or token.word == first_token.word]
 
 
 def _matches_value(value: Sequence[Token], text: Sequence[Token], first: int) -> bool:
@@ -96,19 +103,21 @@ def _matches_token(value: Token, token: Token, text: Sequence[Token], index: int
         return value.word == token.word
     if token.unit == f"per {value.unit}" and token.number:
         # "Every 90 days" has the 90 days.
-        return round(BASE[value.unit] / token.number, 6) == value.amount
+        return round(BASE[value.unit] / token.number, 6) == value.amount_in_smallest_unit
     if value.unit and token.unit:
-        return (value.unit, value.amount) == (token.unit, token.amount)
+        return (value.unit, value.amount_in_smallest_unit) == (token.unit, token.amount_in_smallest_unit)
     if value.unit:
         # "90" alone is 90 days, if nothing else is counted.
         return value.number == token.number and (index + 1 == len(text) or text[index + 1].pause)
     return value.number == token.number
 
 
-def _read_value_in_context(text: Sequence[Token], first: int, value: tuple[Token, ...], earliest: int) -> FoundValue:
+def _read_value_in_context(
+    text: Sequence[Token], first: int, value: tuple[Token, ...], context_start: int
+) -> FoundValue:
     value_end, number = first + len(value), any(token.number is not None for token in value)
     begin = first
-    while begin > earliest and first - begin < _REACH and not text[begin].pause and text[begin].word != "but":
+    while begin > context_start and first - begin < _REACH and not text[begin].pause and text[begin].word != "but":
         begin -= 1
     before = [token.word for token in text[begin:first]]
     end = value_end
@@ -119,17 +128,17 @@ def _read_value_in_context(text: Sequence[Token], first: int, value: tuple[Token
     words_before = _PASSIVE.sub(" ", f" {' '.join(before)} ")
     denied = any(f" {cue} " in words_before for cue in _CLEAR) or any(f" {cue}" in f" {after}" for cue in _AFTERWARDS)
     if not denied:
-        denied = _is_negated(before, number=number)
+        denied = _is_negated(before, is_number=number)
     return FoundValue(first, value_end, value, denied, any(f" {cue} " in words_before for cue in _DOUBTFUL))
 
 
-def _is_negated(before: Sequence[str], *, number: bool) -> bool:
-    for index in range(len(before) - 1, -1, -1):
-        if before[index] in (NOT, "never", "neither", "nor"):
-            between = before[index + 1 :]
+def _is_negated(words_before: Sequence[str], *, is_number: bool) -> bool:
+    for index in range(len(words_before) - 1, -1, -1):
+        if words_before[index] in (NOT, "never", "neither", "nor"):
+            between = words_before[index + 1 :]
             if any(word in _LIMITS for word in between):
                 return False
-            return len(between) <= 3 and all(word in _BETWEEN for word in between) if number else len(between) <= 4  # noqa: PLR2004
+            return len(between) <= 3 and all(word in _BETWEEN for word in between) if is_number else len(between) <= 4  # noqa: PLR2004
     return False
 
 
@@ -171,7 +180,7 @@ def _first_sentence(answer: str) -> str:
     return _SENTENCE.split(answer.strip())[0]
 
 
-def _normalize_spelling(answer: str) -> str:
+def _normalize_apostrophes_and_at_signs(answer: str) -> str:
     """Return an answer with plain apostrophes, and addresses as they are typed."""
     return _AT.sub("@", answer.replace("’", "'"))  # noqa: RUF001
 
@@ -182,7 +191,7 @@ def classify_answer(answer: str, before: Sequence[str], after: Sequence[str]) ->
     Of a question of yes or no it is the word that the answer begins with, else phrases of the values, else whether
     its first sentence has a negation.
     """
-    answer = _normalize_spelling(answer)
+    answer = _normalize_apostrophes_and_at_signs(answer)
     yes_or_no = {YES, NO} & {*before, *after}
     if yes_or_no and (leading := leading_yes_or_no(answer)):
         return "before" if leading in before else "after"
@@ -203,7 +212,7 @@ def classify_answer(answer: str, before: Sequence[str], after: Sequence[str]) ->
 def _find_claimed_side(
     answer: str, before: Sequence[str], after: Sequence[str]
 ) -> Literal["before", "after", "both", ""]:
-    text, before_values = tokens(answer), {*map(tokens, before)}
+    text, before_values = tokenize_with_quantities(answer), {*map(tokenize_with_quantities, before)}
     claims = [
         (match, match.value in before_values) for match in find_values(text, (*before, *after)) if not match.denied
     ]
@@ -214,7 +223,7 @@ def _find_claimed_side(
         # "Two." is two reminders.
         numbers = (
             {match.number for value in before_values for match in value},
-            {match.number for a in after for match in tokens(a)},
+            {match.number for a in after for match in tokenize_with_quantities(a)},
         )
         sides = {
             side for side, side_numbers in zip((True, False), numbers, strict=True) if text[0].number in side_numbers
@@ -234,10 +243,10 @@ class ValueEvidence(NamedTuple):
 
 def find_value_evidence(answer: str, before: Sequence[str], after: Sequence[str]) -> list[ValueEvidence]:
     """Return the words by which `classify_answer` reads an answer, in order; empty where it went by none."""
-    answer, yes_or_no = _normalize_spelling(answer), {YES, NO} & {*before, *after}
+    answer, yes_or_no = _normalize_apostrophes_and_at_signs(answer), {YES, NO} & {*before, *after}
     if yes_or_no and (first := leading_yes_or_no(answer)):
         return [ValueEvidence(first, first in before, denied=False)]
-    text, before_values = tokens(answer), {*map(tokens, before)}
+    text, before_values = tokenize_with_quantities(answer), {*map(tokenize_with_quantities, before)}
     wanted = [value for value in (*before, *after) if value not in yes_or_no]
     return [
         ValueEvidence(
@@ -250,21 +259,26 @@ def find_value_evidence(answer: str, before: Sequence[str], after: Sequence[str]
 def amounts_in_smallest_units(values: Iterable[str]) -> list[tuple[str, float]]:
     """Return (unit, number in its smallest unit) of each amount in some values; months are 30.44 days, in minutes."""
     days = 30.44 * MINUTES["day"]
-    number_tokens = [token for value in values for token in tokens(value) if token.number is not None]
+    number_tokens = [token for value in values for token in tokenize_with_quantities(value) if token.number is not None]
     return [
-        ("minute", token.amount * days) if token.unit == "month" else (token.unit, token.amount)
+        ("minute", token.amount_in_smallest_unit * days)
+        if token.unit == "month"
+        else (token.unit, token.amount_in_smallest_unit)
         for token in number_tokens
     ]
 
 
 def comparable_value(value: str) -> tuple[tuple[str, float, str], ...]:
     """Return a value as it is compared: equal for two spellings of one."""
-    return tuple(("" if token.number is not None else token.word, token.amount, token.unit) for token in tokens(value))
+    return tuple(
+        ("" if token.number is not None else token.word, token.amount_in_smallest_unit, token.unit)
+        for token in tokenize_with_quantities(value)
+    )
 
 
 def has_negation(text: str) -> bool:
     """Tell whether a text has a negation, or a verb that denies, such as "leaves out"; both together affirm."""
-    words = " ".join(["", *(token.word for token in tokens(text)), ""])
+    words = " ".join(["", *(token.word for token in tokenize_with_quantities(text)), ""])
     affirmed = _BOTH_WAYS.sub(" ", words)
     if affirmed != words:
         words = _EXCLUDED.sub(" ", affirmed, count=1)
@@ -280,5 +294,5 @@ def is_recognizable_value(value: str) -> bool:
         (token.number is not None and token.unit and not token.unit.startswith("per "))
         or "@" in token.word
         or "." in token.word
-        for token in tokens(value)
+        for token in tokenize_with_quantities(value)
     )

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import msgspec
 
 from genaipa.errors import DataError, RunError, UsageError, clip
-from genaipa.files.atomic import replacing
+from genaipa.files.atomic import open_for_atomic_write
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.files.text import DAMAGE, digest, read_text, why
+from genaipa.files.text import DAMAGE, explain_error, read_text, sha256_of
 from genaipa.systems.catalog import resolve_system
 from genaipa_suites.data import FOLDER, data_folders
 from genaipa_suites.encoders.system import EncoderSystem
@@ -137,10 +137,14 @@ def fine_tuning_notes(suite: Suite) -> list[str]:
                 f"the option out."
             )
     # A run that goes on has said it, and needs the train split for the seeds that are missing alone.
-    return [f"{suite.title}: {encoder.name} is {encoder.about}" for encoder in encoders] if suite.folder is None else []
+    return (
+        [f"{suite.title}: {encoder.name} is {encoder.training_description}" for encoder in encoders]
+        if suite.folder is None
+        else []
+    )
 
 
-def training_settings_files(suite: Suite) -> dict[str, str]:
+def training_settings_for_run_folder(suite: Suite) -> dict[str, str]:
     """Return the settings of training, under their name in the run folder; nothing where no encoder is asked."""
     has_encoder = any(_model_of_encoder_system(suite, name) is not None for name in suite.spec.systems)
     return {SETTINGS: read_training_settings_text(suite)} if has_encoder else {}
@@ -176,7 +180,7 @@ class Encoder:
         self._replies: dict[int, dict[str, str]] = {}
 
     @property
-    def about(self) -> str:
+    def training_description(self) -> str:
         """A sentence on its training split, its seeds, and whether it saw the policies that it is asked about."""
         suite, seeds = self.suite, self.suite.spec.repetitions
         seeds_text = f"once for each of the seeds 0 to {seeds - 1}" if seeds > 1 else "with seed 0"
@@ -198,12 +202,12 @@ class Encoder:
         """Return the reply to an item in a repetition; the first one of a repetition may train for hours."""
         seed = repetition - 1
         if seed not in self._replies:
-            self._replies[seed] = self._load_or_train(
+            self._replies[seed] = self._load_or_train_replies(
                 seed, lambda progress: say(f"{self.name}, seed {seed}: {progress}")
             )
         return self._replies[seed][item.id]
 
-    def _load_or_train(self, seed: int, say: Callable[[str], None]) -> dict[str, str]:
+    def _load_or_train_replies(self, seed: int, say: Callable[[str], None]) -> dict[str, str]:
         encoder_run = self.suite.encoder_run
         assert encoder_run is not None, "replies are requested in a run"
         folder = self.seeds_folder(encoder_run.folder) / f"seed-{seed}"
@@ -212,7 +216,7 @@ class Encoder:
             return _read_seed_replies(path, self.suite.items)
         result = self._train_seed(seed, folder / ".checkpoints", say)
         try:
-            with replacing(path, durable=True) as file:
+            with open_for_atomic_write(path, durable=True) as file:
                 file.write(msgspec.json.format(msgspec.json.encode(result), indent=1))
         except OSError as error:
             raise RunError(f"{path} can't be written ({error.strerror}); free some space and resume the run.") from None
@@ -259,10 +263,10 @@ class Encoder:
         suite, valid = self.suite, _make_examples(part, session.valid)
         assert suite.encoder_run is not None, "replies are requested in a run"
 
-        def figure(predictions: Sequence[Any]) -> float:
+        def score_validation(predictions: Sequence[Any]) -> float:
             return self._score_validation(part, session.valid, _group_by_item(predictions, valid))
 
-        def say(how_far: str) -> None:
+        def say_progress_of_part(how_far: str) -> None:
             session.say(f"{part.name}, {how_far}" if part.name else how_far)
 
         job = Job(
@@ -272,10 +276,10 @@ class Encoder:
             train=_flatten_examples(_make_examples(part, session.training)),
             valid=_flatten_examples(valid),
             items=_flatten_examples(_make_examples(part, suite.material)),
-            figure=figure,
+            figure=score_validation,
             settings=session.settings,
             scratch=session.scratch,
-            say=say,
+            say=say_progress_of_part,
             run_ended=suite.encoder_run.ended,
         )
         try:
@@ -321,14 +325,14 @@ class _Session(NamedTuple):
 def model_folder_name(model: str) -> str:
     """Return a folder name for a model; two models never share one."""
     plain = re.sub(r"[^\w.-]+", "_", model).strip("._")
-    return plain if plain == model else f"{plain[-60:]}-{digest(model)[:8]}"
+    return plain if plain == model else f"{plain[-60:]}-{sha256_of(model)[:8]}"
 
 
 def _read_seed_replies(path: Path, items: Mapping[str, Item]) -> dict[str, str]:
     try:
         result = msgspec.json.decode(path.read_bytes(), type=SeedResult)
     except (OSError, *DAMAGE) as error:
-        raise DataError(path, f"can't be read ({why(error)}); delete it to train this seed again.") from None
+        raise DataError(path, f"can't be read ({explain_error(error)}); delete it to train this seed again.") from None
     if missing_item := next((name for name in items if name not in result.replies), None):
         raise DataError(path, "has no reply to this item; delete it to train this seed again.", missing_item)
     return result.replies

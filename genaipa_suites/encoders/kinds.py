@@ -95,7 +95,7 @@ class EncoderTask(ABC):
         pass
 
     @property
-    def head(self) -> dict[str, Any]:
+    def label_model_options(self) -> dict[str, Any]:
         """The model's options that depend on the labels."""
         return {}
 
@@ -128,7 +128,7 @@ class Classification(EncoderTask):
         return [example.target]
 
     @property
-    def head(self) -> dict[str, Any]:
+    def label_model_options(self) -> dict[str, Any]:
         """The number of labels, and whether they exclude each other."""
         # Even one label alone is a class among two: a single output would be a regression.
         return {"num_labels": max(2, len(self.labels)), "problem_type": self.problem}
@@ -190,7 +190,7 @@ class Tagging(EncoderTask):
         self.layers = [sorted({"O", *tags, *(f"I-{tag[2:]}" for tag in tags if tag != "O")}) for tags in layers]
 
     @property
-    def head(self) -> dict[str, Any]:
+    def label_model_options(self) -> dict[str, Any]:
         """The number of labels of all layers: their classifiers are side by side in one."""
         return {"num_labels": sum(map(len, self.layers))}
 
@@ -210,7 +210,7 @@ class Tagging(EncoderTask):
             if targets:
                 fields["labels"] = [
                     [
-                        self._encode_tag(example, layer, word, first=begin is not None)
+                        self._encode_tag(example, layer, word, is_first_token=begin is not None)
                         for layer in range(len(self.layers))
                     ]
                     for word, begin in zip(words, begins, strict=True)
@@ -218,11 +218,11 @@ class Tagging(EncoderTask):
             inputs.append(Input(fields, index, begins))
         return inputs
 
-    def _encode_tag(self, example: Example, layer: int, word: int | None, *, first: bool) -> int:
+    def _encode_tag(self, example: Example, layer: int, word: int | None, *, is_first_token: bool) -> int:
         if word is None:
             return IGNORED
         tag, tags = example.target[layer][word], self.layers[layer]
-        if tag != "O" and not first:
+        if tag != "O" and not is_first_token:
             tag = f"I-{tag[2:]}"
         return tags.index(tag) if tag in tags else IGNORED
 
@@ -296,8 +296,8 @@ class Spans(EncoderTask):
         """Return the text between the best pair of a start and an end, in the best window."""
         best: dict[int, tuple[float, str]] = {}
         for window, starts, ends in zip(inputs, *outputs, strict=True):
-            for start in _highest_scoring_tokens(starts, window.origins):
-                for end in _highest_scoring_tokens(ends, window.origins):
+            for start in _highest_scoring_text_tokens(starts, window.origins):
+                for end in _highest_scoring_text_tokens(ends, window.origins):
                     score = float(starts[start] + ends[end])
                     if (
                         0 <= end - start < self.settings.longest_answer
@@ -328,18 +328,20 @@ def _truncate_question(tokenizer: Any, question: str, longest: int) -> str:
     return question if len(tokens) <= longest else str(tokenizer.decode(tokens[:longest]))
 
 
-def _find_token_range(origins: Sequence[Any], span: tuple[int, int]) -> tuple[int, int]:
+def _find_token_range(token_spans: Sequence[Any], character_span: tuple[int, int]) -> tuple[int, int]:
     """Return the first and last token of a span of characters; the first token twice if the window lacks any of it."""
     inside = [
         token
-        for token, characters in enumerate(origins)
-        if characters and characters[0] < span[1] and characters[1] > span[0]
+        for token, characters in enumerate(token_spans)
+        if characters and characters[0] < character_span[1] and characters[1] > character_span[0]
     ]
-    whole = inside and origins[inside[0]][0] <= span[0] and origins[inside[-1]][1] >= span[1]
+    whole = (
+        inside and token_spans[inside[0]][0] <= character_span[0] and token_spans[inside[-1]][1] >= character_span[1]
+    )
     return (inside[0], inside[-1]) if whole else (0, 0)
 
 
-def _highest_scoring_tokens(scores: Any, origins: Sequence[Any]) -> list[int]:
+def _highest_scoring_text_tokens(scores: Any, origins: Sequence[Any]) -> list[int]:
     inside = [token for token, characters in enumerate(origins) if characters is not None]
     return sorted(inside, key=lambda token: -scores[token])[:_BEST]
 

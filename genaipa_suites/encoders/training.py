@@ -76,7 +76,7 @@ def fine_tune(job: Job) -> TrainingResult:
     shutil.rmtree(job.scratch, ignore_errors=True)
     transformers.set_seed(job.seed)
     kind = KINDS[job.kind](job.train, job.settings)
-    tokenizer, model = _load_model(job, kind)
+    tokenizer, model = _load_tokenizer_and_model(job, kind)
     trainer = _make_trainer(job, kind, tokenizer, model)
     try:
         trainer.train()
@@ -93,13 +93,13 @@ def fine_tune(job: Job) -> TrainingResult:
     )
 
 
-def _load_model(job: Job, kind: EncoderTask) -> tuple[Any, Any]:
+def _load_tokenizer_and_model(job: Job, kind: EncoderTask) -> tuple[Any, Any]:
     try:
         # RoBERTa's tokenizer takes words only where each begins with a blank; others know no such option.
         config = transformers.AutoConfig.from_pretrained(job.model)
         blank = {"add_prefix_space": True} if job.kind == "token" and config.model_type in _BLANK else {}
         tokenizer = transformers.AutoTokenizer.from_pretrained(job.model, **blank)
-        model = getattr(transformers, kind.auto).from_pretrained(job.model, **kind.head)
+        model = getattr(transformers, kind.auto).from_pretrained(job.model, **kind.label_model_options)
     except (OSError, ValueError, KeyError, ImportError) as error:
         reason = clip(" ".join(str(error).split()), 300)
         raise UsageError(

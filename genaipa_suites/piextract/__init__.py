@@ -14,7 +14,7 @@ from genaipa_suites.baseline import Baseline, learn_tagger, make_item_baseline
 from genaipa_suites.data import DataFiles, SuiteSource
 from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
 from genaipa_suites.material import NOT_IN_THE_TEXT, Item, Material, ParsedReply, split_row_numbers_for_validation
-from genaipa_suites.measure import Measure, f1_precision_recall_of_part, macro_f1, micro_f1
+from genaipa_suites.measure import Measure, macro_f1, make_f1_precision_recall_measures, micro_f1
 from genaipa_suites.spans import Span, bio_tags, count_matches, locate_texts_in_tokens, spans_from_tags
 from genaipa_suites.suite import Suite
 
@@ -77,7 +77,7 @@ class _Layer(NamedTuple):
     tags: list[list[str]]
 
 
-def load(files: DataFiles, split: str) -> Material:
+def load_sentences(files: DataFiles, split: str) -> Material:
     """Load the sentences of a split; `gold` has layer → spans (first token, last + 1), tokens being split at blanks.
 
     PrivacyGLUE's splits: its test is the official validation file, its valid is drawn from the official train file. The
@@ -160,7 +160,7 @@ def _make_item(key: str, tokens: list[str], spans: dict[str, list[tuple[int, int
     )
 
 
-def parse_spans(tokens: Sequence[str], texts: Mapping[str, Any]) -> ParsedReply:
+def locate_layer_texts(tokens: Sequence[str], texts: Mapping[str, Any]) -> ParsedReply:
     """Return the spans of the texts named for each layer, as (first token, last + 1).
 
     A text that has no place (left) becomes (-1, -1): a span that is predicted and wrong. One that the sentence does not
@@ -182,7 +182,7 @@ def parse_spans(tokens: Sequence[str], texts: Mapping[str, Any]) -> ParsedReply:
     return ParsedReply(spans, NOT_IN_THE_TEXT if absent else "")
 
 
-def layer_spans(outcome: Outcome, layer: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+def predicted_and_gold_spans(outcome: Outcome, layer: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """Return (predicted, gold) spans of a layer; a reply without a prediction has none."""
     predicted: Any = outcome.parsed.prediction or {}
     span_lists = predicted.get(layer, []), outcome.item.gold[layer]
@@ -190,12 +190,12 @@ def layer_spans(outcome: Outcome, layer: str) -> tuple[list[tuple[int, int]], li
     return predicted_spans, gold_spans
 
 
-def _count_spans(outcome: Outcome, layers: Sequence[str] = tuple(LAYERS)) -> list[float]:
-    return [float(count) for layer in layers for count in count_matches(*layer_spans(outcome, layer))]
+def _count_span_matches(outcome: Outcome, layers: Sequence[str] = tuple(LAYERS)) -> list[float]:
+    return [float(count) for layer in layers for count in count_matches(*predicted_and_gold_spans(outcome, layer))]
 
 
 def _count_exactly_right(outcome: Outcome) -> tuple[float, float]:
-    pairs = (layer_spans(outcome, layer) for layer in LAYERS)
+    pairs = (predicted_and_gold_spans(outcome, layer) for layer in LAYERS)
     right = outcome.parsed.prediction is not None and all(
         sorted(predicted) == sorted(gold) for predicted, gold in pairs
     )
@@ -207,10 +207,10 @@ MEASURES = (
         "f1_layers",
         "F1, mean of layers",
         "Mean of the F1 of the layers that have a span, as seqeval counts spans; layers weigh alike.",
-        _count_spans,
+        _count_span_matches,
         macro_f1,
     ),
-    Measure("f1_spans", "F1 of all spans", "F1 of the spans of all layers together.", _count_spans, micro_f1),
+    Measure("f1_spans", "F1 of all spans", "F1 of the spans of all layers together.", _count_span_matches, micro_f1),
     Measure(
         "exact",
         "exact",
@@ -220,13 +220,16 @@ MEASURES = (
 )
 EXACT = MEASURES[2]
 PARTS = {
-    "layer": {layer: f1_precision_recall_of_part(partial(_count_spans, layers=(layer,)), "spans") for layer in LAYERS}
+    "layer": {
+        layer: make_f1_precision_recall_measures(partial(_count_span_matches, layers=(layer,)), "spans")
+        for layer in LAYERS
+    }
 }
 
 
 def describe_errors(outcome: Outcome) -> str:
     """Describe the spans missed and those given wrongly, over all layers; empty where all are right."""
-    counts = [count_matches(*layer_spans(outcome, layer)) for layer in LAYERS]
+    counts = [count_matches(*predicted_and_gold_spans(outcome, layer)) for layer in LAYERS]
     right, predicted, gold = (sum(column) for column in zip(*counts, strict=True))
     error_counts = ((gold - right, "missed"), (predicted - right, "wrong"))
     return ", ".join(f"{number} {noun}" for number, noun in error_counts if number)
@@ -237,7 +240,7 @@ def sentence_tokens(item: Item) -> list[str]:
     return str(item.shown["text"]).split(" ")
 
 
-def format_spans_reply(tokens: Sequence[str], spans: Spans, *, places: bool = False) -> str:
+def format_spans_reply(tokens: Sequence[str], spans: Spans, *, with_first_tokens: bool = False) -> str:
     """Return the reply that names these spans, in order of appearance; with `places` their first tokens as well."""
     sorted_spans = {layer: sorted(spans[layer]) for layer in LAYERS}
     texts = {
@@ -250,7 +253,7 @@ def format_spans_reply(tokens: Sequence[str], spans: Spans, *, places: bool = Fa
                 layer: [start for start, _ in layer_spans_sorted] for layer, layer_spans_sorted in sorted_spans.items()
             }
         }
-        if places
+        if with_first_tokens
         else {}
     )
     return json.dumps({**texts, **at}, ensure_ascii=False)
@@ -264,7 +267,7 @@ def _dictionary_baseline(suite: Suite) -> Callable[[Item], str]:
             phrases[layer].update(tuple(words[start:end]) for start, end in item.gold[layer])
     longest = {layer: max(map(len, layer_phrases), default=0) for layer, layer_phrases in phrases.items()}
 
-    def spans(words: Sequence[str], layer: str) -> list[tuple[int, int]]:
+    def find_phrase_spans(words: Sequence[str], layer: str) -> list[tuple[int, int]]:
         spans, start = [], 0
         while start < len(words):
             ends = range(min(start + longest[layer], len(words)), start, -1)
@@ -274,11 +277,13 @@ def _dictionary_baseline(suite: Suite) -> Callable[[Item], str]:
             start = end or start + 1
         return spans
 
-    def answer(item: Item) -> str:
+    def format_dictionary_reply(item: Item) -> str:
         words = [token.lower() for token in sentence_tokens(item)]
-        return format_spans_reply(sentence_tokens(item), {layer: spans(words, layer) for layer in LAYERS}, places=True)
+        return format_spans_reply(
+            sentence_tokens(item), {layer: find_phrase_spans(words, layer) for layer in LAYERS}, with_first_tokens=True
+        )
 
-    return answer
+    return format_dictionary_reply
 
 
 def _gold_tags(item: Item, layer: str) -> list[str]:
@@ -290,14 +295,14 @@ def _linear_tagger(suite: Suite) -> Callable[[Item], str]:
     sentences = [sentence_tokens(item) for item in items]
     taggers = {layer: learn_tagger(sentences, [_gold_tags(item, layer) for item in items]) for layer in LAYERS}
 
-    def answer(item: Item) -> str:
+    def format_tagger_reply(item: Item) -> str:
         tokens = sentence_tokens(item)
         spans = {
             layer: [(start, end) for start, end, _ in spans_from_tags(tags(tokens))] for layer, tags in taggers.items()
         }
-        return format_spans_reply(tokens, spans, places=True)
+        return format_spans_reply(tokens, spans, with_first_tokens=True)
 
-    return answer
+    return format_tagger_reply
 
 
 BASELINES = (
@@ -343,7 +348,7 @@ def _encoder_reply(item: Item, predictions: Predicted) -> str:
     return format_spans_reply(
         sentence_tokens(item),
         {layer: [span[:2] for span in spans_from_tags(tags[layer])] for layer in LAYERS},
-        places=True,
+        with_first_tokens=True,
     )
 
 
@@ -370,11 +375,11 @@ class PiExtract(Suite):
 
     def load(self, split: str) -> Material:
         """Load the sentences of a split."""
-        return load(self.files, split)
+        return load_sentences(self.files, split)
 
     def parse(self, item: Item, answer: Any) -> ParsedReply:
         """Read the spans of the texts named; a text that is not in the sentence is a wrong span, and a fault."""
-        return parse_spans(sentence_tokens(item), answer)
+        return locate_layer_texts(sentence_tokens(item), answer)
 
     def gold_reply(self, item: Item) -> str:
         """Return the annotated spans as texts."""

@@ -59,17 +59,17 @@ class PolicyDetection(LabelSuite, labels=LABELS, noun="pages"):
     def load(self, split: str) -> Material:
         """Load the pages of a split: 30 % of all rows for test, 15 % of the others for valid; ids are row numbers."""
         if split not in self.splits:
-            return Material(tuple(self._make_items(f"data/{split}.csv")))
+            return Material(tuple(self._read_page_items(f"data/{split}.csv")))
         path = _PLAIN if self.files.find(_PLAIN) and not self.files.find(_PACKED) else _PACKED
-        items = self._make_items(path)
-        self.files.check(path, {"rows": len(items)}, {"rows": 1301})
+        items = self._read_page_items(path)
+        self.files.check_published_counts(path, {"rows": len(items)}, {"rows": 1301})
         remaining, test = split_row_numbers_for_validation(len(items), 0.3)
         train, valid = (
             [remaining[row] for row in rows] for rows in split_row_numbers_for_validation(len(remaining), 0.15)
         )
         return Material(tuple(items[row] for row in {"test": test, "valid": valid, "train": train}[split]))
 
-    def _make_items(self, path: str) -> list[Item]:
+    def _read_page_items(self, path: str) -> list[Item]:
         items = []
         for entry, (page, flag) in self.files.rows(path, ("policy_text", "is_policy")):
             label = {"true": POLICY, "false": OTHER}.get(flag.lower())

@@ -22,7 +22,7 @@ from genaipa_suites.policyie.data import (
     ROLES,
     SOURCE,
     SPLITS,
-    load,
+    load_sentences,
     make_label,
     split_label,
 )
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from genaipa_suites.material import Outcome
 
 
-def format_intent_and_slots(
-    intent: str, spans: Iterable[Span], tokens: list[str], *, places: bool = False, **more: Any
+def format_intent_and_slots_reply(
+    intent: str, spans: Iterable[Span], tokens: list[str], *, with_first_words: bool = False, **other_fields: Any
 ) -> str:
     """Return a reply with this intent and these slots, in order of appearance.
 
@@ -48,8 +48,8 @@ def format_intent_and_slots(
     for start, end, label in sorted(spans):
         role, attribute = split_label(label)
         slot = {"text": " ".join(tokens[start:end]), "role": role, "attribute": attribute}
-        slots.append({**slot, "at": start} if places else slot)
-    return json.dumps({"intent": intent, "slots": slots, **more}, ensure_ascii=False)
+        slots.append({**slot, "at": start} if with_first_words else slot)
+    return json.dumps({"intent": intent, "slots": slots, **other_fields}, ensure_ascii=False)
 
 
 def gold_row_of_main_intent(item: Item) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def reply_of_main_intent(item: Item) -> str:
     """Return the reply with the best row's intent and slots, the slots as texts."""
     row = gold_row_of_main_intent(item)
     spans = [Span(*slot) for layer in LAYERS for slot in row[layer]]
-    return format_intent_and_slots(row["intent"], spans, item.shown["text"].split())
+    return format_intent_and_slots_reply(row["intent"], spans, item.shown["text"].split())
 
 
 def _train_intent_classifier(suite: Suite) -> Callable[[str], str]:
@@ -74,7 +74,7 @@ def _train_intent_classifier(suite: Suite) -> Callable[[str], str]:
 
 def _tfidf_baseline(suite: Suite) -> Callable[[Item], str]:
     intent = _train_intent_classifier(suite)
-    return lambda item: format_intent_and_slots(intent(item.shown["text"]), (), [])
+    return lambda item: format_intent_and_slots_reply(intent(item.shown["text"]), (), [])
 
 
 def _gold_tags(tokens: Sequence[str], row: Mapping[str, Any], layer: str) -> list[str]:
@@ -87,12 +87,12 @@ def _linear_tagger(suite: Suite) -> Callable[[Item], str]:
     sentences = [tokens for tokens, _ in rows]
     taggers = [learn_tagger(sentences, [_gold_tags(tokens, row, layer) for tokens, row in rows]) for layer in LAYERS]
 
-    def answer(item: Item) -> str:
+    def format_tagger_reply(item: Item) -> str:
         tokens = item.shown["text"].split()
         spans = [span for tags_of in taggers for span in spans_from_tags(tags_of(tokens))]
-        return format_intent_and_slots(intent(item.shown["text"]), spans, tokens, places=True)
+        return format_intent_and_slots_reply(intent(item.shown["text"]), spans, tokens, with_first_words=True)
 
-    return answer
+    return format_tagger_reply
 
 
 BASELINES = (
@@ -100,14 +100,14 @@ BASELINES = (
         "majority",
         "floor",
         "the intent Other everywhere, and no slots",
-        make_item_baseline(lambda _item: format_intent_and_slots(OTHER, (), [])),
+        make_item_baseline(lambda _item: format_intent_and_slots_reply(OTHER, (), [])),
     ),
     Baseline(
         "gold-intent",
         "ceiling",
         "the gold intent of every row, and no slots",
         make_item_baseline(
-            lambda item: format_intent_and_slots(
+            lambda item: format_intent_and_slots_reply(
                 gold_row_of_main_intent(item)["intent"], (), [], intents=[row["intent"] for row in item.gold]
             )
         ),
@@ -142,7 +142,9 @@ def _slot_examples(item: Item, _material: Material) -> list[Example]:
 def _encoder_reply(item: Item, predictions: Predicted) -> str:
     # All rows of a sentence are the same input.
     spans = [span for tags in predictions["slots"][0] for span in spans_from_tags(tags)]
-    return format_intent_and_slots(predictions["intent"][0], spans, item.shown["text"].split(), places=True)
+    return format_intent_and_slots_reply(
+        predictions["intent"][0], spans, item.shown["text"].split(), with_first_words=True
+    )
 
 
 class PolicyIE(Suite):
@@ -199,7 +201,7 @@ class PolicyIE(Suite):
 
     def load(self, split: str) -> Material:
         """Load the distinct sentences of a split; DataError and UsageError as `data.load`."""
-        return load(self.files, split)
+        return load_sentences(self.files, split)
 
     def parse(self, item: Item, answer: Any) -> ParsedReply:
         """Read the intent, and each slot with its label and its tokens; empty or -1 for a slot that is never right.
@@ -249,5 +251,5 @@ class PolicyIE(Suite):
             return outcome.parsed.fault
         errors = self.errors(outcome)
         kinds = [f"{kind} ({errors[kind]})" if errors[kind] > 1 else kind for kind in score.KINDS if errors.get(kind)]
-        right, rows = score.count_right_other_rows(outcome)
+        right, rows = score.count_right_rows_of_intent_other(outcome)
         return ", ".join([*kinds, *(["not Other, or slots on Other"] if right < rows else [])])

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import msgspec
 
 from genaipa.errors import DataError
-from genaipa.files.text import DAMAGE, why
+from genaipa.files.text import DAMAGE, explain_error
 from genaipa_suites.data import SuiteSource
 from genaipa_suites.material import Item, Material
 from genaipa_suites.spans import spans_from_tags
@@ -196,13 +196,13 @@ class _Tagged(msgspec.Struct):
     labels: list[str]
 
 
-def load(files: DataFiles, split: str) -> Material:
+def load_sentences(files: DataFiles, split: str) -> Material:
     """Load the distinct sentences of a split, in the files' order; each item's gold are the rows that have it.
 
     A gold row is {"intent", "type-I": [[first token, last + 1, label], …], "type-II": …}. A DataError names the file
     and the line of the first mistake, and pulled files of another size.
     """
-    path, rows, is_published = _read_split(files, split)
+    path, rows, is_published = _read_split_rows(files, split)
     if is_published and len(rows) != ROWS[split]:
         problem = f"has {len(rows):,} rows, but the published file has {ROWS[split]:,}; run: genaipa get {SOURCE.name}"
         raise DataError(path, problem)
@@ -228,7 +228,7 @@ def _make_item(sentence: str, gold: list[dict[str, object]]) -> Item:
     return Item(key, {"text": sentence}, gold, stratum=intents[0], groups={"gold rows": (group,)})
 
 
-def _read_split(files: DataFiles, split: str) -> tuple[Path, list[TaggedSentence], bool]:
+def _read_split_rows(files: DataFiles, split: str) -> tuple[Path, list[TaggedSentence], bool]:
     """Return the file to name in messages, the rows, and whether they are published and not the user's own."""
     paths = [f"data/bio_format/{split}/{name}" for name in FILES]
     if (first_path := files.find(paths[0])) is not None and first_path.parent.name == split:
@@ -239,18 +239,18 @@ def _read_split(files: DataFiles, split: str) -> tuple[Path, list[TaggedSentence
         return first_path, _read_rows_of_four_files(texts), not files.own_files.keys() & {*paths}
     archive = next((path for path in ARCHIVES if files.find(path)), None)
     if archive and files.find(PLUE[0].format(split)) is None:
-        content = files.read(archive)
+        content = files.read_and_digest(archive)
         path = files.find(archive) or Path(archive)
         return path, _read_archive(path, content, split), archive not in files.own_files
-    return _read_json(files, [path.format(split) for path in PLUE])
+    return _read_plue_rows(files, [path.format(split) for path in PLUE])
 
 
-def _read_json(files: DataFiles, paths: Sequence[str]) -> tuple[Path, list[TaggedSentence], bool]:
+def _read_plue_rows(files: DataFiles, paths: Sequence[str]) -> tuple[Path, list[TaggedSentence], bool]:
     """Read the rows in PLUE's form."""
     texts = [files.text(path) for path in paths]
     file_paths = [files.find(path) or Path(path) for path in paths]
-    sentences = _read_objects(file_paths[0], texts[0], _Sentence)
-    layers = [_read_objects(path, text, _Tagged) for path, text in zip(file_paths[1:], texts[1:], strict=True)]
+    sentences = _decode_json_lines(file_paths[0], texts[0], _Sentence)
+    layers = [_decode_json_lines(path, text, _Tagged) for path, text in zip(file_paths[1:], texts[1:], strict=True)]
     for path, layer in zip(file_paths[1:], layers, strict=True):
         _check_equal_line_counts(path, len(layer), file_paths[0], len(sentences))
         for number, (tagged, sentence) in enumerate(zip(layer, sentences, strict=True), 1):
@@ -276,15 +276,15 @@ def _read_json(files: DataFiles, paths: Sequence[str]) -> tuple[Path, list[Tagge
     return file_paths[0], rows, not files.own_files.keys() & {*paths}
 
 
-def _read_objects(path: Path, text: str, kind: type[_S]) -> list[_S]:
-    decoder = msgspec.json.Decoder(kind)
+def _decode_json_lines(path: Path, text: str, line_type: type[_S]) -> list[_S]:
+    decoder = msgspec.json.Decoder(line_type)
     objects = []
     for number, line in enumerate(_split_lines(text), 1):
         try:
             objects.append(decoder.decode(line))
         except DAMAGE as error:
-            fields = " and ".join(kind.__struct_fields__)
-            problem = f"is not an object with {fields} ({why(error)}); take the published file."
+            fields = " and ".join(line_type.__struct_fields__)
+            problem = f"is not an object with {fields} ({explain_error(error)}); take the published file."
             raise DataError(path, problem, f"line {number}") from None
     return objects
 

@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa_suites.measure import Measure, f1, micro_f1, ratio, recall
 from genaipa_suites.policyie.data import INTENTS, LAYERS, OTHER, ROLES
-from genaipa_suites.spans import Span, count_matches, fold_text
+from genaipa_suites.spans import Span, count_matches, fold_blanks_quotes_and_dashes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -92,7 +92,7 @@ def _predicted_slots_in_layer(outcome: Outcome, layer: str) -> list[dict[str, An
     return [slot for slot in prediction["slots"] if ROLES[slot["role"]] == layer] if prediction is not None else []
 
 
-def count_intents(outcome: Outcome) -> list[int]:
+def count_intent_matches(outcome: Outcome) -> list[int]:
     """Count (true positives, predicted, gold) of each of `INTENTS` over the rows of a sentence, in their order."""
     pairs = [(predicted, row["intent"]) for predicted, row in pair_predicted_intents_with_gold_rows(outcome)]
     counts = []
@@ -102,7 +102,7 @@ def count_intents(outcome: Outcome) -> list[int]:
     return counts
 
 
-def count_slots(outcome: Outcome, layer: str, intent: str = "") -> Counts:
+def count_slot_matches(outcome: Outcome, layer: str, intent: str = "") -> Counts:
     """Count (true positives, predicted, gold) slots of a layer, over the rows that slots are scored on."""
     predicted = predicted_spans(outcome, layer)
     counts = [count_matches(predicted, gold_spans(row, layer)) for row in gold_rows_with_scored_slots(outcome, intent)]
@@ -122,21 +122,21 @@ def count_exact_rows(outcome: Outcome, layer: str) -> tuple[int, int]:
 
 def sum_seq2seq_f1(outcome: Outcome, layer: str, intent: str = "") -> tuple[float, int]:
     """Return (sum of the F1 of each row by the seq2seq script, rows), over the rows that slots are scored on."""
-    row_scores = [_seq2seq_f1(outcome, row, layer) for row in gold_rows_with_scored_slots(outcome, intent)]
+    row_scores = [_compute_seq2seq_f1(outcome, row, layer) for row in gold_rows_with_scored_slots(outcome, intent)]
     return sum(row_scores), len(row_scores)
 
 
-def count_seq2seq_exact(outcome: Outcome, layer: str) -> tuple[int, int]:
+def count_seq2seq_exact_rows(outcome: Outcome, layer: str) -> tuple[int, int]:
     """Return (rows with the right intent and an F1 of 1 by the seq2seq script, rows), as above."""
     rows = [
         (predicted, row) for predicted, row in pair_predicted_intents_with_gold_rows(outcome) if row["intent"] != OTHER
     ]
-    return sum(predicted == row["intent"] and _seq2seq_f1(outcome, row, layer) == 1 for predicted, row in rows), len(
-        rows
-    )
+    return sum(
+        predicted == row["intent"] and _compute_seq2seq_f1(outcome, row, layer) == 1 for predicted, row in rows
+    ), len(rows)
 
 
-def _seq2seq_f1(outcome: Outcome, row: dict[str, Any], layer: str) -> float:
+def _compute_seq2seq_f1(outcome: Outcome, row: dict[str, Any], layer: str) -> float:
     """Compute the F1 of the lists of labels with their texts, as the seq2seq script has it: places do not count.
 
     Like the script, it asks of each reference whether it is among the predictions, so that one prediction finds a
@@ -145,8 +145,11 @@ def _seq2seq_f1(outcome: Outcome, row: dict[str, Any], layer: str) -> float:
     if outcome.parsed.prediction is None:
         return 0.0
     tokens = outcome.item.shown["text"].split()
-    predicted = [(slot["label"], fold_text(slot["text"])) for slot in _predicted_slots_in_layer(outcome, layer)]
-    gold = [(label, fold_text("".join(tokens[start:end]))) for start, end, label in row[layer]]
+    predicted = [
+        (slot["label"], fold_blanks_quotes_and_dashes(slot["text"]))
+        for slot in _predicted_slots_in_layer(outcome, layer)
+    ]
+    gold = [(label, fold_blanks_quotes_and_dashes("".join(tokens[start:end]))) for start, end, label in row[layer]]
     return f1((sum(slot in predicted for slot in gold), len(predicted), len(gold))) if predicted or gold else 1.0
 
 
@@ -184,7 +187,7 @@ def split_counts_by_layer(counts: Sequence[float]) -> Iterator[Sequence[float]]:
         begin += 3 * len(layer_roles)
 
 
-def count_role_slots(outcome: Outcome, role: str) -> Counts:
+def count_role_slot_matches(outcome: Outcome, role: str) -> Counts:
     """Count (true positives, predicted, gold) slots of one role by their full labels, over the rows with slots."""
     layer = ROLES[role]
     predicted = [span for span in predicted_spans(outcome, layer) if _role_name(span.label) == role]
@@ -199,14 +202,14 @@ def _role_name(label: str) -> str:
     return label.partition(".")[0]
 
 
-def count_right_other_rows(outcome: Outcome) -> tuple[int, int]:
+def count_right_rows_of_intent_other(outcome: Outcome) -> tuple[int, int]:
     """Return (gold-Other rows that are answered Other without slots, gold-Other rows)."""
     rows = [intent for intent, row in pair_predicted_intents_with_gold_rows(outcome) if row["intent"] == OTHER]
     prediction = outcome.parsed.prediction
     return rows.count(OTHER) if prediction is not None and not prediction["slots"] else 0, len(rows)
 
 
-def count_faulty_slots(outcome: Outcome, *, unlabelled: bool) -> tuple[int, int]:
+def count_unlabelled_or_absent_slots(outcome: Outcome, *, unlabelled: bool) -> tuple[int, int]:
     """Return (predicted slots without a valid label, or whose text is not in the sentence; predicted slots)."""
     prediction = outcome.parsed.prediction
     slots = prediction["slots"] if prediction is not None else []
@@ -229,7 +232,7 @@ _NAMES = {"type-I": "type_i", "type-II": "type_ii"}
 _ROWS = "over the rows whose gold intent is not Other"
 
 
-def _describe_rows(intent: str) -> str:
+def _describe_scored_rows(intent: str) -> str:
     return "over the rows of the intent" if intent else _ROWS
 
 
@@ -237,9 +240,9 @@ def _slot_measure(layer: str, intent: str = "") -> Measure:
     return Measure(
         f"slot_f1_tagger_{_NAMES[layer]}",
         f"{layer} F1 (tagger)",
-        f"Micro F1 of {layer} slots by label and tokens (conlleval), {_describe_rows(intent)}; "
+        f"Micro F1 of {layer} slots by label and tokens (conlleval), {_describe_scored_rows(intent)}; "
         "slots on others are free.",
-        partial(count_slots, layer=layer, intent=intent),
+        partial(count_slot_matches, layer=layer, intent=intent),
         f1,
     )
 
@@ -248,7 +251,7 @@ def _seq2seq_measure(layer: str, intent: str = "") -> Measure:
     return Measure(
         f"slot_f1_seq2seq_{_NAMES[layer]}",
         f"{layer} F1 (seq2seq)",
-        f"Mean over rows of the F1 of (label, text) lists of {layer}, {_describe_rows(intent)}. Positions "
+        f"Mean over rows of the F1 of (label, text) lists of {layer}, {_describe_scored_rows(intent)}. Positions "
         f"do not count; "
         "one prediction matches a repeated reference each time; a row without slots scores 1 if none are "
         "given, unless the reply is faulty.",
@@ -271,7 +274,7 @@ def _seq2seq_exact_measure(layer: str) -> Measure:
         f"em_seq2seq_{_NAMES[layer]}",
         f"{layer} EM (seq2seq)",
         f"Share of rows with the right intent and an F1 of 1 by the seq2seq script in {layer}, {_ROWS}.",
-        partial(count_seq2seq_exact, layer=layer),
+        partial(count_seq2seq_exact_rows, layer=layer),
     )
 
 
@@ -284,7 +287,7 @@ MEASURES = (
         "intent_accuracy",
         "intent accuracy",
         "Share of rows with the right intent: its micro F1.",
-        count_intents,
+        count_intent_matches,
         lambda counts: ratio((sum(counts[0::3]), sum(counts[2::3]))),
     ),
     *(measure for layer in LAYERS for measure in (_slot_measure(layer), _exact_measure(layer))),
@@ -292,7 +295,7 @@ MEASURES = (
         "intent_f1_macro",
         "intent macro F1",
         "Mean of the F1 of the intents that are gold or predicted, over all rows (PrivacyGLUE's PolicyIE-A).",
-        count_intents,
+        count_intent_matches,
         macro_f1_of_gold_or_predicted_labels,
     ),
     *(measure for layer in LAYERS for measure in (_seq2seq_measure(layer), _seq2seq_exact_measure(layer))),
@@ -314,19 +317,19 @@ MEASURES = (
         "other_exact",
         "Other right",
         "Share of the rows with gold intent Other that are answered Other, and without slots.",
-        count_right_other_rows,
+        count_right_rows_of_intent_other,
     ),
     Measure(
         "slots_not_in_text",
         "slots not in the text",
         "Share of the slots given whose text is not in the sentence (any more: no token is used twice in a layer).",
-        partial(count_faulty_slots, unlabelled=False),
+        partial(count_unlabelled_or_absent_slots, unlabelled=False),
     ),
     Measure(
         "slots_without_label",
         "slots without a label",
         "Share of the slots given whose role and attribute together are no label of PolicyIE.",
-        partial(count_faulty_slots, unlabelled=True),
+        partial(count_unlabelled_or_absent_slots, unlabelled=True),
     ),
 )
 
@@ -338,7 +341,7 @@ def _intent_measures(index: int) -> tuple[Measure, ...]:
         "intent_f1",
         "intent F1",
         "F1 of this intent over all rows.",
-        count_intents,
+        count_intent_matches,
         lambda counts: f1(counts[3 * index : 3 * index + 3]),
     )
     if intent == OTHER:
@@ -348,7 +351,7 @@ def _intent_measures(index: int) -> tuple[Measure, ...]:
 
 
 def _role_measures(role: str) -> tuple[Measure, ...]:
-    counts = partial(count_role_slots, role=role)
+    counts = partial(count_role_slot_matches, role=role)
     return (
         Measure(
             "slot_recall",
@@ -426,7 +429,11 @@ def count_slot_errors(predicted: Sequence[Span], gold: Sequence[Span], tokens: S
             wrong = [candidate for candidate in wrong if candidate not in parts]
     unexplained = []
     for span in wrong:
-        nested = [candidate for candidate in missed if candidate.label == span.label and _is_nested(candidate, span)]
+        nested = [
+            candidate
+            for candidate in missed
+            if candidate.label == span.label and _is_either_span_within_other(candidate, span)
+        ]
         relabelled = [candidate for candidate in missed if candidate[:2] == span[:2]]
         explained.update(_first_unexplained_span(nested or relabelled, explained))
         if nested or relabelled:
@@ -466,7 +473,7 @@ def _content_words(span: Span, tokens: Sequence[str]) -> set[int]:
     return {at for at in places if tokens[at].lower() not in STOP_WORDS and tokens[at].strip(string.punctuation)}
 
 
-def _is_nested(first: Span, second: Span) -> bool:
+def _is_either_span_within_other(first: Span, second: Span) -> bool:
     return (first.start <= second.start and second.end <= first.end) or (
         second.start <= first.start and first.end <= second.end
     )

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import msgspec
 
 from genaipa.errors import DataError
-from genaipa.files.text import DAMAGE, why
+from genaipa.files.text import DAMAGE, explain_error
 from genaipa_suites.baseline import Baseline, make_item_baseline
 from genaipa_suites.data import SuiteSource
 from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
@@ -91,7 +91,7 @@ class _SquadFile(msgspec.Struct):
     data: list[_Policy]
 
 
-def load(files: DataFiles, split: str) -> Material:
+def load_examples(files: DataFiles, split: str) -> Material:
     """Load the examples of a split, in the file's order: shown `text` and `question`, gold the list of references.
 
     A DataError names the first example whose offsets, category or id are wrong, and a pulled file of another size.
@@ -102,7 +102,9 @@ def load(files: DataFiles, split: str) -> Material:
     try:
         file = msgspec.json.decode(content, type=_SquadFile)
     except DAMAGE as error:
-        problem = f"is not a file of PolicyQA ({why(error)}); take the published one, or keep to SQuAD's form."
+        problem = (
+            f"is not a file of PolicyQA ({explain_error(error)}); take the published one, or keep to SQuAD's form."
+        )
         raise DataError(found_path, problem) from None
     items = tuple(_make_items(file.data, found_path))
     repeated = [item_id for item_id, times in Counter(item.id for item in items).items() if times > 1]
@@ -110,7 +112,7 @@ def load(files: DataFiles, split: str) -> Material:
         raise DataError(
             found_path, "this id appears twice; use the published file, or give each item its own id.", repeated[0]
         )
-    files.check(path, {"examples": len(items)}, {"examples": EXAMPLES.get(path, 0)})
+    files.check_published_counts(path, {"examples": len(items)}, {"examples": EXAMPLES.get(path, 0)})
     if not items:
         raise DataError(found_path, "has no examples; take the published file.")
     return Material(items)
@@ -182,7 +184,7 @@ def best_scores(answer: str, references: Sequence[str]) -> tuple[float, float]:
     return max(match for match, _ in scores), max(f1 for _, f1 in scores)
 
 
-def human_agreement(references: Sequence[str]) -> tuple[float, float]:
+def mean_squad_scores_between_references(references: Sequence[str]) -> tuple[float, float]:
     """Return the mean (exact match, F1) of each of two or more references against the others."""
     scores = [
         best_scores(reference, [*references[:index], *references[index + 1 :]])
@@ -238,7 +240,9 @@ def find_answer_in_segment(answer: str, segment: str) -> FoundSpan:
     if begin >= 0:
         return FoundSpan(FOLDED, segment[places[begin] : places[begin + len(wanted) - 1] + 1])
     # A curly quotation mark is a word to SQuAD's metric, and none once it is folded.
-    nearest = _find_nearest_words(squad_words(wanted), _comparable_words(segment)) if squad_words(wanted) else None
+    nearest = (
+        _find_stretch_nearest_to_words(squad_words(wanted), _comparable_words(segment)) if squad_words(wanted) else None
+    )
     return FoundSpan(FUZZY, segment[nearest[0] : nearest[1]]) if nearest else FoundSpan(ABSENT, "")
 
 
@@ -269,23 +273,28 @@ def _comparable_words(segment: str) -> list[tuple[str, int, int]]:
     return [("".join(words), begin, end) for words, begin, end in folded if words]
 
 
-def _find_nearest_words(wanted: list[str], words: list[tuple[str, int, int]]) -> tuple[int, int] | None:
+def _find_stretch_nearest_to_words(
+    answer_words: list[str], segment_words: list[tuple[str, int, int]]
+) -> tuple[int, int] | None:
     """Return the stretch with the fewest edits by whole words (Sellers 1980); None if these are too many."""
-    allowed = len(wanted) // ONE_IN
-    if sum((Counter(wanted) & Counter(word for word, _, _ in words)).values()) < len(wanted) - allowed:
+    allowed = len(answer_words) // ONE_IN
+    if (
+        sum((Counter(answer_words) & Counter(word for word, _, _ in segment_words)).values())
+        < len(answer_words) - allowed
+    ):
         return None
     # A cell is edits * unit**2 - matches * unit - begin: its minimum has the fewest edits, then the most words that
     # match, then the latest begin. Cells outside low to high have too many edits already.
-    unit = len(words) + len(wanted) + 1
+    unit = len(segment_words) + len(answer_words) + 1
     edit, match, limit = unit * unit, -unit, allowed * unit * unit
-    row, low, high = [-begin for begin in range(len(words) + 1)], 0, len(words)
-    for word in wanted:
+    row, low, high = [-begin for begin in range(len(segment_words) + 1)], 0, len(segment_words)
+    for word in answer_words:
         above, row = row, [limit + edit] * len(row)
         for index in range(low, len(row)):
             left_cell = row[index - 1] if index > low else limit + edit
             if index > high + 1 and left_cell > limit:
                 break
-            match_cost = match if index and word == words[index - 1][0] else edit
+            match_cost = match if index and word == segment_words[index - 1][0] else edit
             row[index] = min(
                 above[index] + edit, left_cell + edit, above[index - 1] + match_cost if index else limit + edit
             )
@@ -295,7 +304,7 @@ def _find_nearest_words(wanted: list[str], words: list[tuple[str, int, int]]) ->
         low, high = alive[0], alive[-1]
     best_cell = min(row)
     begin = -best_cell % unit
-    return words[begin][1], words[row.index(best_cell) - 1][2]
+    return segment_words[begin][1], segment_words[row.index(best_cell) - 1][2]
 
 
 _EM, _F1 = 0, 1
@@ -307,25 +316,28 @@ def _score_answer(outcome: Outcome, score_index: int) -> tuple[float, float]:
     return best_scores(prediction["answer"], outcome.item.gold)[score_index] if prediction is not None else 0.0, 1.0
 
 
-def _score_located_span(outcome: Outcome, score_index: int, rungs: Sequence[str]) -> tuple[float, float]:
+def _score_located_span(outcome: Outcome, score_index: int, match_levels: Sequence[str]) -> tuple[float, float]:
     """Return (score, 1) of the stretch of the segment that an answer was found to be on one of `rungs`, else (0, 1)."""
     prediction = outcome.parsed.prediction
-    right = prediction is not None and prediction["found"] in rungs
+    right = prediction is not None and prediction["found"] in match_levels
     return best_scores(prediction["span"], outcome.item.gold)[score_index] if right else 0.0, 1.0
 
 
-def _count_answers_on_rung(outcome: Outcome, rung: str) -> tuple[float, float]:
+def _count_answers_of_match_level(outcome: Outcome, match_level: str) -> tuple[float, float]:
     prediction = outcome.parsed.prediction
-    return float(prediction is not None and prediction["found"] == rung), 1.0
+    return float(prediction is not None and prediction["found"] == match_level), 1.0
 
 
 def _make_f1_and_exact_measures(
-    ending: str, heading: str, counts: Callable[..., Sequence[float]], definition: str
+    name_ending: str, heading: str, counts: Callable[..., Sequence[float]], definition: str
 ) -> tuple[Measure, Measure]:
     return (
-        Measure(f"f1_{ending}", f"F1 {heading}", f"SQuAD v1.1 F1 {definition}", partial(counts, score_index=_F1)),
+        Measure(f"f1_{name_ending}", f"F1 {heading}", f"SQuAD v1.1 F1 {definition}", partial(counts, score_index=_F1)),
         Measure(
-            f"em_{ending}", f"EM {heading}", f"SQuAD v1.1 exact match {definition}", partial(counts, score_index=_EM)
+            f"em_{name_ending}",
+            f"EM {heading}",
+            f"SQuAD v1.1 exact match {definition}",
+            partial(counts, score_index=_EM),
         ),
     )
 
@@ -337,13 +349,17 @@ _FUZZY = "also of the stretch that an answer is but for punctuation, articles an
 MEASURES = (
     Measure("f1_squad", "F1 (SQuAD)", f"SQuAD v1.1 F1 {_OFFICIAL}", partial(_score_answer, score_index=_F1)),
     Measure("em", "EM (SQuAD)", f"SQuAD v1.1 exact match {_OFFICIAL}", partial(_score_answer, score_index=_EM)),
-    *_make_f1_and_exact_measures("verbatim", "verbatim", partial(_score_located_span, rungs=(VERBATIM,)), _VERBATIM),
-    *_make_f1_and_exact_measures("folded", "folded", partial(_score_located_span, rungs=(VERBATIM, FOLDED)), _FOLDED),
     *_make_f1_and_exact_measures(
-        "fuzzy", "fuzzy", partial(_score_located_span, rungs=(VERBATIM, FOLDED, FUZZY)), _FUZZY
+        "verbatim", "verbatim", partial(_score_located_span, match_levels=(VERBATIM,)), _VERBATIM
+    ),
+    *_make_f1_and_exact_measures(
+        "folded", "folded", partial(_score_located_span, match_levels=(VERBATIM, FOLDED)), _FOLDED
+    ),
+    *_make_f1_and_exact_measures(
+        "fuzzy", "fuzzy", partial(_score_located_span, match_levels=(VERBATIM, FOLDED, FUZZY)), _FUZZY
     ),
     *(
-        Measure(f"share_{rung}", heading, definition, partial(_count_answers_on_rung, rung=rung))
+        Measure(f"share_{rung}", heading, definition, partial(_count_answers_of_match_level, match_level=rung))
         for rung, heading, definition in (
             (VERBATIM, "verbatim", "Share of replies whose answer is in the segment word for word."),
             (FOLDED, "folded", "Share of replies whose answer is in the segment but for case, blanks and typography."),
@@ -366,18 +382,18 @@ def split_sentences(segment: str) -> list[str]:
     return [sentence for sentence in _BETWEEN_SENTENCES.split(segment) if sentence.strip()]
 
 
-def format_quoted_answer(answer: str) -> str:
+def format_answer_reply(answer: str) -> str:
     """Return a reply with this answer."""
     return json.dumps({"answer": answer}, ensure_ascii=False)
 
 
-def _sentence_with_most_question_words(item: Item) -> str:
+def _reply_sentence_with_most_question_words(item: Item) -> str:
     question_words = Counter(squad_words(item.shown["question"]))
 
-    def count_common(sentence: str) -> int:
+    def count_question_words(sentence: str) -> int:
         return sum((Counter(squad_words(sentence)) & question_words).values())
 
-    return format_quoted_answer(max(split_sentences(item.shown["text"]), key=count_common, default=""))
+    return format_answer_reply(max(split_sentences(item.shown["text"]), key=count_question_words, default=""))
 
 
 def _ceiling_baseline(suite: Suite) -> Callable[[Item], str]:
@@ -390,36 +406,36 @@ def _ceiling_baseline(suite: Suite) -> Callable[[Item], str]:
         references = list(dict.fromkeys(reference for item in items for reference in item.gold))
         answer = max(references, key=lambda candidate: sum(best_scores(candidate, item.gold)[1] for item in items))
         answers |= dict.fromkeys((item.id for item in items), answer)
-    return lambda item: format_quoted_answer(answers[item.id])
+    return lambda item: format_answer_reply(answers[item.id])
 
 
 BASELINES = (
-    Baseline("empty", "floor", "no answer", make_item_baseline(lambda _item: format_quoted_answer(""))),
+    Baseline("empty", "floor", "no answer", make_item_baseline(lambda _item: format_answer_reply(""))),
     Baseline(
         "whole-segment",
         "floor",
         "the whole segment",
-        make_item_baseline(lambda item: format_quoted_answer(item.shown["text"])),
+        make_item_baseline(lambda item: format_answer_reply(item.shown["text"])),
     ),
     Baseline(
         "first-sentence",
         "floor",
         "the segment's first sentence",
-        make_item_baseline(lambda item: format_quoted_answer(next(iter(split_sentences(item.shown["text"])), ""))),
+        make_item_baseline(lambda item: format_answer_reply(next(iter(split_sentences(item.shown["text"])), ""))),
     ),
     Baseline(
         "longest-sentence",
         "floor",
         "the segment's longest sentence, by characters",
         make_item_baseline(
-            lambda item: format_quoted_answer(max(split_sentences(item.shown["text"]), key=len, default=""))
+            lambda item: format_answer_reply(max(split_sentences(item.shown["text"]), key=len, default=""))
         ),
     ),
     Baseline(
         "best-overlap",
         "rule",
         "the first sentence that shares most words with the question",
-        make_item_baseline(_sentence_with_most_question_words),
+        make_item_baseline(_reply_sentence_with_most_question_words),
     ),
     Baseline("ceiling", "ceiling", "a right answer, the same wherever segment and question are", _ceiling_baseline),
 )
@@ -452,7 +468,7 @@ class PolicyQA(Suite):
     baselines = BASELINES
     head = EncoderHead(
         (EncoderModel("span", "f1_squad", _encoder_examples),),
-        lambda _item, predictions: format_quoted_answer(predictions[""][0]),
+        lambda _item, predictions: format_answer_reply(predictions[""][0]),
     )
     error_kinds = (EMPTY_ANSWER, NOT_IN_THE_TEXT, NOT_VERBATIM, *MISPLACEMENTS)
     about_errors = (
@@ -468,7 +484,7 @@ class PolicyQA(Suite):
 
     def load(self, split: str) -> Material:
         """Load the examples of a split; DataError and UsageError as `load`."""
-        return load(self.files, split)
+        return load_examples(self.files, split)
 
     @property
     def training_split(self) -> str:
@@ -486,7 +502,7 @@ class PolicyQA(Suite):
 
     def gold_reply(self, item: Item) -> str:
         """Return the first reference."""
-        return format_quoted_answer(item.gold[0])
+        return format_answer_reply(item.gold[0])
 
     def human_note(self, outcomes: Sequence[Outcome]) -> str:
         """Say how many of these examples have several references."""
@@ -499,7 +515,7 @@ class PolicyQA(Suite):
     def human_scores(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:
         """Return F1 and EM of one reference against the others, over items with two references or more."""
         several = {outcome.item.id: outcome.item.gold for outcome in outcomes if len(outcome.item.gold) > 1}
-        agreements = [human_agreement(references) for references in several.values()]
+        agreements = [mean_squad_scores_between_references(references) for references in several.values()]
         if not agreements:
             return {}
         return {

@@ -24,10 +24,10 @@ import msgspec
 
 from genaipa.errors import UnknownNameError, UsageError
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.plugins import load
+from genaipa.plugins import load_object
 from genaipa.runs.records import Digests
 from genaipa.tasks.base import Call, Target, Task, TaskReading
-from genaipa.words import some
+from genaipa.words import join_some
 from genaipa_suites.baseline import PREFIX
 from genaipa_suites.material import PART
 from genaipa_suites.plan import SAMPLE, SUITES, SuitePlan
@@ -131,14 +131,14 @@ class Means:
     note: str = ""
 
     @property
-    def whole(self) -> bool:
+    def covers_all_rows(self) -> bool:
         """Whether they are over all 14 rows, as the paper's."""
         return set(self.rows) == set(ROWS)
 
     @property
     def name(self) -> str:
         """The figure's name; only a mean over all rows is PrivacyGLUE's."""
-        return "PrivacyGLUE (14 rows)" if self.whole else f"mean of {len(self.rows)} of the 14 rows"
+        return "PrivacyGLUE (14 rows)" if self.covers_all_rows else f"mean of {len(self.rows)} of the 14 rows"
 
 
 def compute_means(values: Mapping[GlueRow, float]) -> Means:
@@ -154,7 +154,7 @@ def compute_means(values: Mapping[GlueRow, float]) -> Means:
     zeros = [row.heading for row, value in available.items() if value <= 0]
     if zeros:
         are = "is" if len(zeros) == 1 else "are"
-        note = f"Geometric and harmonic mean are not defined: {some(zeros, _NAMED)} {are} 0."
+        note = f"Geometric and harmonic mean are not defined: {join_some(zeros, _NAMED)} {are} 0."
         return Means(tuple(available), arithmetic, math.nan, math.nan, note)
     return Means(tuple(available), arithmetic, statistics.geometric_mean(figures), statistics.harmonic_mean(figures))
 
@@ -195,9 +195,9 @@ class RowComparison:
     meaningless: str = ""
 
 
-def smallest_possible_p(number: int, rivals: int) -> float:
+def smallest_possible_p(repetitions: int, rival_repetitions: int) -> float:
     """Return the smallest p of the one-sided Mann-Whitney test with N repetitions per side: all of one side above."""
-    return _mann_whitney_p(range(rivals, rivals + number), range(rivals))
+    return _mann_whitney_p(range(rival_repetitions, rival_repetitions + repetitions), range(rival_repetitions))
 
 
 def compare_row(
@@ -242,7 +242,7 @@ class PairCategory(IntEnum):
     NEITHER = 3
 
 
-def classify_agreement(first: Any, second: Any) -> list[PairCategory]:
+def classify_agreement_by_example(first_is_right: Any, second_is_right: Any) -> list[PairCategory]:
     """Return the category of each example: the most frequent over all pairs of repetitions, ties to the one seen first.
 
     `first` and `second` say which examples are right, repetitions by examples (booleans); pairs are seen with the first
@@ -251,8 +251,8 @@ def classify_agreement(first: Any, second: Any) -> list[PairCategory]:
     import numpy as np
 
     first_right, second_right = (
-        np.atleast_2d(np.asarray(first, dtype=bool)),
-        np.atleast_2d(np.asarray(second, dtype=bool)),
+        np.atleast_2d(np.asarray(first_is_right, dtype=bool)),
+        np.atleast_2d(np.asarray(second_is_right, dtype=bool)),
     )
     if first_right.shape[1] != second_right.shape[1]:
         msg = f"the systems have {first_right.shape[1]} and {second_right.shape[1]} examples"
@@ -305,13 +305,13 @@ class PublishedEncoder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     means_of_deviations: Averages
 
     @property
-    def rows(self) -> dict[GlueRow, float]:
+    def values_by_row(self) -> dict[GlueRow, float]:
         """Row → mean in percent."""
         return {row: self.values[row.name] for row in ROWS}
 
     def compute_means(self, rows: Collection[GlueRow]) -> Means:
         """Return its means over these rows alone, to compare it with a system over what that system has."""
-        return compute_means({row: value for row, value in self.rows.items() if row in rows})
+        return compute_means({row: value for row, value in self.values_by_row.items() if row in rows})
 
 
 @cache
@@ -353,7 +353,7 @@ class PrivacyGLUE(Task):
         return self._parts_and_missing[0]
 
     @property
-    def missing(self) -> dict[str, str]:
+    def missing_suites(self) -> dict[str, str]:
         """Name → remedy, of every suite that is left out because it lacks data or the probe."""
         return self._parts_and_missing[1]
 
@@ -385,7 +385,7 @@ class PrivacyGLUE(Task):
 
     def _suites_with_asked_baselines(self) -> dict[str, type[Suite]]:
         """Return the suites whose baselines are asked; all, where other systems are."""
-        kinds: dict[str, type[Suite]] = {name: load(SUITES[name]) for name in self.joins if name in SUITES}
+        kinds: dict[str, type[Suite]] = {name: load_object(SUITES[name]) for name in self.joins if name in SUITES}
         suites_by_system = {}
         for system in self.spec.systems:
             baseline_name = system.removeprefix(PREFIX) if system.startswith(PREFIX) else ""
@@ -413,7 +413,7 @@ class PrivacyGLUE(Task):
         notes = [note for part in self.parts.values() for note in part.notes]
         if self.plan.limit:
             notes.append(f"PrivacyGLUE: {self.plan.limit} items of each of its {len(self.parts)} suites")
-        notes += [f"PrivacyGLUE: without {name}: {remedy}" for name, remedy in self.missing.items()]
+        notes += [f"PrivacyGLUE: without {name}: {remedy}" for name, remedy in self.missing_suites.items()]
         return tuple(notes)
 
     @property
@@ -422,18 +422,18 @@ class PrivacyGLUE(Task):
         return Digests({}, {}, {}, {}, task=_merge_dicts(part.digests.task for part in self.parts.values()))
 
     @property
-    def sources(self) -> dict[str, str]:
+    def texts_for_run_folder(self) -> dict[str, str]:
         """Sources of all parts."""
-        return _merge_dicts(dict(part.sources) for part in self.parts.values())
+        return _merge_dicts(dict(part.texts_for_run_folder) for part in self.parts.values())
 
     @property
-    def texts(self) -> dict[str, str]:
+    def long_texts(self) -> dict[str, str]:
         """Long texts of all parts."""
-        return _merge_dicts(dict(part.texts) for part in self.parts.values())
+        return _merge_dicts(dict(part.long_texts) for part in self.parts.values())
 
-    def count_planned(self) -> int:
+    def count_planned_answers(self) -> int:
         """Return the number of answers wanted of each system, over all parts."""
-        return sum(part.count_planned() for part in self.parts.values())
+        return sum(part.count_planned_answers() for part in self.parts.values())
 
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
         """Yield the dialogues of one part after another."""
@@ -442,30 +442,30 @@ class PrivacyGLUE(Task):
             for name, part in self.parts.items()
         )
 
-    def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
+    def sample_dialogues_and_factor(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Return the samples of all parts, if each is the whole of its part; else everything."""
-        samples = {name: part.sample(target) for name, part in self.parts.items()}
+        samples = {name: part.sample_dialogues_and_factor(target) for name, part in self.parts.items()}
         if any(times != 1 for _, times in samples.values()):
-            return super().sample(target)
+            return super().sample_dialogues_and_factor(target)
         return chain.from_iterable(
             (_add_part_to_calls(name, dialogue) for dialogue in dialogues) for name, (dialogues, _) in samples.items()
         ), 1
 
     @contextmanager
-    def keeping(self, folder: RunFolder) -> Iterator[Callable[[Record], None]]:
+    def open_record_listener(self, folder: RunFolder) -> Iterator[Callable[[Record], None]]:
         """Keep what every part keeps while a run is asked."""
         with ExitStack() as stack:
             for part in self.parts.values():
-                stack.enter_context(part.keeping(folder))
+                stack.enter_context(part.open_record_listener(folder))
             yield lambda _record: None
 
-    def read_status(self, call: Call, reply: str, status: Status) -> TaskReading:
+    def read_reply_by_status(self, call: Call, reply: str, status: Status) -> TaskReading:
         """Read a reply as the call's part does."""
-        return self.parts[call.coordinates[PART]].read_status(call, reply, status)
+        return self.parts[call.coordinates[PART]].read_reply_by_status(call, reply, status)
 
-    def flaw(self, call: Call, reply: Reply) -> str:
+    def describe_reply_flaw(self, call: Call, reply: Reply) -> str:
         """Return the flaw that the call's part finds."""
-        return self.parts[call.coordinates[PART]].flaw(call, reply)
+        return self.parts[call.coordinates[PART]].describe_reply_flaw(call, reply)
 
 
 def _has_data(part: Suite) -> bool:

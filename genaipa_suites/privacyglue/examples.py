@@ -20,7 +20,7 @@ class ComparedExample(NamedTuple):
     right: bool
 
 
-def example_key(*parts: str) -> str:
+def join_example_key(*parts: str) -> str:
     """Join the key of an example: its sub-task, its question, its text, as far as it has them, blanks squeezed.
 
     PolicyIE-A's has the gold label in place of a sub-task: a sentence is there once for each of its labels.
@@ -48,21 +48,21 @@ def make_examples(task: str, suite: Suite, outcomes: Iterable[Outcome]) -> list[
 def _opp115_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
     prediction = outcome.parsed.prediction
     right = prediction is not None and sorted(prediction) == sorted(outcome.item.gold)
-    yield ComparedExample(outcome.item.id, example_key(outcome.item.shown["text"]), right)
+    yield ComparedExample(outcome.item.id, join_example_key(outcome.item.shown["text"]), right)
 
 
 def _label_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
     right = outcome.parsed.prediction == outcome.item.gold
-    yield ComparedExample(outcome.item.id, example_key(outcome.item.shown["text"]), right)
+    yield ComparedExample(outcome.item.id, join_example_key(outcome.item.shown["text"]), right)
 
 
 def _piextract_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
-    from genaipa_suites.piextract import LAYERS, layer_spans
+    from genaipa_suites.piextract import LAYERS, predicted_and_gold_spans
 
     for layer in LAYERS:
-        predicted, gold = layer_spans(outcome, layer)
+        predicted, gold = predicted_and_gold_spans(outcome, layer)
         right = outcome.parsed.prediction is not None and sorted(predicted) == sorted(gold)
-        yield ComparedExample(f"{outcome.item.id}, {layer}", example_key(layer, outcome.item.shown["text"]), right)
+        yield ComparedExample(f"{outcome.item.id}, {layer}", join_example_key(layer, outcome.item.shown["text"]), right)
 
 
 def _policyie_a_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
@@ -71,7 +71,7 @@ def _policyie_a_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedEx
     # A sentence is there once for each of its gold rows, in no order that can be relied on.
     for intent, row in pair_predicted_intents_with_gold_rows(outcome):
         right = intent == row["intent"]
-        yield ComparedExample(outcome.item.id, example_key(row["intent"], outcome.item.shown["text"]), right)
+        yield ComparedExample(outcome.item.id, join_example_key(row["intent"], outcome.item.shown["text"]), right)
 
 
 def _policyie_b_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
@@ -81,7 +81,9 @@ def _policyie_b_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedEx
         predicted, gold = predicted_and_gold_role_spans(outcome, layer)
         for row in gold:
             right = outcome.parsed.prediction is not None and sorted(predicted) == sorted(row)
-            yield ComparedExample(f"{outcome.item.id}, {layer}", example_key(layer, outcome.item.shown["text"]), right)
+            yield ComparedExample(
+                f"{outcome.item.id}, {layer}", join_example_key(layer, outcome.item.shown["text"]), right
+            )
 
 
 def _policyqa_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
@@ -98,7 +100,7 @@ def _privacyqa_examples(suite: Suite, outcome: Outcome) -> Iterator[ComparedExam
     for number, sentence in enumerate(sentences, start=1):
         right = not faulty and (number in gold) == (number in chosen)
         yield ComparedExample(
-            f"{outcome.item.id}, sentence {number}", example_key(outcome.item.shown["text"], sentence), right
+            f"{outcome.item.id}, sentence {number}", join_example_key(outcome.item.shown["text"], sentence), right
         )
 
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import msgspec
 
 from genaipa.errors import DataError, UsageError
-from genaipa.files.text import DAMAGE, why
+from genaipa.files.text import DAMAGE, explain_error
 from genaipa.systems.base import Message
 from genaipa_suites.baseline import Baseline, make_item_baseline
 from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
@@ -44,7 +44,7 @@ from genaipa_suites.privacyqa.table import (
     Split,
     choose_unanswerable_rule,
     count_annotators_without_sentence,
-    describe_unanswerable_rules,
+    describe_unanswerable_counts,
     normalize_question,
     policy_file_name,
     read_categories,
@@ -88,21 +88,21 @@ class _SubsetFile(msgspec.Struct):
 
 def read_subset(files: DataFiles) -> Split:
     """Read the questions and policies that are here; a DataError where evidence is not what its span says."""
-    content = files.read(SUBSET_FILE)
+    content = files.read_and_digest(SUBSET_FILE)
     path = files.find(SUBSET_FILE)
     assert path is not None, "it was just read"
     try:
         tests = msgspec.json.decode(content, type=_SubsetFile).tests
     except DAMAGE as error:
-        raise DataError(path, f"{why(error)}; use the format of LegalBench-RAG's benchmarks.") from None
+        raise DataError(path, f"{explain_error(error)}; use the format of LegalBench-RAG's benchmarks.") from None
     questions: list[PolicyQuestion] = []
     texts: dict[str, _Text] = {}
     for number, test in enumerate(tests, 1):
-        question = _make_question(path, f"test {number}", test, files, texts)
+        question = _read_subset_question(path, f"test {number}", test, files, texts)
         # A number, so that a question that is there twice is two items.
         question.id = f"{question.policy}_{sum(earlier.policy == question.policy for earlier in questions)}"
         questions.append(question)
-    files.check(SUBSET_FILE, {"questions": len(questions)}, {"questions": SUBSET_QUESTIONS})
+    files.check_published_counts(SUBSET_FILE, {"questions": len(questions)}, {"questions": SUBSET_QUESTIONS})
     policies = {policy: [sentence.strip() for sentence in text.sentences] for policy, text in texts.items()}
     return Split(questions, policies)
 
@@ -120,7 +120,9 @@ class _Text:
         self.ends |= {end: number for number, end in enumerate(ends, 1)}
 
 
-def _make_question(path: Path, entry: str, test: _Test, files: DataFiles, texts: dict[str, _Text]) -> PolicyQuestion:
+def _read_subset_question(
+    path: Path, entry: str, test: _Test, files: DataFiles, texts: dict[str, _Text]
+) -> PolicyQuestion:
     match = _ASKED.fullmatch(test.query)
     policies = {PurePosixPath(snippet.file_path).stem for snippet in test.snippets}
     if match is None or len(policies) != 1:
@@ -147,7 +149,7 @@ def _read_policy(files: DataFiles, policy: str) -> _Text:
     path = next((candidate for candidate in candidates if files.find(candidate)), candidates[0])
     text = files.text(path)
     lines = len(text.removesuffix("\n").split("\n"))
-    files.check(path, {"lines": lines}, {"lines": SENTENCES.get(policy, lines)})
+    files.check_published_counts(path, {"lines": lines}, {"lines": SENTENCES.get(policy, lines)})
     if not text.strip():
         raise UsageError(f"'{path}' of {policy} is empty.")
     return _Text(text)
@@ -156,7 +158,7 @@ def _read_policy(files: DataFiles, policy: str) -> _Text:
 SUBSET = "subset"
 
 
-def load(files: DataFiles, split: str) -> Material:
+def load_questions(files: DataFiles, split: str) -> Material:
     """Load all questions of a split, about their policies.
 
     Shown are the question as `text` and the policy's name as `company`. Gold are the annotators'
@@ -167,7 +169,7 @@ def load(files: DataFiles, split: str) -> Material:
     categories = read_categories(files, split)
     rule = RULES[choose_unanswerable_rule(table.questions, split)]
 
-    def item(question: PolicyQuestion) -> Item:
+    def make_question_item(question: PolicyQuestion) -> Item:
         policy = question.policy
         marked_nothing, annotators = count_annotators_without_sentence(question), len(question.references)
         gold: dict[str, Any] = {
@@ -190,7 +192,7 @@ def load(files: DataFiles, split: str) -> Material:
             groups={"category": groups or (NO_CATEGORY,)} if categories else {},
         )
 
-    return Material(tuple(map(item, table.questions)), dict(table.policies))
+    return Material(tuple(map(make_question_item, table.questions)), dict(table.policies))
 
 
 class Scores(NamedTuple):
@@ -238,7 +240,7 @@ def mean_scores_leaving_one_out(predicted: Collection[int], references: Sequence
     return _mean_scores([best_score_per_metric(predicted, other_references) for other_references in reference_sets])
 
 
-def human_agreement(references: Sequence[Collection[int]]) -> Scores:
+def mean_scores_between_annotators(references: Sequence[Collection[int]]) -> Scores:
     """Return the mean over two or more annotators of each one's scores against the others, the paper's human row."""
     return _mean_scores(
         [
@@ -312,7 +314,7 @@ def _make_measures(
     )
 
 
-def _count_relevant_and_irrelevant(outcome: Outcome) -> tuple[float, ...]:
+def _count_relevance_matches(outcome: Outcome) -> tuple[float, ...]:
     """Count (right, predicted, gold) of Relevant and of Irrelevant sentences; without a prediction gold alone."""
     gold, number = set(outcome.item.gold["relevant"]), outcome.item.gold["sentences"]
     if outcome.parsed.prediction is None or outcome.parsed.fault:
@@ -323,7 +325,7 @@ def _count_relevant_and_irrelevant(outcome: Outcome) -> tuple[float, ...]:
 
 
 def _count_right_sentences(outcome: Outcome) -> tuple[float, float]:
-    counts = _count_relevant_and_irrelevant(outcome)
+    counts = _count_relevance_matches(outcome)
     return counts[0] + counts[3], outcome.item.gold["sentences"]
 
 
@@ -352,7 +354,7 @@ _PAIRS = (
         "any_relevant_macro_f1",
         "Macro F1, pairs",
         f"Mean of both labels' F1. {_ANY}",
-        _count_relevant_and_irrelevant,
+        _count_relevance_matches,
         macro_f1,
     ),
     Measure(
@@ -387,41 +389,50 @@ def distinct_words(text: str) -> set[str]:
     return set(re.findall(r"[a-z0-9]+", text.lower()))
 
 
-def format_sentence_numbers(sentences: Collection[int]) -> str:
+def format_sentence_numbers_reply(sentences: Collection[int]) -> str:
     """Return a reply with the numbers of these sentences."""
     return json.dumps({"sentences": sorted(sentences)})
 
 
-def _word_count_baseline(suite: Suite, *, top: int, without: frozenset[str]) -> Callable[[Item], str]:
+def _make_common_words_replier(
+    suite: Suite, *, sentence_count: int, ignored_words: frozenset[str]
+) -> Callable[[Item], str]:
     """Reply with the sentences with most different words of the question, the earlier of equals, even without any."""
     policies = {
         key: [distinct_words(sentence) for sentence in sentences] for key, sentences in suite.material.documents.items()
     }
 
-    def answer(item: Item) -> str:
-        question_words = distinct_words(item.shown["text"]) - without
+    def reply_with_top_sentences(item: Item) -> str:
+        question_words = distinct_words(item.shown["text"]) - ignored_words
         common = [len(question_words & sentence) for sentence in policies[item.document]]
-        return format_sentence_numbers(sorted(range(1, len(common) + 1), key=lambda number: -common[number - 1])[:top])
+        return format_sentence_numbers_reply(
+            sorted(range(1, len(common) + 1), key=lambda number: -common[number - 1])[:sentence_count]
+        )
 
-    return answer
+    return reply_with_top_sentences
 
 
-def _make_word_count_baseline(top: int, *, stop_words: bool) -> Baseline:
+def _make_common_words_baseline(sentence_count: int, *, count_stop_words: bool) -> Baseline:
     return Baseline(
-        f"word-count-{top}" if stop_words else f"word-count-{top}-no-stop-words",
+        f"word-count-{sentence_count}" if count_stop_words else f"word-count-{sentence_count}-no-stop-words",
         "rule",
-        f"the {top} sentences with most words of the question" + ("" if stop_words else ", stop words left out"),
-        partial(_word_count_baseline, top=top, without=frozenset() if stop_words else STOP_WORDS),
+        f"the {sentence_count} sentences with most words of the question"
+        + ("" if count_stop_words else ", stop words left out"),
+        partial(
+            _make_common_words_replier,
+            sentence_count=sentence_count,
+            ignored_words=frozenset() if count_stop_words else STOP_WORDS,
+        ),
     )
 
 
-def _all_sentences_baseline(suite: Suite) -> Callable[[Item], str]:
+def _make_all_sentences_replier(suite: Suite) -> Callable[[Item], str]:
     sizes = {key: len(sentences) for key, sentences in suite.material.documents.items()}
-    return lambda item: format_sentence_numbers(range(1, sizes[item.document] + 1))
+    return lambda item: format_sentence_numbers_reply(range(1, sizes[item.document] + 1))
 
 
 def _best_reference_reply(item: Item) -> str:
-    return format_sentence_numbers(best_reference(annotated_sentence_sets(item)))
+    return format_sentence_numbers_reply(best_reference(annotated_sentence_sets(item)))
 
 
 BASELINES = (
@@ -429,10 +440,14 @@ BASELINES = (
         "no-answer",
         "floor",
         "no sentence: every question is unanswerable",
-        make_item_baseline(lambda _item: format_sentence_numbers(())),
+        make_item_baseline(lambda _item: format_sentence_numbers_reply(())),
     ),
-    Baseline("everything", "floor", "all sentences of the policy", _all_sentences_baseline),
-    *(_make_word_count_baseline(top, stop_words=stop_words) for stop_words in (True, False) for top in (2, 3, 5)),
+    Baseline("everything", "floor", "all sentences of the policy", _make_all_sentences_replier),
+    *(
+        _make_common_words_baseline(top, count_stop_words=stop_words)
+        for stop_words in (True, False)
+        for top in (2, 3, 5)
+    ),
     Baseline(
         "best-annotator",
         "ceiling",
@@ -461,7 +476,7 @@ def _pair_examples(item: Item, material: Material) -> list[Example]:
 
 
 def _encoder_reply(_item: Item, predictions: Predicted) -> str:
-    return format_sentence_numbers(
+    return format_sentence_numbers_reply(
         [number for number, label in enumerate(predictions[""], start=1) if label == _RELEVANCE[True]]
     )
 
@@ -498,24 +513,24 @@ class PrivacyQA(Suite):
 
     def load(self, split: str) -> Material:
         """Load the questions of a split, with the sentences of their policies."""
-        return load(self.files, split)
+        return load_questions(self.files, split)
 
     def messages(self, item: Item) -> list[Message]:
         """Return the policy, the very same for all its questions, and the question."""
         return [*self._opening_messages(item), Message("user", self.render("", **item.shown))]
 
     def _opening_messages(self, item: Item) -> tuple[Message, Message]:
-        if item.document not in self._opening_messages_by_policy:
+        if item.document not in self._opening_message_cache:
             sentences = self.material.documents[item.document]
             introduction = self.render("policy", company=item.shown["company"], sentences=sentences)
-            self._opening_messages_by_policy[item.document] = (
+            self._opening_message_cache[item.document] = (
                 Message("user", introduction, "introduction", carries="\n".join(sentences), breakpoint=True),
                 Message("assistant", self.render("ready", company=item.shown["company"]), "acknowledgement"),
             )
-        return self._opening_messages_by_policy[item.document]
+        return self._opening_message_cache[item.document]
 
     @cached_property
-    def _opening_messages_by_policy(self) -> dict[str, tuple[Message, Message]]:
+    def _opening_message_cache(self) -> dict[str, tuple[Message, Message]]:
         return {}
 
     def parse(self, item: Item, answer: Any) -> ParsedReply:
@@ -531,7 +546,7 @@ class PrivacyQA(Suite):
         """Return the reference that agrees best with all."""
         return _best_reference_reply(item)
 
-    def prompt_variables(self, item: Item) -> dict[str, Any]:
+    def readable_item_fields(self, item: Item) -> dict[str, Any]:
         """Return the question, and the policy's sentences with their numbers."""
         numbered = enumerate(self.material.documents.get(item.document, ()), 1)
         return {**item.shown, "policy": [f"[{number}] {sentence}" for number, sentence in numbered]}
@@ -553,7 +568,7 @@ class PrivacyQA(Suite):
         """Return the paper's human row, over questions with two annotators or more."""
         references_by_item = {outcome.item.id: annotated_sentence_sets(outcome.item) for outcome in outcomes}
         agreements = [
-            human_agreement(item_references)
+            mean_scores_between_annotators(item_references)
             for item_references in references_by_item.values()
             if len(item_references) > 1
         ]
@@ -587,7 +602,7 @@ class PrivacyQA(Suite):
         if self.plan.probe == CONTINUATION:
             return notes
         if self.plan.split != SUBSET:
-            return (*notes, f"{self.title}: {describe_unanswerable_rules(items)}")
+            return (*notes, f"{self.title}: {describe_unanswerable_counts(items)}")
         policies = {item.document for item in items}
         sentences = sum(len(documents[policy]) for policy in policies)
         part = (

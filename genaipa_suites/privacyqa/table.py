@@ -152,15 +152,15 @@ class _AskedQuestion(NamedTuple):
 
 
 @lru_cache(maxsize=4096)  # a table says each of them once for every sentence
-def trim_id(identifier: str) -> str:
+def trim_blanks_in_id(identifier: str) -> str:
     """Return an id without the blanks that some have before their numbers ("Fiverr _1_0")."""
     return re.sub(r"\s+(?=_\d)", "", identifier.strip())
 
 
 @lru_cache(maxsize=4096)
-def policy_name(document: str) -> str:
+def policy_name_from_id(document_id: str) -> str:
     """Return the policy's name in a DocID: what comes before its number."""
-    return re.sub(r"\s*_\d+$", "", document.strip())
+    return re.sub(r"\s*_\d+$", "", document_id.strip())
 
 
 def read_table(files: DataFiles, split: str) -> Split:
@@ -176,10 +176,10 @@ def read_table(files: DataFiles, split: str) -> Split:
     reader = _TableReader(table_path, columns, own=path in files.own_files)
     for number, fields in lines:
         reader.add(_parse_row(table_path, number, fields, columns, "train" if split == "train" else "test"))
-    table = reader.table()
+    table = reader.make_split()
     rows = sum(len(question.rows) for question in reader.questions.values())
     counts = {"rows": rows, "policies": len(table.policies), "questions": len(table.questions)}
-    files.check(path, counts, COUNTS.get(split, counts))
+    files.check_published_counts(path, counts, COUNTS.get(split, counts))
     return table
 
 
@@ -203,8 +203,8 @@ def read_categories(files: DataFiles, split: str) -> dict[tuple[str, str], tuple
         names = tuple(_NAMES[name] for name, mark in zip(category_columns, marks, strict=True) if mark == "1") or (
             NO_CATEGORY,
         )
-        policy = policy_name(fields[1])
-        categories[policy, trim_id(fields[2])] = names
+        policy = policy_name_from_id(fields[1])
+        categories[policy, trim_blanks_in_id(fields[2])] = names
         categories.setdefault((policy, normalize_question(fields[4])), names)
     return categories
 
@@ -215,7 +215,7 @@ def normalize_question(question: str) -> str:
 
 
 def _read_tsv_lines(
-    files: DataFiles, path: str, first: tuple[str, ...]
+    files: DataFiles, path: str, first_columns: tuple[str, ...]
 ) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     """Return the columns, which begin with those named, and the further lines as (number, fields)."""
     text = files.text(path).removeprefix("\ufeff")
@@ -223,11 +223,11 @@ def _read_tsv_lines(
     # Not splitlines: a sentence may hold characters that Python takes for the end of a line.
     lines = text.split("\n")
     columns = [name.strip() for name in lines[0].split("\t")]
-    if tuple(columns[: len(first)]) != first:
-        wanted = " ".join(first)
+    if tuple(columns[: len(first_columns)]) != first_columns:
+        wanted = " ".join(first_columns)
         raise DataError(where, f"its first line must name the tab-separated columns {wanted}.", "line 1")
 
-    def field_rows() -> Iterator[tuple[int, list[str]]]:
+    def yield_numbered_fields() -> Iterator[tuple[int, list[str]]]:
         for number, line in enumerate(lines[1:], 2):
             fields = line.rstrip("\r").split("\t")
             if len(fields) == len(columns):
@@ -237,12 +237,12 @@ def _read_tsv_lines(
                 problem = f"{fault}; this file allows neither quoting nor line breaks in a field."
                 raise DataError(where, problem, f"line {number}")
 
-    return columns, field_rows()
+    return columns, yield_numbered_fields()
 
 
-def _parse_row(path: Path, number: int, fields: list[str], columns: list[str], wanted: str) -> _LabelledRow:
-    if fields[4].strip() != wanted:
-        problem = f"its split is '{fields[4]}', not '{wanted}': a file has the rows of one split."
+def _parse_row(path: Path, number: int, fields: list[str], columns: list[str], split: str) -> _LabelledRow:
+    if fields[4].strip() != split:
+        problem = f"its split is '{fields[4]}', not '{split}': a file has the rows of one split."
         raise DataError(path, problem, f"line {number}")
     labels = fields[len(_IDS) :]
     if not _LABELS.issuperset(labels):
@@ -254,7 +254,13 @@ def _parse_row(path: Path, number: int, fields: list[str], columns: list[str], w
     if not before or not sentence.isdecimal():
         raise DataError(path, f"its SentID '{fields[3]}' does not end in _ and a number.", f"line {number}")
     return _LabelledRow(
-        number, policy_name(fields[1]), trim_id(fields[2]), int(sentence), fields[5].strip(), fields[6].strip(), labels
+        number,
+        policy_name_from_id(fields[1]),
+        trim_blanks_in_id(fields[2]),
+        int(sentence),
+        fields[5].strip(),
+        fields[6].strip(),
+        labels,
     )
 
 
@@ -285,7 +291,7 @@ class _TableReader:
             noun = "sentence" if segment != row.segment else "question"
             raise DataError(self.path, f"its {noun} differs from the earlier text with this id.", f"line {row.line}")
 
-    def table(self) -> Split:
+    def make_split(self) -> Split:
         """Return questions and policies; a DataError where a question does not have all sentences of its policy."""
         if not self.questions:
             raise DataError(self.path, "has no rows.")
@@ -308,10 +314,10 @@ class _TableReader:
             )
             raise DataError(self.path, problem, where)
 
-        def mark_sentences(column: int) -> list[int]:
+        def list_relevant_sentences(column: int) -> list[int]:
             return sorted(positions[number] for number, (_, labels) in rows.items() if labels[column] == "Relevant")
 
-        question = PolicyQuestion(identifier, policy, asked_question.text, relevant=mark_sentences(0))
+        question = PolicyQuestion(identifier, policy, asked_question.text, relevant=list_relevant_sentences(0))
         for column, name in enumerate(self.annotators, -len(self.annotators)):
             undone = sum(labels[column] == _NOT_DONE for _, labels in rows.values())
             if self.own and 0 < undone < len(rows):
@@ -321,7 +327,7 @@ class _TableReader:
                     where,
                 )
             if undone < len(rows):
-                question.references[name] = mark_sentences(column)
+                question.references[name] = list_relevant_sentences(column)
         if self.own and question.relevant != sorted(
             {number for marks in question.references.values() for number in marks}
         ):
@@ -361,7 +367,7 @@ def choose_unanswerable_rule(questions: Sequence[PolicyQuestion], split: str) ->
     return "any"
 
 
-def describe_unanswerable_rules(items: Sequence[Item]) -> str:
+def describe_unanswerable_counts(items: Sequence[Item]) -> str:
     """Say how many items are unanswerable, and how many would be by each rule."""
     gold = [item.gold for item in items]
     counts = ", ".join(
@@ -378,7 +384,7 @@ def _says_unanswerable(outcome: Outcome) -> bool | None:
     return None if parsed.prediction is None or parsed.fault else not parsed.prediction
 
 
-def _count_unanswerable(outcome: Outcome) -> tuple[float, float, float]:
+def _count_unanswerable_matches(outcome: Outcome) -> tuple[float, float, float]:
     gold, predicted = bool(outcome.item.gold["unanswerable"]), _says_unanswerable(outcome)
     return float(gold and predicted is True), float(predicted is True), float(gold)
 
@@ -397,15 +403,15 @@ def unanswerable_measures() -> tuple[Measure, ...]:
     """Return F1, precision, recall of *unanswerable*, accuracy, and both rates of error."""
     about = "Unanswerable is the positive class; an empty list predicts it."
     return (
-        Measure("silence_unanswerable_f1", "F1, silence", f"F1. {about}", _count_unanswerable, f1),
+        Measure("silence_unanswerable_f1", "F1, silence", f"F1. {about}", _count_unanswerable_matches, f1),
         Measure(
             "silence_unanswerable_p",
             "P, silence",
             f"Precision; 0 if never predicted. {about}",
-            _count_unanswerable,
+            _count_unanswerable_matches,
             precision,
         ),
-        Measure("silence_unanswerable_r", "R, silence", f"Recall. {about}", _count_unanswerable, recall),
+        Measure("silence_unanswerable_r", "R, silence", f"Recall. {about}", _count_unanswerable_matches, recall),
         Measure(
             "silence_accuracy",
             "Accuracy, silence",

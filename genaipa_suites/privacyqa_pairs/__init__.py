@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
 
-from genaipa.files.text import DAMAGE, why
+from genaipa.files.text import DAMAGE, explain_error
 from genaipa_suites.baseline import Baseline, make_item_baseline
 from genaipa_suites.data import SuiteSource
 from genaipa_suites.labels import LabelSuite, constant_baseline
@@ -41,9 +41,9 @@ class _Pair(msgspec.Struct, forbid_unknown_fields=True):
     answer: Literal["True", "False"]
 
 
-def _common_words(item: Item) -> str:
+def _reply_by_common_words(item: Item) -> str:
     common = (distinct_words(item.shown["text"]) & distinct_words(item.shown["question"])) - STOP_WORDS
-    return Pairs.reply([len(common) >= 2])  # noqa: PLR2004 - said in its description
+    return Pairs.format_labels_reply([len(common) >= 2])  # noqa: PLR2004 - said in its description
 
 
 class Pairs(LabelSuite, labels=LABELS, field="relevant", noun="pairs"):
@@ -64,7 +64,7 @@ class Pairs(LabelSuite, labels=LABELS, field="relevant", noun="pairs"):
             "common-words",
             "rule",
             "relevant with two words of the question, stop words left out",
-            make_item_baseline(_common_words),
+            make_item_baseline(_reply_by_common_words),
         ),
     )
 
@@ -78,7 +78,7 @@ class Pairs(LabelSuite, labels=LABELS, field="relevant", noun="pairs"):
             try:
                 pair = msgspec.json.decode(line, type=_Pair)
             except DAMAGE as error:
-                problem = f"{why(error)}; a line is a context, a question and an answer"
+                problem = f"{explain_error(error)}; a line is a context, a question and an answer"
                 raise self.files.fault(path, problem, f"line {number}") from None
             shown_fields = {"text": pair.context.strip(), "question": pair.question.strip()}
             relevant = pair.answer == "True"
@@ -89,5 +89,5 @@ class Pairs(LabelSuite, labels=LABELS, field="relevant", noun="pairs"):
         if not items:
             raise self.files.fault(path, "has no pairs")
         counts = Counter(item.gold for item in items)
-        self.files.check(path, dict(zip(COUNTS, (counts[True], counts[False]), strict=True)), COUNTS)
+        self.files.check_published_counts(path, dict(zip(COUNTS, (counts[True], counts[False]), strict=True)), COUNTS)
         return Material(tuple(items))

@@ -22,8 +22,8 @@ from genaipa.reports.figures.figure import Figure
 from genaipa.reports.judged.estimate import estimate_averages
 from genaipa.reports.table import Table, make_table
 from genaipa.stats.ranks import FEW_RANKED, correlate_ranks
-from genaipa.words import number
-from genaipa_suites.data import load_crosswalk
+from genaipa.words import format_count
+from genaipa_suites.data import load_crosswalk_and_category_names
 from genaipa_suites.material import FAULTS, UNPARSABLE
 from genaipa_suites.plan import SAMPLE
 from genaipa_suites.report.merit import LEVEL
@@ -42,10 +42,10 @@ NAME = "card"
 _SPENDING_COLUMNS = ("cost", "cached", "unparsable", "faulty")
 
 
-def choose_boards(boards: Sequence[ScoredBoard]) -> list[ScoredBoard]:
+def choose_card_boards(boards: Sequence[ScoredBoard]) -> list[ScoredBoard]:
     """Choose a board of each suite for the card: no probe, published rather than made up, whole, of most systems."""
     boards_by_suite: dict[str, ScoredBoard] = {}
-    for scored in sorted(boards, key=_board_rank):
+    for scored in sorted(boards, key=_board_sort_key):
         if not scored.board.plan.probe:
             boards_by_suite.setdefault(scored.board.name, scored)
     order = {scored.board.name: index for index, scored in reversed(list(enumerate(boards)))}
@@ -66,21 +66,21 @@ def describe_omitted_systems(boards: Sequence[ScoredBoard], chosen: Sequence[Sco
     return f" A column is of one set of items: not in it are {listing}." if listing else ""
 
 
-def _board_rank(scored: ScoredBoard) -> tuple[bool, bool, int, int]:
+def _board_sort_key(scored: ScoredBoard) -> tuple[bool, bool, int, int]:
     plan, results = scored.board.plan, scored.board.results
-    systems = {result.system for result in results if not result.baseline}
+    systems = {result.system for result in results if not result.baseline_kind}
     return plan.split == SAMPLE, plan.limit is not None, -len(systems), -len(results)
 
 
 def most_plainly_asked_rows(scored: ScoredBoard) -> dict[str, Row]:
     """Return system → its row as it was asked most plainly: with the fewest examples, in the first wording."""
     rows_by_system: dict[str, Row] = {}
-    for row in sorted(scored.system_rows, key=lambda row: _plainness(row.result)):
+    for row in sorted(scored.system_rows, key=lambda row: _plainness_sort_key(row.result)):
         rows_by_system.setdefault(row.system, row)
     return rows_by_system
 
 
-def _plainness(result: Result | None) -> tuple[int, int, str]:
+def _plainness_sort_key(result: Result | None) -> tuple[int, int, str]:
     assert result is not None, "a system that was asked has a result"
     return result.plan.shots, result.plan.wording, result.asking_text
 
@@ -91,7 +91,7 @@ def make_card(study: Study, boards: Sequence[ScoredBoard], all_boards: Sequence[
     `boards` are the columns; systems of `all_boards` that are in none of them are named in the note.
     """
     plain_rows = {scored.board.name: most_plainly_asked_rows(scored) for scored in boards}
-    quality = _quality_by_system(study)
+    quality = _m_all_by_system(study)
     kinds = {name: row.kind for rows in plain_rows.values() for name, row in rows.items()}
     systems = [name for name, kind in kinds.items() if kind == "system"] or list(kinds)
     rows: list[dict[str, Any]] = []
@@ -145,7 +145,7 @@ def _suite_heading(scored: ScoredBoard) -> str:
     return f"{board.suite.title} ({len(board.suite.material.items):,} items)" if board.plan.limit else board.suite.title
 
 
-def _quality_by_system(study: Study) -> dict[str, dict[str, float]]:
+def _m_all_by_system(study: Study) -> dict[str, dict[str, float]]:
     """Return system → its M_all with the interval for policies like these, as in the leaderboard."""
     if study.table.empty or not study.table["counted"].any():
         return {}
@@ -221,7 +221,7 @@ def rank_correlations(card: Table, boards: Sequence[ScoredBoard]) -> Table:
 
 def _describe_correlation(systems: int, low: float, high: float) -> str:
     if systems < FEW_RANKED:
-        return f"nothing: {number(systems, 'system')}"
+        return f"nothing: {format_count(systems, 'system')}"
     return "systems rank alike" if low > 0 else "systems rank in reverse" if high < 0 else "undecided"
 
 
@@ -231,8 +231,8 @@ M_ALL = "M_all"
 
 def category_table(study: Study, boards: Sequence[ScoredBoard]) -> Table:
     """Return each system's main measure in every suite, and its M_all, by category of questions."""
-    crosswalk, names = load_crosswalk(boards[0].board.suite.workspace)
-    question_categories = crosswalk.question_categories
+    crosswalk, names = load_crosswalk_and_category_names(boards[0].board.suite.workspace)
+    question_categories = crosswalk.question_categories_by_practice
     rows: list[dict[str, Any]] = []
     for scored in boards:
         plain_rows = most_plainly_asked_rows(scored).values()
@@ -244,7 +244,7 @@ def category_table(study: Study, boards: Sequence[ScoredBoard]) -> Table:
                 about = {"category": code, "name": names[code], "system": row.system, "kind": row.kind}
                 rows.append({**about, "suite": scored.board.suite.title, **figures})
     if rows:
-        rows += _quality_by_category(study, names)
+        rows += _m_all_by_category(study, names)
     order = {code: index for index, code in enumerate(names)}
     rows.sort(key=lambda row: order[row["category"]])
     return make_table(
@@ -303,11 +303,11 @@ def _figures_by_part_category(
     }
 
 
-def _quality_by_category(study: Study, names: Mapping[str, str]) -> list[dict[str, Any]]:
+def _m_all_by_category(study: Study, names: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return M_all by category of questions, of each system that people scored."""
     if study.table.empty:
         return []
-    averages_by_policy = averages.policy_questions(estimate_averages(study.table).frame).dropna(subset="m_all")
+    averages_by_policy = averages.average_policy_questions(estimate_averages(study.table).frame).dropna(subset="m_all")
     return [
         {
             "category": category,
@@ -343,8 +343,8 @@ def _draw_categories(data: pd.DataFrame, suites: Sequence[str], marks: Marks) ->
     panels = canvas.subplots(down, across, sharey=True, squeeze=False)
     for axes, suite in zip(panels.flat, suites, strict=False):
         rows = data[data["suite"] == suite]
-        axes.set_title(style.shorten(suite, 20), fontsize=style.SMALL)
-        axes.set_xlabel(style.shorten(rows["measure"].iloc[0], 24), fontsize=style.TINY)
+        axes.set_title(style.shorten_drawn_name(suite, 20), fontsize=style.SMALL)
+        axes.set_xlabel(style.shorten_drawn_name(rows["measure"].iloc[0], 24), fontsize=style.TINY)
         for index, system in enumerate(systems):
             shift = (index - (len(systems) - 1) / 2) * min(0.16, 0.7 / len(systems))
             for row in rows[rows["system"] == system].to_dict("records"):
@@ -356,9 +356,9 @@ def _draw_categories(data: pd.DataFrame, suites: Sequence[str], marks: Marks) ->
         axes.grid(axis="y", color="#e4e4e4", linewidth=0.5)
         axes.tick_params(axis="y", length=0)
     for axes in panels[:, 0]:
-        axes.set_yticks(range(len(codes)), [f"{style.shorten(names[code], 30)} ({code})" for code in codes])
+        axes.set_yticks(range(len(codes)), [f"{style.shorten_drawn_name(names[code], 30)} ({code})" for code in codes])
         axes.set_ylim(len(codes) - 0.5, -0.5)
-    style.lowest_used_axes(panels, len(suites))
+    style.remove_unused_and_list_lowest_axes(panels, len(suites))
     labels = style.unique_labels(systems)
     style.draw_legend(canvas, [style.make_marker_legend_entry(labels[system], **marks[system]) for system in systems])
     return canvas

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from genaipa.errors import GenaipaError, UsageError
-from genaipa.reports.chapters.chapter import Against, Chapter, nonempty_figures, nonempty_tables
+from genaipa.reports.chapters.chapter import Chapter, ResultsComparison, nonempty_figures, nonempty_tables
 from genaipa.reports.figures import style
 from genaipa.reports.table import Table, make_table
-from genaipa.runs.selection import resolve_name
-from genaipa.words import some
+from genaipa.runs.selection import find_sources_by_name
+from genaipa.words import join_some
 from genaipa_suites.encoders import encoder
 from genaipa_suites.material import FAULTS
 from genaipa_suites.plan import SAMPLE
@@ -44,7 +44,7 @@ def _notable_sentences(results: Iterable[Result]) -> list[str]:
     for board in asked_boards:
         if names := board.suite.material.own:
             sentences.append(
-                f"{board.title}: the items are from your own files ({some(names, 1)}), so there "
+                f"{board.title}: the items are from your own files ({join_some(names, 1)}), so there "
                 f"are no published rows. To get them: genaipa get {board.suite.data[0].name}"
             )
         sentences += [
@@ -101,7 +101,7 @@ def _make_chapters(study: Study, results: Sequence[Result], problems: list[str])
 
 def _joint_chapter(study: Study, scored_boards: Sequence[ScoredBoard], marks: drawings.Marks) -> Chapter | None:
     """Return the chapter that joins the suites with each other, and with people's scores; None for one suite alone."""
-    side_by_side = card.choose_boards(scored_boards)
+    side_by_side = card.choose_card_boards(scored_boards)
     has_scores = bool(study.table["counted"].any()) if len(study.table) else False
     if not side_by_side or (len(side_by_side) < 2 and not has_scores):  # noqa: PLR2004
         return None
@@ -136,12 +136,12 @@ def _suite_chapter(suite_boards: Sequence[ScoredBoard], marks: drawings.Marks, *
     """Return the chapter of one suite: its boards, one after another; its scores are drawn where it is `alone`."""
     suite, name = suite_boards[0].board.suite, suite_boards[0].board.name
     suite_tables: list[Table] = []
-    figures = [drawings.system_pair_figure(scored, marks) for scored in suite_boards]
+    figures = [drawings.paired_measures_by_system_figure(scored, marks) for scored in suite_boards]
     if alone and not any(figures):
         figures = [drawings.score_figure(suite_boards, f"{name}-scores", f"{suite.title}: scores", marks)]
     for scored in suite_boards:
         suite_tables += [tables.main_table(scored), tables.further_measures_table(scored)]
-        suite_tables += [tables.definitions_table(suite_boards)] if scored is suite_boards[0] else []
+        suite_tables += [tables.measure_definitions_table(suite_boards)] if scored is suite_boards[0] else []
         suite_tables.append(
             tables.differences_table(scored, tables.choose_pairs_of_systems(scored.system_rows), scored.measures[:MAIN])
         )
@@ -157,7 +157,9 @@ def _suite_chapter(suite_boards: Sequence[ScoredBoard], marks: drawings.Marks, *
         nonempty_tables(*suite_tables),
         nonempty_figures(*figures),
         references={f"reference-{name}": escape(suite.citation)} if suite.citation else {},
-        first=() if any(figures) and suite.paired_measures else tuple(scored.board.stem for scored in suite_boards),
+        first=()
+        if any(figures) and suite.paired_measures
+        else tuple(scored.board.table_name_prefix for scored in suite_boards),
         is_key=True,
     )
 
@@ -169,7 +171,7 @@ def _make_breakdowns(scored: ScoredBoard, marks: drawings.Marks) -> tuple[list[T
     figures = [
         drawings.ordered_groups_figure(scored, grouping, breakdown, marks)
         if drawings.has_numbered_groups(breakdown)
-        else drawings.group_pair_figure(scored, grouping, breakdown, marks)
+        else drawings.paired_measures_by_group_figure(scored, grouping, breakdown, marks)
         for grouping, breakdown in zip(names, groups, strict=True)
     ]
     parts = [tables.part_table(scored, breakdown) for breakdown in scored.board.suite.parts]
@@ -205,23 +207,23 @@ class SuiteResults:
     def leaderboard(self, study: Study) -> Table | None:
         """Return the card of the suites; None if none was asked."""
         scored_boards = [ScoredBoard(board) for board in make_boards(self.results)]
-        chosen = card.choose_boards(scored_boards)
+        chosen = card.choose_card_boards(scored_boards)
         return card.make_card(study, chosen, scored_boards) if chosen else None
 
     @classmethod
-    def against(cls, workspace: Workspace, first: str, second: str) -> Against:
+    def compare_systems(cls, workspace: Workspace, first: str, second: str) -> ResultsComparison:
         """Compare two sides on the items that both were asked; of each suite the main measures first."""
-        table, problems = compare_suites(first, second, workspace)
+        table, problems = compare_systems_or_runs_on_suites(first, second, workspace)
         main = replace(table, data=table.data.groupby("suite", sort=False).head(MAIN)) if table else table
-        return Against(table, main, problems)
+        return ResultsComparison(table, main, problems)
 
 
-def compare_suites(first: str, second: str, workspace: Workspace) -> tuple[Table, list[str]]:
+def compare_systems_or_runs_on_suites(first: str, second: str, workspace: Workspace) -> tuple[Table, list[str]]:
     """Compare two systems or runs, each named as a system, a run, or RUN:SYSTEM, on the items that both were asked.
 
     The table is empty where no suite was asked of both alike; beside it are sentences on what can't be read.
     """
-    sides = [resolve_name(workspace, name) for name in (first, second)]
+    sides = [find_sources_by_name(workspace, name) for name in (first, second)]
     readings = [read_results(workspace, sources) for sources in sides]
     first_results, second_results = (
         _most_plainly_asked_results(name, side_results)
@@ -234,7 +236,9 @@ def compare_suites(first: str, second: str, workspace: Workspace) -> tuple[Table
             difference_rows, units = _difference_rows(first_results[key], second_results[key])
             rows += difference_rows
             units_drawn[units.clusters] = None
-            populations |= {f"{first_results[key].suite.title}: {units.population}": None} if difference_rows else {}
+            populations |= (
+                {f"{first_results[key].suite.title}: {units.population_note}": None} if difference_rows else {}
+            )
     clusters = " or ".join(units_drawn) or "policies"
     note = (
         f"A is {first}, B {second}; A minus B in percentage points, on the items that both were asked, with the same "
@@ -255,12 +259,12 @@ def compare_suites(first: str, second: str, workspace: Workspace) -> tuple[Table
     return comparison, sorted({problem for _, problems in readings for problem in problems})
 
 
-def _most_plainly_asked_results(name: str, results: Sequence[Result]) -> dict[tuple[str, str, str, bool], Result]:
+def _most_plainly_asked_results(side_name: str, results: Sequence[Result]) -> dict[tuple[str, str, str, bool], Result]:
     """Return suite, split, probe, and whether of own files → the result asked most plainly, on the most items."""
     systems = sorted({result.system for result in results})
     if len(systems) > 1:
-        choices = ", ".join(f"{name}:{system}" for system in systems)
-        raise UsageError(f"'{name}' has {len(systems)} systems; name the one that you mean: {choices}")
+        choices = ", ".join(f"{side_name}:{system}" for system in systems)
+        raise UsageError(f"'{side_name}' has {len(systems)} systems; name the one that you mean: {choices}")
     chosen: dict[tuple[str, str, str, bool], Result] = {}
     for result in sorted(
         results, key=lambda choices: (choices.plan.shots, choices.plan.wording, -len(choices.suite.material.items))

@@ -104,7 +104,7 @@ def _draw_scores(data: pd.DataFrame, marks: Marks) -> Canvas:
     panels = canvas.subplots(down, across, sharex=True, squeeze=False)
     for axes, board in zip(panels.flat, boards, strict=False):
         rows = _select_points(data, board)
-        axes.set_title(style.shorten(board, 42 if across > 1 else 80), fontsize=style.SMALL)
+        axes.set_title(style.shorten_drawn_name(board, 42 if across > 1 else 80), fontsize=style.SMALL)
         for row in data[(data["board"] == board) & data["kind"].isin(list(_LINES))].to_dict("records"):
             axes.axvline(row["value"], linewidth=0.9, zorder=1, **_LINES[str(row["kind"])])
         for index, row in enumerate(rows.to_dict("records")):
@@ -115,15 +115,15 @@ def _draw_scores(data: pd.DataFrame, marks: Marks) -> Canvas:
             )
             label = f"{row['value']:.1f}"
             axes.annotate(label, (1.01, index), xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center")
-        axes.set_yticks(range(len(rows)), [style.shorten(name, 26) for name in rows["system"]])
+        axes.set_yticks(range(len(rows)), [style.shorten_drawn_name(name, 26) for name in rows["system"]])
         axes.set_ylim(max(len(rows), max_systems) - 0.4, -0.6)
         axes.set_xlim(-2, 102)
         axes.tick_params(axis="y", length=0)
     for axes, board in zip(panels.flat, boards, strict=False):
         measure = data.loc[data["board"] == board, "measure"].iloc[0]
-        axes.set_xlabel(f"{style.shorten(measure, 40)} (%)", fontsize=style.SMALL)
+        axes.set_xlabel(f"{style.shorten_drawn_name(measure, 40)} (%)", fontsize=style.SMALL)
         axes.tick_params(axis="x", labelbottom=True)
-    style.lowest_used_axes(panels, len(boards))
+    style.remove_unused_and_list_lowest_axes(panels, len(boards))
     kinds = {str(kind) for kind in data["kind"]}
     names = {"floor": "best floor", "ceiling": "ceiling", "people": "people"}
     lines = [
@@ -150,7 +150,7 @@ def ordered_groups_figure(scored: ScoredBoard, grouping: str, breakdown: Table, 
     title = f"{scored.board.title}: by {grouping}"
     about = (
         f"{' and '.join(measures.values())} in per cent by {grouping}, with intervals; under each group how many items "
-        f"it has. Dotted: floors, which are worked out on the same items. {scored.units.population}"
+        f"it has. Dotted: floors, which are worked out on the same items. {scored.units.population_note}"
     )
     return Figure(
         breakdown.name, title, about, breakdown, lambda: _draw_ordered_groups(breakdown.data, measures, grouping, marks)
@@ -177,7 +177,7 @@ def _draw_ordered_groups(data: pd.DataFrame, measures: Mapping[str, str], groupi
         axes.set_xticks(range(len(groups)), [f"{_wrap_group_name(group)}\nn={sizes[group]:,}" for group in groups])
         axes.tick_params(axis="x", labelsize=style.TINY)
         axes.set_ylim(-2, 102)
-        axes.set_xlabel(style.drawable_name(grouping))
+        axes.set_xlabel(style.make_name_drawable(grouping))
     panels[0].set_ylabel("per cent")
     labels = style.unique_labels(systems)
     style.draw_legend(canvas, [style.make_marker_legend_entry(labels[system], **marks[system]) for system in systems])
@@ -186,7 +186,7 @@ def _draw_ordered_groups(data: pd.DataFrame, measures: Mapping[str, str], groupi
 
 def _wrap_group_name(name: str) -> str:
     """Wrap a group's name onto two lines: where there are several, one is too long."""
-    words = style.shorten(name, 22).split()
+    words = style.shorten_drawn_name(name, 22).split()
     return " ".join(words[:-1]) + "\n" + words[-1] if len(words) > 1 else " ".join(words)
 
 
@@ -238,7 +238,7 @@ _MAX_SYSTEMS = 12
 """Systems of a figure by group."""
 
 
-def system_pair_figure(scored: ScoredBoard, marks: Marks) -> Figure | None:
+def paired_measures_by_system_figure(scored: ScoredBoard, marks: Marks) -> Figure | None:
     """Draw both measures of every system that was asked, with their intervals; None if the suite lacks them."""
     measures = _paired_measures(scored)
     rows = [
@@ -255,9 +255,9 @@ def system_pair_figure(scored: ScoredBoard, marks: Marks) -> Figure | None:
         return None
     names = [measure.name for measure in measures]
     numbers = make_table(
-        f"{scored.board.stem}-beside",
+        f"{scored.board.table_name_prefix}-beside",
         f"{scored.board.title}: {' and '.join(measure.heading for measure in measures)}",
-        f"Percentages. {scored.units.population}",
+        f"Percentages. {scored.units.population_note}",
         pd.DataFrame(rows),
         ["system", "kind", *(f"{name}{end}" for name in names for end in ("", "_low", "_high"))],
         headings=measure_headings(measures),
@@ -266,13 +266,17 @@ def system_pair_figure(scored: ScoredBoard, marks: Marks) -> Figure | None:
     about = (
         f"{measures[0].heading.capitalize()} (left) and {measures[1].heading} (right) in per cent, with {LEVEL} % "
         f"intervals. {' '.join(f'{measure.heading.capitalize()}: {measure.definition}' for measure in measures)} "
-        f"{scored.units.population}"
+        f"{scored.units.population_note}"
     )
     title = _title_highest_and_lowest(numbers.data, measures, scored.units.clusters)
-    return Figure(numbers.name, title, about, numbers, lambda: _draw_systems(numbers.data, measures, marks))
+    return Figure(
+        numbers.name, title, about, numbers, lambda: _draw_paired_measures_by_system(numbers.data, measures, marks)
+    )
 
 
-def group_pair_figure(scored: ScoredBoard, grouping: str, breakdown: Table, marks: Marks) -> Figure | None:
+def paired_measures_by_group_figure(
+    scored: ScoredBoard, grouping: str, breakdown: Table, marks: Marks
+) -> Figure | None:
     """Draw both measures in each group of items, of the table of a breakdown; None if the suite lacks them."""
     measures = _paired_measures(scored)
     names = [row.label for row in scored.system_rows if row.kind == "system"] or [
@@ -284,10 +288,13 @@ def group_pair_figure(scored: ScoredBoard, grouping: str, breakdown: Table, mark
     omission = f" Of {len(names)} systems the first {_MAX_SYSTEMS}." if len(names) > _MAX_SYSTEMS else ""
     about = (
         f"{measures[0].heading.capitalize()} (left) and {measures[1].heading} (right) in per cent by {grouping}, with "
-        f"{LEVEL} % intervals; n is how many {scored.units.clusters} a group has.{omission} {scored.units.population}"
+        f"{LEVEL} % intervals; n is how many {scored.units.clusters} a group has.{omission} "
+        f"{scored.units.population_note}"
     )
     title = _describe_worst_group(data, measures[1], grouping, scored.board.title)
-    return Figure(breakdown.name, title, about, breakdown, lambda: _draw_groups(data, measures, marks))
+    return Figure(
+        breakdown.name, title, about, breakdown, lambda: _draw_paired_measures_by_group(data, measures, marks)
+    )
 
 
 def _paired_measures(scored: ScoredBoard) -> list[Measure]:
@@ -330,13 +337,13 @@ def _format_percent(value: float) -> str:
     return f"{value:.0f} %"
 
 
-def _draw_systems(data: pd.DataFrame, measures: Sequence[Measure], marks: Marks) -> Canvas:
+def _draw_paired_measures_by_system(data: pd.DataFrame, measures: Sequence[Measure], marks: Marks) -> Canvas:
     canvas = style.make_canvas(style.WIDTH, _AROUND - 0.4 + _WIDE_ROW * len(data))
     panels = canvas.subplots(1, 2, sharey=True)
     labels = style.unique_labels(data["system"], 26)
     for axes, measure in zip(panels, measures, strict=True):
         for index, row in enumerate(data.to_dict("records")):
-            _draw_figure_with_interval(axes, row, measure.name, index, marks[row["system"]])
+            _draw_measure_with_interval(axes, row, measure.name, index, marks[row["system"]])
             value = "-" if isnan(row[measure.name]) else f"{row[measure.name]:.0f}"
             axes.annotate(value, (1.02, index), xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center")
         _format_percent_axes(axes, measure)
@@ -345,7 +352,7 @@ def _draw_systems(data: pd.DataFrame, measures: Sequence[Measure], marks: Marks)
     return canvas
 
 
-def _draw_groups(data: pd.DataFrame, measures: Sequence[Measure], marks: Marks) -> Canvas:
+def _draw_paired_measures_by_group(data: pd.DataFrame, measures: Sequence[Measure], marks: Marks) -> Canvas:
     groups, systems = list(dict.fromkeys(data["group"])), list(dict.fromkeys(data["system"]))
     tall = max(_WIDE_ROW, _CLOSE * len(systems) + 0.08)
     canvas = style.make_canvas(style.WIDTH, _AROUND + tall * len(groups))
@@ -354,32 +361,36 @@ def _draw_groups(data: pd.DataFrame, measures: Sequence[Measure], marks: Marks) 
         for number, system in enumerate(systems):
             for row in data[data["system"] == system].to_dict("records"):
                 offset = (number - (len(systems) - 1) / 2) * _CLOSE / tall
-                _draw_figure_with_interval(axes, row, measure.name, groups.index(row["group"]) + offset, marks[system])
+                _draw_measure_with_interval(axes, row, measure.name, groups.index(row["group"]) + offset, marks[system])
         for index in range(1, len(groups)):
             axes.axhline(index - 0.5, color=style.FAINT, linewidth=0.3, zorder=0)
         _format_percent_axes(axes, measure)
     sizes = {group: int(data.loc[data["group"] == group, "policies"].max()) for group in groups}
-    panels[0].set_yticks(range(len(groups)), [f"{style.shorten(group, 22)}  n={sizes[group]}" for group in groups])
+    panels[0].set_yticks(
+        range(len(groups)), [f"{style.shorten_drawn_name(group, 22)}  n={sizes[group]}" for group in groups]
+    )
     panels[0].set_ylim(len(groups) - 0.5, -0.5)
     names = style.unique_labels(systems)
     style.draw_legend(canvas, [style.make_marker_legend_entry(names[system], **marks[system]) for system in systems])
     return canvas
 
 
-def _draw_figure_with_interval(
-    axes: Axes, row: dict[Any, Any], name: str, position: float, look: dict[str, Any]
+def _draw_measure_with_interval(
+    axes: Axes, row: dict[Any, Any], measure_name: str, position: float, look: dict[str, Any]
 ) -> None:
     """Draw a system's figure with its interval; nothing where there is none."""
-    if isnan(row[name]):
+    if isnan(row[measure_name]):
         return
-    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    low, high = row[f"{measure_name}_low"], row[f"{measure_name}_high"]
     if not isnan(low):
         axes.plot([low, high], [position, position], color=look["color"], linewidth=1.2, zorder=2)
-    axes.plot([row[name]], [position], **look, linestyle="none", markersize=5, markeredgecolor="white", zorder=3)
+    axes.plot(
+        [row[measure_name]], [position], **look, linestyle="none", markersize=5, markeredgecolor="white", zorder=3
+    )
 
 
 def _format_percent_axes(axes: Axes, measure: Measure) -> None:
-    axes.set_title(style.shorten(measure.heading, 40))
+    axes.set_title(style.shorten_drawn_name(measure.heading, 40))
     axes.set_xlim(-2, 102)
     axes.set_xlabel("per cent", fontsize=style.SMALL)
     axes.tick_params(axis="y", length=0)

@@ -28,7 +28,7 @@ from genaipa_suites.privacyglue import (
     PrivacyGLUE,
     Spread,
     category_shares,
-    classify_agreement,
+    classify_agreement_by_example,
     compare_row,
     compute_means,
     published_encoders,
@@ -63,9 +63,15 @@ def make_chapter(sources: Sequence[Source], scored_boards: Sequence[ScoredBoard]
     for view in collect_views(sources, scored_boards):
         compared = compare_pairs_of_systems(view)
         agreement = agreement_table(compared, view)
-        fourteen = rows_table(view)
+        fourteen = glue_rows_table(view)
         first += [fourteen.name] if fourteen else []
-        tables += [fourteen, means_table(view), significance_table(view), agreement, examples_table(compared, view)]
+        tables += [
+            fourteen,
+            means_table(view),
+            significance_table(view),
+            agreement,
+            disputed_examples_table(compared, view),
+        ]
         figures.append(_agreement_figure(agreement))
     if not nonempty_tables(*tables):
         return None
@@ -104,7 +110,10 @@ def _draw_agreement(agreement: Table) -> Canvas:
     widest = max(1.0, float(data[["only_a", "only_b"]].max().max()))
     for axes, (first, second) in zip(panels.flat, pairs, strict=False):
         pair_data = data[(data["a"] == first) & (data["b"] == second)].set_index("task")
-        heads = (f"only {style.shorten(first, _NAME)} \u2192", f"\u2190 only {style.shorten(second, _NAME)}")
+        heads = (
+            f"only {style.shorten_drawn_name(first, _NAME)} \u2192",
+            f"\u2190 only {style.shorten_drawn_name(second, _NAME)}",
+        )
         axes.set_title("\n".join(heads), fontsize=style.SMALL)
         for index, task in enumerate(tasks):
             if task not in pair_data.index:
@@ -128,7 +137,7 @@ def _draw_agreement(agreement: Table) -> Canvas:
         axes.set_xlim(-1.4 * widest, 1.4 * widest)
         axes.xaxis.set_major_formatter(lambda value, _: f"{abs(value):g}")
         axes.tick_params(axis="y", length=0)
-    for axes in style.lowest_used_axes(panels, len(pairs)):
+    for axes in style.remove_unused_and_list_lowest_axes(panels, len(pairs)):
         axes.set_xlabel("per cent of examples")
         axes.tick_params(axis="x", labelbottom=True)
     return canvas
@@ -146,7 +155,7 @@ PAIRS = {
 }
 
 
-def rows_table(view: View) -> Table:
+def glue_rows_table(view: View) -> Table:
     """Return the fourteen rows, a column for each system, with floors, ceilings and the paper's encoders."""
     standings = [*view.standings, *view.references]
     lines = []
@@ -155,7 +164,7 @@ def rows_table(view: View) -> Table:
         if not spreads:
             continue
         line: dict[str, Any] = {"task": _task_titles()[row.task], "metric": METRICS[row.metric]}
-        line |= {system: _format_spread(standing) for system, standing in spreads.items()}
+        line |= {system: _format_mean_and_deviation(standing) for system, standing in spreads.items()}
         for system, standing in spreads.items():
             line |= {
                 f"{system}_mean": standing.mean,
@@ -163,17 +172,20 @@ def rows_table(view: View) -> Table:
                 f"{system}_sample_sd": standing.sample,
             }
             line[f"{system}_repetitions"] = standing.number
-        for encoder in published_encoders() if view.whole else ():
+        for encoder in published_encoders() if view.is_whole_published_test_split else ():
             line[_paper_name(encoder.system)] = f"{encoder.values[row.name]:.1f} ± {encoder.deviations[row.name]:.1f}"
         lines.append(line)
     names = [standing.system for standing in standings]
-    published = [_paper_name(encoder.system) for encoder in published_encoders()] if view.whole else []
+    published = (
+        [_paper_name(encoder.system) for encoder in published_encoders()] if view.is_whole_published_test_split else []
+    )
     aside = [f"{name}_{statistic}" for name in names for statistic in ("mean", "sd", "sample_sd", "repetitions")]
     return make_table(
-        f"{view.stem}-rows",
+        f"{view.table_name_prefix}-rows",
         f"{view.title}: the rows",
         "Percentages: the mean over repetitions and, of several, ± the population's standard deviation, as in the "
-        f"paper. Each row is a measure of the task's suite{_describe_absent_tasks(view)}.{_describe_sources(view)} "
+        "paper. Each row is a measure of the task's "
+        f"suite{_describe_absent_tasks(view)}.{_describe_extra_columns(view)} "
         "The tagging tasks of encoders are scored on their word pieces, those of systems on the words of the data. "
         "The sample's standard deviation is in CSV and JSON.",
         pd.DataFrame(lines),
@@ -191,7 +203,7 @@ def _paper_name(system: str) -> str:
     return f"{system} (paper)"
 
 
-def _format_spread(row_spread: Spread) -> str:
+def _format_mean_and_deviation(row_spread: Spread) -> str:
     if row_spread.mean != row_spread.mean:
         return ""
     return f"{row_spread.mean:.1f} ± {row_spread.population:.1f}" if row_spread.number > 1 else f"{row_spread.mean:.1f}"
@@ -204,11 +216,11 @@ def _describe_absent_tasks(view: View) -> str:
     return f"; not asked: {', '.join(absent)}" if absent else ""
 
 
-def _describe_sources(view: View) -> str:
+def _describe_extra_columns(view: View) -> str:
     text = ""
     if view.references:
         text += " `floors` and `ceilings` are the best of each suite in a row, worked out on the same items."
-    if view.whole:
+    if view.is_whole_published_test_split:
         text += " (paper): PrivacyGLUE's encoders, fine-tuned, mean of ten seeds (Table A3)."
     return text
 
@@ -226,14 +238,14 @@ def means_table(view: View) -> Table:
                 spreads = compute_means({row: row_spread.population for row, row_spread in chosen.items()})
                 repeated = all(row_spread.number > 1 for row_spread in chosen.values())
                 lines.append(_means_row(standing.system, standing.kind, figures, spreads if repeated else None))
-        for encoder in published_encoders() if view.whole else ():
+        for encoder in published_encoders() if view.is_whole_published_test_split else ():
             deviations = compute_means({row: encoder.deviations[row.name] for row in row_set})
             lines.append(
                 _means_row(_paper_name(encoder.system), "published", encoder.compute_means(row_set), deviations)
             )
     spread = [f"sd_{name}" for name in ("arithmetic", "geometric", "harmonic")]
     return make_table(
-        f"{view.stem}-means",
+        f"{view.table_name_prefix}-means",
         f"{view.title}: means of rows",
         "Percentages, means of the rows above. Only that over all 14 rows is PrivacyGLUE's own figure. Systems that "
         "were asked have none of PI-Extract and PolicyIE-B in theirs, which score words here and word pieces there; "
@@ -252,10 +264,14 @@ def _means_row(system: str, kind: str, row_means: Means, deviations: Means | Non
     line: dict[str, Any] = {"figure": row_means.name, "system": system, "kind": kind}
     line |= {name: getattr(row_means, name) for name in names}
     line |= {f"sd_{name}": getattr(deviations, name) if deviations else float("nan") for name in names}
-    return {**line, "rows": "all" if row_means.whole else _describe_rows(row_means.rows), "note": row_means.note}
+    return {
+        **line,
+        "rows": "all" if row_means.covers_all_rows else _describe_glue_rows(row_means.rows),
+        "note": row_means.note,
+    }
 
 
-def _describe_rows(glue_rows: Iterable[GlueRow]) -> str:
+def _describe_glue_rows(glue_rows: Iterable[GlueRow]) -> str:
     """Describe rows, both of a task by its title alone."""
     metrics: dict[str, list[str]] = {}
     for row in glue_rows:
@@ -296,7 +312,7 @@ def significance_table(view: View) -> Table:
             }
         )
     return make_table(
-        f"{view.stem}-tests",
+        f"{view.table_name_prefix}-tests",
         f"{view.title}: is the best system better than every other?",
         "One-sided Mann-Whitney test over repetitions, of the best system of a row against each other one; the "
         "largest p is shown. Stars (* .05, ** .01, *** .001) as in the paper: only where every other system "
@@ -310,10 +326,10 @@ def significance_table(view: View) -> Table:
     )
 
 
-def _describe_significance(smallest: float, mark: str) -> str:
-    if smallest > 0.05:  # noqa: PLR2004 - the paper's first level
+def _describe_significance(smallest_p: float, stars: str) -> str:
+    if smallest_p > 0.05:  # noqa: PLR2004 - the paper's first level
         return "undecided: too few repetitions for any level"
-    return "every other is beaten" if mark else "undecided"
+    return "every other is beaten" if stars else "undecided"
 
 
 def compare_pairs_of_systems(
@@ -321,10 +337,10 @@ def compare_pairs_of_systems(
 ) -> list[tuple[Standing, Standing, GlueTask, tuple[str, ...], list[PairCategory]]]:
     """Pair systems, and categorize for each task that both have their common examples."""
     comparisons = []
-    chosen = [standing for standing in view.standings if standing.tasks]
+    chosen = [standing for standing in view.standings if standing.tasks_with_examples]
     pairs = combinations(chosen, 2) if len(chosen) <= _MAX_ALL_PAIRS else ((chosen[0], rival) for rival in chosen[1:])
     for first, second in pairs:
-        for task in (standing for standing in first.tasks if standing in second.tasks):
+        for task in (standing for standing in first.tasks_with_examples if standing in second.tasks_with_examples):
             first_examples, second_examples = first.examples(task.name), second.examples(task.name)
             second_keys = {*second_examples.keys}
             keys = tuple(key for key in first_examples.keys if key in second_keys)
@@ -335,7 +351,9 @@ def compare_pairs_of_systems(
                         second,
                         task,
                         keys,
-                        classify_agreement(first_examples.select(keys), second_examples.select(keys)),
+                        classify_agreement_by_example(
+                            first_examples.right_by_repetition(keys), second_examples.right_by_repetition(keys)
+                        ),
                     )
                 )
     return comparisons
@@ -350,7 +368,7 @@ def agreement_table(
         line: dict[str, Any] = {"a": first.system, "b": second.system, "task": task.title, "examples": len(keys)}
         lines.append(line | {PAIRS[pair]: 100 * share for pair, share in category_shares(categories).items()})
     return make_table(
-        f"{view.stem}-agreement",
+        f"{view.table_name_prefix}-agreement",
         f"{view.title}: pairs of systems",
         "Per cent of the examples that both systems have: both right, only A, only B, neither. Right means right in "
         "full: the label, all labels, all spans of a layer of a sentence, word for word one of the answers, a pair of "
@@ -363,7 +381,7 @@ def agreement_table(
     )
 
 
-def examples_table(
+def disputed_examples_table(
     comparisons: Sequence[tuple[Standing, Standing, GlueTask, tuple[str, ...], list[PairCategory]]], view: View
 ) -> Table:
     """Return the first examples that only one of both has right."""
@@ -377,12 +395,12 @@ def examples_table(
                     "b": second.system,
                     "task": task.title,
                     "right": (first if pair is PairCategory.FIRST else second).system,
-                    "example": first.examples(task.name).name(key),
+                    "example": first.examples(task.name).name_of_example(key),
                 }
                 for key in pair_keys[:_MAX_EXAMPLES]
             ]
     return make_table(
-        f"{view.stem}-examples",
+        f"{view.table_name_prefix}-examples",
         f"{view.title}: examples that one system alone has right",
         f"The first {_MAX_EXAMPLES} of each kind in the order of the data, by their items, which the desk shows. "
         "Texts of the data sets are not repeated here, since they may not be passed on.",

@@ -47,12 +47,12 @@ class ComparedExamples:
     def _positions_by_key(self) -> dict[str, int]:
         return {key: index for index, key in enumerate(self.keys)}
 
-    def select(self, keys: Sequence[str]) -> list[list[bool]]:
+    def right_by_repetition(self, keys: Sequence[str]) -> list[list[bool]]:
         """Return whether each of these examples is right, by repetition, in this order."""
         chosen = [self._positions_by_key[key] for key in keys]
         return [[repetition[index] for index in chosen] for repetition in self.right]
 
-    def name(self, key: str) -> str:
+    def name_of_example(self, key: str) -> str:
         """Return the name of an example."""
         return self.names[self._positions_by_key[key]]
 
@@ -87,7 +87,7 @@ class Standing:
         )
 
     @property
-    def tasks(self) -> list[GlueTask]:
+    def tasks_with_examples(self) -> list[GlueTask]:
         """Its tasks whose examples are known one by one."""
         return [task for task in TASKS if task.name in self.results]
 
@@ -115,7 +115,7 @@ class View:
     """Floors and ceilings of the suites, each joined to one."""
 
     @property
-    def whole(self) -> bool:
+    def is_whole_published_test_split(self) -> bool:
         """Whether the printed figures are of the same items."""
         return self.split == TEST and self.limit is None and not self.has_own_files
 
@@ -127,7 +127,7 @@ class View:
         return f"PrivacyGLUE, {self.split}{own_text}{sample}"
 
     @property
-    def stem(self) -> str:
+    def table_name_prefix(self) -> str:
         """Beginning of the names of its tables."""
         own_part = "own" if self.has_own_files else ""
         return "-".join(filter(None, (GLUE, self.split, own_part, str(self.limit or ""))))
@@ -146,7 +146,7 @@ def collect_views(sources: Sequence[Source], scored_boards: Sequence[ScoredBoard
     for split, limit, has_own in sorted(
         view_keys, key=lambda scored: (scored[0] != TEST, scored[1] or -math.inf, scored[2])
     ):
-        view_boards = _choose_boards(scored_boards, split, limit, has_own=has_own)
+        view_boards = _choose_boards(scored_boards, split, limit, has_own_files=has_own)
         views_found.append(
             View(
                 split,
@@ -160,7 +160,7 @@ def collect_views(sources: Sequence[Source], scored_boards: Sequence[ScoredBoard
 
 
 def _choose_boards(
-    scored_boards: Sequence[ScoredBoard], split: str, limit: int | None, *, has_own: bool
+    scored_boards: Sequence[ScoredBoard], split: str, limit: int | None, *, has_own_files: bool
 ) -> list[ScoredBoard]:
     """Choose the board of each suite that a view is made of: of several that of most results, to have equal items."""
     chosen: dict[str, ScoredBoard] = {}
@@ -170,9 +170,9 @@ def _choose_boards(
     ]
     fitting = [scored for scored in fitting if scored.board.name in suites and not scored.board.plan.probe]
     for scored in sorted(
-        fitting, key=lambda scored: (has_own and not scored.board.has_own_files, -len(scored.board.results))
+        fitting, key=lambda scored: (has_own_files and not scored.board.has_own_files, -len(scored.board.results))
     ):
-        if has_own or not scored.board.has_own_files:
+        if has_own_files or not scored.board.has_own_files:
             choice = chosen.setdefault(scored.board.name, scored)
             if choice is not scored and choice.board.has_own_files == scored.board.has_own_files:
                 scored.problems.append(
@@ -188,7 +188,9 @@ def _make_standings(scored_boards: Sequence[ScoredBoard]) -> list[Standing]:
         for result in scored.board.results:
             if result.outcomes:
                 results_by_way[result.system, result.plan, result.sampling].append(result)
-    repeated = {key: results for key, results in results_by_way.items() if not results[0].baseline or len(results) > 1}
+    repeated = {
+        key: results for key, results in results_by_way.items() if not results[0].baseline_kind or len(results) > 1
+    }
     standings = [_make_standing(results) for results in (repeated or results_by_way).values()]
     names = [standing.system for standing in standings]
     named = [
@@ -226,7 +228,7 @@ def _make_standing(system_results: Sequence[Result]) -> Standing:
             if name in measures:
                 samples[row] = tuple(measures[name].compute(outcomes) for outcomes in _split_repetitions(result))
                 results[task.name] = result
-    kind = "baseline" if system_results[0].baseline else "system"
+    kind = "baseline" if system_results[0].baseline_kind else "system"
     return Standing(system_results[0].system, kind, system_results[0].asking_text, samples, results)
 
 

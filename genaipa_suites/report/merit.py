@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genaipa.stats import counts as row_figures
-from genaipa.stats.counts import LEAST_CLUSTERS, Part, estimate_figure, subtract_figures
+from genaipa.stats.counts import LEAST_CLUSTERS, Part, estimate_count_statistic, subtract_count_statistics
 from genaipa_suites.measure import f1, macro_f1, micro_f1, precision, ratio, recall
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Units:
         self.policies = sum(bool(cluster) for cluster, _ in numbers)
 
     @property
-    def population(self) -> str:
+    def population_note(self) -> str:
         """A sentence on the population that intervals speak for."""
         alone = self.number - self.policies
         if self.number < LEAST_CLUSTERS:
@@ -107,7 +107,7 @@ class Counts:
         self._counts: dict[Measure, Floats] = {}
         self._whole: dict[Measure, Merit] = {}
 
-    def measure_counts(self, measure: Measure) -> Floats:
+    def counts_by_outcome(self, measure: Measure) -> Floats:
         """Return a row of counts for each outcome."""
         # Not by its name: measures of parts of items share one.
         if measure not in self._counts:
@@ -126,10 +126,10 @@ class Counts:
     def _compute_merit(self, measure: Measure, chosen: Mask) -> Merit:
         if not chosen.any():
             return Merit()
-        figure = estimate_figure(
-            self._sum_counts(measure, chosen),
+        figure = estimate_count_statistic(
+            self._sum_counts_by_unit_and_repetition(measure, chosen),
             self._count_by_unit(chosen),
-            _choose_row_figures(measure),
+            _choose_figure_function(measure),
             _PARTS.get(measure.value),
         )
         return Merit(*figure, *self._count_items_and_clusters(chosen))
@@ -142,11 +142,11 @@ class Counts:
         )
         if not own_shared.any():
             return Merit()
-        difference = subtract_figures(
-            self._sum_counts(measure, own_shared),
-            other._sum_counts(measure, other_shared),
+        difference = subtract_count_statistics(
+            self._sum_counts_by_unit_and_repetition(measure, own_shared),
+            other._sum_counts_by_unit_and_repetition(measure, other_shared),
             self._count_by_unit(own_shared),
-            _choose_row_figures(measure),
+            _choose_figure_function(measure),
             _PARTS.get(measure.value),
         )
         return Merit(*difference[:3], nan, *self._count_items_and_clusters(own_shared), difference[3:])
@@ -162,18 +162,18 @@ class Counts:
         } - {""}
         return len(set(self.ids[chosen])), len(clusters)
 
-    def _sum_counts(self, measure: Measure, chosen: Mask) -> Floats:
+    def _sum_counts_by_unit_and_repetition(self, measure: Measure, chosen: Mask) -> Floats:
         """Sum counts by unit and repetition; a repetition without any of these outcomes is left out."""
-        counts = self.measure_counts(measure)
+        counts = self.counts_by_outcome(measure)
         sums = np.zeros((self._units.number, self._repetitions, counts.shape[1]))
         np.add.at(sums, (self._unit[chosen], self._repetition[chosen]), counts[chosen])
         return sums[:, np.unique(self._repetition[chosen])]
 
 
-def _choose_row_figures(measure: Measure) -> Callable[[Floats], Floats]:
+def _choose_figure_function(measure: Measure) -> Callable[[Floats], Floats]:
     """Return what makes figures of rows of counts; the functions that most measures have take all rows at once."""
     if measure.value in _PARTS:
-        return partial(row_figures.divide_held_by_all, part=_PARTS[measure.value])
+        return partial(row_figures.share_of_held_counts, part=_PARTS[measure.value])
     if measure.value in _ROWS:
         return _ROWS[measure.value]
     return lambda rows: np.array([measure.value(row) for row in rows.tolist()])

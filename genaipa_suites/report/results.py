@@ -13,7 +13,7 @@ import msgspec
 from genaipa.errors import GenaipaError
 from genaipa.systems.base import Sampling, Usage
 from genaipa.tasks.catalog import make_task
-from genaipa.words import number
+from genaipa.words import format_count
 from genaipa_suites.baseline import PREFIX
 from genaipa_suites.catalog import suites_of_task
 from genaipa_suites.data import read_published_rows
@@ -95,12 +95,12 @@ class Result:
     def figure_without_json_in_prose(self, measure: Measure) -> float:
         """Return the figure (0 to 1) if JSON among other words were unparsable."""
         fault = ParsedReply(fault=UNPARSABLE)
-        return self.figure(
+        return self.mean_figure_over_repetitions(
             measure,
             [replace(outcome, parsed=fault) if outcome.parsed.in_prose else outcome for outcome in self.outcomes],
         )
 
-    def figure(self, measure: Measure, selected: Sequence[Outcome] | None = None) -> float:
+    def mean_figure_over_repetitions(self, measure: Measure, selected: Sequence[Outcome] | None = None) -> float:
         """Return the mean over repetitions of each one's figure (0 to 1), as tables have it; a pooled one would differ.
 
         It is of all outcomes, or of those `selected`.
@@ -113,7 +113,7 @@ class Result:
         return sum(figures) / len(figures) if figures else float("nan")
 
     @property
-    def baseline(self) -> str:
+    def baseline_kind(self) -> str:
         """The kind of baseline that the system is; empty for a system that was asked."""
         kinds = {PREFIX + baseline.name: str(baseline.kind) for baseline in self.suite.baselines}
         return kinds.get(self.system, "")
@@ -121,11 +121,11 @@ class Result:
     @property
     def asking_text(self) -> str:
         """How it was asked, in words: shots, wording, sampling options, or a training; empty for a baseline."""
-        if self.baseline:
+        if self.baseline_kind:
             return ""
         if training := encoder.training_note(self.suite, self.system):
             return training
-        shots = number(self.plan.shots, "shot") if self.plan.shots else "zero-shot"
+        shots = format_count(self.plan.shots, "shot") if self.plan.shots else "zero-shot"
         plain = Sampling()
         options = {name: getattr(self.sampling, name) for name in Sampling.__struct_fields__}
         options_text = [f"{name} {value}" for name, value in options.items() if value != getattr(plain, name)]
@@ -170,7 +170,7 @@ class Board:
         return f"{self.suite.title}, {self.plan.split}{own_text}{items}{probe}{number_text}"
 
     @property
-    def stem(self) -> str:
+    def table_name_prefix(self) -> str:
         """Beginning of the names of its tables."""
         limit = str(self.plan.limit) if self.plan.limit else ""
         own_part = "own" if self.has_own_files else ""
@@ -190,14 +190,14 @@ def make_boards(results: Iterable[Result]) -> list[Board]:
         return suite_index, board.name, board.plan.probe, -len(board.suite.material.items), board.plan.split
 
     unnumbered = (
-        Board(tuple(sorted(board_results, key=lambda result: (bool(result.baseline), result.system))))
+        Board(tuple(sorted(board_results, key=lambda result: (bool(result.baseline_kind), result.system))))
         for board_results in results_by_items.values()
     )
     counts: Counter[str] = Counter()
     numbered = []
     for board in sorted(unnumbered, key=sort_key):
-        counts[board.stem] += 1
-        numbered.append(replace(board, number=counts[board.stem]))
+        counts[board.table_name_prefix] += 1
+        numbered.append(replace(board, number=counts[board.table_name_prefix]))
     return numbered
 
 
@@ -255,7 +255,7 @@ def _read_run(workspace: Workspace, source: Source, problems: list[str]) -> list
     return [
         Result(
             system,
-            suite.stem,
+            suite.name_in_files,
             suite,
             suite.plan,
             sampling,
@@ -358,8 +358,14 @@ class ScoredBoard:
 
     def _make_row(self, result: Result) -> Row:
         kind: RowKind = "system"
-        if result.baseline:
-            kind = "floor" if result.baseline == "floor" else "ceiling" if result.baseline == "ceiling" else "baseline"
+        if result.baseline_kind:
+            kind = (
+                "floor"
+                if result.baseline_kind == "floor"
+                else "ceiling"
+                if result.baseline_kind == "ceiling"
+                else "baseline"
+            )
         abouts = {PREFIX + baseline.name: baseline.about for baseline in self.board.suite.baselines}
         description = result.asking_text or abouts.get(result.system, "")
         is_repeated = sum(baseline.system == result.system for baseline in self.board.results) > 1
@@ -382,7 +388,7 @@ class ScoredBoard:
         suite = self.board.suite
         try:
             reply: Callable[[Item], str] = baseline.make(suite)
-            outcomes = suite.link_outcomes(
+            outcomes = suite.add_facts_of_related_outcomes(
                 [Outcome(item, suite.parse_reply(item, reply(item))) for item in suite.material.items]
             )
         except GenaipaError as error:

@@ -86,10 +86,10 @@ def main_table(scored: ScoredBoard) -> Table:
     ]
     spread = " `±` is the population's standard deviation over repetitions." if repeated else ""
     return make_table(
-        scored.board.stem,
+        scored.board.table_name_prefix,
         scored.board.title,
         "Percentages; the table of column meanings defines each measure. "
-        f"{scored.units.population}{spread} {KINDS} {FAULTY} "
+        f"{scored.units.population_note}{spread} {KINDS} {FAULTY} "
         "Further intervals, tokens and costs are in CSV and JSON.",
         pd.DataFrame(rows),
         columns,
@@ -118,7 +118,7 @@ def further_measures_table(scored: ScoredBoard) -> Table:
     measured_rows = [row for row in scored.rows if row.counts or {*names} & {*row.figures}]
     rows = [_row_figures(row, scored) | {"system": row.label} for row in measured_rows]
     return make_table(
-        f"{scored.board.stem}-further",
+        f"{scored.board.table_name_prefix}-further",
         f"{scored.board.title}: further measures",
         "Percentages, of the same outcomes as above. Their intervals are in CSV and JSON.",
         pd.DataFrame(rows if names else []),
@@ -150,7 +150,7 @@ def _row_figures(row: Row, scored: ScoredBoard) -> dict[str, Any]:
     return figures
 
 
-def definitions_table(scored_boards: Sequence[ScoredBoard]) -> Table:
+def measure_definitions_table(scored_boards: Sequence[ScoredBoard]) -> Table:
     """Return the measures of all boards of a suite, each defined: a split or a probe may have some of its own."""
     measures = {measure.name: measure for scored in scored_boards for measure in scored.measures}.values()
     rows = [
@@ -198,10 +198,11 @@ def differences_table(scored: ScoredBoard, chosen: Sequence[tuple[Row, Row]], me
             merit = Merit() if not len(first.counts.ids) else first.counts.subtract(second.counts, measure)
             rows.append({"a": first.label, "b": second.label, **difference_columns(merit, measure)})
     return make_table(
-        f"{scored.board.stem}-pairs",
+        f"{scored.board.table_name_prefix}-pairs",
         f"{scored.board.title}: systems against each other",
         "A minus B in percentage points, on the items that both were asked, with the same "
-        f"{scored.units.clusters} drawn for both. {scored.units.population} They are those of one pair each, and not "
+        f"{scored.units.clusters} drawn for both. {scored.units.population_note} They are those of one pair "
+        "each, and not "
         "corrected for how many pairs there are.",
         pd.DataFrame(rows),
         ["a", "b", "measure", "items", *policies, "difference", "difference_low", "difference_high", "meaning"],
@@ -258,9 +259,9 @@ def _names_upper_range(name: str) -> bool:
     return bool(re.match(r"\s*(?:>|over|above|more)|.*\+\s*$", name, re.IGNORECASE))
 
 
-def breakdown_stem(scored: ScoredBoard, breakdown: str) -> str:
+def breakdown_table_name(scored: ScoredBoard, breakdown: str) -> str:
     """Return the name of a breakdown's table."""
-    return f"{scored.board.stem}-by-{re.sub(r'[^a-z0-9]+', '-', breakdown.lower())}"
+    return f"{scored.board.table_name_prefix}-by-{re.sub(r'[^a-z0-9]+', '-', breakdown.lower())}"
 
 
 def group_table(scored: ScoredBoard, grouping: str) -> Table:
@@ -305,9 +306,9 @@ def _breakdown_table(
         rows += _group_paper_rows(scored, breakdown, group)
     measures_by_name = {measure.name: measure for _, measures, _ in parts for measure in measures}
     return make_table(
-        breakdown_stem(scored, breakdown),
+        breakdown_table_name(scored, breakdown),
         f"{scored.board.title}: by {breakdown}",
-        f"Percentages. {sentences} {scored.units.population}",
+        f"Percentages. {sentences} {scored.units.population_note}",
         pd.DataFrame(rows),
         [*_ABOUT, *counted, *(column for name in measures_by_name for column in (name, f"{name}_low", f"{name}_high"))],
         headings={
@@ -340,7 +341,7 @@ def errors_table(scored: ScoredBoard) -> Table:
         kinds = {kind: counts[kind] for kind in suite.error_kinds}
         rows.append({"system": row.label, "kind": row.kind, **kinds, "all": sum(kinds.values())})
     return make_table(
-        f"{scored.board.stem}-errors",
+        f"{scored.board.table_name_prefix}-errors",
         f"{scored.board.title}: types of errors",
         f"Counts of errors over all items and repetitions. An item may have several. {suite.about_errors}".strip(),
         pd.DataFrame(rows),
@@ -368,7 +369,7 @@ def wordings_table(scored: ScoredBoard) -> Table:
         rows.append(columns)
     names = [f"wording_{wording}" for wording in WORDINGS]
     return make_table(
-        f"{scored.board.stem}-wordings",
+        f"{scored.board.table_name_prefix}-wordings",
         f"{scored.board.title}: wordings of the prompt",
         f"{main.heading} in per cent, in each of the prompt's wordings, and its population standard deviation over "
         "wordings, beside that over repetitions of one wording: the mean of them, blank where nothing was repeated.",
@@ -429,7 +430,9 @@ def memory_table(scored_boards: Sequence[ScoredBoard]) -> Table:
         for row in scored.system_rows if measure and scored.board.plan.probe == NO_CONTEXT else ():
             plain = _find_row_without_probe(row, _boards_without_probe(scored, scored_boards))
             if plain is not None and plain[1].counts and row.counts and measure:
-                known_clusters, other_clusters = _split_by_memory(row.counts.outcomes, scored.board.suite.item_measure)
+                known_clusters, other_clusters = _split_clusters_by_memory(
+                    row.counts.outcomes, scored.board.suite.item_measure
+                )
                 about = {"split": scored.board.plan.split, "system": row.label, "how": row.description}
                 rows.append(about | _memory_figures(plain[1].counts, measure, known_clusters, other_clusters))
     heading = measure.heading if measure else ""
@@ -440,7 +443,7 @@ def memory_table(scored_boards: Sequence[ScoredBoard]) -> Table:
         f"{suite.title}: {heading}, known by heart or not",
         f"{sentence}{heading.capitalize()}, in per cent of the plain run: among the {suite.clusters} that the system "
         "is right about without the text (--probe no-context, in at least half of its replies), and among the others. "
-        f"`of` is how many of them a figure is of. {scored_boards[0].units.population}",
+        f"`of` is how many of them a figure is of. {scored_boards[0].units.population_note}",
         pd.DataFrame(rows),
         ["split", "system", "how", *names],
         headings={
@@ -457,19 +460,19 @@ def _memory_sentence(row: Mapping[str, Any], heading: str, clusters: str) -> str
     """Describe a row of that table; empty where a side of it is of nothing."""
     if not row["known_of"] or not row["others_of"]:
         return ""
-    known_share, other_share = (_format_share(row, name) for name in ("known", "others"))
+    known_share, other_share = (_format_share_with_interval(row, name) for name in ("known", "others"))
     return (
         f"{row['system']}: {heading} in {known_share} of the {row['known_of']} {clusters} that it knows by heart, "
         f"and in {other_share} of the {row['others_of']} others. "
     )
 
 
-def _format_share(row: Mapping[str, Any], name: str) -> str:
+def _format_share_with_interval(row: Mapping[str, Any], name: str) -> str:
     low, high = (row[f"{name}_{end}"] for end in ("low", "high"))
     return f"{row[name]:.0f} %" + ("" if isnan(low) else f" ({low:.0f} to {high:.0f})")
 
 
-def _split_by_memory(outcomes: Iterable[Outcome], measure: Measure) -> tuple[set[str], set[str]]:
+def _split_clusters_by_memory(outcomes: Iterable[Outcome], measure: Measure) -> tuple[set[str], set[str]]:
     """Return the clusters that at least half of these replies are right about, and the others."""
     right = defaultdict[str, list[float]](list)
     for outcome in outcomes:
@@ -484,7 +487,7 @@ def _memory_figures(
     """Return the figure among the known clusters and among the others, and of how many of these it is."""
     figures: dict[str, float] = {}
     clusters = np.array([outcome.item.cluster for outcome in counts.outcomes], object)
-    is_counted = counts.measure_counts(measure)[:, 1] > 0
+    is_counted = counts.counts_by_outcome(measure)[:, 1] > 0
     for name, side_clusters in (("known", known_clusters), ("others", other_clusters)):
         chosen = np.array([cluster in side_clusters for cluster in clusters], bool)
         ends = percent_columns(counts.merit(measure, chosen), name)

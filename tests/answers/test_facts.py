@@ -9,7 +9,7 @@ import pytest
 from running import carry_out, make_workspace, spec, write
 
 from genaipa.answers import fact
-from genaipa.answers.gather import gather_scored_study
+from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.archive import pack, unpack
 from genaipa.errors import DataError
 from genaipa.runs.selection import select_sources
@@ -36,7 +36,7 @@ class Shouting(Fact):
         self.read_replies.append(record.reply)
         return {"exclamations": record.reply.count("!"), "loudest": max(record.reply.split(), key=str.isupper)}
 
-    def basis(self, run, record):
+    def cache_key(self, run, record):
         return ""
 
     def redact(self, row):
@@ -65,7 +65,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
 def gathered(place: Path | str = ".") -> Study:
     """Return the runs of a workspace, gathered."""
     here = find_workspace(Path(place))
-    return gather_scored_study(here, select_sources(here, ()))
+    return gather_study_with_stored_scores(here, select_sources(here, ()))
 
 
 def make_run(license: str = "CC0", default: str = "See section 1! HELP!") -> None:  # noqa: A002 - as files call it
@@ -83,13 +83,13 @@ def test_a_packages_fact_is_a_column_and_equal_answers_are_read_once(install: Ca
     """What is read is by answer, beside the core's own facts; the digest and the basis tell equal answers."""
     install("shouting", SHOUTING, shouting="shouting:Shouting")
     make_run()
-    frame = gathered().join_facts()
+    frame = gathered().make_tidy_table()
     assert frame["exclamations"].tolist() == [2.0] * 4
     assert set(frame["loudest"]) == {"HELP!"}
     assert (frame["claims_silence"] == "no").all()
     (shouting,) = (each for each in fact.facts() if each.name == "shouting")
     reader = fact.FactReader(fact.RunInputs(None), {}, [shouting])
-    record = next(gathered().sources[0].folder.read_summed_entries(fact_record()))[1]
+    record = next(gathered().sources[0].folder.read_verified_answers_as(fact_record()))[1]
     shouting.read_replies.clear()
     assert reader.row(record) == reader.row(record)
     assert len(shouting.read_replies) == 1
@@ -109,10 +109,10 @@ def test_a_pack_keeps_what_a_fact_lets_go_of(install: Callable[..., None], tmp_p
     whole = gathered()
     pack(find_workspace(), whole.sources, tmp_path / "study.zip")
     unpack(tmp_path / "study.zip", tmp_path / "there")
-    frame = gathered(tmp_path / "there").join_facts()
+    frame = gathered(tmp_path / "there").make_tidy_table()
     assert frame["exclamations"].tolist() == [2.0] * 4
     assert set(frame["loudest"]) == {""}, "a word of the reply was not to be passed on"
-    assert frame["claims_silence"].tolist() == whole.join_facts()["claims_silence"].tolist()
+    assert frame["claims_silence"].tolist() == whole.make_tidy_table()["claims_silence"].tolist()
 
 
 def test_a_fact_that_cant_be_used_is_a_sentence(install: Callable[..., None]) -> None:
@@ -121,7 +121,7 @@ def test_a_fact_that_cant_be_used_is_a_sentence(install: Callable[..., None]) ->
     install("thief", SHOUTING.replace("exclamations", "silent"), shouting="thief:Shouting", gone="thief:Gone")
     make_run()
     study = gathered()
-    assert set(study.join_facts()["claims_silence"]) == {"no"}
+    assert set(study.make_tidy_table()["claims_silence"]) == {"no"}
     problems = "\n".join(study.problems)
     assert "The fact broken is left out: broken:Broken can't be loaded (RuntimeError: no luck)." in problems
     assert "The fact gone is left out: thief:Gone can't be loaded (AttributeError:" in problems

@@ -36,7 +36,7 @@ def test_an_average_of_a_fact_is_over_answers() -> None:
     """An answer with three scores is one answer; over the table it would count three times."""
     study = study_of_scores(3, 1, 0, 1)
     assert study.rows_once_per_answer("spending")["seconds"].mean() == 1.5
-    assert study.join_facts()["seconds"].mean() == pytest.approx((3 * 0 + 1 + 2 + 3) / 6)
+    assert study.make_tidy_table()["seconds"].mean() == pytest.approx((3 * 0 + 1 + 2 + 3) / 6)
     assert study.rows_once_per_answer()["counted"].tolist() == [True, True, False, True]
     assert "seconds" not in study.table, "no fact widens the table"
     assert study.table["row"].tolist() == [0, 0, 0, 1, 2, 3]

@@ -21,15 +21,15 @@ from pages import desk_here
 from running import TEXT, answers, carry_out, dated, make_workspace, spec, texts_below, write
 from stores import GOOD, POOR, opened, score
 
-from genaipa.archive import PACK, read_pack, unpack
+from genaipa.archive import PACK, read_checked_pack, unpack
 from genaipa.archive.contents import FORMAT, is_inert_page, may_pack_hold_file
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.stamps import now
-from genaipa.files.text import digest
+from genaipa.files.text import sha256_of
 from genaipa.policies.document import load_document
 from genaipa.questions.points import Point, make_ticks
 from genaipa.runs.permission import is_redistributable
-from genaipa.scoring.events import Event, Objection, new_id
+from genaipa.scoring.events import Event, Objection, new_event_id
 from genaipa.scoring.objections import make_correction
 from tests.conftest import forget_personal_settings
 
@@ -73,8 +73,8 @@ def make_study(license_: str, *, scored: bool = True) -> None:
         score("bo", digests[0], POOR),
     ]
     right = make_correction(load_document("acme"), SENTENCE, silent="no", answer="Never.", why="It says so.")
-    wrong = Objection("acme", digest(TEXT), "policy", "Q2", right)
-    given.append(Event(new_id(), now(), "objection", "bo", digests[1], annotation=wrong))
+    wrong = Objection("acme", sha256_of(TEXT), "policy", "Q2", right)
+    given.append(Event(new_event_id(), now(), "objection", "bo", digests[1], annotation=wrong))
     with opened("sqlite:///scores.db") as store:
         store.append(given if scored else [])
 
@@ -336,31 +336,31 @@ def test_what_is_no_pack_is_refused_in_a_sentence(tmp_path: Path) -> None:
     plain = tmp_path / "plain.zip"
     plain.write_text("no archive")
     with pytest.raises(DataError, match="is not a file"):
-        read_pack(Path("/dev/zero"))
+        read_checked_pack(Path("/dev/zero"))
     with pytest.raises(DataError, match="can't be read as a pack"):
-        read_pack(plain)
+        read_checked_pack(plain)
     with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
         archive.writestr("a.txt", "a")
     with pytest.raises(DataError, match="is not a genaipa pack"):
-        read_pack(tmp_path / "other.zip")
+        read_checked_pack(tmp_path / "other.zip")
     with pytest.raises(DataError, match="can't be read"):
-        read_pack(tmp_path / "absent.zip")
+        read_checked_pack(tmp_path / "absent.zip")
     with zipfile.ZipFile(tmp_path / "torn.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(PACK, "word " * 1000)
     torn = bytearray((tmp_path / "torn.zip").read_bytes())
     torn[40:50] = b"0123456789"
     (tmp_path / "torn.zip").write_bytes(torn)
     with pytest.raises(DataError, match="can't be read as a pack"):
-        read_pack(tmp_path / "torn.zip")
+        read_checked_pack(tmp_path / "torn.zip")
     with zipfile.ZipFile(tmp_path / "deep.zip", "w") as archive:
         archive.writestr(PACK, '{"x":' + "[" * 100_000)
     with pytest.raises(DataError, match="nested too deep"):
-        read_pack(tmp_path / "deep.zip")
+        read_checked_pack(tmp_path / "deep.zip")
     about = {"format": 99, "genaipa": "9", "names": [], "runs": [], "excluded": False, "rubric": "", "absent": []}
     with zipfile.ZipFile(tmp_path / "new.zip", "w") as archive:
         archive.writestr(PACK, json.dumps({**about, "versions": {}, "files": {}}))
     with pytest.raises(DataError, match="newer genaipa"):
-        read_pack(tmp_path / "new.zip")
+        read_checked_pack(tmp_path / "new.zip")
     with zipfile.ZipFile(tmp_path / "empty.zip", "w") as archive:
         archive.writestr(PACK, json.dumps({**about, "format": FORMAT, "versions": {}, "files": {}}))
     with pytest.raises(UsageError, match="already exists and is not empty"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from running import TEXT, answers, carry_out, make_workspace, spec, write
 
-from genaipa.archive import run_files
+from genaipa.archive import iterate_packed_run_files
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import ANSWERS
 from genaipa.runs.permission import Permission, find_reply_author
@@ -64,7 +64,7 @@ def test_thoughts_go_with_their_reply() -> None:
 def replies(folder: RunFolder) -> list[object]:
     """The replies that a pack of a run would hold."""
     manifest = folder.manifest()
-    content = dict(run_files(Source(folder, manifest, manifest.spec.systems), whole=False))[ANSWERS]
+    content = dict(iterate_packed_run_files(Source(folder, manifest, manifest.spec.systems), whole=False))[ANSWERS]
     return [msgspec.json.decode(line)["reply"] for line in content.splitlines()]
 
 

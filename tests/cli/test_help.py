@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from genaipa.cli import command_line
+from genaipa.cli import root_command
 from genaipa.cli.terminal.headings import GROUPS, RENAMED, STARTS, command_names
 from genaipa.errors import MissingPackageError, NotReadyError, UnknownNameError, UsageError
 
@@ -54,7 +54,7 @@ def test_summaries_have_eight_words_at_most() -> None:
             yield f"{path} {name}", one.get_short_help_str(1000)
             yield from summaries(one, f"{path} {name}")
 
-    found = dict(summaries(command_line(), "genaipa"))
+    found = dict(summaries(root_command(), "genaipa"))
     assert {name: summary for name, summary in found.items() if not 0 < len(summary.split()) <= 8} == {}
 
 

@@ -14,12 +14,12 @@ from running import make_workspace, spec
 
 from genaipa.cli.commands.run_summary import print_tally
 from genaipa.cli.terminal import console
-from genaipa.cli.terminal.progress import Lines, LiveProgress, format_time, join_facts
+from genaipa.cli.terminal.progress import LineProgress, LiveProgress, format_time, join_facts
 from genaipa.runs.procedure import INITIALIZATIONS
 from genaipa.runs.records import Record
 from genaipa.runs.status import Tally
 from genaipa.systems.base import Usage
-from genaipa.tasks.procedure import Procedure, list_orders
+from genaipa.tasks.procedure import Procedure, list_question_orders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,7 +40,7 @@ def tally_of(*systems: str, initializations: tuple[str, ...] = INITIALIZATIONS, 
     workspace = make_workspace(questions=each)
     plan = spec(systems=systems, initializations=initializations)
     tally = Tally()
-    tally.set_planned_answers(plan, list_orders(plan, Procedure(plan, workspace).questions))
+    tally.set_planned_answers(plan, list_question_orders(plan, Procedure(plan, workspace).questions))
     for system, initialization, status in itertools.product(systems, initializations, ("answered", "failed")):
         kept = status == "answered"
         tally.add(
@@ -116,8 +116,8 @@ def test_the_live_display_fits_its_terminal() -> None:
     tally = tally_of(*SYSTEMS)
     for width in (60, 80, 200):
         progress = LiveProgress(SYSTEMS, 5.0)
-        progress.begun(tally)
-        progress.waiting(SYSTEMS[0], "no answer within 2 s; trying again in 0.5 s (1 of 5)")
+        progress.on_run_started(tally)
+        progress.on_wait(SYSTEMS[0], "no answer within 2 s; trying again in 0.5 s (1 of 5)")
         lines = drawn(progress, width)
         assert max(map(cell_len, lines)) <= width
         state, _, bars = " · ".join(lines).partition("no answer within 2 s")
@@ -133,31 +133,31 @@ def test_time_left_goes_by_the_slowest_system() -> None:
     tally = tally_of("manual/fast", "manual/slow", initializations=("document",), each=9)
     at = [0.0]
     progress = LiveProgress(("manual/fast", "manual/slow"), now=lambda: at[0])
-    progress.begun(tally)
+    progress.on_run_started(tally)
     for second in (30.0, 60.0):
         at[0] = second
         for system, count in (("manual/fast", 3), ("manual/slow", 1)):
-            tally.row(system, "document").status["answered"] += count
-        progress.counted(tally)
+            tally.get_or_add_row(system, "document").status["answered"] += count
+        progress.on_counts_updated(tally)
     assert progress.describe_state()[-1] == "1:00, about 3:00 left"
-    progress.stopped("manual/slow", "no more")
+    progress.on_system_stopped("manual/slow", "no more")
     assert progress.describe_state()[-1] == "1:00, about 0:20 left"
 
 
 def test_batches_are_shown_with_what_is_out_and_done(capsys: pytest.CaptureFixture[str]) -> None:
     """Also before anything came back; the time left goes by what is done at the provider, too."""
     tally = tally_of(SYSTEMS[0], initializations=("document",), each=12)
-    for kind in (LiveProgress, Lines):
+    for kind in (LiveProgress, LineProgress):
         at = [0.0]
         shown = kind((SYSTEMS[0],), now=lambda at=at: at[0])
-        shown.begun(tally)
+        shown.on_run_started(tally)
         for second, done in ((0.0, 0), (30.0, 1), (60.0, 2)):
             at[0] = second
-            shown.out(SYSTEMS[0], 8, done)
+            shown.on_batch_progress(SYSTEMS[0], 8, done)
         state = " · ".join(shown.describe_state())
         assert state.startswith("1 of 12 done · 8 in batches (2 done there) · 2 waiting · 1 failed"), state
         assert state.endswith("5.0k tokens, 50 % cached · 1:00, about 4:30 left"), state
-        shown.out(SYSTEMS[0], 0, 0)
+        shown.on_batch_progress(SYSTEMS[0], 0, 0)
         assert "batches" not in " · ".join(shown.describe_state())
     assert "8 in batches (2 done there)" in capsys.readouterr().err
 

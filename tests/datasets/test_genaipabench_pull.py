@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from genaipabench_tree import COMMIT, TreeServer, git_hash, repository, tree_of
 
-from genaipa.datasets.base import find_dataset_with_document
+from genaipa.datasets.base import find_unpulled_dataset_with_document
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.policies.document import load_document
 from genaipa_study.layout import COMMIT as PINNED
@@ -291,13 +291,13 @@ def test_two_threads_pull_at_once() -> None:
 
 def test_a_data_set_offers_what_is_not_here_yet(shared: Path) -> None:
     """The seven documents are on offer until they are here; other names never are."""
-    offered = {name: find_dataset_with_document(name) for name in ("uber", "ccpa")}
+    offered = {name: find_unpulled_dataset_with_document(name) for name in ("uber", "ccpa")}
     assert {name: dataset.name for name, dataset in offered.items() if dataset} == dict.fromkeys(
         offered, "genaipabench"
     )
-    assert find_dataset_with_document("brindlecart") is None
+    assert find_unpulled_dataset_with_document("brindlecart") is None
     pull(origin=str(shared / "data" / "genaipabench"))
-    assert find_dataset_with_document("uber") is None
+    assert find_unpulled_dataset_with_document("uber") is None
 
 
 # The study's own answers and scores

@@ -11,9 +11,9 @@ from published_tree import COLUMNS, TABLES, metrics_sheet, results, results_csv,
 
 from genaipa.runs.exclusions import Exclusion
 from genaipa.runs.imported import PublishedScore
-from genaipa_study.audit import audit_scores, exclude_scores
+from genaipa_study.audit import audit_scores, make_score_exclusions
 from genaipa_study.findings import Finding
-from genaipa_study.results import read_scores
+from genaipa_study.results import read_published_scores
 
 FAQ = [question for question in IDS if "_f" in question]
 EXPERIMENTS = {"original": "quality", "robust": "robustness", "adaptive": "recall", "summary": "summary"}
@@ -46,10 +46,10 @@ class Tables:
         for path, content in files.items():
             (tree.folder / path).parent.mkdir(parents=True, exist_ok=True)
             (tree.folder / path).write_bytes(content)
-        read, unplaced = read_scores(tree)
+        read, unplaced = read_published_scores(tree)
         assert unplaced == []
         found = audit_scores(read)
-        return exclude_scores(read, found, []), found
+        return make_score_exclusions(read, found, []), found
 
 
 def where(excluded: dict[PublishedScore, Exclusion]) -> set[tuple[str, str, str]]:

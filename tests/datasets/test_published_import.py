@@ -29,10 +29,10 @@ from size import size
 
 from genaipa.datasets.study import Answer
 from genaipa.questions.sets import WORDINGS, load_question_set
-from genaipa_study.layout import Tree, find_document, find_experiment, parse_question_label, question_origin
+from genaipa_study.layout import Tree, find_document_name, find_experiment, parse_question_label, question_origin
 from genaipa_study.pull import pull
-from genaipa_study.sheets import SheetCell, column_letter, read_answers, read_sheet
-from genaipa_study.study import PublishedStudy, read_study
+from genaipa_study.sheets import SheetCell, column_letter, read_answer_sheet, read_published_answers
+from genaipa_study.study import PublishedStudy, read_published_study
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,7 +68,7 @@ def findings(study: PublishedStudy, kind: str) -> list[tuple[str, str]]:
 
 def placed(sheet: Sheet) -> dict[tuple[str, str, str, int], str]:
     """(experiment, question, wording, run) → text, as the sheet is read."""
-    read = read_sheet(grid(sheet), {})
+    read = read_answer_sheet(grid(sheet), {})
     return {
         (slot.experiment, slot.question, slot.wording, run): cell.text
         for run, cells in enumerate(read.runs, start=1)
@@ -101,7 +101,7 @@ def test_labels(label: str, meant: tuple[str, int] | None) -> None:
 
 def test_names_of_sheets_and_tables() -> None:
     """Slips of the pen are understood, other words are not."""
-    assert [find_document(name) for name in ("airbnd", "Uber", " twitter", "notes", "")] == [
+    assert [find_document_name(name) for name in ("airbnd", "Uber", " twitter", "notes", "")] == [
         *("airbnb", "uber", "twitter"),
         *(None, None),
     ]
@@ -158,14 +158,14 @@ def test_a_note_among_the_answers() -> None:
     """What stands beside no question is a note; the answers around it stay where they are."""
     sheet = user_sheet("uber") | {(58, 4): "Use this one"}
     assert placed(sheet) == expected("uber")
-    assert read_sheet(grid(sheet), {}).notes == [SheetCell(58, 4, "Use this one")]
+    assert read_answer_sheet(grid(sheet), {}).notes == [SheetCell(58, 4, "Use this one")]
 
 
 def test_a_long_text_beside_no_question_is_named() -> None:
     """It may be an answer that slipped: it is named with its cell and not taken for another's."""
     sheet = user_sheet("uber") | {(60, 5): " ".join(["word"] * 30)}
     assert placed(sheet) == expected("uber")
-    assert read_sheet(grid(sheet), {}).unplaced == [("E60", "no question stands beside the text")]
+    assert read_answer_sheet(grid(sheet), {}).unplaced == [("E60", "no question stands beside the text")]
 
 
 def test_missing_answers_leave_the_others_in_place() -> None:
@@ -197,7 +197,7 @@ def test_what_a_sheet_has_more_is_named(changed: Sheet, unplaced: list[tuple[str
     """Columns, headings and labels that the study doesn't have change nothing else."""
     sheet = user_sheet("uber") | changed
     assert placed(sheet) == expected("uber")
-    assert read_sheet(grid(sheet), {}).unplaced == unplaced
+    assert read_answer_sheet(grid(sheet), {}).unplaced == unplaced
 
 
 def test_questions_without_labels_are_known_by_their_text() -> None:
@@ -205,15 +205,15 @@ def test_questions_without_labels_are_known_by_their_text() -> None:
     sheet = faq_sheet("uber")
     del sheet[9, 1]
     texts = {"whataboutucf": ("UC_f1", WORDINGS[0])}
-    read = read_sheet(grid(sheet), texts)
+    read = read_answer_sheet(grid(sheet), texts)
     assert {slot.question for slot in read.slots if slot.row == 9} == {"UC_f1"}
 
 
 def test_a_sheet_without_questions() -> None:
     """Nothing is read from it, and that is said."""
-    read = read_sheet([("Some", "words"), (None, 3)], {})
+    read = read_answer_sheet([("Some", "words"), (None, 3)], {})
     assert (read.runs, read.unplaced) == ([], [("", "no row is labelled with a question of the study")])
-    assert read_sheet([], {}).unplaced
+    assert read_answer_sheet([], {}).unplaced
 
 
 @settings(max_examples=size(small=8, soak=40), suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -233,7 +233,7 @@ def test_any_sheet_can_be_read(blank: tuple[int, int], column: int, filling: lis
     ]
     extra = [name or None, *filling, *[None] * len(rows)]
     wide = [(*row[:column], extra[at], *row[column:]) for at, row in enumerate(rows)]
-    read = read_sheet(wide, {})
+    read = read_answer_sheet(wide, {})
     texts = {text: where[:3] for where, text in expected("uber").items()}
     for cells in read.runs:
         for slot, cell in cells.items():
@@ -246,7 +246,7 @@ def test_any_sheet_can_be_read(blank: tuple[int, int], column: int, filling: lis
 
 def test_a_study_with_nothing_wrong(tmp_path: Path) -> None:
     """Every answer of both systems is read, and the audit is empty."""
-    found = read_study(pulled_tree(tmp_path, study()))
+    found = read_published_study(pulled_tree(tmp_path, study()))
     assert found.findings == []
     assert Counter((a.system, question_origin(a.question)) for a in found.answers) == {
         (f"published/{name}", origin): count
@@ -270,7 +270,7 @@ def test_files_and_sheets_under_other_names(tmp_path: Path) -> None:
         "Results/Results_Bard/strange.csv": b"a,b\r\n1,2\r\n",
         "Results/Results_Bard/Results_summary_new.csv": b"",
     }
-    found = read_study(pulled_tree(tmp_path, files))
+    found = read_published_study(pulled_tree(tmp_path, files))
     assert len(found.answers) == 2400
     assert {(f.kind, f.file.rpartition("/")[2], f.sheet) for f in found.findings} == {
         ("duplicate-file", "GPT4 FAQ.xlsx", ""),
@@ -288,7 +288,7 @@ def test_missing_answers_are_findings(tmp_path: Path) -> None:
     sheet = user_sheet("uber")
     del sheet[5, 4]
     files = study() | {USER: users(uber=sheet), FAQ: workbook({n: faq_sheet(n) for n in POLICIES if n != "twitter"})}
-    found = read_study(pulled_tree(tmp_path, files))
+    found = read_published_study(pulled_tree(tmp_path, files))
     missing = [f for f in found.findings if f.kind == "missing-answer"]
     assert [(f.sheet, f.cell, f.document, f.key) for f in missing] == [
         ("", "", "twitter", ""),
@@ -303,7 +303,7 @@ def test_a_run_about_another_company(tmp_path: Path) -> None:
     sheet = user_sheet("facebook")
     for at, row in enumerate(range(77, 93, 2)):
         sheet[row, 4] = reply("uber", "x", str(row)) if at < 4 else f"The summary is silent on {row}."
-    found = read_study(pulled_tree(tmp_path, study() | {USER: users(facebook=sheet)}))
+    found = read_published_study(pulled_tree(tmp_path, study() | {USER: users(facebook=sheet)}))
     assert findings(found, "other-company") == [("facebook", f"D{row}") for row in range(77, 93, 2)]
     assert {f.excludes for f in found.findings} == {"answer"}
     assert "4 of the 8 answers of this run name Uber, and 0 Facebook" in found.findings[0].reason
@@ -314,7 +314,7 @@ def test_the_text_of_another_question(tmp_path: Path) -> None:
     """One of two equal texts is the copy: the one whose question it doesn't suit."""
     sheet = faq_sheet("uber")
     sheet[5, 3] = sheet[6, 3] = "Parcels are delivered by couriers, who see what T_f2 says about their list. Uber."
-    found = read_study(
+    found = read_published_study(
         pulled_tree(tmp_path, study() | {BARD_FAQ: workbook({n: faq_sheet(n) for n in POLICIES} | {"uber": sheet})})
     )
     assert findings(found, "other-question") == [("uber", "C5")]
@@ -326,7 +326,7 @@ def test_a_lost_first_letter(tmp_path: Path) -> None:
     """It is named and the text is kept as it is; nothing is left out for it."""
     sheet = user_sheet("uber")
     sheet[24, 3] = f" {str(sheet[24, 3])[1:]}"
-    found = read_study(pulled_tree(tmp_path, study() | {USER: users(uber=sheet)}))
+    found = read_published_study(pulled_tree(tmp_path, study() | {USER: users(uber=sheet)}))
     assert findings(found, "lost-first-letter") == [("uber", "C24")]
     assert found.findings[0].excludes == ""
     assert sum((a.text or "").startswith(" ber keeps") for a in found.answers) == 1
@@ -345,7 +345,7 @@ def test_annotated_answers_that_cite_the_wrong_part(tmp_path: Path) -> None:
     rows += [[f"{c}_{n}", "A", "What?", "It keeps it. Part 1"] for c in CATEGORIES for n in ("f1", "f2", "f3", "u1")]
     rows[1][3], rows[2][3], rows[3][3] = f"{text} Part 1", f"{text} Part 2", "It keeps it. Part 7"
     files["Annotated Answers/Privacy Policy Answers/annotated_answers_Uber.csv"] = table(rows)
-    found = read_study(pulled_tree(tmp_path, files | study()))
+    found = read_published_study(pulled_tree(tmp_path, files | study()))
     assert findings(found, "annotation-wrong-part") == [("", "D2"), ("", "D4")]
     assert [f.question for f in found.findings if f.kind == "annotation-wrong-part"] == ["T_f1", "T_f3"]
 
@@ -432,4 +432,4 @@ def test_reading_again_gives_the_same(tmp_path: Path) -> None:
     """Answers and findings come in one order."""
     tree = pulled_tree(tmp_path, study())
     questions = load_question_set("genaipabench")
-    assert read_answers(tree, questions) == read_answers(tree, questions)
+    assert read_published_answers(tree, questions) == read_published_answers(tree, questions)

@@ -8,7 +8,7 @@ import pytest
 
 from genaipa.datasets.study import Answer
 from genaipa.questions.sets import load_question_set
-from genaipa_study.audit import audit_repeats
+from genaipa_study.audit import audit_repeated_answers
 
 if TYPE_CHECKING:
     from genaipa_study.findings import Finding
@@ -29,7 +29,7 @@ def answer(question: str, text: str, cell: str, **changed: object) -> Answer:
 
 def found(*answers: Answer) -> list[Finding]:
     """The findings about these answers."""
-    return list(audit_repeats(answers, load_question_set("policy")))
+    return list(audit_repeated_answers(answers, load_question_set("policy")))
 
 
 def kinds(findings: list[Finding]) -> list[tuple[str, str, str]]:

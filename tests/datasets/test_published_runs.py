@@ -15,7 +15,7 @@ import pytest
 from genaipabench_tree import IDS, repository, tree_of
 from published_tree import COLUMNS, POLICIES, USER, faq_sheet, reply, study, user_sheet, workbook
 
-from genaipa.answers.gather import gather_scored_study
+from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.errors import RunError, UsageError
 from genaipa.files.spreadsheets import read_csv
 from genaipa.runs.exclusions import read_exclusions
@@ -119,7 +119,7 @@ def test_runs_of_the_study(there: Workspace) -> None:
     """Nine runs for each system, with fixed names, that read like any other run."""
     assert {folder.name for folder in run_folders(there)} == NAMES
     folder = find_run(there, "published-chatgpt-4-robustness-user")
-    manifest, tally = folder.read_state()
+    manifest, tally = folder.read_manifest_and_tally()
     assert (manifest.status, tally.totals().planned, tally.totals().answered) == ("complete", 360, 360)
     assert (manifest.spec.plan.experiment, manifest.spec.repetitions) == ("robustness", 3)
     assert manifest.spec.plan.wordings == ("paraphrase-1", "paraphrase-2", "paraphrase-3")
@@ -141,7 +141,7 @@ def test_an_imported_run_lacks_nothing(there: Workspace) -> None:
 
 def test_a_missing_answer_is_a_failure(there: Workspace) -> None:
     """It is in the run as one that was not had, with the cell in which it should stand."""
-    manifest, tally = find_run(there, "published-chatgpt-4-quality-user").read_state()
+    manifest, tally = find_run(there, "published-chatgpt-4-quality-user").read_manifest_and_tally()
     assert (manifest.status, tally.totals().failed, tally.totals().answered) == ("partial", 1, 119)
     failed = [r for r in find_run(there, "published-chatgpt-4-quality-user").records() if r.reply is None]
     assert failed[0].error is not None
@@ -169,7 +169,11 @@ def test_scores_without_a_right_answer_are_left_out(there: Workspace) -> None:
     """Where every answer behind a score is about another company, the score says so."""
     folder = find_run(there, "published-chatgpt-4-summary-user")
     out = read_exclusions(folder, "score")
-    left_out = {(score.document, out[score.key].kind) for score in load_published_scores(folder) if score.key in out}
+    left_out = {
+        (score.document, out[score.exclusion_key].kind)
+        for score in load_published_scores(folder)
+        if score.exclusion_key in out
+    }
     assert left_out == {("facebook", "other-company"), ("", "other-company")}
     assert len(out) == 8 * 2
 
@@ -312,7 +316,7 @@ def test_other_prompts_are_refused(genaipa: Cli) -> None:
     finished, _ = asked_again(genaipa, "-i", "document")
     assert "its answers were given to the prompts of the study, not to these" in finished.err
     run = find_run(find_workspace(), "latest").name
-    found = gather_scored_study(find_workspace(), select_sources(find_workspace(), [run]))
+    found = gather_study_with_stored_scores(find_workspace(), select_sources(find_workspace(), [run]))
     assert set(found.table["prompts"]) == {"published"}
 
 

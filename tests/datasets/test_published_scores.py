@@ -14,12 +14,12 @@ from published_tree import SINGLE, TABLES, metrics_sheet, regulations, results, 
 from genaipa.datasets.study import Answer
 from genaipa.reports.significance import PUBLISHED
 from genaipa.runs.exclusions import Exclusion
-from genaipa.runs.imported import PublishedScore, read_published, write_published
-from genaipa.stats.power import estimate_components
-from genaipa_study.audit import audit_scores, exclude_scores
+from genaipa.runs.imported import PublishedScore, format_published_scores_csv, read_published
+from genaipa.stats.power import estimate_variance_components
+from genaipa_study.audit import audit_scores, make_score_exclusions
 from genaipa_study.findings import Finding, answer_finding
 from genaipa_study.layout import Tree
-from genaipa_study.results import read_scores
+from genaipa_study.results import read_published_scores
 from genaipa_study.study import PublishedStudy
 
 BARD = results("Bard", "orig")
@@ -47,9 +47,9 @@ def audited(
     """Bard's scores with some tables changed, what is found and what is excluded; the metrics stay as they were."""
     names = {"original": "orig"}
     files = {f"{FOLDER}/Results_{names.get(name, name)}.csv": results_csv(table) for name, table in changed.items()}
-    read, unplaced = read_scores(kept(BARD | files))
+    read, unplaced = read_published_scores(kept(BARD | files))
     found = [*unplaced, *audit_scores(read)]
-    return read, found, exclude_scores(read, found, [])
+    return read, found, make_score_exclusions(read, found, [])
 
 
 def excluded(marked: dict[PublishedScore, Exclusion]) -> set[tuple[str, str, str]]:
@@ -96,7 +96,7 @@ def test_names_with_subscripts() -> None:
         category, _, level = str(row[0]).partition("_")
         row[0] = category + {"f1": "ₑ", "f2": "ₘ", "f3": "ₕ"}[level] if level != "u1" else row[0]
     files = {f"{FOLDER}/Bard_metrics.xlsx": workbook({"adaptive": sheet})}
-    read, found = read_scores(kept(files))
+    read, found = read_published_scores(kept(files))
     assert found == []
     assert {score.question for score in read} == set(IDS)
 
@@ -116,12 +116,12 @@ def test_a_metrics_sheet_that_stands_twice() -> None:
     """A copied sheet is a copied table like any other, also where something else is wrong with its scores."""
     sheets = {name: metrics_sheet(scores(name)) for name in TABLES}
     sheets["adaptive"] = sheets["original"]
-    read, _ = read_scores(kept(BARD | {f"{FOLDER}/Bard_metrics.xlsx": workbook(sheets)}))
+    read, _ = read_published_scores(kept(BARD | {f"{FOLDER}/Bard_metrics.xlsx": workbook(sheets)}))
     found = audit_scores(read)
     (twice,) = [finding for finding in found if finding.kind == "duplicate-table"]
     assert (twice.experiment, twice.excludes) == ("recall", "score")
     also = replace(twice, kind="unreachable-score", reason="Something else.")
-    copied = exclude_scores(read, [also, *found], [])
+    copied = make_score_exclusions(read, [also, *found], [])
     assert {(score.experiment, score.document) for score in copied} == {("recall", "")}
     assert {exclusion.kind for exclusion in copied.values()} == {"duplicate-table"}
 
@@ -133,14 +133,14 @@ def test_a_column_that_stands_twice() -> None:
         summary[question][0] = recall[question][0]
     tables = {name: scores(name) for name in TABLES} | {"summary": summary}
     metrics = {f"{FOLDER}/Bard_metrics.xlsx": workbook({name: metrics_sheet(t) for name, t in tables.items()})}
-    read, _ = read_scores(kept(BARD | metrics | {f"{FOLDER}/Results_summary.csv": results_csv(summary)}))
+    read, _ = read_published_scores(kept(BARD | metrics | {f"{FOLDER}/Results_summary.csv": results_csv(summary)}))
     found = audit_scores(read)
     assert [(f.kind, f.experiment, f.document, f.excludes) for f in found] == [
         ("duplicate-scores", "summary", "spotify", "score"),
         ("duplicate-scores", "recall", "spotify", ""),
     ]
     # The means over documents include that column.
-    assert excluded(exclude_scores(read, found, [])) == {("summary", d, q) for d in ("spotify", "") for q in FAQ}
+    assert excluded(make_score_exclusions(read, found, [])) == {("summary", d, q) for d in ("spotify", "") for q in FAQ}
 
 
 def test_a_row_that_stands_twice() -> None:
@@ -198,19 +198,22 @@ def test_tables_that_contradict_each_other() -> None:
 @pytest.mark.parametrize("kind", ["other-company", "other-question"])
 def test_a_mean_over_answers_to_something_else_is_left_out(kind: str) -> None:
     """If a document's answers are all left out, so are their score and the mean over documents, and it says why."""
-    read, _ = read_scores(kept(BARD))
+    read, _ = read_published_scores(kept(BARD))
     behind = [
         Answer("published/bard", "recall", "uber", question, "original", run, "What?", "Lyft.", "a.xlsx", "Uber", "C1")
         for question, runs in (("T_f1", 1), ("T_u1", 3))
         for run in range(1, runs + 1)
     ]
     found = [answer_finding(answer, kind, "It is about Lyft.", excludes=True) for answer in behind]
-    marked = exclude_scores(read, found, behind)
+    marked = make_score_exclusions(read, found, behind)
     assert excluded(marked) == {("recall", name, question) for name in ("uber", "") for question in ("T_f1", "T_u1")}
     (mean,) = (one for score, one in marked.items() if (score.document, score.question) == ("", "T_u1"))
     assert mean == Exclusion("score", "|T_u1", kind, "The mean includes uber. It is about Lyft.")
     one_of_three = [finding for finding in found if finding.question == "T_f1" or finding.repetition == 1]
-    assert excluded(exclude_scores(read, one_of_three, behind)) == {("recall", "uber", "T_f1"), ("recall", "", "T_f1")}
+    assert excluded(make_score_exclusions(read, one_of_three, behind)) == {
+        ("recall", "uber", "T_f1"),
+        ("recall", "", "T_f1"),
+    }
 
 
 def test_what_cannot_be_placed_is_named() -> None:
@@ -224,7 +227,7 @@ def test_what_cannot_be_placed_is_named() -> None:
     files[f"{FOLDER}/Bard_metrics.xlsx"] = workbook(
         {"robust": [["Questions", "Relevance"], ["T_f1", 1]], "new": [["a"]], "empty": []}
     )
-    read, found = read_scores(kept(files))
+    read, found = read_published_scores(kept(files))
     kinds = Counter((f.kind, f.file.rpartition("/")[2]) for f in found)
     assert kinds == {
         ("unplaced", "Results_robust.csv"): 3,
@@ -241,7 +244,7 @@ def test_scores_survive_their_file(tmp_path: Path) -> None:
     read, *_ = audited()
     odd = PublishedScore("=1+1", "recall", "", "T_f1", None, relevance=-0.1, sheet="-x; =y\n+z")
     path = tmp_path / "published-scores.csv"
-    path.write_bytes(write_published([*read, odd]))
+    path.write_bytes(format_published_scores_csv([*read, odd]))
     assert read_published(path) == [*read, odd]
     assert "'=1+1" in path.read_text()
 
@@ -316,5 +319,5 @@ def test_the_default_is_the_published_study_s(real: PublishedStudy) -> None:
             for system in ("published/chatgpt-4", "published/bard")
         )
         apart = np.subtract(*sides)
-        found.append(estimate_components(apart[~np.isnan(apart).all(axis=1)]))
+        found.append(estimate_variance_components(apart[~np.isnan(apart).all(axis=1)]))
     assert np.mean(found, axis=0).round().tolist() == list(PUBLISHED)

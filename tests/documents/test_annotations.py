@@ -11,12 +11,12 @@ from running import TEXT, carry_out, make_workspace, spec, write
 
 from genaipa.errors import DataError
 from genaipa.files.strict_yaml import format_yaml
-from genaipa.files.text import digest
+from genaipa.files.text import sha256_of
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import (
     annotation_problems,
     find_annotations,
-    format_template,
+    format_annotation_template,
     load_annotations,
     map_to_questions,
     read_annotations,
@@ -72,7 +72,7 @@ def asked(
 
 def shown(run: Inputs) -> dict[str, str]:
     """Question → the annotated answer that its answers are shown with."""
-    found = {f"Q{n}": run.annotated_answer("acme", f"Q{n}")[0] for n in (1, 2, 3)}
+    found = {f"Q{n}": run.annotated_answer_and_part_set("acme", f"Q{n}")[0] for n in (1, 2, 3)}
     return {question: answer.answer for question, answer in found.items() if answer}
 
 
@@ -109,7 +109,7 @@ def test_answers_are_taken_from_another_set_by_their_texts(genaipa: Callable[...
     expected = {"Q1": "Of question one.", "Q2": "Of question two."}
     assert shown(Inputs(workspace, run)) == expected
     kept = run.path / "annotations" / "acme.yaml"
-    assert run.manifest().digests.annotations == {"acme": digest(kept.read_text())}
+    assert run.manifest().digests.annotations == {"acme": sha256_of(kept.read_text())}
     for path in ("annotations/acme.yaml", "questions/others.yaml"):
         Path(path).unlink()
     assert shown(Inputs(workspace, run)) == expected
@@ -146,7 +146,7 @@ def test_annotations_hold_for_the_set_that_their_author_saw() -> None:
     assert held is not None
     assert other.text.startswith("Question 1")
     assert held.usable_answers(load_question_set("policy", workspace), "Brindlecart").answers == {}
-    assert "0 of its 32 annotated answers apply to these questions" in held.notice(
+    assert "0 of its 32 annotated answers apply to these questions" in held.unused_answers_notice(
         load_question_set("policy", workspace), "Brindlecart"
     )
     assert not [finding for finding in validate(workspace).findings if "brindlecart" in finding.path]
@@ -173,13 +173,13 @@ def test_annotations_belong_to_a_text_and_not_to_its_name() -> None:
     assert used(workspace) == ""
     annotate({"Q1": "Of today."})
     assert used(workspace) == "Of today."
-    annotate({"Q1": "Of 2023 again."}, more=f"digest: {digest(TEXT)}\n")
+    annotate({"Q1": "Of 2023 again."}, more=f"digest: {sha256_of(TEXT)}\n")
     assert used(workspace) == ""
     Path("policies/acme.md").unlink()
     assert used(workspace) == "Of 2023 again."
-    annotate({"Q1": "Of a text that is gone."}, more=f"digest: {digest('gone')}\n")
+    annotate({"Q1": "Of a text that is gone."}, more=f"digest: {sha256_of('gone')}\n")
     assert used(workspace) == "Of 2023."
-    write("cache/data/annotations/acme.yaml", Path("annotations/acme.yaml").read_text().replace(digest("gone"), "x"))
+    write("cache/data/annotations/acme.yaml", Path("annotations/acme.yaml").read_text().replace(sha256_of("gone"), "x"))
     assert used(workspace) == ""
 
 
@@ -208,14 +208,14 @@ def test_answers_that_name_no_text_are_told_when_theirs_changes(genaipa: Callabl
     add = ("policies", "add", "today.md", "--name", "acme", "--company", "ACME", "--replace")
     warned = "don't state which text they are about"
     assert warned in genaipa(*add).out
-    annotate({"Q1": "Yes."}, more=f"digest: {digest(Path('today.md').read_text())}\n")
+    annotate({"Q1": "Yes."}, more=f"digest: {sha256_of(Path('today.md').read_text())}\n")
     assert warned not in genaipa(*add).out
 
 
 def test_an_edited_text_has_no_annotated_answers() -> None:
     """A text that was changed after its answers were written is named, with the way to keep them."""
     workspace = make_workspace(questions=1)
-    path = annotate({"Q1": "Yes."}, more=f"digest: {digest(Path('policies/acme.md').read_text())}\n")
+    path = annotate({"Q1": "Yes."}, more=f"digest: {sha256_of(Path('policies/acme.md').read_text())}\n")
     assert validate(workspace).findings == []
     write("policies/acme.md", TEXT + "\nMore.\n")
     (found,) = validate(workspace).findings
@@ -263,7 +263,10 @@ def test_a_template_quotes_ids_that_yaml_takes_for_something_else() -> None:
     path = Path("questions/policy.yaml")
     path.write_text(path.read_text().replace("id: Q1", "id: '1'").replace("id: Q2", "id: 'yes'"))
     document = load_document("acme", workspace)
-    write("annotations/acme.yaml", format_template(document, load_question_set("policy", workspace), "2026-01-01"))
+    write(
+        "annotations/acme.yaml",
+        format_annotation_template(document, load_question_set("policy", workspace), "2026-01-01"),
+    )
     found = load_annotations(workspace, "acme")
     assert (found.answers, found.digest, found.date) == ({}, document.digest, "2026-01-01")
     assert [finding.problem for finding in validate(workspace).findings] == ["no annotated answer to 1, yes."]

@@ -46,7 +46,7 @@ def cited(answer: str, kind: DocumentKind) -> set[str]:
 
 def test_all_that_ships_is_looked_at() -> None:
     """No annotations ship for any other document."""
-    assert set(find_workspace().names("annotations")) == set(SHIPPED)
+    assert set(find_workspace().nearest_files("annotations")) == set(SHIPPED)
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from benchmarks.made_up import write_policies
 from genaipa.errors import DataError, MissingPackageError, UsageError
-from genaipa.policies.corpus import encode_document, examine_corpus, read_documents
+from genaipa.policies.corpus import encode_corpus_line, examine_corpus, read_documents
 from genaipa.policies.statistics import measure_distributions, measure_document
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def test_lines_and_parquet_are_the_same_corpus(
     found = list(read_documents(folder / "c.parquet"))
     lines(folder / "c.jsonl", *({**one, "date": str(one["date"])} for one in table))
     assert list(read_documents(folder / "c.jsonl")) == found
-    (folder / "again.jsonl").write_bytes(b"".join(map(encode_document, found)))
+    (folder / "again.jsonl").write_bytes(b"".join(map(encode_corpus_line, found)))
     assert list(read_documents(folder / "again.jsonl")) == found
     one, other = examine_corpus(folder / "c.parquet", by="land"), examine_corpus(folder / "c.jsonl", by="land")
     assert one.first.tolist() == other.first.tolist()
@@ -150,7 +150,7 @@ def test_equal_texts_are_asked_once(tmp_path: Path) -> None:
         row("a-2021", text="T", company="A"),
     )
     corpus = examine_corpus(path)
-    assert (corpus.documents, corpus.texts) == (5, 3)
+    assert (corpus.documents, corpus.distinct_texts) == (5, 3)
     found = list(corpus.read_documents(corpus.select_rows()))
     assert [(one.name, one.about.also) for one in found] == [("a", ("a-2020", "a-2021")), ("b", ()), ("c", ())]
 

@@ -12,7 +12,7 @@ from stores import opened, score
 
 from genaipa.answers.gather import gather_study
 from genaipa.errors import DataError
-from genaipa.files.text import digest
+from genaipa.files.text import sha256_of
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import find_corrections
 from genaipa.reports.report import Report
@@ -33,7 +33,7 @@ RIGHT = f"silent: no, answer: It never sells it., sections: ['2'], why: Section 
 
 def corrections(*entries: str, folder: str = "", text: str = TEXT, questions: str = "policy") -> None:
     """A file of corrections of Q1, Q2, … about that text."""
-    head = f"document: acme\nquestions: {questions}\nannotators: [two]\ndigest: {digest(text)}\ncorrections:\n"
+    head = f"document: acme\nquestions: {questions}\nannotators: [two]\ndigest: {sha256_of(text)}\ncorrections:\n"
     lines = [f"  Q{n}: {{{entry}}}\n" for n, entry in enumerate(entries, 1)]
     write(f"{folder}corrections/acme.yaml", head + "".join(lines))
 
@@ -115,7 +115,7 @@ def test_a_correction_holds_for_the_same_question_in_another_set() -> None:
     path = Path("corrections/acme.yaml")
     path.write_text(path.read_text().replace("  Q1: {sentence: It., why: A question that nobody asked.}\n", ""))
     path.write_text(path.read_text().replace("  Q2:", "  Q9:"))
-    right, _ = Inputs(find_workspace(), run).annotated_answer("acme", "Q1", corrected=True)
+    right, _ = Inputs(find_workspace(), run).annotated_answer_and_part_set("acme", "Q1", corrected=True)
     assert right
     assert right.silent == "no"
 
@@ -128,17 +128,17 @@ def test_a_correction_needs_its_proof() -> None:
     for proof, problem in (
         (f"sentence: {SENTENCE}", ""),
         ("sentence: We never   sell what we know   about you., why: 'It says: never.'", ""),
-        (f"at: {PLACE}, sha256: {digest(SENTENCE)}", ""),
+        (f"at: {PLACE}, sha256: {sha256_of(SENTENCE)}", ""),
         ("sentence: We sell what we know about you.", "is not in acme's text"),
-        (f"at: {[PLACE[0] + 1, PLACE[1]]}, sha256: {digest(SENTENCE)}", "is not in acme's text"),
-        (f"sentence: {SENTENCE}, at: {PLACE}, sha256: {digest(SENTENCE)}", "needs evidence"),
+        (f"at: {[PLACE[0] + 1, PLACE[1]]}, sha256: {sha256_of(SENTENCE)}", "is not in acme's text"),
+        (f"sentence: {SENTENCE}, at: {PLACE}, sha256: {sha256_of(SENTENCE)}", "needs evidence"),
         ("why: I know.", "needs evidence"),
         (f"at: {PLACE}", "needs both"),
-        (f"at: [{PLACE[0]}], sha256: {digest(SENTENCE)}", "needs both"),
+        (f"at: [{PLACE[0]}], sha256: {sha256_of(SENTENCE)}", "needs both"),
     ):
         corrections(f"silent: no, {proof}")
         inputs = Inputs(here, run)
-        found, _ = inputs.annotated_answer("acme", "Q1", corrected=True)
+        found, _ = inputs.annotated_answer_and_part_set("acme", "Q1", corrected=True)
         assert (found and found.silent, bool(inputs.problems)) == ("yes" if problem else "no", bool(problem)), proof
         if problem:
             with pytest.raises(DataError, match=problem):
@@ -168,7 +168,7 @@ def test_what_ships_is_proved_by_the_published_texts() -> None:
     """Each shipped correction is of a published text, changes its annotated answer, and quotes none of the text."""
     here = find_workspace()
     changed: dict[str, Any] = {}
-    for name in here.names("corrections"):
+    for name in here.nearest_files("corrections"):
         document = load_document(name, here)
         ((layer, found),) = find_corrections(here, document)
         assert layer == "shipped"

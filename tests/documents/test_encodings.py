@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from genaipa.errors import DataError
-from genaipa.policies.encodings import _CODECS, decode_text, find_encoding
+from genaipa.policies.encodings import _CODECS, decode_text, find_declared_html_encoding
 from genaipa.policies.formats import extract, import_library
 
 if TYPE_CHECKING:
@@ -119,9 +119,11 @@ def test_what_is_no_text_is_refused(raw: bytes, stated: str, problem: str) -> No
 
 def test_a_page_states_its_encoding(tmp_path: Path) -> None:
     """By a meta element or an XML declaration; nobody states UTF-16 in ASCII."""
-    assert find_encoding(b'<meta charset="GB2312">') == "gb2312"
-    assert find_encoding(b'<?xml version="1.0" encoding="ISO-8859-2"?>\n<html>') == "iso-8859-2"
-    assert find_encoding(b"<meta http-equiv=Content-Type content='text/html; charset = utf-16'>") == "utf-8"
+    assert find_declared_html_encoding(b'<meta charset="GB2312">') == "gb2312"
+    assert find_declared_html_encoding(b'<?xml version="1.0" encoding="ISO-8859-2"?>\n<html>') == "iso-8859-2"
+    assert (
+        find_declared_html_encoding(b"<meta http-equiv=Content-Type content='text/html; charset = utf-16'>") == "utf-8"
+    )
     page = tmp_path / "page.html"
     body = "<p>Wir erheben Ihren Namen, und wir löschen ihn später wieder aus allen Systemen.</p>" * 4
     page.write_bytes(f"<meta charset=utf-8><title>A</title>{body}".encode().replace(b"Namen", b"Na\xe4men", 1))

@@ -10,11 +10,11 @@ from analysts import make_answers
 
 import genaipa
 from genaipa.errors import DataError
-from genaipa.languages.catalog import LANGUAGES, detect_language_code, language_from_name
+from genaipa.languages.catalog import LANGUAGES, detect_language_code, language_of_prompt_set
 from genaipa.policies.document import About, Document, is_english, load_document
 from genaipa.policies.statistics import measure_distributions, measure_text
 from genaipa.questions.annotations import AnnotatedAnswer
-from genaipa.reports.chapters.silent import silent_rates_table
+from genaipa.reports.chapters.silent import silence_error_rates_table
 from genaipa.runs.records import DocumentFacts
 from genaipa.scoring.evidence.examine import collect_reply_evidence
 
@@ -105,14 +105,14 @@ def test_a_subject_is_named_in_the_language_of_the_prompts() -> None:
     companies = ("Uber", "Hermès", "H&M", "Spotify", "Électricité")
     of = [LANGUAGES["fr"].policy(one).removeprefix("la politique de confidentialité ") for one in companies]
     assert of == ["d'Uber", "d'Hermès", "de H&M", "de Spotify", "d'Électricité"]
-    german = language_from_name("neutral-de")
+    german = language_of_prompt_set("neutral-de")
     assert german.policy("Uber") == "die Datenschutzerklärung von Uber"
     assert (
         german.regulation("Datenschutz-Grundverordnung", "DSGVO") == "die Regelung Datenschutz-Grundverordnung (DSGVO)"
     )
     assert german.regulation("", "DSGVO") == "die Regelung DSGVO"
     assert LANGUAGES["fr"].regulation("", "RGPD") == "la réglementation RGPD"
-    assert {language_from_name(name).code for name in ("neutral", "paper", "my-own", "")} == {"en"}
+    assert {language_of_prompt_set(name).code for name in ("neutral", "paper", "my-own", "")} == {"en"}
 
 
 def test_reading_levels_are_of_a_language() -> None:
@@ -171,7 +171,7 @@ def test_a_report_leaves_silence_open(tmp_path: Path) -> None:
     make_answers("Dat staat er niet.", text=DUTCH * 2, annotations="  Q1: {silent: true, answer: Niets.}\n")
     study = genaipa.report().study
     assert not study.knows_facts("silence")
-    found = silent_rates_table(study)
+    found = silence_error_rates_table(study)
     assert len(found.data) == 0
     assert "Answers about documents in other languages (1) are left out" in found.note
 
@@ -186,9 +186,9 @@ def test_a_report_says_where_its_rates_are_estimates(monkeypatch: pytest.MonkeyP
     assert study.rows_once_per_answer().loc[lambda rows: rows["status"] == "answered", "claims_silence"].tolist() == [
         "yes"
     ]
-    assert silent_rates_table(study).note.count("Rates about documents in German are estimates") == 1
+    assert silence_error_rates_table(study).note.count("Rates about documents in German are estimates") == 1
     monkeypatch.setitem(LANGUAGES, "de", replace(LANGUAGES["de"], measured={"silence": (0.97, 0.58)}))
     assert (
         "The rules recognise 58 of 100 newly written claims of silence in German; 97 of 100 that they find are one."
-        in silent_rates_table(study).note
+        in silence_error_rates_table(study).note
     )

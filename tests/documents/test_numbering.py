@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from genaipa.policies.document import About, Document
-from genaipa.policies.numbering import is_numbered, may_have_unread_number, split_number
+from genaipa.policies.numbering import begins_like_numbered_heading, may_have_unread_number, split_number
 from genaipa.policies.sections import find_sections, resolve_citation
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.scoring.evidence.examine import collect_reply_evidence
@@ -90,9 +90,14 @@ def test_an_article_is_no_step() -> None:
 def test_lines_that_begin_numbered() -> None:
     """A line of a PDF that begins as a heading does is told from one that goes on."""
     assert all(
-        map(is_numbered, ("7.Otters", "7.2 Otters", "IV. Otters", "Artikel 7", "§ 7", "7\u3001水獺", "7. Övning"))
+        map(
+            begins_like_numbered_heading,
+            ("7.Otters", "7.2 Otters", "IV. Otters", "Artikel 7", "§ 7", "7\u3001水獺", "7. Övning"),
+        )
     )
-    assert not any(map(is_numbered, ("7 otters", "section 7 and", "(a) Otters", "7.", "Otters", "in 2024")))
+    assert not any(
+        map(begins_like_numbered_heading, ("7 otters", "section 7 and", "(a) Otters", "7.", "Otters", "in 2024"))
+    )
 
 
 LETTERED = (
@@ -156,7 +161,7 @@ CLAUSES = Document(
 
 def test_clauses_are_places() -> None:
     """Paragraphs that begin with a number below their section's can be cited; amounts and strangers are no clauses."""
-    clauses = [one for one in CLAUSES.places if one not in CLAUSES.sections]
+    clauses = [one for one in CLAUSES.citable_sections if one not in CLAUSES.sections]
     assert [(one.number, one.title, one.level) for one in clauses] == [
         ("2.1", "Oars", 3), ("2.2", "\u201cSails\u201d means one", 3), ("3.1.1", "Fur is brown", 4),
         ("5.1", "Ropes are here", 3),

@@ -7,7 +7,7 @@ from running import write
 
 from genaipa.errors import DataError, UnknownNameError
 from genaipa.policies.document import load_document
-from genaipa.questions.sets import WORDINGS, default_set, load_question_set
+from genaipa.questions.sets import WORDINGS, default_question_set_name, load_question_set
 from genaipa.validation import validate
 from genaipa.workspace import find_workspace, pulled_folder
 
@@ -124,7 +124,7 @@ def test_a_translation_is_of_every_question(name: str) -> None:
     for known in ("id", "category", "origin"):
         assert [getattr(q, known) for q in found.questions] == [getattr(q, known) for q in original.questions]
     assert [len(q.paraphrases) for q in found.questions] == [len(q.paraphrases) for q in original.questions]
-    assert found.translation.endswith("by the genaipa authors, not checked")
+    assert found.describe_translation.endswith("by the genaipa authors, not checked")
 
 
 @pytest.mark.parametrize(
@@ -177,4 +177,4 @@ def test_published_documents_are_asked_the_set_published_with_them() -> None:
         if hidden:
             write(hidden, (data / hidden).read_text())
         here = find_workspace()
-        assert {name: default_set(load_document(name, here), here) for name in sets} == sets, hidden
+        assert {name: default_question_set_name(load_document(name, here), here) for name in sets} == sets, hidden

@@ -48,18 +48,18 @@ def test_what_a_source_reads_as(source: str) -> None:
     reading = PlainReading(source)
     assert re.sub(" {2,}", " ", reading.text) == READS[source]
     for word in re.finditer(r"[^\W_]+", reading.text):
-        start, end = reading.span(*word.span())
+        start, end = reading.source_span(*word.span())
         assert re.sub(r"<[^>]*>|\*\*|[\u00ad\ufeff]", "", source[start:end]) == word[0]
-        assert reading.read_span(start, end) == word[0]
+        assert reading.plain_text_of_source_span(start, end) == word[0]
     words = [word.span() for word in re.finditer(r"[^\W_]+", reading.text)]
-    assert reading.spans(words) == [reading.span(*word) for word in words]
+    assert reading.source_spans_in_order(words) == [reading.source_span(*word) for word in words]
 
 
 @pytest.mark.parametrize("source", ["", "plain", "*", "[", "[]", "](", "![", "`", "&", "<", "\\", "\r[a](b)\r\n\0*c*"])
 def test_any_text_is_read(source: str) -> None:
     """Marks that are none stay; nothing fails."""
     reading = PlainReading(source)
-    assert reading.read_span(0, len(source)) == reading.text
+    assert reading.plain_text_of_source_span(0, len(source)) == reading.text
     assert [*filter(str.isalnum, reading.text)] == [c for c in source if c.isalnum() and c != "b"]
 
 
@@ -132,7 +132,7 @@ def test_addresses_change_and_measure_nothing() -> None:
     """Another address, a definition, an entity or a footnote's mark are no change, and are not counted."""
     other = SOURCE.replace("p.example/zeppelin", "q.example").replace("[r]: /rules", "[r]: /other 'title'")
     other = other.replace("[their **rules**][r]", "their rules[^1]").replace("identi\ufb01er", "identifier")
-    assert Changes(POLICY, Document("later", other, About(company="Otterby"))).same
+    assert Changes(POLICY, Document("later", other, About(company="Otterby"))).has_same_words
     assert measure_text(SOURCE).words == measure_text(PlainReading(SOURCE).text).words == 26
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from genaipa.execution.limits import max_call_usage
-from genaipa.languages.en import syllables
+from genaipa.languages.en import count_english_syllables
 from genaipa.policies.document import About, Document
 from genaipa.policies.search import HALF, count_words
 from genaipa.policies.statistics import Statistics, measure_text
@@ -85,7 +85,7 @@ def test_nothing_to_measure(text: str) -> None:
 )
 def test_syllables(count: int, words: str) -> None:
     """Silent letters don't count and vowels that are spoken apart do."""
-    assert {word: syllables(word) for word in words.split()} == dict.fromkeys(words.split(), count)
+    assert {word: count_english_syllables(word) for word in words.split()} == dict.fromkeys(words.split(), count)
 
 
 CHINESE = "我们在您注册账户时收集您的姓名、地址和电子邮件，并在两年后删除。" * 20  # noqa: RUF001

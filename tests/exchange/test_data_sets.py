@@ -13,7 +13,7 @@ from running import answers, make_workspace, write
 from stores import GOOD, POOR, opened, score
 
 from genaipa.files.stamps import now
-from genaipa.scoring.events import Event, new_id
+from genaipa.scoring.events import Event, new_event_id
 
 JUDGE = "judge:acme-1@0123456789ab#1"
 
@@ -31,7 +31,7 @@ def scored() -> list[str]:
     kept = answers(make_answers("See section 1.", "No.", "Perhaps.", "Yes.", annotations=annotated))
     digests = [record.digest for record in sorted(kept, key=lambda record: record.question)]
     first, second, third, _ = digests
-    verdict = Event(new_id(), now(), "score", JUDGE, first, values=GOOD, scorer="machine")
+    verdict = Event(new_event_id(), now(), "score", JUDGE, first, values=GOOD, scorer="machine")
     given = [score("ada", first), score("bo", first, POOR), score("ada", second), score("ada", third, POOR)]
     with opened("sqlite:///scores.db") as store:
         store.append([*given, score("cy", second, POOR), verdict])

@@ -12,7 +12,7 @@ from exchanged import everything_in
 from running import write
 from stores import opened, score
 
-from genaipa.files.text import digest
+from genaipa.files.text import sha256_of
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.imported import load_published_scores
 from genaipa.runs.selection import run_folders
@@ -25,7 +25,7 @@ SCORES = 3840
 
 def keys_of(answer: str, analyst: str) -> str:
     """Values that differ from answer to answer, as digits typed at the desk."""
-    return "".join("123"[int(letter, 16) % 3] for letter in digest(f"{answer}{analyst}")[:5])
+    return "".join("123"[int(letter, 16) % 3] for letter in sha256_of(f"{answer}{analyst}")[:5])
 
 
 def study(home: str) -> tuple[list[object], list[object]]:

@@ -18,8 +18,8 @@ def bring(*files: str, reply: str = "Yes.", target: str = "yes", documents: str 
     for name in files:
         log = ForeignLog(Path(name), "m", "privacy", "Kx81", {}, incoming)
         log.add(ForeignSample("sample 1", {"document": documents}, "Does it sell data?", reply, target))
-        log.add_to_incoming()
-    taken = incoming.write_all()
+        log.add_run_to_incoming()
+    taken = incoming.write_runs_and_scores()
     return taken.answers, taken.known
 
 

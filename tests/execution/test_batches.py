@@ -222,7 +222,7 @@ def test_nobody_waits_and_the_same_run_collects() -> None:
         limits = RunLimits(batch=LEAVING)
         folder, outcome = carry_out(spec(**PLAN), None, limits)
         assert (outcome.status, outcome.tally.totals().planned, len(answers(folder))) == ("waiting", 3, 0)
-        assert folder.read_state()[0].status == "waiting"
+        assert folder.read_manifest_and_tally()[0].status == "waiting"
         # Single calls would ask again; another account would not find it.
         with pytest.raises(RunError, match="1 batch with 3 questions is out"):
             carry_out(spec(**PLAN), folder, RunLimits(batch=False))
@@ -344,11 +344,11 @@ class Crowd(Observer):
         self.tasks = 0
         self.told: list[tuple[int, int]] = []
 
-    def out(self, system: str, asked: int, done: int) -> None:
+    def on_batch_progress(self, system: str, asked: int, done: int) -> None:
         """Keep the counts."""
         self.told.append((asked, done))
 
-    def waiting(self, system: str, reason: str) -> None:
+    def on_wait(self, system: str, reason: str) -> None:
         """Count the tasks."""
         self.tasks = max(self.tasks, len(asyncio.all_tasks()))
 
@@ -384,7 +384,7 @@ class Intruder(Observer):
     def __init__(self) -> None:
         self.refused: list[str] = []
 
-    def waiting(self, system: str, reason: str) -> None:
+    def on_wait(self, system: str, reason: str) -> None:
         """Try once."""
         if self.refused:
             return

@@ -12,7 +12,7 @@ from servers import GoogleServer, OpenAIServer, reply
 from size import size
 from test_batches import SYSTEM, serving, system_of
 
-from genaipa.archive import run_files
+from genaipa.archive import iterate_packed_run_files
 from genaipa.runs.batches import BATCHES
 from genaipa.runs.selection import Source, find_run
 from genaipa.workspace import find_workspace
@@ -63,7 +63,7 @@ def test_what_is_given_up_is_asked_again(genaipa: Cli) -> None:
         assert genaipa("run", "--resume", "latest", "--no-batch").code == 0
     folder = find_run(find_workspace(), "latest")
     source = Source(folder, folder.manifest(), (SYSTEM,))
-    assert not [name for name, _ in run_files(source, whole=True) if "batches" in name]
+    assert not [name for name, _ in iterate_packed_run_files(source, whole=True) if "batches" in name]
     assert (len(server.batches), len(server.requests)) == (1, 2)
 
 

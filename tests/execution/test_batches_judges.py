@@ -12,7 +12,7 @@ from running import write
 from servers import Behaviour, reply
 from test_batches import serving
 
-from genaipa.runs.batches import pending_dollars
+from genaipa.runs.batches import max_unrecorded_batch_dollars
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,7 @@ def judged(genaipa: Cli) -> float:
     with serving(_Judges(lambda _number: SLOW)):
         assert genaipa(*ONE, "one", "--max-cost", "1000").code == 3
     (folder,) = judge_runs()
-    dollars = pending_dollars(folder.path)
+    dollars = max_unrecorded_batch_dollars(folder.path)
     assert dollars > 0.1
     shutil.rmtree(folder.path)
     return dollars
@@ -55,7 +55,7 @@ def judged(genaipa: Cli) -> float:
 
 def spent_and_aside() -> float:
     """Dollars of all judges' runs: spent, and set aside."""
-    return sum(folder.cost + pending_dollars(folder.path) for folder in judge_runs())
+    return sum(folder.cost + max_unrecorded_batch_dollars(folder.path) for folder in judge_runs())
 
 
 def test_a_cap_holds_what_is_out_in_batches(genaipa: Cli, judged: float) -> None:
@@ -87,6 +87,6 @@ def test_a_cap_holds_when_batches_come_back(dear: bool, genaipa: Cli, judged: fl
             held.fate = Fate()
         genaipa("judge", "--judge", "one,two", "--max-tokens", "900", "--max-cost", f"{cap:.6f}")
         assert spent_and_aside() <= cap
-    answers = sum(folder.read_state()[1].totals().answer_count for folder in judge_runs())
+    answers = sum(folder.read_manifest_and_tally()[1].totals().answer_count for folder in judge_runs())
     assert answers == len(server.requests), "all that was paid is kept"
     assert (answers < 8) is dear

@@ -11,11 +11,11 @@ import pytest
 from running import make_workspace
 
 from benchmarks.made_up import made_up
-from genaipa.archive import run_files
+from genaipa.archive import iterate_packed_run_files
 from genaipa.errors import UsageError
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare_run
-from genaipa.policies.corpus import encode_document
+from genaipa.policies.corpus import encode_corpus_line
 from genaipa.policies.document import load_document
 from genaipa.runs.run import load_run
 from genaipa.runs.selection import select_sources
@@ -41,7 +41,7 @@ def corpus(tmp_path: Path) -> Path:
 
 def written(path: Path, *documents: Document) -> Path:
     """Write a corpus."""
-    path.write_bytes(b"".join(map(encode_document, documents)))
+    path.write_bytes(b"".join(map(encode_corpus_line, documents)))
     return path
 
 
@@ -98,7 +98,7 @@ def test_equal_texts_are_named(corpus: Path, genaipa: Callable[..., Finished]) -
 def test_a_run_goes_on_with_its_own_copies(corpus: Path, genaipa: Callable[..., Finished]) -> None:
     """A changed corpus doesn't change a run that has copies, which says what has changed; one without is refused."""
     request = RunRequest(("extractive",), corpus=str(corpus), plan={"experiment": "quality", "limit": "2"})
-    before = prepare_run(find_workspace(), request, Observer()).open_folder()
+    before = prepare_run(find_workspace(), request, Observer()).open_or_create_folder()
     assert not (before.path / "documents.jsonl").exists()
     every = list(made_up(20))
     changed = written(corpus, with_text(every[0], "Nothing."), *every[2:])
@@ -127,7 +127,9 @@ def test_a_run_goes_on_with_its_own_copies(corpus: Path, genaipa: Callable[..., 
 def test_a_named_run_goes_on_without_its_name(corpus: Path) -> None:
     """The same corpus, asked the same again, is the run that was begun under a name of its own."""
     request = RunRequest(("extractive",), corpus=str(corpus), plan={"experiment": "quality", "limit": "2"})
-    begun = prepare_run(find_workspace(), msgspec.structs.replace(request, name="first"), Observer()).open_folder()
+    begun = prepare_run(
+        find_workspace(), msgspec.structs.replace(request, name="first"), Observer()
+    ).open_or_create_folder()
     again = prepare_run(find_workspace(), request, Observer())
     assert again.folder is not None
     assert again.folder.name == begun.name
@@ -207,7 +209,7 @@ def test_a_pack_leaves_texts_out(corpus: Path, genaipa: Callable[..., Finished])
     closed = [type(one)(one.name, one.text, msgspec.structs.replace(one.about, license="")) for one in rest]
     written(corpus, free, *closed)
     genaipa("run", "--documents", corpus, *SHORT)
-    files = dict(run_files(select_sources(find_workspace(), ["latest"])[0], whole=False))
+    files = dict(iterate_packed_run_files(select_sources(find_workspace(), ["latest"])[0], whole=False))
     lines = files["documents.jsonl"].splitlines()
     assert [bool(json.loads(one)["text"]) for one in lines] == [True, False, False]
     told = files["introductions.jsonl"].decode()

@@ -20,8 +20,8 @@ from servers import OpenAIServer, reply
 from size import size
 from test_batches import serving
 
-from genaipa.runs.batches import pending_dollars
-from genaipa.runs.procedure import ask_about_other_documents
+from genaipa.runs.batches import max_unrecorded_batch_dollars
+from genaipa.runs.procedure import make_spec_for_other_documents
 from genaipa.runs.selection import run_folders
 from genaipa.workspace import find_workspace
 
@@ -42,7 +42,7 @@ def test_a_study_is_finished_by_its_name(genaipa: Cli) -> None:
     done = genaipa("run", "--resume", "shops", "--slice", "2/3")
     assert done.code == 0, done.err
     first, second = (folder.manifest() for folder in run_folders(find_workspace()))
-    alike = [ask_about_other_documents(manifest.spec, (), {}) for manifest in (first, second)]
+    alike = [make_spec_for_other_documents(manifest.spec, (), {}) for manifest in (first, second)]
     assert (alike[0], first.slice.plan) == (alike[1], second.slice.plan)
     assert genaipa("run", "--resume", "shops", "--slice", "3/4").err == "genaipa: --slice 3/4: shops has 3 slices.\n"
     whole = corpus.read_bytes()
@@ -216,7 +216,7 @@ def test_cap_holds_with_batches_out(genaipa: Cli) -> None:
         left = genaipa(*plan, "--name", "shops", *shares, "--max-cost", str(cap))
         assert left.code in (3, 4), left.err
         folders = run_folders(find_workspace())
-        out = sum(pending_dollars(folder.path) for folder in folders)
+        out = sum(max_unrecorded_batch_dollars(folder.path) for folder in folders)
         assert 0 < out <= cap
         done = genaipa("run", "--resume", "shops", "--on", "local:2", "--max-cost", "none")
         assert done.code == 0, done.err

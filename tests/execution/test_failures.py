@@ -65,11 +65,11 @@ class Heard(Observer):
         self.reasons: list[str] = []
         self.ends: dict[str, str] = {}
 
-    def waiting(self, system: str, reason: str) -> None:
+    def on_wait(self, system: str, reason: str) -> None:
         """A call will be tried again."""
         self.reasons.append(reason)
 
-    def stopped(self, system: str, reason: str) -> None:
+    def on_system_stopped(self, system: str, reason: str) -> None:
         """A system is asked no more."""
         self.ends[system] = reason
 
@@ -266,7 +266,7 @@ def test_an_error_that_every_call_meets_stops_its_system(
         assert len(server.requests) <= 12
         assert list(outcome.stopped) == list(heard.ends) == [SYSTEM]
         assert outcome.status == "partial"
-        assert outcome.tally.row("openai-api/good/m", "document").missing == 0
+        assert outcome.tally.get_or_add_row("openai-api/good/m", "document").missing == 0
         assert KEY not in texts_below(folder.path)
         assert KEY not in str(heard.ends)
 

@@ -10,9 +10,9 @@ from judges import events, judge_runs, verdict
 from running import answers, carry_out, make_workspace, messages, spec, write
 from servers import Behaviour, OpenAIServer, reply
 
-from genaipa.judging.answers import read_material
-from genaipa.runs.inputs import load_conversation
-from genaipa.runs.integrity import find_flaw
+from genaipa.judging.answers import read_judged_material
+from genaipa.runs.inputs import load_conversation_up_to
+from genaipa.runs.integrity import describe_record_flaw
 from genaipa.runs.selection import find_run
 from genaipa.scoring.answers import Pool
 from genaipa.workspace import find_workspace
@@ -57,7 +57,7 @@ def test_first_answers_are_asked_as_without_follow_ups(server: OpenAIServer, mod
     records = folder.records()
     _, offsets = folder.tally_records()
     for record in (record for record in records if record.after):
-        conversation = [(m.role, m.content) for m in load_conversation(folder, record, offsets)[:-1]]
+        conversation = [(m.role, m.content) for m in load_conversation_up_to(folder, record, offsets)[:-1]]
         assert conversation in [[(m["role"], m["content"]) for m in request] for request in follow_ups]
 
 
@@ -72,8 +72,8 @@ def test_the_same_words_after_two_answers_are_two_answers(server: OpenAIServer) 
     assert {record.after for record in seconds} == set(firsts.values())
     assert len({record.digest for record in seconds}) == 2
     digests = {"acme": folder.manifest().documents["acme"].digest}
-    assert find_flaw(seconds[0], digests, withheld=False) == ""
-    assert find_flaw(msgspec.structs.replace(seconds[0], after="0" * 64), digests, withheld=False)
+    assert describe_record_flaw(seconds[0], digests, texts_withheld=False) == ""
+    assert describe_record_flaw(msgspec.structs.replace(seconds[0], after="0" * 64), digests, texts_withheld=False)
 
 
 @pytest.mark.parametrize("mode", ["shared", "independent"])
@@ -95,7 +95,7 @@ def test_a_run_goes_on_where_a_follow_up_failed(server: OpenAIServer, mode: str)
 def test_a_question_has_words_of_its_own(server: OpenAIServer) -> None:
     """A question's follow_up comes before that of the option, with the company's name."""
     make_workspace(questions=2)
-    file = find_workspace().names("questions")["policy"][1]
+    file = find_workspace().nearest_files("questions")["policy"][1]
     file.write_text(
         file.read_text().replace("origin: faq", "follow_up: 'And for children at [the company]?', origin: faq", 1)
     )
@@ -119,7 +119,7 @@ def test_analysts_and_judges_see_the_first_answer(genaipa: Cli) -> None:
     assert case.earlier.asked == "Question 1 on Acme?"
     genaipa("judge", "--judge", "scripted/kind.yaml", "latest")
     judge_run = judge_runs()[-1]
-    judged = {item.question: item for item in read_material(judge_run).answers}
+    judged = {item.question: item for item in read_judged_material(judge_run).answers}
     assert judged["Q1"].earlier is None
     assert judged["Q1.follow-up"].earlier == case.earlier
     asked = next(line.asked for line in judge_run.records() if line.question == "Q1.follow-up")

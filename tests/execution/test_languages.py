@@ -12,10 +12,10 @@ from running import write
 from stores import score
 
 from benchmarks.made_up import made_up
-from genaipa.answers.gather import gather_scored_study
+from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare_run
-from genaipa.policies.corpus import encode_document
+from genaipa.policies.corpus import encode_corpus_line
 from genaipa.policies.document import load_document
 from genaipa.reports.notable import notable_sentences
 from genaipa.runs.run import load_run
@@ -60,7 +60,7 @@ class Said(Observer):
     def __init__(self) -> None:
         self.sentences: list[str] = []
 
-    def said(self, sentence: str) -> None:
+    def on_note(self, sentence: str) -> None:
         """Keep it."""
         self.sentences.append(sentence)
 
@@ -114,7 +114,7 @@ def test_one_run_asks_in_one_language(genaipa: Cli, tmp_path: Path) -> None:
     assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1), refused.err
     assert all(said in refused.err for said in ("brindlecart would", "English", "brindlecart-de in German", "'policy'"))
     corpus = tmp_path / "c.jsonl"
-    corpus.write_bytes(b"".join(map(encode_document, (*made_up(3), load_document("brindlecart-de")))))
+    corpus.write_bytes(b"".join(map(encode_corpus_line, (*made_up(3), load_document("brindlecart-de")))))
     refused = genaipa("run", *SHORT, "--documents", corpus)
     assert (refused.code, "and brindlecart-de in German: ask" in refused.err) == (2, True)
     assert not Path("runs").exists()
@@ -131,7 +131,7 @@ def test_reports_tell_languages_apart(genaipa: Cli) -> None:
             store.append([score("Ada", one.digest, typed(given)) for one in load_run(f"about-{document}").answers()])
     shown = json.loads(genaipa("leaderboard", "--by", "language", "--json").out)["groups"]["rows"]
     assert {row["group"]: row["mean"] for row in shown} == {"en": 100.0, "de": 10.0}
-    gathered = gather_scored_study(find_workspace(), select_sources(find_workspace(), []))
+    gathered = gather_study_with_stored_scores(find_workspace(), select_sources(find_workspace(), []))
     said = [one for one in notable_sentences(gathered) if "words under" in one or "Translated" in one]
     assert said == ["Translated questions: policy-de, into German by the genaipa authors, not checked."]
     assert gathered.questions.texts["T_u1"] == "What sort of data is collected from me while using this?"

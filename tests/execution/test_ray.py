@@ -20,7 +20,7 @@ from running import write
 from size import size
 
 from genaipa.errors import MissingPackageError, NotReadyError
-from genaipa_ray.launch import connect
+from genaipa_ray.launch import join_or_start_ray_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -156,11 +156,11 @@ def test_clusters_that_cannot_be_joined(cluster: Any, monkeypatch: pytest.Monkey
         port = nobody.getsockname()[1]
         monkeypatch.setenv("RAY_ADDRESS", f"{HERE}:{port}")
         with pytest.raises(NotReadyError, match=rf"^no Ray cluster answers at {HERE}:{port} \(RAY_ADDRESS; "):
-            connect()
+            join_or_start_ray_cluster()
     monkeypatch.setenv("RAY_ADDRESS", cluster.address)
     monkeypatch.setattr(ray, "__version__", "2.11.0")
     with pytest.raises(NotReadyError, match=r"^the cluster's versions differ from those here \(Ray 2\.11\.0, "):
-        connect()
+        join_or_start_ray_cluster()
 
 
 @needs_ray
@@ -177,4 +177,4 @@ def test_without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
     """What lacks is named."""
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingPackageError, match=r"pip install 'genaipa\[ray\]'"):
-        connect()
+        join_or_start_ray_cluster()

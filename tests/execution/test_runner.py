@@ -33,7 +33,7 @@ from genaipa.execution.run import carry_out_run as ask_missing
 from genaipa.policies.document import split_by_token_limit
 from genaipa.runs import journal
 from genaipa.runs.inputs import NO_WORDS
-from genaipa.runs.procedure import procedure_plan
+from genaipa.runs.procedure import require_procedure_plan
 from genaipa.systems.costs import make_estimate_counter
 from genaipa.tasks.procedure import Procedure, Script, list_introduction_messages, question_order
 from genaipa.tasks.request import RunRequest
@@ -76,7 +76,7 @@ def expected_script(plan: RunSpec) -> Script:
     material = Procedure(plan, find_workspace())
     document = material.documents[plan.plan.documents[0]]
     parts = tuple(
-        split_by_token_limit(document, procedure_plan(plan).part_tokens or 2000, make_estimate_counter().count)
+        split_by_token_limit(document, require_procedure_plan(plan).part_tokens or 2000, make_estimate_counter().count)
     )
     return Script(document, parts, material.questions[document.name], material.prompts["guided"])
 
@@ -442,7 +442,7 @@ def test_records_survive_a_round_trip(server: TimedServer) -> None:
     folder, _ = carry_out(procedure())
     raw = (folder.path / "answers.jsonl").read_bytes().splitlines()
     again: list[Record] = list(folder.records())
-    assert [journal.encode_line(record).rstrip() for record in again] == raw
+    assert [journal.encode_record_line(record).rstrip() for record in again] == raw
 
 
 def test_systems_run_side_by_side(server: TimedServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -489,7 +489,7 @@ def test_a_failed_summary_is_counted(server: TimedServer) -> None:
     server.script = lambda _number, _body: Behaviour(status=400, error="no")
     make_workspace(questions=2)
     _, outcome = carry_out(spec(initializations=("summary-by-name",)))
-    row = outcome.tally.row(SYSTEM, "summary-by-name")
+    row = outcome.tally.get_or_add_row(SYSTEM, "summary-by-name")
     assert (row.failed_steps, row.status["failed"], row.missing) == (1, 0, 2)
 
 
@@ -508,8 +508,13 @@ def test_the_same_command_at_the_same_instant_is_one_run() -> None:
     first, second, anew = (
         prepare_run(workspace, msgspec.structs.replace(request, new=new), Observer()) for new in (False, False, True)
     )
-    assert first.open_folder().path == second.open_folder().path != anew.open_folder().path
-    with first.open_folder().hold_for_writing(), pytest.raises(RunBusyError, match="another process is using"):
+    assert (
+        first.open_or_create_folder().path == second.open_or_create_folder().path != anew.open_or_create_folder().path
+    )
+    with (
+        first.open_or_create_folder().hold_for_writing(),
+        pytest.raises(RunBusyError, match="another process is using"),
+    ):
         asyncio.run(ask_missing(second))
     assert asyncio.run(ask_missing(first)).status == "complete"
     assert len(list(workspace.runs.glob("[!.]*"))) == 2

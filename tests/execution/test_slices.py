@@ -16,19 +16,19 @@ from stores import GOOD, POOR, score
 
 import genaipa as api
 from benchmarks.made_up import made_up
-from genaipa.archive import run_files
+from genaipa.archive import iterate_packed_run_files
 from genaipa.errors import DataError, OptionError, UsageError
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare_run
 from genaipa.execution.siblings import resume_or_prepare_slice
 from genaipa.files.html import short_repr
-from genaipa.policies.corpus import encode_document, text_digest
+from genaipa.policies.corpus import digest_company_and_text, encode_corpus_line
 from genaipa.policies.corpus_index import INDICES
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import encode_manifest
 from genaipa.runs.records import MOST_SLICES
 from genaipa.runs.run import load_run
-from genaipa.runs.selection import find_days_of_same_plan, find_slices, select_sources
+from genaipa.runs.selection import find_days_of_most_repeated_plan, find_slices, select_sources
 from genaipa.runs.slices import assign_documents_to_slices, parse_slice
 from genaipa.scoring.store import open_store
 from genaipa.tasks.request import RunRequest
@@ -71,7 +71,7 @@ def _workspace() -> None:
 def write_corpus(documents: Iterable[Document], name: str = "shops.jsonl") -> Path:
     """Write a corpus."""
     path = Path(name)
-    path.write_bytes(b"".join(map(encode_document, documents)))
+    path.write_bytes(b"".join(map(encode_corpus_line, documents)))
     return path
 
 
@@ -104,7 +104,7 @@ class Said(Observer):
     def __init__(self) -> None:
         self.sentences: list[str] = []
 
-    def said(self, sentence: str) -> None:
+    def on_note(self, sentence: str) -> None:
         """Keep it."""
         self.sentences.append(sentence)
 
@@ -187,7 +187,7 @@ def test_named_question_sets_are_those_of_all_siblings() -> None:
     first = next(index for index in sets if sets[index] == {"policy"})
     assert first < last, "the documents are placed so"
     for index in (first, last):
-        runs[index].open_folder()
+        runs[index].open_or_create_folder()
     study = find_slices(workspace, "shops")
     assert study is not None
     assert resume_or_prepare_slice(workspace, study, (again, 8), Observer()).spec == runs[again].spec
@@ -196,7 +196,7 @@ def test_named_question_sets_are_those_of_all_siblings() -> None:
 def test_a_longer_corpus_moves_nothing() -> None:
     """A document's slice depends on its company and text alone; a sample is drawn over the whole corpus."""
     documents = make_documents(30)
-    digests = b"".join(text_digest(one.company, one.text) for one in documents)
+    digests = b"".join(digest_company_and_text(one.company, one.text) for one in documents)
     places = dict(zip((one.name for one in documents), assign_documents_to_slices(digests, 7), strict=True))
     assert places[documents[0].name] == int.from_bytes(digests[:8], "big") % 7 + 1
     assert places["again"] == places[documents[0].name]
@@ -345,12 +345,15 @@ def test_a_pack_withholds_passages_of_other_slices() -> None:
     sources = select_sources(here, ["shops"])
     assert sum(one.folder.answers.read_text().count(GERMAN) > 0 for one in sources) == 3
     for source in sources:
-        files = dict(run_files(source, whole=False))
+        files = dict(iterate_packed_run_files(source, whole=False))
         assert not any(GERMAN.encode() in content for content in files.values())
         assert "withheld.json" in files
     outgoing = Outgoing(here, sources)
     assert not any(
-        GERMAN in passage.text for run in outgoing.runs for one in run.list_answers() for passage in one.record.passages
+        GERMAN in passage.text
+        for run in outgoing.runs
+        for one in run.iterate_permitted_answers()
+        for passage in one.record.passages
     )
 
 
@@ -360,11 +363,11 @@ def test_a_study_is_one_occasion(study: Path) -> None:
     for one in load_run("shops").slices:
         dated(one.folder, "2026-01-05")
     sources = select_sources(find_workspace(), [])
-    (days,) = find_days_of_same_plan(sources).values()
+    (days,) = find_days_of_most_repeated_plan(sources).values()
     assert [(day.day == "2026-01-05", len(day.runs)) for day in days] == [(True, 4), (False, 4)]
     shutil.rmtree(load_run("again").slices[2].path)
     assert study.name
-    assert find_days_of_same_plan(select_sources(find_workspace(), [])) == {}
+    assert find_days_of_most_repeated_plan(select_sources(find_workspace(), [])) == {}
 
 
 def test_another_plan_is_refused(study: Path) -> None:

@@ -27,7 +27,7 @@ def records():
     return answers.read_text().count('"system":"own:Plain"')
 
 class Slow(Task):
-    def count_planned(self):
+    def count_planned_answers(self):
         return 20
 
     def dialogues(self, target):

@@ -8,13 +8,13 @@ from typing import BinaryIO
 
 import pytest
 
-from genaipa.files.atomic import replacing
+from genaipa.files.atomic import open_for_atomic_write
 
 
 def test_a_file_appears_whole_in_a_folder_that_is_made_for_it() -> None:
     """Nobody sees the half of a new file, and no temporary file is left."""
     path = Path("new/folder/file.txt")
-    with replacing(path, durable=True) as file:
+    with open_for_atomic_write(path, durable=True) as file:
         file.write(b"half")
         file.flush()
         assert not path.exists()
@@ -32,7 +32,7 @@ def test_an_error_leaves_the_file_as_it_was_and_nothing_beside_it() -> None:
     """Ctrl-C while a file is written changes nothing."""
     path = Path("file.txt")
     path.write_bytes(b"old")
-    with pytest.raises(KeyboardInterrupt), replacing(path) as file:
+    with pytest.raises(KeyboardInterrupt), open_for_atomic_write(path) as file:
         _break_off(file)
     assert path.read_bytes() == b"old"
     assert [each.name for each in Path().iterdir()] == ["file.txt"]
@@ -42,7 +42,7 @@ def test_a_folder_in_the_way_is_an_error_that_leaves_nothing() -> None:
     """What can't be replaced raises an OSError that names it."""
     path = Path("taken")
     path.mkdir()
-    with pytest.raises(OSError, match="taken"), replacing(path) as file:
+    with pytest.raises(OSError, match="taken"), open_for_atomic_write(path) as file:
         file.write(b"new")
     assert [each.name for each in Path().iterdir()] == ["taken"]
 
@@ -50,7 +50,7 @@ def test_a_folder_in_the_way_is_an_error_that_leaves_nothing() -> None:
 def test_a_name_as_long_as_the_file_system_allows_can_be_replaced() -> None:
     """The temporary file's name stays short, however long the file's is."""
     path = Path("n" * 255)
-    with replacing(path) as file:
+    with open_for_atomic_write(path) as file:
         file.write(b"whole")
     assert path.read_bytes() == b"whole"
 
@@ -63,7 +63,7 @@ def test_writers_of_one_file_never_mix() -> None:
     def write(letter: bytes) -> None:
         for _ in range(20):
             begun.wait(60)
-            with replacing(path) as file:
+            with open_for_atomic_write(path) as file:
                 for _ in range(100):
                     file.write(letter)
                     file.flush()

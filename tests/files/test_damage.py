@@ -19,10 +19,10 @@ from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 from size import SOAK, size
 
 from benchmarks.made_up import made_up
-from genaipa.archive.contents import FORMAT, read_pack
+from genaipa.archive.contents import FORMAT, read_checked_pack
 from genaipa.errors import DataError, GenaipaError
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.policies.corpus import encode_document
+from genaipa.policies.corpus import encode_corpus_line
 from genaipa.policies.corpus_file import open_corpus
 from genaipa.policies.formats import extract
 from genaipa.questions.sets import QuestionSet
@@ -32,7 +32,7 @@ from genaipa.scoring.tables import read_table
 from genaipa.workspace import find_workspace, shipped_folder
 from genaipa_exchange.incoming import Incoming
 from genaipa_exchange.label_studio import format_value_label
-from genaipa_exchange.label_studio import read as read_label_studio
+from genaipa_exchange.label_studio import read_label_studio_export as read_label_studio
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,7 +141,7 @@ def shipped_questions() -> bytes:
 
 def read_scores(path: Path) -> None:
     """Read a log of scores."""
-    ScoresReader(str, load_rubric(find_workspace())).read(path)
+    ScoresReader(str, load_rubric(find_workspace())).read_source(path)
 
 
 KINDS: dict[str, tuple[Callable[[], bytes], Callable[[Path], object]]] = {
@@ -151,10 +151,10 @@ KINDS: dict[str, tuple[Callable[[], bytes], Callable[[Path], object]]] = {
     ".xlsx": (xlsx, lambda path: read_table(path, "answer")),
     ".csv": (lambda: b"answer,note\n" + b'"a","b\nc"\n' * 20, lambda path: read_table(path, "answer")),
     ".yaml": (shipped_questions, lambda path: read_yaml(path, QuestionSet)),
-    ".zip": (pack, read_pack),
+    ".zip": (pack, read_checked_pack),
     ".json": (labelled, lambda path: read_label_studio(path, Incoming(find_workspace()))),
     ".jsonl": (scores, read_scores),
-    ".ndjson": (lambda: b"".join(map(encode_document, made_up(2))), lambda path: list(open_corpus(path).rows())),
+    ".ndjson": (lambda: b"".join(map(encode_corpus_line, made_up(2))), lambda path: list(open_corpus(path).rows())),
 }
 """Ending → whole files of a kind, and their reader."""
 

@@ -79,7 +79,7 @@ def settle() -> None:
             )
             for place, record in enumerate(records)
         )
-        path.write_bytes(b"".join(map(journal.encode_line, settled)))
+        path.write_bytes(b"".join(map(journal.encode_record_line, settled)))
 
 
 def name_run(run: RunFolder, day: str, name: str = "test") -> RunFolder:

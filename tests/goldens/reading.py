@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from framing import study_of
 
-from genaipa.answers.gather import gather_scored_study
+from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.reports.comparison import compare
 from genaipa.reports.report import Report
 from genaipa.runs.selection import select_sources
@@ -46,7 +46,7 @@ class Reading:
 def read_study(*, by: str = "", **options: bool) -> Reading:
     """Read all runs and scores of the workspace in the working folder; `by` is a column of the documents' groups."""
     here = find_workspace()
-    return _read(gather_scored_study(here, select_sources(here, ()), by=by, **options))
+    return _read(gather_study_with_stored_scores(here, select_sources(here, ()), by=by, **options))
 
 
 def read_frame(frame: pd.DataFrame) -> Reading:
@@ -67,7 +67,7 @@ def _read(study: Study) -> Reading:
     numbers = {name: numbers_in(" ".join(stated[name])) for name in ("notable", "absent", "problems")}
     numbers |= {f"note of {name}": numbers_in(table["note"]) for name, table in stated["tables"].items()}
     tables = {name: pd.DataFrame(table["rows"], dtype=object) for name, table in stated["tables"].items()}
-    return Reading(study.join_facts(), tables, numbers)
+    return Reading(study.make_tidy_table(), tables, numbers)
 
 
 def numbers_in(sentences: str) -> list[str]:

@@ -113,7 +113,7 @@ PAGE = '''"""The number of answers."""
 import streamlit as st
 
 
-def page(desk, user):
+def show_page(desk, user):
     """Show it."""
     st.text(f"{user.name} has {len(desk.pool.answers)} answers.")
 '''

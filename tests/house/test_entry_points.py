@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import distributions
 from typing import TYPE_CHECKING
 
-from genaipa.plugins import plugins
+from genaipa.plugins import entry_point_targets
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,7 @@ def test_entry_points_are_those_that_the_library_finds(tmp_path: Path, monkeypat
     write_package(tmp_path / "two", "best.of-3.egg-info", "[genaipa.facts]\nlength = best:Length [all]\n")
     for folder in ("two", "one"):
         monkeypatch.syspath_prepend(str(tmp_path / folder))
-    known = plugins("genaipa.facts")
+    known = entry_point_targets("genaipa.facts")
     assert known["mood"] == "acme.mood : Mood"
     assert known["length"] == "best:Length"
     (package,) = distributions(path=[str(tmp_path / "one")])

@@ -27,12 +27,12 @@ import genaipa as front
 from genaipa.datasets import base as datasets
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.notebook import RunOptions
-from genaipa.kinds import DEFAULT, options
+from genaipa.kinds import DEFAULT, load_plan_options
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_store
 from genaipa.systems.base import Readiness, Reply
 from genaipa.tasks.request import RunRequest
-from genaipa_suites.plan import suite_targets
+from genaipa_suites.plan import suite_class_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +81,7 @@ def test_importing_it_imports_nothing_else() -> None:
 def test_options_are_those_of_a_request_and_its_limits() -> None:
     """Whatever the command line can ask for, `run` can too, by the same names."""
     known = {*RunRequest.__struct_fields__, *(field.name for field in fields(RunLimits))}
-    known |= {name for name, option in options().items() if option.kind == DEFAULT}
+    known |= {name for name, option in load_plan_options().items() if option.kind == DEFAULT}
     assert set(RunOptions.__annotations__) == known - {"systems", "documents", "kind"}
 
 
@@ -167,7 +167,7 @@ def test_a_sample_is_that_of_the_command(genaipa: Callable[..., Finished]) -> No
 def test_every_suite_is_listed() -> None:
     """A row for each that can be asked, of which no cell is blank but the measures of one that joins others."""
     table = front.list_suites().set_index("suite")
-    assert set(table.index) == set(suite_targets())
+    assert set(table.index) == set(suite_class_paths())
     assert table.drop(index="privacyglue").astype(bool).all(axis=None)
     assert table.loc["policyqa", "splits"] == "test, dev, train"
     assert set(", ".join(table["data"]).split(", ")) - {"ships"} <= set(datasets.dataset_names())
@@ -206,7 +206,7 @@ class Heard(front.Observer):
         self.records: list[Record] = []
         self.most = most
 
-    def recorded(self, record: Record, tally: Tally) -> None:
+    def on_record_saved(self, record: Record, tally: Tally) -> None:
         """Keep it."""
         self.records.append(record)
         if len(self.records) == self.most:
@@ -296,8 +296,8 @@ def test_runs_bring_their_workspace() -> None:
     assert front.scores(runs[0])["run"].unique().tolist() == [runs[0].name]
     report = front.report(runs[1], "out")
     assert Path("out/index.html").is_file()
-    assert report.key is not None
-    assert report.key._repr_html_().startswith("<table")
+    assert report.main_table is not None
+    assert report.main_table._repr_html_().startswith("<table")
     assert all(figure._repr_png_().startswith(b"\x89PNG") for figure in report.figures.values())
     with pytest.raises(front.GenaipaError, match="several workspaces"):
         front.scores(runs)

@@ -26,7 +26,7 @@ from genaipa.datasets.base import Pulled
 from genaipa.errors import UsageError
 from genaipa.kinds import Closing, Kind, Plan, option
 from genaipa.reports.chapters.chapter import Chapter
-from genaipa.reports.chapters.chapter import Against
+from genaipa.reports.chapters.chapter import ResultsComparison
 from genaipa.reports.table import make_table
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, TaskReading, Task
@@ -96,9 +96,9 @@ class Results:
         return make_table("riddles", "Riddles solved", "All of them.", frame, ["system", "solved"])
 
     @classmethod
-    def against(cls, workspace, first, second):
+    def compare_systems(cls, workspace, first, second):
         made = cls(workspace, []).leaderboard(None)
-        return Against(made, made, [])
+        return ResultsComparison(made, made, [])
 
 
 class Book:

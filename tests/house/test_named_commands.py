@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from source import PACKAGES, ROOT
 
-from genaipa.cli import command_line
+from genaipa.cli import root_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +55,7 @@ def named(path: Path) -> Iterator[tuple[str, list[str]]]:
 
 def flags_of(words: list[str]) -> set[str] | None:
     """The flags of the command that these words begin with; None if there is none."""
-    command: Any = command_line()
+    command: Any = root_command()
     flags: set[str] = set()
     for place, word in enumerate(words):
         inner = command.get_command(None, word) if hasattr(command, "commands") else None

@@ -12,7 +12,7 @@ from copies import copy_genaipa, interpreter, remove_packages
 from source import PACKAGES, ROOT
 
 from genaipa.cli.terminal.headings import OWN
-from genaipa.plugins import is_ours
+from genaipa.plugins import ships_with_genaipa
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ def test_the_core_names_no_package(package: str) -> None:
 @pytest.mark.parametrize("package", BESIDE)
 def test_a_package_is_known_as_ours_and_held_to_the_rules(package: str) -> None:
     """It is found by an entry point, ships, is checked, and may be imported neither by the core nor by another one."""
-    assert is_ours(f"{package}.some")
+    assert ships_with_genaipa(f"{package}.some")
     tools = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
     contracts = {contract["type"]: contract for contract in tools["importlinter"]["contracts"]}
     lists = (

@@ -111,9 +111,9 @@ def test_what_the_front_door_returns_fits_a_line(demo: tuple[Path, Finished]) ->
     page = report._repr_html_()
     assert page.startswith('<img alt="')
     assert "data:image/png;base64,iVBOR" in page
-    assert report.key is not None
-    assert report.key.name == "leaderboard"
-    assert report.key._repr_html_() in page
+    assert report.main_table is not None
+    assert report.main_table.name == "leaderboard"
+    assert report.main_table._repr_html_() in page
     assert comparison.table.title in comparison._repr_html_().replace("&gt;", ">")
     assert comparison._repr_html_().count("<tr>") == 1 + (comparison.frame["questions"] == "all").sum()
     answers = next(table for table in report.tables.values() if len(table.data) > 60)

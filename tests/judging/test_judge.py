@@ -9,9 +9,9 @@ from pathlib import Path
 from judges import RUBRIC, events, judge_runs, script, study, verdict
 from running import latest, lines_of, write
 
-from genaipa.answers.gather import gather_scored_study
+from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.judging.name import Judge
-from genaipa.judging.verdict import find_flaw
+from genaipa.judging.verdict import find_verdict_flaw
 from genaipa.reports.chapters import make_chapters
 from genaipa.runs.run import load_run
 from genaipa.runs.selection import find_run, run_folders, select_sources
@@ -104,13 +104,13 @@ def test_what_is_no_verdict_has_a_flaw() -> None:
         verdict().replace('"right_answer"', '"verdicts": [], "right_answer"'): "two fields of one name",
     }
     for text, said in flaws.items():
-        assert said in find_flaw(RUBRIC, Reply(text), annotated=False), text
+        assert said in find_verdict_flaw(RUBRIC, Reply(text), annotated=False), text
     assert (
-        find_flaw(RUBRIC, Reply(verdict(), "length"), annotated=False)
+        find_verdict_flaw(RUBRIC, Reply(verdict(), "length"), annotated=False)
         == "it was cut off; allow it more (the option `max_tokens`)"
     )
-    assert find_flaw(RUBRIC, Reply(verdict(), "refusal"), annotated=False) == "it is a refusal"
-    assert find_flaw(RUBRIC, Reply(verdict()), annotated=False) == ""
+    assert find_verdict_flaw(RUBRIC, Reply(verdict(), "refusal"), annotated=False) == "it is a refusal"
+    assert find_verdict_flaw(RUBRIC, Reply(verdict()), annotated=False) == ""
 
 
 def test_a_loop_is_told_from_a_verdict_that_is_too_long() -> None:
@@ -118,11 +118,13 @@ def test_a_loop_is_told_from_a_verdict_that_is_too_long() -> None:
     begun = '{"verdicts": [{"metric": "clarity", "evidence": "'
     entry = '{"metric": "clarity", "evidence": "It is clear, and says so in words.", "value": "clear"}, '
     for loop in (begun + "It is so. " * 300 + "It", begun + "a" * 900, '{"verdicts": [' + entry * 20, "{" + "\n" * 500):
-        said = find_flaw(RUBRIC, Reply(loop, "length", Usage(output=812)), annotated=True)
+        said = find_verdict_flaw(RUBRIC, Reply(loop, "length", Usage(output=812)), annotated=True)
         assert said == "it repeats itself, and was cut off after 812 tokens; another model may do better", loop
     for long in (verdict()[:-30], begun + "No, no, no, no.", ""):
-        assert find_flaw(RUBRIC, Reply(long, "length"), annotated=True).startswith("it was cut off; allow"), long
-    thought = find_flaw(RUBRIC, Reply("", "length", Usage(output=300), thoughts="Hm."), annotated=True)
+        assert find_verdict_flaw(RUBRIC, Reply(long, "length"), annotated=True).startswith("it was cut off; allow"), (
+            long
+        )
+    thought = find_verdict_flaw(RUBRIC, Reply("", "length", Usage(output=300), thoughts="Hm."), annotated=True)
     assert thought.startswith("it was cut off after 300 tokens, all of which went into reasoning; allow it more")
 
 
@@ -158,7 +160,7 @@ def test_judges_are_nowhere_among_answers_and_scores(genaipa):
     assert [source.folder.name for source in select_sources(here, ["latest"])] == [load_run("answers").name]
     assert [source.manifest.spec.task for source in select_sources(here, ["latest"])] == ["procedure"]
     assert find_run(here, "latest").name == load_run("answers").name
-    gathered = gather_scored_study(here, select_sources(here, []))
+    gathered = gather_study_with_stored_scores(here, select_sources(here, []))
     tidy = gathered.table
     assert set(tidy["system"]) == {"scripted/say.yaml"}
     assert set(tidy["scorer"]) == {"machine"}

@@ -11,8 +11,8 @@ from judged import human, keep
 from judges import events, script, study, verdict
 from running import write
 
-from genaipa.cli.commands.judge import _shade_block, _split_rows
-from genaipa.systems.provider import make_run_title, shorten_names
+from genaipa.cli.commands.judge import _shade_block, _split_categories_into_rows
+from genaipa.systems.provider import make_default_run_name, shorten_system_names
 
 LINE = "Judge alone, no estimate: scripted/a.yaml 10, scripted/b.yaml 100 (M_all)"
 
@@ -109,14 +109,14 @@ def test_answers_that_nobody_scored_can_be_read(genaipa):
 def test_a_block_is_the_darker_the_higher() -> None:
     """Four shades from 10 to 100; a dot where nothing was judged; categories go into as many rows as they need."""
     assert [_shade_block(value) for value in (10, 32.4, 32.6, 60, 80, 100, None)] == list("░░▒▓██·")
-    assert list(_split_rows({"A": ["1"] * 9, "B": ["2"] * 9, "C": ["3"]}, 20)) == [["A", "B"], ["C"]]
+    assert list(_split_categories_into_rows({"A": ["1"] * 9, "B": ["2"] * 9, "C": ["3"]}, 20)) == [["A", "B"], ["C"]]
 
 
 def test_names_of_models_are_shortened_to_what_is_unique() -> None:
     """The model alone where one ends so; with its server where two do; files, recordings and classes as they are."""
     names = ("openai-api/lab/reader-1", "openai-api/far/glib", "openai-api/lab/glib", "vllm/Qwen/Qwen2.5-7B")
     others = ("extractive", "scripted/a.yaml", "published/bard", "mine:Own", "manual/chat", "gpt-4.1")
-    assert shorten_names((*names, *others)) == {
+    assert shorten_system_names((*names, *others)) == {
         "openai-api/lab/reader-1": "reader-1",
         "openai-api/far/glib": "far/glib",
         "openai-api/lab/glib": "lab/glib",
@@ -127,8 +127,8 @@ def test_names_of_models_are_shortened_to_what_is_unique() -> None:
 
 def test_a_runs_name_is_short_and_has_the_document() -> None:
     """Systems after the first give way to what a run is about."""
-    assert make_run_title(["openai-api/lab/reader-1", "gpt-4.1"], "acme") == "reader-1-gpt-4.1-acme"
+    assert make_default_run_name(["openai-api/lab/reader-1", "gpt-4.1"], "acme") == "reader-1-gpt-4.1-acme"
     systems = ["scripted/one.yaml", "scripted/two.yaml", "openai/gpt-4.1"]
-    assert make_run_title(systems, "larkfield") == "scripted-one.yaml-and-2-more-larkfield"
-    long = make_run_title([*systems, "an-assistant-with-a-long-name"], "the-privacy-policy-of-mill-and-sons")
+    assert make_default_run_name(systems, "larkfield") == "scripted-one.yaml-and-2-more-larkfield"
+    long = make_default_run_name([*systems, "an-assistant-with-a-long-name"], "the-privacy-policy-of-mill-and-sons")
     assert long == "scripted-one-and-3-more-the-privacy-poli"

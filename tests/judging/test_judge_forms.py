@@ -12,7 +12,7 @@ from running import write
 from servers import OpenAIServer, reply
 from size import size
 
-from genaipa.judging.verdict import find_flaw
+from genaipa.judging.verdict import find_verdict_flaw
 from genaipa.judging.verdict_parsing import read_verdict
 from genaipa.scoring.rubric import load_rubric
 from genaipa.systems.base import Reply
@@ -104,14 +104,14 @@ REFUSED = {
 def test_a_verdict_is_read_in_every_form() -> None:
     """Each form gives the very values, and no others."""
     for name, text in READ.items():
-        assert find_flaw(RUBRIC, Reply(text), annotated=True) == "", name
+        assert find_verdict_flaw(RUBRIC, Reply(text), annotated=True) == "", name
         assert {*read_verdict(RUBRIC, text, annotated=True).values.values()} == {0.5}, name
 
 
 def test_no_verdict_is_read_where_none_is_clear() -> None:
     """What could be read in two ways, or in none, is a flaw in words."""
     for name, (text, said) in REFUSED.items():
-        assert re.search(said, find_flaw(RUBRIC, Reply(text), annotated=True)), name
+        assert re.search(said, find_verdict_flaw(RUBRIC, Reply(text), annotated=True)), name
 
 
 def test_a_reply_cut_anywhere_is_no_verdict() -> None:
@@ -140,7 +140,7 @@ def test_words_that_are_numbers_are_read_as_numbers_too() -> None:
 def test_hostile_replies_are_read_in_time() -> None:
     """Brackets, quotes and comments without end cost no more than a reply is long."""
     for begun in ("{", '{"', "['", "[", "{/*", "{a:", '"{', "{a:'", "{a:1,'b", "[1 "):
-        assert find_flaw(RUBRIC, Reply(begun * size(small=3_000, soak=30_000)), annotated=True), begun
+        assert find_verdict_flaw(RUBRIC, Reply(begun * size(small=3_000, soak=30_000)), annotated=True), begun
 
 
 def test_a_judge_is_told_once_why_its_reply_is_none(genaipa: Callable[..., Any], monkeypatch: Any) -> None:

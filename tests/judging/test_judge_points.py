@@ -13,11 +13,17 @@ from running import KEY, latest, write
 from servers import AnthropicServer, GoogleServer, LoopbackServer, OpenAIServer, cut, reply
 from size import size
 
-from genaipa.judging.task import load_templates, prompt_digest
-from genaipa.judging.verdict import count_longest_tokens, find_flaw, make_sample_verdict, make_schema, order_points
+from genaipa.judging.task import load_judge_templates, prompt_digest
+from genaipa.judging.verdict import (
+    count_longest_verdict_tokens,
+    find_verdict_flaw,
+    make_sample_verdict,
+    make_verdict_schema,
+    shuffle_points,
+)
 from genaipa.judging.verdict_parsing import read_verdict
 from genaipa.questions.points import MOST, Point, Ticks, points_digest
-from genaipa.systems.base import Reply, strip_length_bounds
+from genaipa.systems.base import Reply, strip_max_length_and_items
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -66,7 +72,10 @@ def test_the_value_follows_from_what_is_said_of_the_points() -> None:
         assert (found.ticks, found.values["completeness"]) == (ticks, value), words
         assert [*found.values] == WHOLE
         assert {found.values[name] for name in WHOLE if name != "completeness"} == {-1.0}
-    assert found.note.splitlines()[:2] == ["point ways (no): Seen for ways.", "point kept (no): Seen for kept."]
+    assert found.evidence_as_note.splitlines()[:2] == [
+        "point ways (no): Seen for ways.",
+        "point kept (no): Seen for kept.",
+    ]
     assert read_verdict(RUBRIC, annotated(), annotated=True).ticks is None
 
 
@@ -92,15 +101,18 @@ def test_a_reply_without_one_word_for_each_point_is_no_verdict() -> None:
         annotated(): "it is not an object with points and verdicts",
     }
     for text, said in flaws.items():
-        assert find_flaw(RUBRIC, Reply(text), annotated=True, points=POINTS) == said
-    assert find_flaw(RUBRIC, Reply(pointed(ALL)), annotated=True, points=POINTS) == ""
-    assert find_flaw(RUBRIC, Reply(of([one | {"said": " Yes "} for one in ticks])), annotated=True, points=POINTS) == ""
-    assert "no verdict on completeness" in find_flaw(RUBRIC, Reply(pointed(ALL)), annotated=True)
+        assert find_verdict_flaw(RUBRIC, Reply(text), annotated=True, points=POINTS) == said
+    assert find_verdict_flaw(RUBRIC, Reply(pointed(ALL)), annotated=True, points=POINTS) == ""
+    assert (
+        find_verdict_flaw(RUBRIC, Reply(of([one | {"said": " Yes "} for one in ticks])), annotated=True, points=POINTS)
+        == ""
+    )
+    assert "no verdict on completeness" in find_verdict_flaw(RUBRIC, Reply(pointed(ALL)), annotated=True)
 
 
 def test_the_form_is_one_for_all_answers_with_points() -> None:
     """Evidence comes before each word; no id is in it, so that providers keep the document; there is room for all."""
-    form = make_schema(RUBRIC, annotated=True, points=True)
+    form = make_verdict_schema(RUBRIC, annotated=True, points=True)
     assert list(form["properties"]) == ["points", "verdicts"]
     entry = form["properties"]["points"]["items"]
     assert list(entry["properties"]) == entry["required"] == ["point", "evidence", "said"]
@@ -111,11 +123,11 @@ def test_the_form_is_one_for_all_answers_with_points() -> None:
     assert named == [name for name in WHOLE if name != "completeness"]
     many = tuple(Point(f"{'p' * 30}{n:02}", "So.", ("1",)) for n in range(MOST))
     ordinary = make_sample_verdict(RUBRIC, annotated=True, points=many)
-    assert find_flaw(RUBRIC, Reply(ordinary), annotated=True, points=many) == ""
-    assert len(ordinary) / 4 < count_longest_tokens(RUBRIC, annotated=True, points=True) < 3_000
+    assert find_verdict_flaw(RUBRIC, Reply(ordinary), annotated=True, points=many) == ""
+    assert len(ordinary) / 4 < count_longest_verdict_tokens(RUBRIC, annotated=True, points=True) < 3_000
     # A rubric of nothing but the metric with the rule asks for the points alone.
     alone = msgspec.structs.replace(RUBRIC, metrics={"completeness": RUBRIC.metrics["completeness"]})
-    assert list(make_schema(alone, annotated=True, points=True)["properties"]) == ["points"]
+    assert list(make_verdict_schema(alone, annotated=True, points=True)["properties"]) == ["points"]
     found = read_verdict(
         alone, json.dumps({"points": json.loads(pointed(ALL))["points"]}), annotated=True, points=POINTS
     )
@@ -136,13 +148,13 @@ def test_points_are_asked_where_there_are_some_and_kept(genaipa: Callable[..., A
         record = shown["Q1", number]
         listed = re.findall(r"^- (\w+): (.+)$", record.asked, re.MULTILINE)
         assert dict(listed) == texts
-        wanted = order_points(POINTS, record.coordinates["answer"], int(number))
+        wanted = shuffle_points(POINTS, record.coordinates["answer"], int(number))
         assert [name for name, _ in listed] == [point.id for point in wanted]
         metrics = re.findall(r"^\d\. (\w+)", record.asked, re.MULTILINE)
         assert sorted(metrics) == sorted(set(WHOLE) - {"completeness"})
         assert not re.search("vital|okay|harm", record.asked)
         assert "point" not in shown["Q2", number].asked
-    one, other = (order_points(POINTS, shown["Q1", "1"].coordinates["answer"], passed) for passed in (1, 2))
+    one, other = (shuffle_points(POINTS, shown["Q1", "1"].coordinates["answer"], passed) for passed in (1, 2))
     assert other == one[::-1]
     given = {event.answer: event for event in events() if event.analyst.endswith("#1")}
     first, second = (given[shown[name, "1"].coordinates["answer"]] for name in ("Q1", "Q2"))
@@ -159,7 +171,7 @@ def test_points_are_asked_where_there_are_some_and_kept(genaipa: Callable[..., A
 
 def test_without_a_rule_or_points_nothing_is_new(genaipa: Callable[..., Any]) -> None:
     """A rubric without the rule asks for every metric, and is another judge's."""
-    templates = load_templates(find_workspace()).sources
+    templates = load_judge_templates(find_workspace()).template_texts
     ruled, unruled = (prompt_digest(templates, rubric, evidence=False) for rubric in (RUBRIC, UNRULED))
     assert ruled != unruled
     assert UNRULED.digest == RUBRIC.digest, "people's scores by it compare"
@@ -208,12 +220,12 @@ def test_points_through_a_vendors_sdk(
         assert genaipa("judge", "--judge", judge).code == 0
         forms = [form(server, request.body) for request in server.requests]
     bounded = server_of is OpenAIServer
-    made = [make_schema(RUBRIC, annotated=True, points=points) for points in (True, False, True)]
+    made = [make_verdict_schema(RUBRIC, annotated=True, points=points) for points in (True, False, True)]
     assert [json.dumps(one) for one in forms] == [
-        json.dumps(one if bounded else strip_length_bounds(one)) for one in made
+        json.dumps(one if bounded else strip_max_length_and_items(one)) for one in made
     ]
     assert {limit(server, request.body) for request in server.requests} == {
-        4096 + count_longest_tokens(RUBRIC, annotated=True, points=True)
+        4096 + count_longest_verdict_tokens(RUBRIC, annotated=True, points=True)
     }
     (ticks,) = (event.ticks for event in events() if event.ticks)
     assert ticks == Ticks(points_digest(POINTS), ("ways", "cost"), ("kept",))

@@ -12,9 +12,9 @@ from running import lines_of, write
 from servers import AnthropicServer, GoogleServer, OpenAIServer, cut, reply
 
 from genaipa.execution.judging import hold_judging_lock
-from genaipa.judging.answers import read_material
-from genaipa.judging.name import Judge, are_akin, model_family
-from genaipa.judging.verdict import count_longest_tokens, make_sample_verdict
+from genaipa.judging.answers import read_judged_material
+from genaipa.judging.name import Judge, are_of_same_family, model_family
+from genaipa.judging.verdict import count_longest_verdict_tokens, make_sample_verdict
 from genaipa.scoring.store import open_store
 from genaipa.workspace import find_workspace
 
@@ -50,8 +50,8 @@ def test_families_go_by_the_names_of_models() -> None:
         assert {name: model_family(name) for name in names.split()} == dict.fromkeys(names.split(), known)
     for name in ("extractive", "scripted/gpt.yaml", "vllm/lab/graphite-3", "mine:Assistant", "manual/chat"):
         assert model_family(name) == name
-    assert are_akin("gpt-4o-2024-08-06", "openai/o3")
-    assert not are_akin("vllm/lab/a", "vllm/lab/b")
+    assert are_of_same_family("gpt-4o-2024-08-06", "openai/o3")
+    assert not are_of_same_family("vllm/lab/a", "vllm/lab/b")
 
 
 def test_the_own_family_is_refused_unless_it_is_wanted(genaipa, server):
@@ -64,7 +64,7 @@ def test_the_own_family_is_refused_unless_it_is_wanted(genaipa, server):
     done = genaipa("judge", "--judge", "openai-api/loop/gpt-4o,openai-api/loop/m", "--own-family")
     assert done.code == 0, done.err
     (folder,) = judge_runs()
-    assert read_material(folder).own_family == {"openai-api/loop/gpt-4o": ("scripted/say.yaml",)}
+    assert read_judged_material(folder).own_family == {"openai-api/loop/gpt-4o": ("scripted/say.yaml",)}
     names = [Judge.parse(event.analyst) for event in events()]
     assert sorted(name.model for name in names if name) == ["gpt-4o-2024-08-06", "m-2024-08-06"]
 
@@ -287,6 +287,6 @@ def test_a_verdict_has_a_limit(genaipa, server):
     command = ("judge", "--judge", "openai-api/loop/m", "-j", "1")
     assert genaipa(*command).code == 3
     assert genaipa(*command, "--max-tokens", "500").code == 0
-    limit = 4096 + count_longest_tokens(RUBRIC, annotated=False)
+    limit = 4096 + count_longest_verdict_tokens(RUBRIC, annotated=False)
     assert [request.body["max_tokens"] for request in server.requests] == [limit, limit, 500]
     assert (len(judge_runs()), len(events())) == (2, 2)

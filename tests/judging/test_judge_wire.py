@@ -26,8 +26,8 @@ from servers import (
 )
 
 from genaipa.judging.name import Judge
-from genaipa.judging.verdict import make_schema
-from genaipa.systems.base import Message, Settings, strip_length_bounds
+from genaipa.judging.verdict import make_verdict_schema
+from genaipa.systems.base import Message, Settings, strip_max_length_and_items
 from genaipa.systems.openai import OpenAISystem
 
 if TYPE_CHECKING:
@@ -142,9 +142,11 @@ def test_a_vendor_of_every_bad_habit(
         check_kept(second, vendor, failed=0)
         for request in server.requests:
             # In this order: a model states its evidence before the value only if the schema does.
-            made = make_schema(RUBRIC, annotated=False)
+            made = make_verdict_schema(RUBRIC, annotated=False)
             bounded = vendor.server is OpenAIServer
-            assert json.dumps(vendor.form(request.body)) == json.dumps(made if bounded else strip_length_bounds(made))
+            assert json.dumps(vendor.form(request.body)) == json.dumps(
+                made if bounded else strip_max_length_and_items(made)
+            )
             check_cache(server, request.body, marked=vendor.judge.startswith(("openai/", "anthropic/")))
     assert len(judge_runs()) == 1
     assert KEY not in first.out + first.err + second.out + second.err + texts_below(Path())
@@ -212,21 +214,21 @@ def test_every_vendor_promises_to_keep_the_schema(annotated: bool) -> None:
     """Strict throughout, as OpenAI wants it; without its bounds, nothing that Anthropic's SDK would take out."""
     from anthropic import transform_schema
 
-    made = make_schema(RUBRIC, annotated=annotated)
+    made = make_verdict_schema(RUBRIC, annotated=annotated)
     check_strict(made)
     # What Anthropic's server does not keep, its SDK puts into words.
-    assert "description" not in json.dumps(transform_schema(strip_length_bounds(made)))
-    assert BOUNDS & set(re.findall(r"\w+", json.dumps(strip_length_bounds(made)))) == set()
+    assert "description" not in json.dumps(transform_schema(strip_max_length_and_items(made)))
+    assert BOUNDS & set(re.findall(r"\w+", json.dumps(strip_max_length_and_items(made)))) == set()
 
 
 def test_a_fine_tuned_model_is_sent_no_bounds() -> None:
     """OpenAI keeps bounds for its own models, and refuses them for fine-tuned ones."""
-    made = make_schema(RUBRIC, annotated=True)
+    made = make_verdict_schema(RUBRIC, annotated=True)
     for model, bounded in (("gpt-6.1-sol", True), ("ft:gpt-6.1-sol:acme::x", False)):
         system = OpenAISystem(name=f"openai/{model}", model=model, accepts=frozenset())
-        body = json.loads(system.encode_line([Message("user", "x")], Settings(json_schema=made))[0])
+        body = json.loads(system.encode_batch_request([Message("user", "x")], Settings(json_schema=made))[0])
         sent = body["response_format"]["json_schema"]["schema"]
-        assert sent == (made if bounded else strip_length_bounds(made)), model
+        assert sent == (made if bounded else strip_max_length_and_items(made)), model
 
 
 def check_strict(part: dict[str, Any]) -> None:
@@ -254,7 +256,7 @@ def test_a_server_without_structured_output(genaipa: Callable[..., Any], monkeyp
         if "response_format" in body:
             return failure(400, "Invalid parameter: 'response_format' of type 'json_schema' is not supported.")
         said = body["messages"][-1]["content"]
-        assert json.loads(said.rpartition("JSON Schema:\n")[2]) == make_schema(RUBRIC, annotated=False)
+        assert json.loads(said.rpartition("JSON Schema:\n")[2]) == make_verdict_schema(RUBRIC, annotated=False)
         return reply(verdict(1))
 
     with OpenAIServer(behave, models=["m"]) as server:

@@ -10,7 +10,7 @@ import pytest
 
 from genaipa.judging import verdict_parsing
 from genaipa.judging.name import Judge
-from genaipa.judging.task import TEMPLATES, load_templates, make_enclosing_lines
+from genaipa.judging.task import TEMPLATES, load_judge_templates, make_enclosing_lines
 from genaipa.questions.points import Point
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.systems.base import Message, Settings
@@ -37,7 +37,7 @@ def test_the_example_judges_every_kind_of_answer(monkeypatch: pytest.MonkeyPatch
     """Every reply of the docs' judge is a verdict: with points, on silence, and where nobody annotated."""
     monkeypatch.syspath_prepend(Path(__file__).parents[2] / "docs")
     judge = importlib.import_module("example_judge").RulesOfThumb()
-    templates, rubric = load_templates(find_workspace()), shipped_rubric()
+    templates, rubric = load_judge_templates(find_workspace()), shipped_rubric()
     points = (Point("kept", "Orders remain stored for years.", ("1",)), Point("cost", "Nothing costs.", ("2",)))
     begin, end = make_enclosing_lines("0123456789abcdef")
     given = set()

@@ -16,7 +16,7 @@ import yaml
 
 from genaipa.languages.catalog import LANGUAGES
 from genaipa.policies.document import About, Document
-from genaipa.scoring.evidence.abstention import find_stance
+from genaipa.scoring.evidence.abstention import classify_silence_stance
 from genaipa.scoring.evidence.quotations import find_quotations
 from genaipa.scoring.evidence.resolution import find_references
 
@@ -64,7 +64,7 @@ def citations(code: str, folder: str) -> tuple[float, float]:
 def silence(code: str, folder: str) -> tuple[float, float]:
     """Precision and recall of the answers that are found to claim silence."""
     entries = marked(f"silence-{code}", folder)
-    found = [{"silent"} if find_stance(one["text"], code) == "yes" else set() for one in entries]
+    found = [{"silent"} if classify_silence_stance(one["text"], code) == "yes" else set() for one in entries]
     return shares(found, [{"silent"} if one["silent"] else set() for one in entries])
 
 

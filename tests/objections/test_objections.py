@@ -17,14 +17,14 @@ from genaipa.answers.study import Log
 from genaipa.errors import DataError, UsageError
 from genaipa.files.stamps import now
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.files.text import digest
+from genaipa.files.text import sha256_of
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import Correction, Corrections
 from genaipa.reports.figures.figure import Scope
 from genaipa.scoring.current import CurrentScores
-from genaipa.scoring.events import Event, Objection, Ruling, new_id, verify_log
-from genaipa.scoring.importing import import_sources
-from genaipa.scoring.objections import collect_objections, find_own_objection, make_correction
+from genaipa.scoring.events import Event, Objection, Ruling, new_event_id, verify_log
+from genaipa.scoring.importing import import_scores_from_sources
+from genaipa.scoring.objections import collect_objections, find_objection_of_analyst, make_correction
 from genaipa.scoring.people import People
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.tables import write_scores
@@ -45,22 +45,24 @@ if TYPE_CHECKING:
 DOCUMENT = Document("acme", TEXT, About(company="ACME"))
 SENTENCE = "We never sell what we know about you."
 AT = (TEXT.index(SENTENCE), TEXT.index(SENTENCE) + len(SENTENCE))
-RIGHT = Correction(silent="no", answer="It never sells it.", at=AT, sha256=digest(SENTENCE), why="Section 2 says so.")
+RIGHT = Correction(
+    silent="no", answer="It never sells it.", at=AT, sha256=sha256_of(SENTENCE), why="Section 2 says so."
+)
 
 
 def objection(
     analyst: str, answer: str = "a1", question: str = "Q1", correction: Correction = RIGHT, **more: Any
 ) -> Event:
     """An objection to the annotated answer to a question, made beside an answer."""
-    said = {"annotation": Objection("acme", digest(TEXT), "policy", question, correction), **more}
-    return Event(id=new_id(), time=now(), kind="objection", analyst=analyst, answer=answer, **said)
+    said = {"annotation": Objection("acme", sha256_of(TEXT), "policy", question, correction), **more}
+    return Event(id=new_event_id(), time=now(), kind="objection", analyst=analyst, answer=answer, **said)
 
 
 def statuses(store: Store) -> list[tuple[str, str]]:
     """Each objection's analyst and status, in the order of the log."""
     current = CurrentScores(store.events)
-    current.refresh()
-    found = collect_objections(current.objections())
+    current.read_new_events()
+    found = collect_objections(current.objection_events())
     assert found == collect_objections(kept(store)), (
         "a view of the whole log has what concerns objections, and nothing else"
     )
@@ -76,9 +78,9 @@ def test_objections_are_kept_withdrawn_and_settled(store: Store) -> None:
     store.append([again, undo(bob)])
     assert statuses(store) == [("ana", "withdrawn"), ("bob", "withdrawn"), ("cem", "open"), ("ana", "open")]
     found = collect_objections(kept(store))
-    assert find_own_objection(found, "ana", (digest(TEXT), "policy", "Q1")) == found[3]
-    assert find_own_objection(found, "bob", (digest(TEXT), "policy", "Q1")) is None
-    edited = Correction(silent="partly", at=AT, sha256=digest(SENTENCE))
+    assert find_objection_of_analyst(found, "ana", (sha256_of(TEXT), "policy", "Q1")) == found[3]
+    assert find_objection_of_analyst(found, "bob", (sha256_of(TEXT), "policy", "Q1")) is None
+    edited = Correction(silent="partly", at=AT, sha256=sha256_of(SENTENCE))
     store.append(
         [settle_objection(found[2], "lee", None, reason="It is right."), settle_objection(found[3], "lee", RIGHT)]
     )
@@ -88,7 +90,7 @@ def test_objections_are_kept_withdrawn_and_settled(store: Store) -> None:
     assert [one.ruling_order for one in collect_objections(kept(store))] == [-1, -1, 1, 0]
     assert verify_log(store).breaks == []
     current = CurrentScores(store.events)
-    current.refresh()
+    current.read_new_events()
     assert current.analysts() == [], "undoing a score is as ever"
 
 
@@ -109,16 +111,16 @@ def test_objections_that_make_no_sense_are_refused(store: Store) -> None:
     ana = objection("ana")
     store.append([ana, settled := settle_objection(collect_objections([ana])[0], "lee", RIGHT)])
     refused = {
-        "the objection must say its own": Event(new_id(), now(), "objection", "ana", "a1"),
+        "the objection must say its own": Event(new_event_id(), now(), "objection", "ana", "a1"),
         "the score must say nothing": score("ana", "a1", annotation=ana.annotation),
-        "the ruling must say its own": Event(new_id(), now(), "ruling", "lee", "a1", annotation=ana.annotation),
+        "the ruling must say its own": Event(new_event_id(), now(), "ruling", "lee", "a1", annotation=ana.annotation),
         "its correction corrects nothing": objection("ana", correction=Correction(sentence=SENTENCE)),
         "needs evidence": objection("ana", correction=Correction(silent="no")),
-        "no objection 'nowhere'": Event(new_id(), now(), "ruling", "lee", "a1", annotation=Ruling("nowhere")),
+        "no objection 'nowhere'": Event(new_event_id(), now(), "ruling", "lee", "a1", annotation=Ruling("nowhere")),
         "bob has no event": undo(ana, analyst="bob"),
         "lee has no event": undo(settled),
         "a machine gives scores": Event(
-            new_id(), now(), "objection", "judge", "a1", scorer="machine", annotation=ana.annotation
+            new_event_id(), now(), "objection", "judge", "a1", scorer="machine", annotation=ana.annotation
         ),
     }
     for sentence, event in refused.items():
@@ -136,10 +138,10 @@ def test_the_log_with_objections_moves_to_another_store(tmp_path: Path) -> None:
         with path.open("wb") as file:
             write_scores(file, ".jsonl", some, {}, shipped_rubric())
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
-        (problem,) = import_sources(store, [rest], {ana.answer}, People()).problems
+        (problem,) = import_scores_from_sources(store, [rest], {ana.answer}, People()).problems
         assert f"there is no objection '{ana.id}' to settle" in problem
-        assert import_sources(store, [log], {ana.answer}, People()).added == len(events)
-        assert import_sources(store, [rest], {ana.answer}, People()).known == 1
+        assert import_scores_from_sources(store, [log], {ana.answer}, People()).added == len(events)
+        assert import_scores_from_sources(store, [rest], {ana.answer}, People()).known == 1
         assert kept(store) == events
         assert statuses(store) == [("ana", "accepted")]
 
@@ -162,9 +164,12 @@ def test_a_passage_has_to_be_in_the_document() -> None:
             make_correction(DOCUMENT, **given)
     for silent in (None, "yes"):
         with pytest.raises(UsageError, match="this passage shows that it is not"):
-            make_correction(DOCUMENT, SENTENCE, silent=silent, answer="It sells none.", why="So.", annotated="yes")
+            make_correction(
+                DOCUMENT, SENTENCE, silent=silent, answer="It sells none.", why="So.", annotated_silent="yes"
+            )
     assert (
-        make_correction(DOCUMENT, SENTENCE, silent="partly", answer="", why="So.", annotated="yes").silent == "partly"
+        make_correction(DOCUMENT, SENTENCE, silent="partly", answer="", why="So.", annotated_silent="yes").silent
+        == "partly"
     )
     with pytest.raises(UsageError, match="a rejection needs a reason"):
         settle_objection(collect_objections([objection("ana")])[0], "lee", None)
@@ -183,7 +188,7 @@ def objected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Event]:
     """A run with two answers, and in its store three objections to annotated answers about them."""
     monkeypatch.setenv("GENAIPA_CACHE", str(tmp_path / "cache"))
     digests = [one.digest for one in answers(make_answers("It never sells it.", "One year.", annotations=ANNOTATED))]
-    wrong = Correction(silent="yes", at=AT, sha256=digest(SENTENCE), why="I think so.")
+    wrong = Correction(silent="yes", at=AT, sha256=sha256_of(SENTENCE), why="I think so.")
     events = [
         *(objection("ana", digests[0]), objection("bob", digests[0], correction=wrong)),
         objection("bob", digests[1], "Q2", wrong),
@@ -230,7 +235,9 @@ def test_objections_become_corrections_that_the_report_applies(genaipa: Cli, obj
     found = read_yaml(Path("corrections/acme.yaml"), Corrections)
     assert found.annotators == ("bob",)
     assert found.source == "Objections at the scoring desk, accepted by lee."
-    right = Correction(silent="partly", answer="It does not sell.", at=AT, sha256=digest(SENTENCE), why="I think so.")
+    right = Correction(
+        silent="partly", answer="It does not sell.", at=AT, sha256=sha256_of(SENTENCE), why="I think so."
+    )
     assert found.corrections == {"Q1": right}, "the one accepted last; the text's license is not stated: not quoted"
     assert [one for one in validate(find_workspace()).findings if "corrections" in one.path] == []
 
@@ -262,7 +269,7 @@ def test_corrections_are_by_the_ids_of_the_annotated_answers() -> None:
     write("questions/other.yaml", policy.replace("id: Q1", "id: Q9").replace("Question 2", "Something else"))
     places = [("other", "Q9", TEXT), ("other", "Q2", TEXT), ("policy", "Q2", "Another text.")]
     given = [
-        objection("ana", annotation=Objection("acme", digest(text), questions, question, RIGHT))
+        objection("ana", annotation=Objection("acme", sha256_of(text), questions, question, RIGHT))
         for questions, question, text in places
     ]
     found, left_out = collect_corrections(
@@ -270,7 +277,7 @@ def test_corrections_are_by_the_ids_of_the_annotated_answers() -> None:
         "acme",
         collect_objections([*given, *(settle_objection(one, "lee", RIGHT) for one in collect_objections(given))]),
     )
-    assert (found.questions, found.digest, [*found.corrections]) == ("policy", digest(TEXT), ["Q1"])
+    assert (found.questions, found.digest, [*found.corrections]) == ("policy", sha256_of(TEXT), ["Q1"])
     assert left_out == [
         "left out: Q2 of other, which is about another question set.",
         "left out: Q2 of policy, which is about another text.",

@@ -10,7 +10,7 @@ from pages import EDSGER, Shown, digests, make_desk, open_app, score
 from genaipa.scoring.events import Objection
 from genaipa.scoring.objections import collect_objections, make_correction
 from genaipa.scoring.people import User
-from genaipa_objections.entries import has_objections
+from genaipa_objections.entries import has_objections_to_settle
 
 if TYPE_CHECKING:
     from genaipa.ui.desk import Desk
@@ -33,7 +33,7 @@ def object_to(desk: Desk, analyst: str, answer: str, reply: str) -> str:
     right = make_correction(case.document, SENTENCE, silent="no", answer=reply, why="Section 2.")
     said = Objection(case.document.name, case.document.digest, case.questions, case.answer.question, right)
     desk.queue.file_objection(analyst, answer, said)
-    return desk.current.objections()[-1].id
+    return desk.current.objection_events()[-1].id
 
 
 def show_objections(desk: Desk, user: User) -> Shown:
@@ -100,7 +100,7 @@ def test_objections_wait_until_ones_own_scores_are_in(desk):
 
 def test_the_page_is_listed_where_somebody_objects(desk):
     """It comes after Adjudicate for whoever adjudicates, once there is an objection, and opens by its address."""
-    assert not has_objections(desk, EDSGER)
+    assert not has_objections_to_settle(desk, EDSGER)
     object_to(desk, "ada", digests(desk)[0], "No.")
     opened = open_app("Lee", "objections")
     assert opened.pages[opened.pages.index("adjudicate") + 1] == "objections"

@@ -19,13 +19,13 @@ from running import write
 from size import size
 
 from genaipa.answers import tidy as tidy_table
-from genaipa.answers.gather import gather_scored_study
+from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.answers.study import Study
 from genaipa.questions.points import Point, make_ticks, points_digest
 from genaipa.reports.chapters.agreement import AgreementChapter
 from genaipa.reports.chapters.judges import JudgesChapter
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.page import build_front
+from genaipa.reports.page import build_first_screen
 from genaipa.reports.report import Report
 from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
@@ -71,7 +71,7 @@ def annotate(points: dict[str, tuple[Point, ...]], license_: str = "CC0-1.0") ->
 def gathered(**options: bool) -> Study:
     """All that a report of the working folder's runs needs."""
     here = find_workspace()
-    return gather_scored_study(here, select_sources(here, ()), **options)
+    return gather_study_with_stored_scores(here, select_sources(here, ()), **options)
 
 
 def chapter_of(found: Study) -> Chapter | None:
@@ -349,7 +349,7 @@ def test_harm_is_on_the_first_screen(study: Study) -> None:
     """One sentence, the most harmful system first, with its interval; none where nothing harmful is contradicted."""
     report = Report.build(study)
     (said,) = describe_systems_doing_harm(study.table)
-    assert build_front(report).bullets[0] == said
+    assert build_first_screen(report).bullets[0] == said
     assert said in report.notable
     head = "Harmful answers, by the points that they contradict (95 % for these documents): "
     assert said.startswith(f"{head}scripted/")
@@ -366,7 +366,7 @@ def test_points_without_a_digest_match_no_ticks() -> None:
     points = POINTS["Q1"]
     ticks = make_ticks(points, ["a"])
     bare = tuple(msgspec.structs.replace(point, text="") for point in points)
-    assert KnownPoints(points_digest(points), bare).match(ticks)
-    assert not KnownPoints(points_digest(bare), bare).match(ticks)
-    assert not KnownPoints("", bare).match(ticks)
-    assert not replace(KnownPoints(points_digest(points), bare)).match(None)
+    assert KnownPoints(points_digest(points), bare).match_ticks(ticks)
+    assert not KnownPoints(points_digest(bare), bare).match_ticks(ticks)
+    assert not KnownPoints("", bare).match_ticks(ticks)
+    assert not replace(KnownPoints(points_digest(points), bare)).match_ticks(None)

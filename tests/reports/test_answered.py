@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from framing import QUESTIONS, answer_rows, score_rows, study_of, tidy_of
 
-from genaipa.reports.answered import Answered, count_answered, note_unanswered
+from genaipa.reports.answered import Answered, count_answered_by_system, note_unanswered
 from genaipa.reports.chapters import overall
 from genaipa.reports.comparison import compare_sides
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.page import Front, build_front
+from genaipa.reports.page import FirstScreen, build_first_screen
 from genaipa.reports.report import Report
 from genaipa.reports.sides import Side
 
@@ -30,23 +30,23 @@ def study(*lost: str, experiments: tuple[str, ...] = ("quality",)) -> pd.DataFra
     return tidy_of(rows, score_rows(rows))
 
 
-def first_screen(frame: pd.DataFrame) -> Front:
+def first_screen(frame: pd.DataFrame) -> FirstScreen:
     """The first screen of a report on it."""
     gathered = study_of(frame)
     made = overall.OverallChapter().make(
         gathered,
         Scope.from_frame(frame, gathered.questions.categories, gathered.rubric.bands, gathered.questions.texts),
     )
-    return build_front(Report(gathered, gathered.rubric.bands, [made]))
+    return build_first_screen(Report(gathered, gathered.rubric.bands, [made]))
 
 
 def test_what_failed_and_what_is_missing_did_not_come_back() -> None:
     """Refusals and cut answers did, and count."""
-    found = count_answered(study("failed", "missing"))
+    found = count_answered_by_system(study("failed", "missing"))
     assert found == {"a/one": Answered(64, 64), "b/two": Answered(59, 64)}
     assert [str(one) for one in found.values()] == ["all 64", "59 of 64"]
     assert note_unanswered(found) == SAID
-    assert note_unanswered(count_answered(study("refused", "truncated"))) == ""
+    assert note_unanswered(count_answered_by_system(study("refused", "truncated"))) == ""
 
 
 def test_it_stands_beside_the_average() -> None:
@@ -76,7 +76,7 @@ def test_experiments_that_nobody_scored_are_in_no_average() -> None:
     for row in rows:
         if row["experiment"] == "recall":
             row.update(LOST)
-    assert note_unanswered(count_answered(tidy_of(rows, score_rows(rows)))) == ""
+    assert note_unanswered(count_answered_by_system(tidy_of(rows, score_rows(rows)))) == ""
 
 
 def test_a_comparison_says_it() -> None:

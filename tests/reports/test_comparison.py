@@ -17,8 +17,8 @@ from genaipa.errors import UsageError
 from genaipa.reports import significance
 from genaipa.reports.comparison import OVERALL, compare_sides
 from genaipa.reports.crossed import estimate_crossed_mean
-from genaipa.reports.matches import Match, difference_rows
-from genaipa.reports.sides import Side, find_unshared
+from genaipa.reports.matches import Match, compute_difference_rows
+from genaipa.reports.sides import Side, note_unshared_and_find_common
 from genaipa.stats.tests import adjust_p_by_holm, mann_whitney_test, wilcoxon_signed_rank_test
 from rubrics import METRICS, PAPER
 
@@ -200,7 +200,7 @@ def test_systems_alike_in_general_are_seldom_told_apart():
         pairs = pd.DataFrame({"ours": apart.mean(axis=1), "theirs": 0.0, "pairs": documents}, index=list(QUESTIONS))
         cells = index.to_frame(index=False).assign(apart=apart.ravel(), weight=1 / documents)
         match = Match(pairs, cells, pairs["ours"], pairs["theirs"], ["quality"], [])
-        first = difference_rows({OVERALL: match}, {"all": set(QUESTIONS)}).iloc[0]
+        first = compute_difference_rows({OVERALL: match}, {"all": set(QUESTIONS)}).iloc[0]
         found += first["policies_p"] < 0.05
         alone += first["p"] < 0.05
     assert found <= size(small=0.1, soak=0.06) * studies
@@ -448,7 +448,7 @@ def test_other_paraphrases_matter_only_to_who_was_asked_them(frame):
     """A wording that only one was asked makes no difference between them."""
     first, second = both(frame)
     more = {**second.asked, **{(d, q, "paraphrase-1"): {"Else?"} for d, q, _ in second.asked}}
-    assert find_unshared(first, replace(second, asked=more))[0] == []
+    assert note_unshared_and_find_common(first, replace(second, asked=more))[0] == []
 
 
 def test_the_figures_show_every_row(compared):

@@ -15,10 +15,10 @@ from queues import work
 from stores import score
 
 from benchmarks.made_up import write_policies
-from genaipa.answers.gather import gather_scored_study
+from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.answers.study import Study
 from genaipa.reports import page
-from genaipa.reports.chapters.cost import effort_table
+from genaipa.reports.chapters.cost import time_and_cost_table
 from genaipa.reports.chapters.groups import GroupsChapter
 from genaipa.reports.figures.figure import ALONE
 from genaipa.reports.notable import notable_sentences
@@ -30,7 +30,7 @@ from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.queue import Queue
 from genaipa.scoring.store import open_store
-from genaipa.scoring.waves import draw_waves, load_waves, short_digest
+from genaipa.scoring.waves import draw_and_save_waves, load_waves, short_digest
 from genaipa.workspace import find_workspace
 from rubrics import typed
 from tests.conftest import forget_personal_settings
@@ -67,7 +67,7 @@ def run(asked: Path, tmp_path: Path) -> Run:
 
 def gathered_of(run: Run, by: str = "") -> Study:
     """What a report on the run would be made of; `by` is a column of its documents' groups."""
-    return gather_scored_study(run.workspace, select_sources(run.workspace, [run.name]), by=by)
+    return gather_study_with_stored_scores(run.workspace, select_sources(run.workspace, [run.name]), by=by)
 
 
 def sectors(run: Run) -> dict[str, str]:
@@ -87,7 +87,11 @@ def test_groups_are_told_apart(run: Run, genaipa: Callable[..., Finished]) -> No
     came = tables["groups-answers"]
     assert came["documents"].to_dict() == pd.Series(list(of.values())).value_counts().to_dict()
     assert (came["planned"] == 3 * came["documents"]).all()
-    said = gathered.join_facts().drop_duplicates("key").assign(group=lambda rows: rows["document"].astype(str).map(of))
+    said = (
+        gathered.make_tidy_table()
+        .drop_duplicates("key")
+        .assign(group=lambda rows: rows["document"].astype(str).map(of))
+    )
     shop = said[said["group"] == "shop"].groupby("question", observed=True)["claims_silence"]
     assert came.loc["shop", "says_silent"] == pytest.approx(shop.apply(lambda told: (told == "yes").mean()).mean())
     means = tables["groups-quality"]["mean"].round(1).to_dict()
@@ -114,7 +118,7 @@ def test_long_and_empty_tables(tmp_path: Path, genaipa: Callable[..., Finished])
     asked = ("run", "-s", "extractive", "-e", "quality", "--limit", "2", "--documents", "c.jsonl")
     assert genaipa(*asked).code == 0
     run = load_run("latest")
-    effort = effort_table(gathered_of(run))
+    effort = time_and_cost_table(gathered_of(run))
     assert effort.main_columns == ["system", "experiment", "answers", "seconds"]
     assert {"cost_low", "m_all"} < set(effort.data.columns)
     with contextlib.closing(open_store(find_workspace())) as store:
@@ -136,7 +140,7 @@ def test_the_desk_scores_a_wave_of_a_corpus(run: Run) -> None:
     here = find_workspace()
     pool = Pool(here, [run.folder])
     assert not pool.problems
-    waves = draw_waves(here, pool.answers.values(), (), size=6, seed=0)
+    waves = draw_and_save_waves(here, pool.answers.values(), (), size=6, seed=0)
     with contextlib.closing(open_store(here)) as store:
         queue = Queue(
             pool, store, CurrentScores(store.events), ScoringPlan(per_answer=1, wave=waves.all_answers_in_wave)

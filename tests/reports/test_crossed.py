@@ -8,10 +8,10 @@ import pytest
 
 from genaipa.reports.crossed import (
     estimate_crossed_mean,
-    explain_interval,
+    explain_missing_interval,
     number_documents,
     number_labels,
-    warn_interval,
+    warn_of_rough_policy_interval,
 )
 
 VALUES = np.random.default_rng(1).normal(60, 9, 40)
@@ -48,8 +48,8 @@ def test_what_lacks_is_said(rows: list[tuple[str, str]], known: list[bool] | Non
     made = estimate_crossed_mean(
         VALUES[: len(rows)], [row[0] for row in rows], [row[1] for row in rows], has_scores=known
     )
-    assert explain_interval(made).startswith(sentence)
-    assert not warn_interval(made)
+    assert explain_missing_interval(made).startswith(sentence)
+    assert not warn_of_rough_policy_interval(made)
 
 
 def test_equal_questions_are_said() -> None:
@@ -57,7 +57,7 @@ def test_equal_questions_are_said() -> None:
     made = [
         estimate_crossed_mean(np.ones(6), list("aabbcc"), list("xyzxyz"), limits=limits) for limits in (None, (0, 1))
     ]
-    assert [explain_interval(one) for one in made] == [
+    assert [explain_missing_interval(one) for one in made] == [
         "All 3 questions have the same value, which says nothing about how others differ.",
         "",
     ]
@@ -67,8 +67,10 @@ def test_few_documents_are_warned_of() -> None:
     """Below ten, and where they are alike by chance."""
     questions = list("abcdefgh") * 5
     made = estimate_crossed_mean(VALUES, questions, np.repeat(list("vwxyz"), 8))
-    assert warn_interval(made).startswith("5 documents: below 10, the interval for policies like these is rough.")
-    assert warn_interval(made._replace(documents=10, documents_alike=True)) == (
+    assert warn_of_rough_policy_interval(made).startswith(
+        "5 documents: below 10, the interval for policies like these is rough."
+    )
+    assert warn_of_rough_policy_interval(made._replace(documents=10, documents_alike=True)) == (
         "The documents differ less than chance alone would make them differ on average."
     )
-    assert not warn_interval(made._replace(documents=10, documents_alike=False))
+    assert not warn_of_rough_policy_interval(made._replace(documents=10, documents_alike=False))

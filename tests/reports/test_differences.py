@@ -14,7 +14,7 @@ from matplotlib.text import Text
 from genaipa.reports import render
 from genaipa.reports.comparison import Comparison
 from genaipa.reports.figures import differences, style
-from genaipa.reports.figures.figure import Format, Scope, render_figure, save_figure
+from genaipa.reports.figures.figure import Format, Scope, render_figure, save_figure_and_data
 from genaipa.reports.matches import HEADINGS
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL
 from genaipa.reports.table import Table
@@ -83,7 +83,7 @@ def test_the_title_is_the_finding(first: dict[str, Any], title: str) -> None:
     """The winner is named first, whichever side it is; what may be chance has no winner."""
     found = comparison(first)
     assert found.figure
-    assert found.figure.title == found.main.title == title
+    assert found.figure.title == found.main_table.title == title
     assert title.split(maxsplit=1)[0] in texts(found)[title].get_text()
 
 
@@ -116,7 +116,7 @@ def test_what_is_known_of_other_policies_is_said() -> None:
         found = comparison(first)
         below = " ".join(texts(found))
         assert said in below
-        assert said in found.main.note
+        assert said in found.main_table.note
         assert ("thin for policies like these" in below) is ("policies_p" in said or "policies like these" in said)
 
 
@@ -150,16 +150,16 @@ def test_groups_have_a_figure_and_a_table_of_their_own() -> None:
     assert {"T: Transparency & more", "from FAQs"} <= {label.get_text() for label in drawn.axes[0].get_yticklabels()}
     legend = [text.get_text().strip() for text in drawn.legends[0].get_texts()]
     assert legend == ["ada is better", "may be chance", "bob is better"]
-    printed = render.as_latex(found.groups)
+    printed = render.as_latex(found.groups_table)
     assert r"T: Transparency \& more" in printed
     assert [figure.name for figure in comparison(*MIXED).figures] == ["differences"]
-    assert not comparison(*MIXED).groups
+    assert not comparison(*MIXED).groups_table
 
 
 def test_the_printed_table_fits_a_column() -> None:
     """Six rows in a floating table of one column, with a verdict from the first side's view, and a short note."""
     found = comparison(*MIXED, row("completeness", -0.6), row("relevance", 0.7), row(questions="T"))
-    printed = found.as_text(".tex")
+    printed = found.as_file_text(".tex")
     assert r"\begin{table}[tbp]" in printed
     assert "ada is" in printed
     lines = [line for line in printed.splitlines() if line.endswith(r"\\")][1:]
@@ -175,7 +175,13 @@ def test_a_slide_is_of_16_to_9_and_a_column_is_a_pdf(tmp_path: Any) -> None:
     found = comparison(*MIXED, row(questions="T"))
     main, groups = found.figures
     formats: tuple[Format, ...] = ("svg", "slide", "column")
-    names = [path.name for path in (*save_figure(main, tmp_path, formats), *save_figure(groups, tmp_path, ("column",)))]
+    names = [
+        path.name
+        for path in (
+            *save_figure_and_data(main, tmp_path, formats),
+            *save_figure_and_data(groups, tmp_path, ("column",)),
+        )
+    ]
     ends = [".svg", "-slide.png", "-column.pdf", ".csv"]
     assert names == [*(f"differences{end}" for end in ends), "differences-groups.csv"]
     assert {path.name for path in tmp_path.iterdir()} == set(names)
@@ -213,7 +219,7 @@ def test_a_judge_alone_is_grey_and_named_in_every_verdict(layout: str) -> None:
     below = " ".join(" ".join(drawn).split())
     assert "no estimate of what people would say" in below
     assert "referee is of ada's family." in below
-    assert "judge: better" in found.as_text(".tex")
+    assert "judge: better" in found.as_file_text(".tex")
 
 
 @pytest.mark.parametrize("inches", [(3.35, 8.39), (7.0, 2.857), (1.0, 8.8), (7.01, 0.333)])

@@ -12,7 +12,7 @@ from size import size
 from tabling import published
 from verdicts import scores_of
 
-from genaipa.answers.gather import gather_scored_study
+from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.reports import matches
 from genaipa.reports.chapters.overall import leaderboard_table
 from genaipa.reports.crossed import estimate_crossed_mean
@@ -20,7 +20,7 @@ from genaipa.reports.evidence import (
     EvidenceLevel,
     PlanShare,
     choose_evidence_level,
-    measure_evidence,
+    measure_evidence_level,
     measure_plan_share,
 )
 from genaipa.runs.selection import select_sources
@@ -85,7 +85,7 @@ def test_planned_is_what_could_be_scored() -> None:
         0,
         False,
     )
-    assert measure_evidence(tidy_of(ROWS, score_rows(ONE))) == EvidenceLevel(160, 160)
+    assert measure_evidence_level(tidy_of(ROWS, score_rows(ONE))) == EvidenceLevel(160, 160)
 
 
 def test_a_wave_is_the_plan_and_a_larger_one_another() -> None:
@@ -97,8 +97,8 @@ def test_a_wave_is_the_plan_and_a_larger_one_another() -> None:
         work(desk.queue, "Anna", answers)
         desk.store.close()
         here = find_workspace()
-        found = gather_scored_study(here, select_sources(here, ()))
-        seen.append((*measure_plan_share(found.table), measure_evidence(found.table).p))
+        found = gather_study_with_stored_scores(here, select_sources(here, ()))
+        seen.append((*measure_plan_share(found.table), measure_evidence_level(found.table).p))
         assert measure_plan_share(found.apply_events(found.log.counted).table) == seen[-1][:-1]
     assert seen == [
         (4, 2, False, 0.001),
@@ -158,10 +158,10 @@ def test_tables_say_the_level() -> None:
     assert "in 95 of 100 such studies" in ended.note
     assert (early.data["low"] < ended.data["low"]).all()
     assert early.data["m_all"].equals(ended.data["m_all"])
-    apart, _ = matches.difference_tables(tidy_of(ROWS, scores))
+    apart, _ = matches.system_difference_tables(tidy_of(ROWS, scores))
     assert apart.note.startswith("256 of 320 planned answers are scored: ")
     assert "level" in apart.main_columns
-    assert "level" not in matches.difference_tables(tidy_of(part, scores))[0].main_columns
+    assert "level" not in matches.system_difference_tables(tidy_of(part, scores))[0].main_columns
 
 
 def test_intervals_agree_with_the_adjusted_p() -> None:

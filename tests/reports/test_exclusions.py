@@ -28,7 +28,7 @@ def frame(*, excluded=False):
 @pytest.mark.parametrize("included", [False, True])
 def test_averages_without_and_with(included: bool) -> None:
     """Each average that loses something, without it and with it, whichever the report counts; others are not there."""
-    data = exclusions.compare_averages(frame(excluded=included)).data
+    data = exclusions.averages_with_and_without_excluded_table(frame(excluded=included)).data
     assert set(data["system"]) == {ONE}
     by = ["experiment", "questions", "without_excluded", "without_excluded_n", "with_excluded", "with_excluded_n"]
     assert data[by].round(4).fillna(0).to_numpy().tolist() == [
@@ -48,7 +48,7 @@ def test_reasons_are_counted() -> None:
     rows = [{**row, "excluded": "other-company: It is about another."} for row in rows[:2]] + rows[2:]
     scored = tidy_of([*rows, published(ONE, "quality", "uber", "T_f1", m_all=10.0, excluded="copy: Twice.")],
                      score_rows(rows, analysts=("ada", "bo")))  # fmt: skip
-    assert exclusions.count_exclusions(scored).data.to_numpy().tolist() == [
+    assert exclusions.exclusion_counts_table(scored).data.to_numpy().tolist() == [
         ["copy", ONE, "quality", 0, 1, "Twice."],
         ["other-company", "a/one", "quality", 2, 0, "It is about another."],
     ]

@@ -59,20 +59,23 @@ KINDS = len(set(DRAWN) & set(EXPERIMENTS)) * 3 + 6
 
 def everything(frame):
     """Every figure of a tidy table, in which each experiment's are."""
-    points, five = documents.question_scores_table(frame), documents.five_numbers_table(frame)
+    points, five = documents.question_scores_table(frame), documents.five_number_summary_table(frame)
     questions, categories = metrics.metrics_by_question_table(frame), metrics.metrics_by_category_table(frame)
-    found = [cost.effort_figure(cost.effort_table(study_of(frame)), what) for what in ("cost", "seconds")]
-    found += [
-        robustness.drops_figure(robustness.drops_table(frame)),
-        consistency.consistency_figure(consistency.consistency_table(consistency.tabulate_repeated_cells(frame))),
-        order.order_figure(order.conversations_table(frame), order.positions_table(frame)),
-        closed_book.differences_figure(closed_book.question_gains_table(frame)),
+    found = [
+        cost.score_against_effort_figure(cost.time_and_cost_table(study_of(frame)), what)
+        for what in ("cost", "seconds")
     ]
-    found.append(regulation.regulation_map(regulation.regulation_table(frame)))
+    found += [
+        robustness.paraphrase_drops_figure(robustness.paraphrase_drops_table(frame)),
+        consistency.consistency_figure(consistency.consistency_table(consistency.measure_repeated_cells(frame))),
+        order.order_effects_figure(order.conversation_comparison_table(frame), order.position_trend_table(frame)),
+        closed_book.closed_book_gains_figure(closed_book.closed_book_gains_by_question_table(frame)),
+    ]
+    found.append(regulation.regulation_metrics_map(regulation.regulation_scores_table(frame)))
     for experiment in DRAWN:
-        found.append(documents.box_plots(points, five, experiment))
-        found.append(metrics.question_map(questions, experiment))
-        found.append(metrics.category_map(categories, experiment))
+        found.append(documents.box_plots_figure(points, five, experiment))
+        found.append(metrics.metrics_by_question_map(questions, experiment))
+        found.append(metrics.metrics_by_category_map(categories, experiment))
     return [one for one in found if one is not None]
 
 
@@ -115,8 +118,8 @@ def plain_number(text):
 def test_boxes_and_points_are_those_of_the_tables() -> None:
     """Each box has its median and quartiles at the table's, its n beside it, and every question's point over it."""
     frame = study(documents=("uber", "spotify"))
-    points, five = documents.question_scores_table(frame), documents.five_numbers_table(frame)
-    drawn = documents.box_plots(points, five, "quality")
+    points, five = documents.question_scores_table(frame), documents.five_number_summary_table(frame)
+    drawn = documents.box_plots_figure(points, five, "quality")
     assert drawn is not None
     assert drawn.name == "quality-by-document"
     for system, axes in panels(drawn).items():
@@ -136,8 +139,8 @@ def test_boxes_and_points_are_those_of_the_tables() -> None:
 def test_the_file_beside_has_every_number_drawn() -> None:
     """The table of the box plots holds the boxes and the points, and no other experiment's."""
     frame = study(experiments=("quality", "recall"))
-    points, five = documents.question_scores_table(frame), documents.five_numbers_table(frame)
-    drawn = documents.box_plots(points, five, "recall")
+    points, five = documents.question_scores_table(frame), documents.five_number_summary_table(frame)
+    drawn = documents.box_plots_figure(points, five, "recall")
     assert drawn is not None
     data = drawn.table.data
     assert (
@@ -151,8 +154,8 @@ def test_the_file_beside_has_every_number_drawn() -> None:
 @pytest.mark.parametrize(
     ("table", "draw", "key", "count"),
     [
-        (metrics.metrics_by_question_table, metrics.question_map, "question", "documents"),
-        (metrics.metrics_by_category_table, metrics.category_map, "category", "questions"),
+        (metrics.metrics_by_question_table, metrics.metrics_by_question_map, "question", "documents"),
+        (metrics.metrics_by_category_table, metrics.metrics_by_category_map, "category", "questions"),
     ],
 )
 def test_heat_maps_write_every_value_and_n(table, draw, key, count) -> None:
@@ -179,7 +182,7 @@ def test_heat_maps_write_every_value_and_n(table, draw, key, count) -> None:
 
 def test_heat_maps_show_where_questions_come_from() -> None:
     """A question of a user has another sign than one from an FAQ."""
-    drawn = metrics.question_map(metrics.metrics_by_question_table(study()), "quality")
+    drawn = metrics.metrics_by_question_map(metrics.metrics_by_question_table(study()), "quality")
     assert drawn is not None
     (labels,) = names_of(drawn.plot().axes[0])
     assert labels[:4] == ["T_f1 \u25cf", "T_f2 \u25cf", "T_f3 \u25cf", "T_u1 \u25c6"]
@@ -198,7 +201,7 @@ def test_bands_change_exactly_at_their_bounds() -> None:
     """A value on a bound belongs to the band above it; Yellow has an open corner and Red a filled one."""
     values = [[0.5, 0.4999999, 0.0, -0.0000001, -1.0], [0.1 + 0.2 - 0.3, 0.3, 0.25, 0.25 - 1e-16, -0.25]]
     for bounds, filled, opened in ((Bounds(), 3, 6), (Bounds(0.25, 0.25), 5, 0), (Bounds(1.0, -1.0), 0, 10)):
-        drawn = metrics.question_map(by_question_of(values), "quality", Scope(bounds=bounds))
+        drawn = metrics.metrics_by_question_map(by_question_of(values), "quality", Scope(bounds=bounds))
         assert drawn is not None
         axes = drawn.plot().axes[0]
         cells, *marks = axes.collections
@@ -216,7 +219,7 @@ def test_a_value_that_is_not_there_is_hatched_and_not_zero() -> None:
     one = by_question_of([[1, 0.5, -1, None, None], [0, 0, 0, 0, None]])
     other = by_question_of([[1, 1, 1, 1, None]], system="b/two", documents=0)
     both = Table("m", "M", "", pd.concat([one.data, other.data], ignore_index=True))
-    drawn = metrics.question_map(both, "quality")
+    drawn = metrics.metrics_by_question_map(both, "quality")
     assert drawn is not None
     first, second = drawn.plot().axes
     hatched = [[patch for patch in axes.patches if isinstance(patch, Rectangle)] for axes in (first, second)]
@@ -227,8 +230,10 @@ def test_a_value_that_is_not_there_is_hatched_and_not_zero() -> None:
 
 def test_regulations_have_a_row_for_each_question() -> None:
     """Questions stand under their regulation with their values and the number of answers."""
-    table = regulation.regulation_table(whole_study(systems=("a/one",), documents=("uber",), questions=("T_f1",)))
-    drawn = regulation.regulation_map(table)
+    table = regulation.regulation_scores_table(
+        whole_study(systems=("a/one",), documents=("uber",), questions=("T_f1",))
+    )
+    drawn = regulation.regulation_metrics_map(table)
     assert drawn is not None
     axes = drawn.plot().axes[0]
     labels = [name.split() for name in names_of(axes)[0]]
@@ -236,7 +241,7 @@ def test_regulations_have_a_row_for_each_question() -> None:
     values = table.data[list(METRICS)].to_numpy().ravel()
     assert [plain_number(text) for text in written(axes)[: len(values)]] == values.tolist()
     scope = Scope(texts={"PR_1": "Who must comply with the [regulation]?"})
-    named = regulation.regulation_map(table, scope)
+    named = regulation.regulation_metrics_map(table, scope)
     assert named is not None
     _, (first, *_) = names_of(named.plot().axes[0])
     assert first.split()[:3] == ["Who", "must", "comply"]
@@ -245,7 +250,7 @@ def test_regulations_have_a_row_for_each_question() -> None:
 def test_consistency_and_order_draw_both_intervals() -> None:
     """The mean drop is beside the mean change, and a shared conversation beside an independent one, each in its row."""
     frame = study(experiments=("quality", "robustness"), documents=("uber", "spotify", "x"), questions=QUESTIONS[:4])
-    table = consistency.consistency_table(consistency.tabulate_repeated_cells(frame))
+    table = consistency.consistency_table(consistency.measure_repeated_cells(frame))
     drawn = consistency.consistency_figure(table)
     left, right = drawn.plot().axes
     # Of two systems: the mean change and the mean drop, each with two intervals; one measure at the right.
@@ -255,7 +260,7 @@ def test_consistency_and_order_draw_both_intervals() -> None:
     half = frame["system"] == "b/two"
     both = pd.concat([frame, frame[half].assign(conversation="independent", run="another")], ignore_index=True)
     both["conversation"] = both["conversation"].astype("category")
-    drawn = order.order_figure(order.conversations_table(both), order.positions_table(both))
+    drawn = order.order_effects_figure(order.conversation_comparison_table(both), order.position_trend_table(both))
     assert drawn.table.data.groupby(["system", "effect"]).size().to_dict() == {
         ("a/one", order.SLOPE): 2,
         ("b/two", order.APART): 2,
@@ -266,8 +271,8 @@ def test_consistency_and_order_draw_both_intervals() -> None:
 
 def test_robustness_draws_both_ends_and_writes_the_drop() -> None:
     """Each group's line ends at its two averages; the drop, its interval and n stand behind it."""
-    table = robustness.drops_table(study(experiments=("quality", "robustness")))
-    drawn = robustness.drops_figure(table)
+    table = robustness.paraphrase_drops_table(study(experiments=("quality", "robustness")))
+    drawn = robustness.paraphrase_drops_figure(table)
     assert drawn is not None
     for system, axes in panels(drawn).items():
         rows = table.data[table.data["system"] == system]
@@ -281,11 +286,11 @@ def test_robustness_draws_both_ends_and_writes_the_drop() -> None:
 
 def test_memory_draws_the_difference_of_each_question() -> None:
     """Each question's mark stands at its difference, with its n; a question without a pair is said to have none."""
-    table = closed_book.question_gains_table(
+    table = closed_book.closed_book_gains_by_question_table(
         study(experiments=("quality", "recall"), documents=("uber", "spotify", "twitter"))
     )
     data = table.data.drop(index=0).reset_index(drop=True)
-    drawn = closed_book.differences_figure(Table("memory", "Memory", "", data))
+    drawn = closed_book.closed_book_gains_figure(Table("memory", "Memory", "", data))
     assert drawn is not None
     for system, axes in panels(drawn).items():
         rows = data[data["system"] == system]
@@ -318,7 +323,7 @@ def effort_of(efforts, **columns):
 )
 def test_effort_draws_every_system_on_a_scale_that_fits(efforts, scale) -> None:
     """Systems of very different cost share a logarithmic axis, on which what costs nothing still has a place."""
-    drawn = cost.effort_figure(effort_of(efforts, m_all=np.linspace(60, 80, len(efforts))), "cost")
+    drawn = cost.score_against_effort_figure(effort_of(efforts, m_all=np.linspace(60, 80, len(efforts))), "cost")
     assert drawn is not None
     assert drawn.name == "effort-cost"
     axes = drawn.plot().axes[0]
@@ -335,16 +340,16 @@ def test_effort_draws_every_system_on_a_scale_that_fits(efforts, scale) -> None:
 
 def test_effort_leaves_out_what_is_not_known() -> None:
     """A system without a score or a price has no point; nothing is drawn where there is none."""
-    drawn = cost.effort_figure(effort_of([0.1, None, 0.2], m_all=[70.0, 70.0, None]), "cost")
+    drawn = cost.score_against_effort_figure(effort_of([0.1, None, 0.2], m_all=[70.0, 70.0, None]), "cost")
     assert drawn is not None
     assert drawn.table.data["system"].tolist() == ["s/0"]
-    assert cost.effort_figure(effort_of([None, 1.0], m_all=[50.0, None]), "seconds") is None
+    assert cost.score_against_effort_figure(effort_of([None, 1.0], m_all=[50.0, None]), "seconds") is None
 
 
 def test_times_of_no_time_are_not_drawn() -> None:
     """Systems that answer from this machine's memory have no time worth a figure; one that takes its time has."""
-    assert cost.effort_figure(effort_of([0.0, 0.01], m_all=[50.0, 60.0]), "seconds") is None
-    assert cost.effort_figure(effort_of([0.0, 2.0], m_all=[50.0, 60.0]), "seconds") is not None
+    assert cost.score_against_effort_figure(effort_of([0.0, 0.01], m_all=[50.0, 60.0]), "seconds") is None
+    assert cost.score_against_effort_figure(effort_of([0.0, 2.0], m_all=[50.0, 60.0]), "seconds") is not None
 
 
 def test_who_has_no_box_is_named() -> None:
@@ -352,11 +357,13 @@ def test_who_has_no_box_is_named() -> None:
     both = answer_rows(experiments=("quality", "recall"))
     answers = [row for row in both if row["experiment"] == "recall" or row["system"] == "a/one"]
     frame = tidy_of(answers, score_rows(answers))
-    drawn = documents.box_plots(documents.question_scores_table(frame), documents.five_numbers_table(frame), "quality")
+    drawn = documents.box_plots_figure(
+        documents.question_scores_table(frame), documents.five_number_summary_table(frame), "quality"
+    )
     assert drawn is not None
     assert ": b/two." in drawn.note
-    everyone = documents.box_plots(
-        documents.question_scores_table(frame), documents.five_numbers_table(frame), "recall"
+    everyone = documents.box_plots_figure(
+        documents.question_scores_table(frame), documents.five_number_summary_table(frame), "recall"
     )
     assert everyone is not None
     assert "not here" not in everyone.note
@@ -384,8 +391,9 @@ def test_nothing_is_drawn_of_nothing() -> None:
     assert everything(tidy_of(answers)) == []
     assert agreement.alpha_figure(Table("agreement", "", "", alphas().data.iloc[:0])) is None
     assert (
-        documents.box_plots(
-            *(table(study()) for table in (documents.question_scores_table, documents.five_numbers_table)), "recall"
+        documents.box_plots_figure(
+            *(table(study()) for table in (documents.question_scores_table, documents.five_number_summary_table)),
+            "recall",
         )
         is None
     )
@@ -394,9 +402,9 @@ def test_nothing_is_drawn_of_nothing() -> None:
 def test_bounds_move_the_bands_of_every_axis() -> None:
     """The bounds asked for are on the axes of M_all x 10 and in the note."""
     frame = study(documents=("uber",))
-    drawn = documents.box_plots(
+    drawn = documents.box_plots_figure(
         documents.question_scores_table(frame),
-        documents.five_numbers_table(frame),
+        documents.five_number_summary_table(frame),
         "quality",
         Scope(bounds=Bounds(0.9, 0.5)),
     )
@@ -461,15 +469,15 @@ def test_shortened_names_stay_apart() -> None:
     assert len(set(drawn.values())) == 2
     assert all(len(label) <= 24 for label in drawn.values())
     assert all(f"{label} is {name}" in style.note_full_names(drawn) for name, label in drawn.items())
-    assert style.shorten("openai-api/foo/very-long-model-name", 24) == "\u2026/very-long-model-name"
+    assert style.shorten_drawn_name("openai-api/foo/very-long-model-name", 24) == "\u2026/very-long-model-name"
 
 
 def test_files_are_written_beside_their_numbers(tmp_path) -> None:
     """PNG, SVG, PDF and CSV of a figure; no cell of the CSV is a formula."""
     frame = study(systems=("=1+1",), documents=("uber",), questions=("T_f1", "T_u1"))
-    drawn = metrics.question_map(metrics.metrics_by_question_table(frame), "quality")
+    drawn = metrics.metrics_by_question_map(metrics.metrics_by_question_table(frame), "quality")
     assert drawn is not None
-    paths = figure.save_figure(drawn, tmp_path / "new" / "folder")
+    paths = figure.save_figure_and_data(drawn, tmp_path / "new" / "folder")
     assert [path.name for path in paths] == [f"quality-metrics.{end}" for end in ("png", "svg", "pdf", "csv")]
     assert imread(paths[0]).shape[1] == pytest.approx(figure.PNG_DPI * drawn.plot().get_figwidth(), abs=1)
     assert "<text" not in paths[1].read_text(encoding="utf-8")
@@ -477,16 +485,16 @@ def test_files_are_written_beside_their_numbers(tmp_path) -> None:
     csv = pd.read_csv(paths[3])
     assert set(csv["system"]) == {"'=1+1"}
     assert csv["relevance"].tolist() == pytest.approx(drawn.table.data["relevance"].tolist())
-    assert [path.suffix for path in figure.save_figure(drawn, tmp_path, ["svg"])] == [".svg", ".csv"]
+    assert [path.suffix for path in figure.save_figure_and_data(drawn, tmp_path, ["svg"])] == [".svg", ".csv"]
 
 
 def test_every_label_has_its_place() -> None:
     """As a figure is written, its labels are within it, and its axes where drawing it would have put them."""
     frame = study(documents=("uber",))
-    drawn = metrics.question_map(metrics.metrics_by_question_table(frame), "quality")
+    drawn = metrics.metrics_by_question_map(metrics.metrics_by_question_table(frame), "quality")
     assert drawn is not None
     with style.apply_house_style(drawn.name):
-        written, other = figure._apply_layout(drawn.draw()), drawn.draw()
+        written, other = figure._lay_out_drawing_once(drawn.draw()), drawn.draw()
         other.draw_without_rendering()
     page = written.bbox.padded(1)
     for axes, wanted in zip(written.axes, other.axes, strict=True):
@@ -500,18 +508,18 @@ def test_every_label_has_its_place() -> None:
 def test_a_name_of_an_experiment_leads_to_no_other_folder(tmp_path) -> None:
     """An experiment may be called anything; its files stay in their folder."""
     table = by_question_of([[1.0] * 5], experiment="../../etc/x y")
-    drawn = metrics.question_map(table, "../../etc/x y")
+    drawn = metrics.metrics_by_question_map(table, "../../etc/x y")
     assert drawn is not None
     assert drawn.name == "etc-x-y-metrics"
-    assert {path.parent for path in figure.save_figure(drawn, tmp_path, ["svg"])} == {tmp_path}
+    assert {path.parent for path in figure.save_figure_and_data(drawn, tmp_path, ["svg"])} == {tmp_path}
 
 
 def draw_some(folder) -> None:
     """Figures in all formats."""
     frame = whole_study(documents=("uber",), questions=("T_f1", "T_u1"))
-    figure.save_figure(agreement.alpha_figure(alphas()), folder)
+    figure.save_figure_and_data(agreement.alpha_figure(alphas()), folder)
     for one in everything(frame)[:7]:
-        figure.save_figure(one, folder)
+        figure.save_figure_and_data(one, folder)
 
 
 def digests(folder):
@@ -568,5 +576,5 @@ def test_a_figure_is_drawn_once_for_each_format(tmp_path) -> None:
         return page
 
     found = figure.Figure("one", "One", "", Table("one", "One", "", pd.DataFrame({"n": [1]}), {}), draw)
-    figure.save_figure(found, tmp_path, ("svg", "png"))
+    figure.save_figure_and_data(found, tmp_path, ("svg", "png"))
     assert len(times) == 2

@@ -33,7 +33,7 @@ def test_a_category_whose_metrics_rest_on_one_question_says_one() -> None:
     table = metrics.metrics_by_category_table(tidy_of([*answers, *bare], score_rows(answers)))
     row = table.data.iloc[0]
     assert (row["questions"], row["m_all_questions"]) == (1, 4)
-    figure = metrics.category_map(table, "quality")
+    figure = metrics.metrics_by_category_map(table, "quality")
     assert figure is not None
     assert figure.plot()._suptitle.get_text().endswith(", n = 1 question")
     assert "n = 1" in figure.note
@@ -46,6 +46,6 @@ def test_metrics_that_are_published_means_do_not_borrow_the_documents_of_m_all()
     table = metrics.metrics_by_question_table(tidy_of(rows))
     row = table.data.iloc[0]
     assert (row["documents"], row["m_all_documents"], row["accuracy"]) == (0, 2, 0.5)
-    figure = metrics.question_map(table, "quality")
+    figure = metrics.metrics_by_question_map(table, "quality")
     assert figure is not None
     assert "mean" in written(figure.plot().axes[0])

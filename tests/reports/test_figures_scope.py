@@ -30,7 +30,9 @@ def test_rows_have_the_report_s_order_whatever_a_system_lacks() -> None:
     answers = answer_rows(questions=("T_f1", "T_u1", "UC_f1"))
     answers = [row for row in answers if row["system"] == "b/two" or row["question"] == "T_u1"]
     frame = tidy_of(answers, score_rows(answers))
-    figure = metrics.question_map(metrics.metrics_by_question_table(frame), "quality", scope=Scope.from_frame(frame))
+    figure = metrics.metrics_by_question_map(
+        metrics.metrics_by_question_table(frame), "quality", scope=Scope.from_frame(frame)
+    )
     assert figure is not None
     assert rows_of(figure.plot().axes[0]) == ["T_f1", "T_u1", "UC_f1"]
 
@@ -97,13 +99,13 @@ def test_a_system_looks_the_same_in_every_figure_of_a_report() -> None:
     table = Table("effort", "Effort", "Note.", style.pd.DataFrame(data))
     looks = []
     for what in ("cost", "seconds"):
-        figure = cost.effort_figure(table, what, scope=Scope(("a/one", "b/two")))
+        figure = cost.score_against_effort_figure(table, what, scope=Scope(("a/one", "b/two")))
         assert figure is not None
         (legend,) = figure.plot().legends
         marks = {text.get_text().strip(): line for text, line in zip(legend.texts, legend.legend_handles, strict=True)}
         looks.append((marks["b/two"].get_color(), marks["b/two"].get_marker()))
     assert looks[0] == looks[1] == (style.COLOURS[1], style.MARKERS[1])
-    assert ": a/one" in cost.effort_figure(table, "cost", scope=Scope(("a/one", "b/two"))).note
+    assert ": a/one" in cost.score_against_effort_figure(table, "cost", scope=Scope(("a/one", "b/two"))).note
 
 
 def test_money_and_time_have_their_panels_in_one_order() -> None:
@@ -121,7 +123,7 @@ def test_money_and_time_have_their_panels_in_one_order() -> None:
     table = Table("effort", "Effort", "Note.", style.pd.DataFrame(data))
     titles = []
     for what in ("cost", "seconds"):
-        figure = cost.effort_figure(table, what)
+        figure = cost.score_against_effort_figure(table, what)
         assert figure is not None
         titles.append([axes.get_title() for axes in figure.plot().axes if axes.get_title()])
     assert titles == [["Quality", "Recall"]] * 2
@@ -140,7 +142,7 @@ def test_a_small_cost_is_told_per_thousand_answers() -> None:
         "policies_high": 90.0,
     }
     table = Table("effort", "Effort", "Note.", style.pd.DataFrame({**data, "cost": [0.0011], "seconds": [0.2]}))
-    figure = cost.effort_figure(table, "cost")
+    figure = cost.score_against_effort_figure(table, "cost")
     assert figure is not None
     drawn = figure.plot()
     drawn.draw_without_rendering()

@@ -16,9 +16,9 @@ from running import TEXT, make_workspace, write
 from size import size
 from source import ROOT
 
-from genaipa.reports.gate import Gate, Loss, loss_of_new_release, significant_loss
-from genaipa.reports.matches import Match, difference_rows
-from genaipa.reports.pull_request import ChangedAnswer, as_markdown, link_report
+from genaipa.reports.gate import Gate, Loss, loss_of_new_release, significant_loss_in_points
+from genaipa.reports.matches import Match, compute_difference_rows
+from genaipa.reports.pull_request import ChangedAnswer, render_comparison_markdown, render_report_link
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, PUBLISHED
 from genaipa.stats.power import POWER, VarianceComponents, find_detectable_differences
 
@@ -41,7 +41,7 @@ def compared(random: np.random.Generator, questions: int, documents: int, lost: 
     old, new = pd.Series(60.0, names) + frame.mean(axis=1), pd.Series(60.0, names)
     pairs = pd.DataFrame({"ours": old, "theirs": new, "pairs": documents})
     match = Match(pairs, apart, old, new, ["quality"], [])
-    return difference_rows({OVERALL: match}, {"all": set(names)}).iloc[0].to_dict()
+    return compute_difference_rows({OVERALL: match}, {"all": set(names)}).iloc[0].to_dict()
 
 
 def found(row: dict[str, Any], said: str = "old beats new.") -> Any:
@@ -56,7 +56,7 @@ def test_equal_releases_seldom_fail_and_a_loss_is_found_as_planning_promises() -
     The size at which the planning page's rule promises 5 points is 96 questions about 30 documents.
     """
     random, pairs = np.random.default_rng(8), size(small=20, soak=1000)
-    red = sum(loss_of_new_release(compared(random, 32, 5)).fails(3) for _ in range(pairs))
+    red = sum(loss_of_new_release(compared(random, 32, 5)).fails_gate(3) for _ in range(pairs))
     assert red <= 0.05 * pairs
     fixed = VarianceComponents(PUBLISHED.questions, 0.0, PUBLISHED.rest)
     studies = size(small=5, soak=500)
@@ -66,7 +66,7 @@ def test_equal_releases_seldom_fail_and_a_loss_is_found_as_planning_promises() -
         ).these_documents
         lost = promised if questions < 96 else 5.0
         rate = (
-            sum(loss_of_new_release(compared(random, questions, documents, lost)).fails(3) for _ in range(studies))
+            sum(loss_of_new_release(compared(random, questions, documents, lost)).fails_gate(3) for _ in range(studies))
             / studies
         )
         assert promised == pytest.approx(lost, abs=0.15)
@@ -75,12 +75,16 @@ def test_equal_releases_seldom_fail_and_a_loss_is_found_as_planning_promises() -
 
 def test_only_a_sure_loss_as_large_fails() -> None:
     """Not a gain, not what may be chance, not less than the gate's points, not without a gate, not what has no test."""
-    assert (significant_loss(-4, 0.04), significant_loss(-4, 0.04, level=0.01), significant_loss(4, 0.001)) == (4, 0, 0)
-    assert Loss(4.0, "M_all").fails(3)
-    assert Loss(3.0, "M_all").fails(3)
-    assert not Loss(2.9, "M_all").fails(3)
-    assert not Loss(0.0, "M_all").fails(0)
-    assert not Loss(4.0, "M_all").fails(None)
+    assert (
+        significant_loss_in_points(-4, 0.04),
+        significant_loss_in_points(-4, 0.04, level=0.01),
+        significant_loss_in_points(4, 0.001),
+    ) == (4, 0, 0)
+    assert Loss(4.0, "M_all").fails_gate(3)
+    assert Loss(3.0, "M_all").fails_gate(3)
+    assert not Loss(2.9, "M_all").fails_gate(3)
+    assert not Loss(0.0, "M_all").fails_gate(0)
+    assert not Loss(4.0, "M_all").fails_gate(None)
     row = {
         "difference": 5.2,
         "low": 2.3,
@@ -126,8 +130,11 @@ def test_nothing_in_a_summary_is_markup() -> None:
     one = ChangedAnswer("Q|1", hostile, (100, 10), (hostile, ""))
     comparison = found({**row, "mean_a": 1.0, "mean_b": 1.0}, hostile)
     comparison.first = comparison.second = "a|b @c"
-    text = as_markdown(
-        comparison, [one], gate=Gate(comparison, 3), report=link_report(Path("a/b c>.html"), Path("a/s.md"))
+    text = render_comparison_markdown(
+        comparison,
+        [one],
+        gate=Gate(comparison, 3),
+        report_reference=render_report_link(Path("a/b c>.html"), Path("a/s.md")),
     )
     lines = text.splitlines()
     assert len(lines) == 13

@@ -15,8 +15,8 @@ from genaipa.answers.gather import gather_study
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.reports.notable import notable_sentences
 from genaipa.runs import inputs
-from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, write_exclusions
-from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, write_published
+from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, format_exclusions_csv
+from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, format_published_scores_csv
 from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
 
@@ -155,7 +155,7 @@ def test_what_a_run_excludes_is_marked():
     folder = make_answers(*REPLIES)
     first = next(record for record in answers(folder) if record.question == "Q1")
     reasons = [Exclusion("answer", first.key, "other-company", why) for why in ("is about Facebook", "is about X")]
-    folder.write_file(EXCLUSIONS, write_exclusions(reasons))
+    folder.write_file(EXCLUSIONS, format_exclusions_csv(reasons))
     given = [score("ada", first.digest, GOOD)]
     found = gathered(events=given)
     assert found.join_facts().set_index("question").loc["Q1", "excluded"] == "other-company: is about Facebook"
@@ -166,7 +166,9 @@ def test_what_a_run_excludes_is_marked():
 def test_a_file_of_exclusions_with_a_slip_is_told():
     """A key that no answer has is a sentence of the report; a row of an unknown sort is an error that names it."""
     folder = make_answers(*REPLIES)
-    folder.write_file(EXCLUSIONS, write_exclusions([Exclusion("answer", "a|b", "other-company", "is about Facebook")]))
+    folder.write_file(
+        EXCLUSIONS, format_exclusions_csv([Exclusion("answer", "a|b", "other-company", "is about Facebook")])
+    )
     (problem,) = gathered().problems
     assert problem == f"{folder.path / EXCLUSIONS}: the run has no answer a|b; correct the key."
     folder.write_file(EXCLUSIONS, b"what,key,kind,reason\nanswers,a|b,other-company,No.\n")
@@ -180,7 +182,7 @@ def test_published_scores_are_rows_of_their_own():
     system = "scripted/say.yaml"
     folder.write_file(
         PUBLISHED_SCORES,
-        write_published(
+        format_published_scores_csv(
             [
                 PublishedScore(system, "quality", "acme", "Q2", 77.5, averaged=1),
                 PublishedScore(system, "quality", "", "Q2", None, 1.0, 1.0, 1.0, 1.0, -1.0, averaged=5),
@@ -188,7 +190,9 @@ def test_published_scores_are_rows_of_their_own():
             ]
         ),
     )
-    folder.write_file(EXCLUSIONS, write_exclusions([Exclusion("score", "|Q2", "duplicate-scores", "Of robustness.")]))
+    folder.write_file(
+        EXCLUSIONS, format_exclusions_csv([Exclusion("score", "|Q2", "duplicate-scores", "Of robustness.")])
+    )
     frame = gathered().join_facts()
     table = frame[frame["unit"] == "table"].set_index("document")
     assert table["m_all"].to_dict() == {"acme": 77.5, "": 82.0}
@@ -207,7 +211,7 @@ def test_a_published_system_stands_for_the_study_itself():
     again, _ = carry_out(spec(systems=("scripted/say.yaml",), seed=7))
     here = find_workspace()
     assert len(select_sources(here, ["scripted/say.yaml"])) == 2
-    study.write_file(PUBLISHED_SCORES, write_published([]))
+    study.write_file(PUBLISHED_SCORES, format_published_scores_csv([]))
     assert [source.folder.name for source in select_sources(here, ["scripted/say.yaml"])] == [study.name]
     assert [source.folder.name for source in select_sources(here, ())] == [study.name]
     assert [source.folder.name for source in select_sources(here, [again.name])] == [again.name]
@@ -230,7 +234,7 @@ def test_without_a_store_everything_is_unscored():
     """A report can be made before anyone scored."""
     make_answers(*REPLIES)
     here = find_workspace()
-    assert not gather_study(here, select_sources(here, ["latest"]), None).join_facts()["counted"].any()
+    assert not gather_study(here, select_sources(here, ["latest"]), None).make_tidy_table()["counted"].any()
 
 
 def test_for_scores_alone_no_reply_is_read(monkeypatch):

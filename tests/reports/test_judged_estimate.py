@@ -19,7 +19,7 @@ from genaipa.reports.judged.estimate import estimate_averages, estimate_sides
 from genaipa.reports.sides import Side
 from genaipa.runs.selection import select_sources
 from genaipa.scoring.answers import Pool
-from genaipa.scoring.waves import Waves, draw_waves, short_digest
+from genaipa.scoring.waves import Waves, draw_and_save_waves, short_digest
 from genaipa.workspace import find_workspace
 from rubrics import METRICS, typed
 
@@ -36,7 +36,7 @@ def test_it_is_nearer_to_the_whole_study_than_people_alone():
     (found,) = estimate_sides([study.frame])
     assert set(found.estimated_groups["scored"]) == {32}
     frames = {"both": found.frame, "alone": study.frame, "whole": study.whole()}
-    rows = {name: averages.policy_questions(of) for name, of in frames.items()}
+    rows = {name: averages.average_policy_questions(of) for name, of in frames.items()}
     means = {name: some.groupby("system", observed=True)[list(METRICS)].mean() for name, some in rows.items()}
     off = {name: (means[name] - means["whole"]).abs().to_numpy().mean() for name in ("both", "alone")}
     assert off["both"] < 0.8 * off["alone"]
@@ -254,7 +254,7 @@ def test_of_a_real_store(demo, tmp_path):
     shutil.copytree(demo[0] / "runs", tmp_path / "runs")
     here = find_workspace(tmp_path)
     answers = Pool(here, [source.folder for source in select_sources(here, ["demo"])]).answers
-    waves = draw_waves(here, answers.values(), (), size=16, seed=0)
+    waves = draw_and_save_waves(here, answers.values(), (), size=16, seed=0)
     random = np.random.default_rng(0)
     keys = {digest: "".join(random.choice(list("123"), 5)) for digest in answers}
     events = [score(str(JUDGE), digest, typed("1" + own[1:]), scorer="machine") for digest, own in keys.items()]

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from genaipa.reports.judged.findings import describe_agreement, describe_leniency
-from genaipa.reports.judged.quality import agreement_table, compare_judges
+from genaipa.reports.judged.findings import describe_agreement_with_people, describe_leniency
+from genaipa.reports.judged.quality import judge_agreement_table, judges_against_people_table
 from genaipa.reports.judged.verdicts import GivenScores, Verdicts
 from rubrics import METRICS, PAPER, VALUES
 
@@ -54,7 +54,7 @@ def verdicts(answers: int, of_judge: float, of_people: float = 0.6, *, twice: in
 
 def first_row(given: Verdicts) -> dict[str, object]:
     """What is said of M_all."""
-    return compare_judges(given).data.to_dict("records")[0]
+    return judges_against_people_table(given).data.to_dict("records")[0]
 
 
 @pytest.mark.parametrize(
@@ -96,13 +96,13 @@ def test_the_sentence_says_on_which_metrics_it_is_what() -> None:
     given = verdicts(1500, 0.6)
     own = given.judges[JUDGE].values
     own[:, 2] = np.where(np.arange(1500) % 3 == 0, -1.0, own[:, 2])  # the second metric is often wrong
-    with_people = agreement_table(given).data
+    with_people = judge_agreement_table(given).data
     with_people = with_people[with_people["with"] == "people"].to_dict("records")
-    said = list(describe_agreement(with_people, compare_judges(given).data.to_dict("records")))
+    said = list(describe_agreement_with_people(with_people, judges_against_people_table(given).data.to_dict("records")))
     as_much, less = (next(one for one in said if words in one) for words in ("as much as people agree", "less than"))
     assert "within 0.1." in as_much
-    assert PAPER.names[METRICS[1]] in less
-    assert PAPER.names[METRICS[0]] in as_much
+    assert PAPER.display_names[METRICS[1]] in less
+    assert PAPER.display_names[METRICS[0]] in as_much
 
 
 @pytest.mark.parametrize(

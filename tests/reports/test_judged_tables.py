@@ -17,20 +17,20 @@ from genaipa.reports.chapters import metrics, overall
 from genaipa.reports.comparison import compare_sides
 from genaipa.reports.judged.beside import (
     _estimate_worth_of_verdicts,
+    describe_forecast,
     describe_forecasts,
-    explain_forecast,
-    find_forecast,
     forecast_table,
+    make_system_forecast,
     people_and_judge_table,
 )
 from genaipa.reports.judged.estimate import estimate_averages, estimate_sides
-from genaipa.reports.matches import difference_rows, match_systems
+from genaipa.reports.matches import compute_difference_rows, match_systems_by_measure
 from genaipa.reports.sides import Side
 from genaipa.reports.significance import OVERALL
 from genaipa.runs.selection import select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.people import User
-from genaipa.scoring.waves import draw_waves, short_digest
+from genaipa.scoring.waves import draw_and_save_waves, short_digest
 from genaipa.stats.forecast import Forecast
 from genaipa.ui.results import ResultsChoice, make_view, results_cache
 from genaipa.workspace import find_workspace
@@ -51,7 +51,7 @@ def side(frame, name):
 @pytest.mark.full
 def test_tables_name_the_basis_of_their_averages(study):
     """Leaderboard and averages take z and say whose scores they rest on; the heat map stays people's."""
-    board, averages = overall.leaderboard_table(study.frame), overall.measures_table(study.frame).data
+    board, averages = overall.leaderboard_table(study.frame), overall.averages_by_measure_table(study.frame).data
     assert set(board.data["scored"]) == {"people 64 of 192, judge all"}
     assert set(averages["scored"]) == {"people 32 of 96, judge all"}
     assert "an estimate from people and judge: see the table `people-and-judge`" in board.note
@@ -69,7 +69,7 @@ def test_people_and_judge_stand_beside_people_alone(study):
     events = [score("ada", answer, seconds=360.0) for answer in human]
     made = people_and_judge_table(study.frame, events)
     assert len(made.data) == 24
-    row, board = made.data.iloc[18], overall.measures_table(study.frame).data
+    row, board = made.data.iloc[18], overall.averages_by_measure_table(study.frame).data
     key = ["system", "experiment", "measure"]
     assert row[key].tolist() == ["b/two", "recall", "M_all"]
     shown = board[(board[key] == row[key]).all(axis=1) & (board["questions"] == "all")].iloc[0]
@@ -109,7 +109,7 @@ def test_without_peoples_scores_there_are_the_judges_numbers_alone():
     study = judged(experiments=("quality",))
     frame = study.frame[study.frame["scorer"] == "machine"].reset_index(drop=True)
     assert not overall.leaderboard_table(frame)
-    assert not overall.measures_table(frame)
+    assert not overall.averages_by_measure_table(frame)
     data = people_and_judge_table(frame).data
     assert data["mean"].isna().all()
     assert data["people"].isna().all()
@@ -139,38 +139,38 @@ def _alone(both):
 
 
 def _questions(frame):
-    from genaipa.reports.averages import policy_questions
+    from genaipa.reports.averages import average_policy_questions
 
-    return policy_questions(frame).groupby("system", observed=True)
+    return average_policy_questions(frame).groupby("system", observed=True)
 
 
 def test_few_scored_questions_widen_a_comparison():
     """Where a wave leaves questions without a score, the interval is that of the scored ones' number."""
     found = estimate_sides([judged(size=20).frame])[0].frame
-    match = match_systems(*(side(found, name).frame for name in ("a/one", "b/two")))[OVERALL]
+    match = match_systems_by_measure(*(side(found, name).frame for name in ("a/one", "b/two")))[OVERALL]
     questions = set(match.pairs.index)
     honest, naive = (
-        difference_rows({OVERALL: match}, {"all": questions}, judged=known).iloc[0] for known in (True, False)
+        compute_difference_rows({OVERALL: match}, {"all": questions}, judged=known).iloc[0] for known in (True, False)
     )
     assert match.apart.groupby("question")["known"].any().sum() == 20
     assert honest["n"] == naive["n"] == 32
     assert honest["high"] - honest["low"] > naive["high"] - naive["low"]
     few = set(match.apart.loc[~match.apart["known"], "question"])
-    assert np.isnan(difference_rows({OVERALL: match}, {"few": few}, judged=True).iloc[0]["low"])
+    assert np.isnan(compute_difference_rows({OVERALL: match}, {"few": few}, judged=True).iloc[0]["low"])
 
 
 def test_a_forecast_says_how_many_more_or_that_scoring_is_not_enough():
     """Of 32 questions of 5 answers, of which people scored 64."""
     made = Forecast(questions=32, each=5, scored=64, between=1.5, within=4.0, half=0.62)
-    assert explain_forecast(made, 0.2) == "not by scoring"
-    assert explain_forecast(made, 0.42).endswith(" more, and perhaps not by scoring")
-    assert explain_forecast(made, 0.65) == "reached"
-    assert explain_forecast(made, 0.55).startswith("about ")
+    assert describe_forecast(made, 0.2) == "not by scoring"
+    assert describe_forecast(made, 0.42).endswith(" more, and perhaps not by scoring")
+    assert describe_forecast(made, 0.65) == "reached"
+    assert describe_forecast(made, 0.55).startswith("about ")
 
 
 def test_forecasts_are_rows_and_sentences(study):
     """The table and the sentences come from the same estimate as the leaderboard."""
-    one = find_forecast(study.frame, "a/one", "quality")
+    one = make_system_forecast(study.frame, "a/one", "quality")
     row = people_and_judge_table(study.frame).data.iloc[0]
     assert one.half == pytest.approx((row["high"] - row["low"]) / 2)
     assert one.least_half_interval < one.half
@@ -188,7 +188,7 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     monkeypatch.chdir(tmp_path)
     here = find_workspace(tmp_path)
     pool = Pool(here, [source.folder for source in select_sources(here, ["demo"])])
-    waves = draw_waves(here, pool.answers.values(), (), size=24, seed=0)
+    waves = draw_and_save_waves(here, pool.answers.values(), (), size=24, seed=0)
     random = np.random.default_rng(0)
     keys = {digest: "".join(random.choice(list("123"), 5)) for digest in pool.answers}
     wave = [digest for digest in keys if short_digest(digest) in waves.all_answers_in_wave]
@@ -196,7 +196,11 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     desk = desk_here()
     desk.store.append([*machine, *(score("ada", digest, typed(keys[digest]), seconds=300.0) for digest in wave[:-20])])
     snapshot = results_cache(desk.pool).snapshot(desk)
-    before = make_view(snapshot, ResultsChoice(), snapshot.mark_hidden_answers(frozenset())).estimates[0].data
+    before = (
+        make_view(snapshot, ResultsChoice(), snapshot.mask_hidden_answers(frozenset()))
+        .people_and_judge_estimates[0]
+        .data
+    )
     assert before["why"].str.contains("lack a score: above 5%").any()
     desk.store.append([score("ada", digest, typed(keys[digest]), seconds=300.0) for digest in wave[-20:]])
     page = Shown("results", desk, User("ruth", scores=False, adjudicates=True))
@@ -209,13 +213,13 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     snapshot = results_cache(desk.pool).snapshot(desk, renew=True)
     for hidden in (desk.queue.answers_still_askable("edsger"), frozenset(wave[::4])):
         assert (
-            not make_view(snapshot, ResultsChoice(), snapshot.mark_hidden_answers(hidden))
-            .estimates[0]
+            not make_view(snapshot, ResultsChoice(), snapshot.mask_hidden_answers(hidden))
+            .people_and_judge_estimates[0]
             .data["mean"]
             .notna()
             .any()
         )
     # Whoever has scored the wave may be asked for a larger one: that hides no estimate, and those answers all the same.
-    beyond = make_view(snapshot, ResultsChoice(), snapshot.mark_hidden_answers(frozenset(keys) - frozenset(wave)))
-    assert beyond.estimates[0].data["mean"].notna().any()
+    beyond = make_view(snapshot, ResultsChoice(), snapshot.mask_hidden_answers(frozenset(keys) - frozenset(wave)))
+    assert beyond.people_and_judge_estimates[0].data["mean"].notna().any()
     assert not set(beyond.frame["answer"]) - {*wave, ""}

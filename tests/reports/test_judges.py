@@ -19,23 +19,23 @@ from judged import GPT, OTHER_PROMPT, human, make_judged, make_run, noisy, truth
 from msgspec.structs import replace
 from pages import Shown, desk_here
 
-from genaipa.answers.gather import gather_scored_study
+from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.answers.study import Study
 from genaipa.reports.chapters.agreement import alpha_by_group_table, alpha_table
 from genaipa.reports.chapters.judges import JudgesChapter
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.judged.quality import (
     EPSILON,
-    agreement_by_group_table,
-    agreement_table,
     alternative_test_table,
-    group_answers_by_document,
+    group_answers_by_document_traits,
+    judge_agreement_by_group_table,
+    judge_agreement_table,
 )
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
 from genaipa.runs.selection import select_sources
 from genaipa.scoring.people import User
 from genaipa.scoring.rubric import format_value
-from genaipa.stats.annotators import compare_annotators
+from genaipa.stats.annotators import run_alternative_annotator_test
 from genaipa.ui.charts import select_readable_chapters
 from genaipa.ui.results import ResultsChoice, make_view, results_cache
 from genaipa.workspace import find_workspace
@@ -58,7 +58,7 @@ ERRING = f"{GPT} @ba9876"
 def gathered() -> Study:
     """All that a report of the working folder's runs needs."""
     here = find_workspace()
-    return gather_scored_study(here, select_sources(here, ()))
+    return gather_study_with_stored_scores(here, select_sources(here, ()))
 
 
 def chapter_of(found: Study) -> Chapter:
@@ -162,7 +162,7 @@ def test_agreement_by_silent_questions_and_by_language(study):
     sources = [dataclasses.replace(source, manifest=replace(source.manifest, documents=documents))]
     known = dataclasses.replace(found, table=frame.assign(silent=silent.astype("category")), sources=sources)
     judged, people = (
-        agreement_by_group_table(Verdicts.collect(known), group_answers_by_document(known)).data,
+        judge_agreement_by_group_table(Verdicts.from_study(known), group_answers_by_document_traits(known)).data,
         alpha_by_group_table(known).data,
     )
     assert not alpha_by_group_table(found)
@@ -184,7 +184,7 @@ def test_agreement_by_silent_questions_and_by_language(study):
             assert [*told[["answers", "measure"]].itertuples(index=False, name=None)] == [(answers, "M_all")]
             assert "and it takes 30" in told["reason"].iloc[0]
         else:
-            whole = agreement_table(Verdicts.collect(alone)).data
+            whole = judge_agreement_table(Verdicts.from_study(alone)).data
             whole = whole[(whole["judge"] == HARSH) & (whole["with"] == "people")]
             columns = ["measure", "answers", "alpha", "low", "high", "ac2", "commonest"]
             pd.testing.assert_frame_equal(told[columns].reset_index(drop=True), whole[columns].reset_index(drop=True))
@@ -275,7 +275,7 @@ def test_drift_is_agreement_in_the_order_of_time(study):
     scored = [event.answer for event in found.log.counted if event.analyst == "ada"]
     for number, half in enumerate((scored[:32], scored[32:]), 1):
         events = [event for event in found.log.counted if event.scorer == "machine" or event.answer in half]
-        agreed = agreement_table(Verdicts.collect(found.apply_events(events))).data
+        agreed = judge_agreement_table(Verdicts.from_study(found.apply_events(events))).data
         (expected,) = agreed.query(f"judge == '{HARSH}' and measure == 'M_all' and `with` == 'people'").to_dict(
             "records"
         )
@@ -292,12 +292,12 @@ def test_the_alternative_annotator_test_is_of_people_and_judge(study):
     third, known = noisy(9, 0.5), truth(sorted({event.answer for event in found.log.counted}))
     cy = [human("cy", answer, third(known[answer])) for answer in given(found)["ada"]]
     more = found.apply_events([*found.log.counted, *cy])
-    tested, scores = alternative_test_table(Verdicts.collect(more)).data, given(more)
+    tested, scores = alternative_test_table(Verdicts.from_study(more)).data, given(more)
     people = [scores[person] for person in ("ada", "bo", "cy")]
     for row in tested[tested["judge"] != ERRING].to_dict("records"):
         own = scores[f"judge:{row['judge'].partition(' ')[0]}@0123456789ab#1"]
         values = [[side[answer][row["measure"]] for answer in people[0]] for side in (own, *people)]
-        expected = compare_annotators(values[0], values[1:], epsilon=EPSILON, rate=0.05)
+        expected = run_alternative_annotator_test(values[0], values[1:], epsilon=EPSILON, false_discovery_rate=0.05)
         assert (row["people"], row["reason"]) == (3, "")
         assert [row["winning"], row["advantage"]] == pytest.approx(expected[1:])
     assert {*tested.loc[tested["judge"] == EXACT, "passes"]} == {"yes"}
@@ -466,7 +466,7 @@ def test_a_lead_who_scores_sees_nothing_of_what_is_still_theirs_to_score(study, 
     desk = desk_here(per_answer=3)
     snapshot = results_cache(desk.pool).snapshot(desk)
     assert snapshot is not None
-    ada = make_view(snapshot, ResultsChoice(), snapshot.mark_hidden_answers(desk.queue.answers_still_askable("ada")))
+    ada = make_view(snapshot, ResultsChoice(), snapshot.mask_hidden_answers(desk.queue.answers_still_askable("ada")))
     assert {row["judged"] for row in rows(ada.judges_chapter, "judges")} == {64}
     page = Shown("judges", desk, User("dan", scores=True, adjudicates=True))
     assert list(page.components()) == ["judges left out"]

@@ -25,7 +25,7 @@ def test_a_judge_says_where_it_may_lie() -> None:
     study = judged(size=64, left=3, experiments=("quality",))
     row = tabulate_averages_with_lacking_answers(study.frame).data.iloc[0]
     assert 10 <= row["judge_lacking"] <= 100
-    found = averages.policy_questions(study.whole()).groupby("system", observed=True)["m_all"].mean()
+    found = averages.average_policy_questions(study.whole()).groupby("system", observed=True)["m_all"].mean()
     assert row["least"] - 8 < found[row["system"]] < row["most"] + 8
 
 

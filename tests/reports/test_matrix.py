@@ -10,10 +10,16 @@ import pytest
 from framing import QUESTIONS, answer_rows, score_rows, tidy_of
 from verdicts import JUDGE, judged
 
-from genaipa.reports.chapters.groups import group_quality_table
+from genaipa.reports.chapters.groups import group_leaderboard_table
 from genaipa.reports.chapters.overall import leaderboard_table
 from genaipa.reports.comparison import compare_sides
-from genaipa.reports.matches import PAIRS, _describe_meaning, difference_tables, possible_ranks, system_differences
+from genaipa.reports.matches import (
+    PAIRS,
+    _describe_pair_meaning,
+    possible_rank_ranges,
+    system_difference_tables,
+    system_differences,
+)
 from genaipa.reports.sides import Side
 from genaipa.runs.selection import Groups
 from genaipa.stats.tests import adjust_p_by_holm
@@ -71,7 +77,7 @@ def test_pairs_are_those_of_compare() -> None:
 
 def test_ranks_say_how_sure_they_are() -> None:
     """Systems that can't be told apart share their ranks."""
-    ranked = possible_ranks(found()).set_index("system")
+    ranked = possible_rank_ranges(found()).set_index("system")
     assert ranked[["rank", "to"]].to_numpy().tolist() == [[1, 1], [2, 3], [2, 3], [4, 4]]
     assert set(ranked["of"]) == {4}
 
@@ -79,10 +85,12 @@ def test_ranks_say_how_sure_they_are() -> None:
 def test_ranks_of_one_document_are_those_for_it() -> None:
     """Where nothing can be said of other policies, ranks go by what holds for these documents."""
     frame = study()
-    one = next(table for table in difference_tables(frame[frame["document"] == "uber"]) if table.name == "system-ranks")
+    one = next(
+        table for table in system_difference_tables(frame[frame["document"] == "uber"]) if table.name == "system-ranks"
+    )
     assert one.data["rank"].tolist() != [1] * 4
     assert "hold for these documents" in one.note
-    wide = next(table for table in difference_tables(frame) if table.name == "system-ranks")
+    wide = next(table for table in system_difference_tables(frame) if table.name == "system-ranks")
     assert "hold for policies like these" in wide.note
 
 
@@ -91,13 +99,13 @@ def test_what_other_people_scored_ranks_nobody() -> None:
     made = system_differences(study("bo"))
     told = made[made["second"] == "d/four"]
     assert set(told["meaning"]) == {"other analysts"}
-    assert possible_ranks(made).set_index("system").loc["d/four", ["rank", "to"]].tolist() == [1, 4]
+    assert possible_rank_ranges(made).set_index("system").loc["d/four", ["rank", "to"]].tolist() == [1, 4]
 
 
 def test_one_system_has_no_matrix() -> None:
     """There is no table of one system, nor of two without a common question."""
     frame = study()
-    assert difference_tables(frame[frame["system"] == "a/one"]) == []
+    assert system_difference_tables(frame[frame["system"] == "a/one"]) == []
     apart = frame[(frame["system"] == "a/one") == frame["question"].isin(QUESTIONS[:16])]
     made = system_differences(apart[apart["system"].isin(("a/one", "b/two"))])
     assert list(made.columns) == PAIRS
@@ -129,12 +137,12 @@ def test_places_by_unlike_scores_say_so():
     groups = Groups("sector", {name: "rides" if name == "uber" else "other" for name in DOCUMENTS})
     assert (
         "Within rides systems were scored on different"
-        in group_quality_table(tidy_of(rows, score_rows(scored)), groups).note
+        in group_leaderboard_table(tidy_of(rows, score_rows(scored)), groups).note
     )
 
 
 def test_what_only_the_number_of_pairs_makes_chance_says_so():
     """An interval without 0 whose p is not below 0.05 among all pairs is called neither higher nor nothing."""
     told = found().assign(p=0.02, policies_p=0.02, p_holm=0.06, policies_p_holm=0.06, meaning="").iloc[0].to_dict()
-    assert _describe_meaning(told) == "may be chance, among so many pairs"
-    assert _describe_meaning({**told, "p": 0.2}) == ""
+    assert _describe_pair_meaning(told) == "may be chance, among so many pairs"
+    assert _describe_pair_meaning({**told, "p": 0.2}) == ""

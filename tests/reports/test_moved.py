@@ -46,17 +46,17 @@ def test_scores_come_before_sides_and_sides_before_citations() -> None:
     same = [pair(AnswerFacts("yes"), AnswerFacts("yes"), place) for place in (5, 6)]
     ranked = rank_moved_answers([*same, cites, flips, judged, scored], NAMES)
     assert [one.position for one in ranked.pairs] == [4, 3, 2, 1, 5, 6]
-    assert [(one.difference, one.scorer_kind) for one in ranked.pairs[:3]] == [
+    assert [(one.score_difference, one.scorer_kind) for one in ranked.pairs[:3]] == [
         (-20, "people"),
         (-10, "judge"),
         (None, ""),
     ]
     assert [one.has_moved for one in ranked.pairs] == [True] * 4 + [False] * 2
-    assert scored.sentence == "People give new 20 points less."
-    assert judged.sentence == "A judge gives new 10 points less."
-    assert flips.sentence == "new says no, where old says yes."
-    assert cites.sentence == "new alone cites 2. old alone cites 1."
-    assert same[0].sentence == ""
+    assert scored.movement_sentence == "People give new 20 points less."
+    assert judged.movement_sentence == "A judge gives new 10 points less."
+    assert flips.movement_sentence == "new says no, where old says yes."
+    assert cites.movement_sentence == "new alone cites 2. old alone cites 1."
+    assert same[0].movement_sentence == ""
 
 
 def test_the_headline_counts_sides() -> None:
@@ -75,7 +75,7 @@ def test_the_headline_counts_sides() -> None:
 def test_long_titles_are_clipped() -> None:
     """Sections are named by their numbers, others by some of their title, and not all where there are many."""
     cited = frozenset({"Section 4.2 Honey", "Part 2: Section 3 Wax. We melt it", "A heading " * 9, "Section 9 Bees"})
-    said = pair(AnswerFacts("yes"), AnswerFacts("yes", cited)).sentence
+    said = pair(AnswerFacts("yes"), AnswerFacts("yes", cited)).movement_sentence
     assert "Part 2: Section 3, Section 4.2 and 1 more." in said
     assert "Honey" not in said
     assert len(said) < 130
@@ -105,7 +105,7 @@ def test_two_runs_are_read_with_their_scores() -> None:
         ["Section 2 What we do with it"],
         ["Section 3 How long we keep it"],
     )
-    assert len(moved.flips) == 1
+    assert len(moved.changed_sides) == 1
     strict = find_moved_answers(*systems, judge="strict").pairs[1]
     assert (sold.first.judge or 0) > (strict.first.judge or 0)
     with pytest.raises(UsageError, match="2 systems; write which one is meant"):

@@ -14,7 +14,7 @@ from framing import answer_rows, study_of, tidy_of
 from running import carry_out, make_workspace, spec, write
 
 from benchmarks.drift import series
-from genaipa.answers.gather import gather_scored_study
+from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.reports.chapters import outcomes, silent
 from genaipa.reports.chapters.groups import group_outcomes_table as groups_answers
 from genaipa.runs.manifest import WITHHELD, Withheld
@@ -55,44 +55,44 @@ def mixed() -> pd.DataFrame:
 
 def test_who_says_nothing_is_left_out_of_the_rates_and_counted() -> None:
     """The rate is of the answers that say something; all of them are in the counts."""
-    made = silent.silent_rates_table(study_of(mixed()))
+    made = silent.silence_error_rates_table(study_of(mixed()))
     rows = made.data.set_index("system")
     assert rows[["answers", "wrong", "rate", "mute"]].values.tolist() == [[1, 0, 0.0, 3], [4, 2, 0.5, 0]]
     assert made.headings["mute"] == "said nothing"
-    (pair,) = silent.silent_differences_table(study_of(mixed())).data.to_dict("records")
+    (pair,) = silent.silence_error_differences_table(study_of(mixed())).data.to_dict("records")
     assert (pair["questions"], pair["difference"]) == (1, -1.0)
 
 
 def test_silence_is_drawn_with_its_rates() -> None:
     """Each system has a row with rate and n in the panel of the error that its questions allow."""
-    found = silent.silent_rates_table(study_of(mixed()))
-    drawn = silent.silent_rates_figure(found)
+    found = silent.silence_error_rates_table(study_of(mixed()))
+    drawn = silent.silence_error_rates_figure(found)
     assert drawn is not None
     asserts, claims = drawn.plot().axes
     assert written(asserts) == ["0%", "n=1", "50%", "n=4"]
     assert written(claims) == []
     assert [label.get_text() for label in asserts.get_yticklabels()] == ["a/mute", "b/bold"]
-    assert silent.silent_rates_figure(silent.silent_rates_table(study_of(mixed()[:1]))) is None
+    assert silent.silence_error_rates_figure(silent.silence_error_rates_table(study_of(mixed()[:1]))) is None
 
 
 def test_a_system_that_is_mute_throughout_has_a_row_without_a_rate() -> None:
     """Four of four said nothing: no rate, and no difference from anybody."""
     rows = answer_rows(systems=("a/mute",), documents=("uber",), questions=QUESTIONS, silent=QUESTIONS)
     frame = tidy_of([{**row, "claims_silence": "none"} for row in rows])
-    (row,) = silent.silent_rates_table(study_of(frame)).data.to_dict("records")
+    (row,) = silent.silence_error_rates_table(study_of(frame)).data.to_dict("records")
     assert (row["answers"], row["mute"]) == (0, 4)
     assert np.isnan(row["rate"])
-    assert silent.silent_differences_table(study_of(frame)).data.empty
+    assert silent.silence_error_differences_table(study_of(frame)).data.empty
 
 
 def test_outcomes_and_groups_count_them_where_there_are_any() -> None:
     """The column is there only where somebody said nothing."""
-    made = outcomes.outcomes_table(study_of(mixed()))
+    made = outcomes.question_outcomes_table(study_of(mixed()))
     assert made.data.set_index("system")["mute"].to_dict() == {"a/mute": 3, "b/bold": 0}
     told = groups_answers(study_of(mixed()), Groups("sector", {"uber": "rides"})).data.set_index("system")
     assert told[["mute", "says_silent"]].values.tolist() == [[3, 1.0], [0, 0.5]]
     plain = tidy_of(answer_rows(systems=("b/bold",), documents=("uber",), questions=QUESTIONS))
-    assert "mute" not in outcomes.outcomes_table(study_of(plain)).data
+    assert "mute" not in outcomes.question_outcomes_table(study_of(plain)).data
     assert "mute" not in groups_answers(study_of(plain), Groups("sector", {"uber": "rides"})).data
 
 
@@ -121,7 +121,7 @@ def mute() -> RunFolder:
 def stances(place: str = ".") -> dict[str, str]:
     """What each answer of the latest run of a workspace claims."""
     here = find_workspace(place)
-    frame = gather_scored_study(here, select_sources(here, ["latest"])).join_facts()
+    frame = gather_study_with_stored_scores(here, select_sources(here, ["latest"])).make_tidy_table()
     return dict(zip(frame["question"].astype(str), frame["claims_silence"].astype(str), strict=True))
 
 

@@ -11,8 +11,8 @@ from queues import make_run, save, work
 from tabling import published
 
 from genaipa.reports import part, render
-from genaipa.reports.chapters.overall import leaderboard_table, measures_table
-from genaipa.reports.part import note_thin_experiments
+from genaipa.reports.chapters.overall import averages_by_measure_table, leaderboard_table
+from genaipa.reports.part import note_sparsely_scored_experiments
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.people import User
 from genaipa.ui.desk import open_desk
@@ -73,7 +73,7 @@ def test_the_tables_say_it():
     assert "Averages of people's scores" not in complete.note
     frame = tidy_of([*drawn, *two], score_rows([*drawn[::4], *two]))
     # A quarter is enough where chance chose it.
-    assert note_thin_experiments(frame) == ""
+    assert note_sparsely_scored_experiments(frame) == ""
     ranked = leaderboard_table(frame)
     assert dict(ranked.data[["system", "scored"]].to_numpy()) == {
         "a/one": "8 of 32, at random",
@@ -83,11 +83,11 @@ def test_the_tables_say_it():
         " Averages of people's scores rest on: 4 of 16, at random (a/one quality, a/one recall); all 16 (b/two "
         "quality, b/two recall)."
     )
-    means = measures_table(frame).data
+    means = averages_by_measure_table(frame).data
     assert set(means.loc[means["system"] == "a/one", "scored"]) == {"4 of 16, at random"}
     assert "scored" in render.visible_headings(ranked)
     unplanned = tidy_of([*one, *two], score_rows([*one[::4], *two]))
-    assert "a/one quality (4 of 16)" in note_thin_experiments(unplanned)
+    assert "a/one quality (4 of 16)" in note_sparsely_scored_experiments(unplanned)
 
 
 def test_a_wave_from_the_desk_to_the_leaderboard(genaipa):

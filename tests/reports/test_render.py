@@ -12,7 +12,7 @@ import pytest
 from jinja2 import Environment
 from markupsafe import Markup
 
-from genaipa.files.html import strip_control_characters
+from genaipa.files.html import replace_control_characters
 from genaipa.files.spreadsheets import unescape_formula
 from genaipa.reports import render
 from genaipa.reports.table import Table
@@ -63,7 +63,7 @@ SMALL = table_of(
 
 def test_as_lines():
     """Lines of text have aligned columns with numbers to the right, and blanks for what is absent."""
-    assert render.as_lines(SMALL) == [
+    assert render.as_text_lines(SMALL) == [
         "system   n  drop (x10)",
         "------  --  ----------",
         "one      3        -1.2",
@@ -77,7 +77,7 @@ def test_an_interval_is_one_cell():
     table = table_of(ends, headings={"cost_low": "for these documents"}, formats=dict.fromkeys(ends, ".1f"))
     assert render.visible_headings(table) == ["for these documents", "low"]
     assert table.cells == [("1.0 to 2.5", "3.0"), ("", "4.0")]
-    assert render.numeric_columns(table) == [0, 1]
+    assert render.numeric_column_indices(table) == [0, 1]
     assert render.as_csv(table).splitlines()[0] == "\ufeffcost_low,cost_high,low"
 
 
@@ -127,7 +127,9 @@ def test_as_html():
 def test_no_page_has_what_steers_a_terminal():
     """Neither in a table nor in a template's texts, markup among them; joiners and marks that scripts need stay."""
     steering, needed = "a\x1b[31m\x07\x9b\u202e\u2066", "\u0645\u06cc\u200c\u062e\n\t\U0001f468\u200d\U0001f469"
-    shown = Environment(autoescape=True, finalize=strip_control_characters).from_string("{{ a }}{{ b }}{{ c }}{{ d }}")
+    shown = Environment(autoescape=True, finalize=replace_control_characters).from_string(
+        "{{ a }}{{ b }}{{ c }}{{ d }}"
+    )
     for page in (
         render.as_html(table_of({"system": [steering + needed], "n": [1]}, title=steering, note=steering)),
         shown.render(a=steering, b=Markup(f"<i>{steering}</i>"), c=7, d=needed),
@@ -171,7 +173,7 @@ def test_hostile_latex(hostile):
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_hostile_text(hostile):
     """A name can't break the rows or steer a terminal."""
-    lines = render.as_lines(table_of({"system": [hostile], "n": [1]}))
+    lines = render.as_text_lines(table_of({"system": [hostile], "n": [1]}))
     assert len(lines) == 3
     assert not any("\n" in line or "\x1b" in line for line in lines)
 
@@ -188,13 +190,13 @@ def test_long_tables():
 
 def test_rows_for_machines():
     """As rows, numbers are numbers under the columns' own names, and what is absent is None."""
-    assert render.as_rows(SMALL) == [
+    assert render.as_json_rows(SMALL) == [
         {"system": "one", "n": 3, "drop": -1.25},
         {"system": "two", "n": 12, "drop": None},
     ]
 
 
-@pytest.mark.parametrize("form", [render.as_lines, render.as_csv, render.as_latex, render.as_html])
+@pytest.mark.parametrize("form", [render.as_text_lines, render.as_csv, render.as_latex, render.as_html])
 def test_empty(form):
     """A table without rows is its headings in every form."""
     assert "system" in "".join(form(table_of({"system": [], "n": []})))

@@ -42,7 +42,7 @@ def test_questions_are_averaged_over_documents():
     """A question's mean is over its documents, and says over how many."""
     answers = answer_rows(systems=("a/one",), documents=("uber", "spotify"), questions=("T_f1",))
     given = [scored(answers[0]["answer"], "ada", "11111"), scored(answers[1]["answer"], "ada", "33333")]
-    found = cells.average_questions(cells.average_cells(tidy_of(answers, given)))
+    found = cells.average_questions_over_documents(cells.average_cells(tidy_of(answers, given)))
     assert found[["m_all", "documents"]].to_numpy().tolist() == [[55, 2]]
 
 
@@ -54,10 +54,10 @@ def test_published_means_fill_what_the_documents_lack():
         published(document="", **dict.fromkeys(METRICS, 1.0), averaged=5),
         published("T_f2", document="", **dict.fromkeys(METRICS, -1.0), averaged=5),
     ]
-    found = cells.average_questions(cells.average_cells(tidy_of(rows))).set_index("question")
+    found = cells.average_questions_over_documents(cells.average_cells(tidy_of(rows))).set_index("question")
     assert found.loc["T_f1", ["m_all", "relevance", "documents"]].tolist() == [55, 1.0, 2]
     assert found.loc["T_f2", ["m_all", "relevance", "documents"]].tolist() == [10, -1.0, 0]
-    assert len(cells.select_document_cells(cells.average_cells(tidy_of(rows)))) == 2
+    assert len(cells.select_scored_document_cells(cells.average_cells(tidy_of(rows)))) == 2
 
 
 @pytest.mark.parametrize("frame", [tidy_of([]), tidy_of(answer_rows())], ids=["empty", "unscored"])
@@ -65,8 +65,8 @@ def test_nothing_scored_gives_no_cells(frame):
     """Tables without a score have the columns of cells and no rows."""
     found = cells.average_cells(frame)
     assert found.empty
-    assert cells.average_questions(found).empty
-    assert cells.select_document_cells(found).empty
+    assert cells.average_questions_over_documents(found).empty
+    assert cells.select_scored_document_cells(found).empty
 
 
 def test_a_study_has_a_cell_for_each_question_and_document():

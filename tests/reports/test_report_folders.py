@@ -13,7 +13,7 @@ from genaipa.answers.gather import gather_study
 from genaipa.answers.study import Study
 from genaipa.errors import UsageError
 from genaipa.reports.report import Report
-from genaipa.reports.writing import default_folder, read_selection
+from genaipa.reports.writing import choose_report_folder, read_report_selection
 from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
 
@@ -36,17 +36,17 @@ def test_a_report_on_something_else_gets_a_folder_of_its_own() -> None:
     """A folder is named after all that was asked for; one that another report took is left as it is."""
     nothing = some_report()
     workspace = find_workspace()
-    both = default_folder(workspace, ("a/one", "b/two"))
+    both = choose_report_folder(workspace, ("a/one", "b/two"))
     assert both.name == "a-one+b-two"
-    assert default_folder(workspace, ("a/one",)).name == "a-one"
-    assert default_folder(workspace, ()).name == "all"
-    assert len(default_folder(workspace, tuple(f"host/{'long' * 20}-{n}" for n in range(9))).name) <= 100
+    assert choose_report_folder(workspace, ("a/one",)).name == "a-one"
+    assert choose_report_folder(workspace, ()).name == "all"
+    assert len(choose_report_folder(workspace, tuple(f"host/{'long' * 20}-{n}" for n in range(9))).name) <= 100
     Report.build(nothing, selection=("a/one", "b/two")).write(both, formats=())
-    assert default_folder(workspace, ("b/two", "a/one")).name == "b-two+a-one"
-    assert default_folder(workspace, ("a/one", "b/two")) == both
+    assert choose_report_folder(workspace, ("b/two", "a/one")).name == "b-two+a-one"
+    assert choose_report_folder(workspace, ("a/one", "b/two")) == both
     # Another name that is written the same.
-    assert default_folder(workspace, ("a-one", "b-two")).name == "a-one+b-two-2"
-    assert read_selection(both) == ["a/one", "b/two"]
+    assert choose_report_folder(workspace, ("a-one", "b-two")).name == "a-one+b-two-2"
+    assert read_report_selection(both) == ["a/one", "b/two"]
 
 
 def test_a_folder_of_somebody_else_is_refused() -> None:
@@ -84,10 +84,10 @@ def test_a_folder_of_the_workspace_s_data_is_refused(place: str) -> None:
     make_workspace(questions=1)
     workspace = find_workspace()
     with pytest.raises(UsageError, match=r"is for the (policies|questions|runs) of the workspace; name another folder"):
-        workspace.check_output(Path(place))
-    workspace.check_output(Path("reports/policies"))
-    workspace.check_output(Path("runs/mine/report"))
-    workspace.check_output(None)
+        workspace.check_output_outside_data(Path(place))
+    workspace.check_output_outside_data(Path("reports/policies"))
+    workspace.check_output_outside_data(Path("runs/mine/report"))
+    workspace.check_output_outside_data(None)
 
 
 @pytest.mark.parametrize(

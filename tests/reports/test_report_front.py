@@ -9,7 +9,7 @@ from words import Words, budgets
 from genaipa.answers.tidy import plain_texts
 from genaipa.reports.chapters import overall
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.page import build_front
+from genaipa.reports.page import build_first_screen
 from genaipa.reports.report import Report
 from rubrics import METRICS
 
@@ -25,7 +25,7 @@ def first_screen(frame):
         made = overall.OverallChapter().make(
             gathered, Scope.from_frame(frame, gathered.questions.categories, bounds, gathered.questions.texts)
         )
-    return build_front(Report(gathered, bounds, [made] if made else []))
+    return build_first_screen(Report(gathered, bounds, [made] if made else []))
 
 
 def test_the_best_system_is_named_with_how_sure_that_is():
@@ -64,7 +64,7 @@ def test_systems_have_one_order():
     assert list(ordered["system"].cat.categories) == ["z/better", "a/worse", "c/unscored"]
     assert Scope.from_frame(ordered).systems == ("z/better", "a/worse", "c/unscored")
     assert list(overall.leaderboard_table(ordered).data["system"]) == ["z/better", "a/worse"]
-    assert list(dict.fromkeys(overall.measures_table(ordered).data["system"])) == ["z/better", "a/worse"]
+    assert list(dict.fromkeys(overall.averages_by_measure_table(ordered).data["system"])) == ["z/better", "a/worse"]
 
 
 def test_a_study_that_is_half_scored_says_so():

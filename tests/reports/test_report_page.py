@@ -21,7 +21,7 @@ from genaipa.errors import UsageError
 from genaipa.reports.page import render_pages
 from genaipa.reports.render import as_html
 from genaipa.reports.report import Report
-from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, write_exclusions
+from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, format_exclusions_csv
 from genaipa.runs.selection import run_folders, select_sources
 from genaipa.scoring.rubric import Bounds
 from genaipa.workspace import find_workspace
@@ -229,7 +229,7 @@ def test_names_are_text():
     system = f"scripted/{HOSTILE}.yaml"
     folder, _ = carry_out(spec(systems=(system,), conversation="independent", wordings=("original",)))
     excluded = Exclusion("answer", answers(folder)[0].key, HOSTILE, HOSTILE)
-    folder.write_file(EXCLUSIONS, write_exclusions([excluded]))
+    folder.write_file(EXCLUSIONS, format_exclusions_csv([excluded]))
     made, page, notes = unwritten(*scored(folder, "ada", HOSTILE))
     assert not [attributes for _, attributes in (*page.elements, *notes.elements) if "onerror" in attributes]
     assert page.text.count(HOSTILE) > 5
@@ -243,7 +243,7 @@ def test_what_is_left_out():
     folder = make_answers(*REPLIES)
     first, *others = answers(folder)
     excluded = Exclusion("answer", first.key, "other-company", "It is about another company.")
-    folder.write_file(EXCLUSIONS, write_exclusions([excluded]))
+    folder.write_file(EXCLUSIONS, format_exclusions_csv([excluded]))
     events = [score("ada", first.digest, POOR), *(score("ada", record.digest, GOOD) for record in others)]
     written = report(*events)
     assert "Excluded: 1 answer and 0 published scores (reasons: other-company 1)." in told(written)
@@ -252,7 +252,7 @@ def test_what_is_left_out():
     assert "other-company scripted/say.yaml quality 1 0 It is about another company." in page
     included = Report.build(gathered(excluded=True))
     assert any(sentence.startswith("Counted although excluded, as you asked") for sentence in included.notable)
-    assert included.key.data["m_all"].iloc[0] < without
+    assert included.main_table.data["m_all"].iloc[0] < without
 
 
 @pytest.mark.full

@@ -11,7 +11,7 @@ from tabling import published
 
 from genaipa.reports import render
 from genaipa.reports.chapters import metrics, overall
-from genaipa.stats.intervals import find_interval
+from genaipa.stats.intervals import interval_of_document_mean
 
 SYSTEM, DOCUMENTS = "a/one", ("uber", "spotify", "airbnb", "twitter")
 M_ALL = {"T_f1": (70.0, 85.0, 90.0, 77.5), "T_u1": (100.0, 100.0, 100.0, 100.0), "UC_f1": (40.0, 70.0, 25.0, 60.0)}
@@ -34,8 +34,10 @@ def test_a_question_has_the_interval_over_its_documents() -> None:
     found = made.data[made.data["experiment"] == "quality"].set_index("question")
     for question in ("T_f1", "UC_f1"):
         values, row = M_ALL[question], found.loc[question]
-        assert (row["policies_low"], row["policies_high"]) == pytest.approx(find_interval(values, (10, 100)))
-        ends = find_interval([(value - 55) / 45 for value in values], (-1, 1))
+        assert (row["policies_low"], row["policies_high"]) == pytest.approx(
+            interval_of_document_mean(values, (10, 100))
+        )
+        ends = interval_of_document_mean([(value - 55) / 45 for value in values], (-1, 1))
         assert (row["clarity_policies_low"], row["clarity_policies_high"]) == pytest.approx(ends)
     low, high = scipy.stats.t.interval(0.95, 3, np.mean(M_ALL["UC_f1"]), scipy.stats.sem(M_ALL["UC_f1"]))
     assert found.loc["UC_f1", "policies_low"] < low < high
@@ -46,9 +48,9 @@ def test_a_question_has_the_interval_over_its_documents() -> None:
 
 def test_an_experiment_of_the_leaderboard_has_its_intervals_in_files() -> None:
     """They are those of the table of averages, in CSV and JSON; people see as many columns as before."""
-    made, each = overall.leaderboard_table(frame()), overall.measures_table(frame()).data
+    made, each = overall.leaderboard_table(frame()), overall.averages_by_measure_table(frame()).data
     each = each[(each["measure"] == "M_all") & (each["questions"] == "all")].set_index("experiment")
-    (row,) = render.as_rows(made)
+    (row,) = render.as_json_rows(made)
     for experiment in ("quality", "recall"):
         for end in ("low", "high", "policies_low", "policies_high"):
             assert row[f"{experiment}_{end}"] == pytest.approx(each.loc[experiment, end])

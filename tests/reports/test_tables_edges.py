@@ -37,33 +37,33 @@ if TYPE_CHECKING:
 
 TABLES = {
     "scores-by-question": documents.question_scores_table,
-    "five-numbers": documents.five_numbers_table,
-    "faq-against-user": overall.sources_table,
-    "easiest-and-hardest": metrics.easiest_and_hardest_table,
+    "five-numbers": documents.five_number_summary_table,
+    "faq-against-user": overall.scores_by_question_source_table,
+    "easiest-and-hardest": metrics.easiest_and_hardest_questions_table,
     "documents-ranked": documents.document_ranks_table,
-    "documents": lambda frame: texts.texts_table({}, frame),
+    "documents": lambda frame: texts.document_statistics_table({}, frame),
     "metrics-by-question": metrics.metrics_by_question_table,
     "metrics-by-category": metrics.metrics_by_category_table,
-    "regulation": regulation.regulation_table,
-    "robustness": robustness.drops_table,
-    "robustness-by-question": robustness.drops_by_question_table,
-    "consistency": lambda frame: consistency.consistency_table(consistency.tabulate_repeated_cells(frame)),
+    "regulation": regulation.regulation_scores_table,
+    "robustness": robustness.paraphrase_drops_table,
+    "robustness-by-question": robustness.paraphrase_drops_by_question_table,
+    "consistency": lambda frame: consistency.consistency_table(consistency.measure_repeated_cells(frame)),
     "consistency-by-question": lambda frame: consistency.consistency_by_question_table(
-        consistency.tabulate_repeated_cells(frame)
+        consistency.measure_repeated_cells(frame)
     ),
-    "conversations": order.conversations_table,
-    "positions": order.positions_table,
-    "memory": closed_book.question_gains_table,
-    "memory-summary": closed_book.mean_gains_table,
-    "effort": lambda frame: cost.effort_table(study_of(frame)),
-    "answers": lambda frame: outcomes.outcomes_table(study_of(frame)),
+    "conversations": order.conversation_comparison_table,
+    "positions": order.position_trend_table,
+    "memory": closed_book.closed_book_gains_by_question_table,
+    "memory-summary": closed_book.closed_book_mean_gains_table,
+    "effort": lambda frame: cost.time_and_cost_table(study_of(frame)),
+    "answers": lambda frame: outcomes.question_outcomes_table(study_of(frame)),
     "points": tabulate_recall_and_harm,
-    "silent-questions": lambda frame: silent.silent_rates_table(study_of(frame)),
-    "silent-differences": lambda frame: silent.silent_differences_table(study_of(frame)),
-    "silent-quality": silent.silent_quality_table,
+    "silent-questions": lambda frame: silent.silence_error_rates_table(study_of(frame)),
+    "silent-differences": lambda frame: silent.silence_error_differences_table(study_of(frame)),
+    "silent-quality": silent.quality_by_silence_table,
     "agreement": lambda _: agreement.alpha_table([], PAPER),
     "leaderboard": overall.leaderboard_table,
-    "averages": overall.measures_table,
+    "averages": overall.averages_by_measure_table,
 }
 NO_SCORE = ("empty", "one answer unscored", "unscored", "failed and missing", "refused", "machine", "all excluded")
 
@@ -202,16 +202,18 @@ def test_effort_and_silence_are_told_without_scores_but_no_quality() -> None:
 def test_one_answer_has_a_score_and_no_interval() -> None:
     """Of one answer there is its score, its one question is easy rather than hard, and the note says how few it is."""
     frame = frames()["one answer"]
-    five = documents.five_numbers_table(frame)
+    five = documents.five_number_summary_table(frame)
     assert five.data["n"].tolist() == [1, 1]
     assert five.data["median"].tolist() == [100, 100]
     assert five.data["low"].isna().all()
     assert "n = 1 of the questions: too few for an interval" in five.note
-    assert metrics.easiest_and_hardest_table(frame).data["end"].tolist() == ["easiest"]
+    assert metrics.easiest_and_hardest_questions_table(frame).data["end"].tolist() == ["easiest"]
     assert overall.leaderboard_table(frame).data[["rank", "m_all", "scored_by"]].values.tolist() == [
         [1, 100, "1 analyst"]
     ]
-    assert Report.build(study_of(frame)).key.name == "leaderboard", "the smallest study there is has a whole report"
+    assert Report.build(study_of(frame)).main_table.name == "leaderboard", (
+        "the smallest study there is has a whole report"
+    )
 
 
 def test_equal_values_have_no_interval() -> None:
@@ -220,7 +222,7 @@ def test_equal_values_have_no_interval() -> None:
     board = overall.leaderboard_table(frame).data
     assert board[["rank", "m_all"]].values.tolist() == [[1, 77.5]] * 2
     assert board[["low", "high", "policies_low", "policies_high"]].isna().all(axis=None)
-    drops = robustness.drops_table(frame).data
+    drops = robustness.paraphrase_drops_table(frame).data
     assert drops["drop"].eq(0).all()
     assert drops["low"].isna().all()
     assert metrics.metrics_by_category_table(frame).data["m_all"].tolist() == [77.5] * 16

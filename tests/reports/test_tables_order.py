@@ -25,7 +25,7 @@ def placed(of, *, conversation="shared", shuffle=True):
 def test_a_slope_is_from_the_first_question_to_the_last() -> None:
     """100, 77.5 and 55 by place fall by 45, in whatever document; two runs of a kind are one row of the table."""
     rows, scores = placed(lambda place, _: (1, 0.5, 0)[place - 1])
-    data = order.positions_table(tidy_of(rows, scores)).data
+    data = order.position_trend_table(tidy_of(rows, scores)).data
     columns = ["conversation", "first", "middle", "last", "slope", "n", "documents"]
     assert data[columns].values.tolist() == [["shared", *map(pytest.approx, (100, 77.5, 55, -45)), 3, 3]]
 
@@ -33,8 +33,8 @@ def test_a_slope_is_from_the_first_question_to_the_last() -> None:
 def test_hard_questions_that_come_late_are_no_slope() -> None:
     """Where documents differ and places don't, nothing changes; with one order for all, nothing can be said."""
     rows, scores = placed(lambda _, document: DOCUMENTS.index(document) / 2)
-    assert order.positions_table(tidy_of(rows, scores)).data["slope"].tolist() == [pytest.approx(0)]
-    assert not order.positions_table(tidy_of(*placed(lambda place, _: place / 3, shuffle=False)))
+    assert order.position_trend_table(tidy_of(rows, scores)).data["slope"].tolist() == [pytest.approx(0)]
+    assert not order.position_trend_table(tidy_of(*placed(lambda place, _: place / 3, shuffle=False)))
 
 
 def test_kinds_of_conversation_are_paired_by_cell() -> None:
@@ -42,15 +42,15 @@ def test_kinds_of_conversation_are_paired_by_cell() -> None:
     both = [placed(lambda *_: 1), placed(lambda _, document: 0.5 * (document == "a"), conversation="independent")]
     rows, scores = ([*both[0][part], *both[1][part]] for part in (0, 1))
     lonely = [row for row in rows if (row["document"], row["conversation"]) != ("c", "independent")]
-    data = order.conversations_table(tidy_of(lonely, scores)).data
+    data = order.conversation_comparison_table(tidy_of(lonely, scores)).data
     columns = ["shared", "independent", "difference", "n", "documents"]
     assert data[columns].values.tolist() == [[100, pytest.approx(66.25), pytest.approx(33.75), 3, 2]]
-    assert not order.conversations_table(tidy_of(*both[0]))
+    assert not order.conversation_comparison_table(tidy_of(*both[0]))
 
 
 def test_what_is_not_known_of_an_order_is_in_no_table() -> None:
     """Published answers and recordings have neither a kind of conversation nor a place."""
     rows, scores = placed(lambda place, _: place / 3)
     unknown = [{**row, "conversation": "", "position": 0} for row in rows]
-    assert not order.positions_table(tidy_of(unknown, scores))
-    assert not order.conversations_table(tidy_of(unknown, scores))
+    assert not order.position_trend_table(tidy_of(unknown, scores))
+    assert not order.conversation_comparison_table(tidy_of(unknown, scores))

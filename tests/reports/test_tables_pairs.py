@@ -16,7 +16,7 @@ from genaipa.questions.sets import WORDINGS
 from genaipa.reports.chapters import agreement, closed_book, consistency, cost, outcomes, robustness, silent, texts
 from genaipa.reports.notable import notable_sentences
 from genaipa.scoring.events import Event
-from genaipa.scoring.rubric import Bounds, band
+from genaipa.scoring.rubric import Bounds, classify_band
 from rubrics import METRICS, PAPER
 
 ONE = {"systems": ("a/one",), "documents": ("uber",)}
@@ -32,10 +32,10 @@ def test_a_drop_is_paired_by_document_and_question() -> None:
         return 1 if answer["wording"] in ("original", "paraphrase-1") else -1
 
     frame = tidy_of(answers, scored(answers, value))
-    data = robustness.drops_table(frame).data
+    data = robustness.paraphrase_drops_table(frame).data
     assert data["questions"].tolist() == ["all", "faq", "T"]
     assert data[["n", "original", "paraphrased", "drop"]].values.tolist() == [pytest.approx([1, 100, 40, 60])] * 3
-    by_question = robustness.drops_by_question_table(frame).data.values.tolist()
+    by_question = robustness.paraphrase_drops_by_question_table(frame).data.values.tolist()
     assert by_question == [["a/one", "T_f1", 100, pytest.approx(40), pytest.approx(60), 1]]
 
 
@@ -49,7 +49,7 @@ def test_a_drop_counts_every_question_alike() -> None:
         lost = answer["experiment"] == "robustness" and answer["question"] == "T_f1" and answer["document"] == "uber"
         return -1 if lost else 1
 
-    data = robustness.drops_table(tidy_of(answers, scored(answers, value))).data
+    data = robustness.paraphrase_drops_table(tidy_of(answers, scored(answers, value))).data
     assert data[["questions", "n", "drop"]].values.tolist()[0] == ["all", 2, 22.5]
 
 
@@ -61,19 +61,19 @@ def test_a_drop_of_published_means_where_there_is_no_document() -> None:
         published("p/bard", "robustness", "uber", "T_f1", m_all=10.0),
         published("p/bard", "robustness", "", "T_f1", metrics=0.5),
     ]
-    assert robustness.drops_by_question_table(tidy_of(rows)).data.values.tolist() == [
+    assert robustness.paraphrase_drops_by_question_table(tidy_of(rows)).data.values.tolist() == [
         ["p/bard", "T_f1", 100, 77.5, 22.5, 0]
     ]
-    without = robustness.drops_by_question_table(tidy_of(rows[:3])).data
+    without = robustness.paraphrase_drops_by_question_table(tidy_of(rows[:3])).data
     assert without["paraphrased"].tolist() == [10]
-    assert robustness.drops_by_question_table(tidy_of(rows, excluded=True)).data[["drop", "n"]].values.tolist() == [
-        [0, 1]
-    ]
+    assert robustness.paraphrase_drops_by_question_table(tidy_of(rows, excluded=True)).data[
+        ["drop", "n"]
+    ].values.tolist() == [[0, 1]]
 
 
 def consistent(frame):
     """(over, experiment, measure) → mean, of the table of one system."""
-    data = consistency.consistency_table(consistency.tabulate_repeated_cells(frame)).data
+    data = consistency.consistency_table(consistency.measure_repeated_cells(frame)).data
     return {tuple(row[:3]): row[3] for row in data[["over", "experiment", "measure", "mean"]].values.tolist()}
 
 
@@ -120,7 +120,7 @@ def test_consistency_counts_every_pair_of_answers() -> None:
     change = found["other words", "robustness", "mean change"]
     assert change == pytest.approx(fmean(abs(a - b) for a, b in pairs))
     assert found["other words", "robustness", "mean drop"] == pytest.approx(fmean(a - b for a, b in pairs))
-    bands = [{band(one, Bounds().overall) for one in pair} for pair in pairs]
+    bands = [{classify_band(one, Bounds().m_all_bounds) for one in pair} for pair in pairs]
     assert found["other words", "robustness", "band changes (%)"] == pytest.approx(
         100 * fmean(len(b) > 1 for b in bands)
     )
@@ -135,7 +135,7 @@ def test_consistency_by_question_has_an_interval_over_documents() -> None:
     answers = answer_rows(systems=("b/two",), documents=("uber", "spotify", "x"), questions=FEW, repetitions=2)
     answers = [row for row in answers if (row["question"], row["document"]) != ("T_u1", "x")]
     data = consistency.consistency_by_question_table(
-        consistency.tabulate_repeated_cells(tidy_of(answers, score_rows(answers)))
+        consistency.measure_repeated_cells(tidy_of(answers, score_rows(answers)))
     ).data
     assert data[["question", "documents"]].values.tolist() == [["T_f1", 3], ["T_u1", 2], ["UC_f1", 3]]
     assert data["policies_low"].notna().tolist() == [True, False, True]
@@ -144,15 +144,15 @@ def test_consistency_by_question_has_an_interval_over_documents() -> None:
 def test_other_words_are_no_repetitions() -> None:
     """Three wordings of a question, each answered once, say nothing about asking again, nor do two kinds of chat."""
     answers = answer_rows(**ONE, questions=FEW, experiments=("robustness",))
-    assert consistency.tabulate_repeated_cells(tidy_of(answers, scored(answers, lambda _: 1))).empty
+    assert consistency.measure_repeated_cells(tidy_of(answers, scored(answers, lambda _: 1))).empty
     twice = answers + [{**row, "conversation": "independent", "key": row["key"] + "i"} for row in answers]
-    assert consistency.tabulate_repeated_cells(tidy_of(twice, scored(answers, lambda _: 1))).empty
+    assert consistency.measure_repeated_cells(tidy_of(twice, scored(answers, lambda _: 1))).empty
 
 
 def test_published_scores_are_no_repetitions() -> None:
     """The same question published by two runs is not an answer that was given twice."""
     score = published("p/bard", "quality", "uber", "T_f1", m_all=73.0)
-    assert consistency.tabulate_repeated_cells(tidy_of([score, {**score, "run": "another", "m_all": 10.0}])).empty
+    assert consistency.measure_repeated_cells(tidy_of([score, {**score, "run": "another", "m_all": 10.0}])).empty
 
 
 def test_memory_is_what_showing_the_document_adds() -> None:
@@ -160,11 +160,11 @@ def test_memory_is_what_showing_the_document_adds() -> None:
     answers = answer_rows(**ONE, questions=FEW[:2], experiments=("quality", "recall"))
     values = {("T_f1", "quality"): 1, ("T_f1", "recall"): 0.5, ("T_u1", "quality"): -1, ("T_u1", "recall"): 1}
     frame = tidy_of(answers, scored(answers, lambda row: values[row["question"], row["experiment"]]))
-    assert closed_book.question_gains_table(frame).data.values.tolist() == [
+    assert closed_book.closed_book_gains_by_question_table(frame).data.values.tolist() == [
         ["a/one", "T_f1", "T", "faq", 100, 77.5, 22.5, 1],
         ["a/one", "T_u1", "T", "user", 10, 100, -90, 1],
     ]
-    summary = closed_book.mean_gains_table(frame)
+    summary = closed_book.closed_book_mean_gains_table(frame)
     assert summary.data[["n", "mean", "low", "high"]].values.tolist() == [[2, -33.75, -90, 90]]
     assert summary.format_cell("mean", -33.75) == "-33.8"
     assert "n = 2 questions only" in summary.note
@@ -176,7 +176,7 @@ def test_effort_counts_answers_and_not_their_analysts() -> None:
     for answer, seconds, price in zip(answers, (1.0, 3.0, 100.0), (0.01, 0.02, None), strict=True):
         answer |= {"seconds": seconds, "cost": price}
     given = scored(answers[:1], lambda _: 1) + scored(answers[:1], lambda _: 0.5, analyst="bo")
-    data = cost.effort_table(study_of(tidy_of(answers, given))).data
+    data = cost.time_and_cost_table(study_of(tidy_of(answers, given))).data
     assert data[["answers", "m_all", "seconds"]].values.tolist() == [[3, 88.75, 3]]
     assert data[["cost", "cost_total"]].values.tolist() == [pytest.approx([0.015, 0.03])]
 
@@ -185,9 +185,9 @@ def test_what_was_imported_took_no_effort_of_ours() -> None:
     """Answers without a price, in no time, are in no average of time and money; a question not asked costs nothing."""
     answers = answer_rows(**ONE, questions=FEW)
     imported = [{**row, "seconds": 0.0, "cost": None} for row in answers]
-    assert not cost.effort_table(study_of(tidy_of(imported)))
+    assert not cost.time_and_cost_table(study_of(tidy_of(imported)))
     missing = {**answers[0], "status": "missing", "answer": "", "seconds": None, "cost": None}
-    data = cost.effort_table(study_of(tidy_of([missing, *answers[1:]]))).data
+    data = cost.time_and_cost_table(study_of(tidy_of([missing, *answers[1:]]))).data
     assert data[["answers", "cost_total"]].values.tolist() == [[2, 0.02]]
 
 
@@ -196,7 +196,7 @@ def test_an_answer_that_came_at_once_is_an_answer() -> None:
     answers = answer_rows(**ONE, questions=FEW)
     for answer, seconds in zip(answers, (0.0, 0.0, 2.0), strict=True):
         answer |= {"seconds": seconds, "cost": None}
-    assert cost.effort_table(study_of(tidy_of(answers))).data[["answers", "seconds"]].values.tolist() == [[3, 0]]
+    assert cost.time_and_cost_table(study_of(tidy_of(answers))).data[["answers", "seconds"]].values.tolist() == [[3, 0]]
 
 
 def test_every_planned_question_is_counted_once() -> None:
@@ -209,7 +209,7 @@ def test_every_planned_question_is_counted_once() -> None:
             answer["answer"] = ""
     answers[1]["excluded"] = "It is about another company."
     given = scored(answers[:1], lambda _: 1) + scored(answers[:2], lambda _: 1, analyst="bo")
-    row = outcomes.outcomes_table(study_of(tidy_of(answers, given))).data.iloc[0]
+    row = outcomes.question_outcomes_table(study_of(tidy_of(answers, given))).data.iloc[0]
     assert row.drop(["system", "experiment"]).to_dict() == {
         "planned": 6,
         "answered": 2,
@@ -223,7 +223,7 @@ def test_every_planned_question_is_counted_once() -> None:
         "score_left_out": 0,
         "published": 0,
     }
-    included = outcomes.outcomes_table(study_of(tidy_of(answers, given, excluded=True))).data.iloc[0]
+    included = outcomes.question_outcomes_table(study_of(tidy_of(answers, given, excluded=True))).data.iloc[0]
     assert included[["excluded", "scored", "unscored"]].tolist() == [1, 2, 2]
 
 
@@ -234,7 +234,7 @@ def test_answers_under_a_published_score_are_not_called_unscored() -> None:
         published("a/one", "quality", "uber", "T_f1", m_all=73.0),
         published("a/one", "quality", "", "T_u1", metrics=1.0),
     ]
-    data = outcomes.outcomes_table(
+    data = outcomes.question_outcomes_table(
         study_of(tidy_of([*answers, *rows, published("a/one", "recall", "uber", "T_f1", m_all=73.0)]))
     ).data
     assert data[["experiment", "planned", "scored", "unscored", "published"]].values.tolist() == [
@@ -248,12 +248,12 @@ def test_answers_whose_published_score_is_left_out_are_counted_apart() -> None:
     answers = answer_rows(**ONE, questions=FEW)
     rows = [published("a/one", "quality", "uber", "T_f1", m_all=73.0, excluded="duplicate-table: A copy.")]
     frame = tidy_of([*answers, *rows])
-    data = outcomes.outcomes_table(study_of(frame)).data
+    data = outcomes.question_outcomes_table(study_of(frame)).data
     assert data[["scored", "unscored", "score_left_out", "published"]].values.tolist() == [[0, 2, 1, 0]]
     said = notable_sentences(study_of(frame))
     assert "Answers that nobody has scored: 2 of 3." in said
     assert "Answers whose published score is excluded: 1 of 3." in said
-    included = outcomes.outcomes_table(study_of(tidy_of([*answers, *rows], excluded=True))).data
+    included = outcomes.question_outcomes_table(study_of(tidy_of([*answers, *rows], excluded=True))).data
     assert included[["unscored", "score_left_out", "published"]].values.tolist() == [[2, 0, 1]]
 
 
@@ -284,14 +284,14 @@ def test_silent_questions_apart() -> None:
     answers[-1]["excluded"] = "It is about another company."
     values = {"T_f1": 1, "T_f2": -1, "T_f3": 0.5}
     frame = tidy_of(answers, scored(answers, lambda row: values.get(row["question"])))
-    rates = silent.silent_rates_table(study_of(frame)).data
+    rates = silent.silence_error_rates_table(study_of(frame)).data
     assert rates[["answers", "wrong", "rate", "questions", "documents", "partly"]].values.tolist() == [
         [2, 1, 0.5, 2, 1, 1],
         [4, 1, 0.25, 4, 1, 1],
     ]
     assert (rates["low"] < 1e-6).all()
     assert rates["policies_low"].isna().all()
-    quality = silent.silent_quality_table(frame).data
+    quality = silent.quality_by_silence_table(frame).data
     assert quality[["silent", "m_all"]].values.tolist() == [["silent", 55], ["answers", 77.5]]
 
 
@@ -303,7 +303,7 @@ def test_silence_is_compared_in_pairs() -> None:
     for answer in answers:
         asserts = {"a/one": 0.95, "b/two": 0.1, "c/three": 0.1}[answer["system"]]
         answer["claims_silence"] = "yes" if answer["silent"] == "yes" and random.random() > asserts else "no"
-    data = silent.silent_differences_table(study_of(tidy_of(answers))).data
+    data = silent.silence_error_differences_table(study_of(tidy_of(answers))).data
     asserted = data[data["error"] == "asserts though silent"].set_index(["first", "second"])
     assert len(asserted) == 3
     one = asserted.loc[("a/one", "b/two")]
@@ -322,7 +322,7 @@ def test_each_question_weighs_the_same_in_the_rates() -> None:
     )
     for answer in answers:
         answer["claims_silence"] = "yes" if answer["question"] == "T_f1" and answer["document"] != "z" else "no"
-    row = silent.silent_rates_table(study_of(tidy_of([*answers, *again]))).data.iloc[0]
+    row = silent.silence_error_rates_table(study_of(tidy_of([*answers, *again]))).data.iloc[0]
     assert row[["error", "answers", "wrong"]].tolist() == ["asserts though silent", 30, 28]
     assert row["rate"] == pytest.approx((1 / 3 + 1) / 2)
     assert 0 <= row["policies_low"] <= row["low"] < row["rate"] < row["high"] <= row["policies_high"] <= 1
@@ -333,9 +333,9 @@ def test_experiments_come_in_the_papers_order() -> None:
     answers = answer_rows(**ONE, questions=FEW, experiments=("summary", "recall", "robustness", "quality"))
     frame = tidy_of(answers, scored(answers, lambda _: 1))
     for table in (
-        silent.silent_quality_table(frame),
-        outcomes.outcomes_table(study_of(frame)),
-        cost.effort_table(study_of(frame)),
+        silent.quality_by_silence_table(frame),
+        outcomes.question_outcomes_table(study_of(frame)),
+        cost.time_and_cost_table(study_of(frame)),
     ):
         assert table.data["experiment"].tolist() == ["quality", "robustness", "recall", "summary"]
 
@@ -345,7 +345,7 @@ def test_statistics_of_documents() -> None:
     text = "We keep data. We keep data and share data."
     answers = answer_rows(systems=("a/one", "b/two"), documents=("uber",), questions=FEW, silent=("T_f1",))
     unknown = [{**row, "document": "blank", "silent": "", "answer": "", "key": row["key"] + "blank"} for row in answers]
-    table = texts.texts_table(
+    table = texts.document_statistics_table(
         dict.fromkeys(("uber", "blank", "unasked"), measure_text(text)), tidy_of([*answers, *unknown])
     )
     data = table.data.set_index("document")
@@ -355,7 +355,7 @@ def test_statistics_of_documents() -> None:
     assert [table.format_cell("silent", value) for value in table.data["silent"]] == ["", "1", ""]
     assert data["questions"].tolist() == [3, 3, 0]
     unsaid = [{**row, "silent": ""} for row in answers]
-    either = texts.texts_table({"uber": measure_text(text)}, tidy_of([*unsaid, *answers])).data
+    either = texts.document_statistics_table({"uber": measure_text(text)}, tidy_of([*unsaid, *answers])).data
     assert either[["questions", "silent"]].values.tolist() == [[3, 1]]
 
 

@@ -12,7 +12,7 @@ from tabling import FEW, published, scored
 from genaipa.reports import averages
 from genaipa.reports.chapters import documents, metrics, overall, regulation
 from genaipa.reports.crossed import estimate_crossed_mean
-from genaipa.reports.part import note_thin_experiments
+from genaipa.reports.part import note_sparsely_scored_experiments
 
 ONE = {"systems": ("a/one",), "documents": ("uber",)}
 
@@ -56,7 +56,7 @@ def test_five_numbers_have_linear_quartiles() -> None:
     """Of 10, 77.5, 100 and 100 they are 10, 60.625, 88.75, 100 and 100; questions of users stand apart."""
     answers = answer_rows(**ONE, questions=("T_f1", "T_f2", "T_f3", "T_u1"))
     frame = tidy_of(answers, scored(answers, by(T_f1=1, T_f2=0.5, T_f3=-1, T_u1=1)))
-    table = documents.five_numbers_table(frame)
+    table = documents.five_number_summary_table(frame)
     numbers = table.data.set_index("questions")[["n", "minimum", "q1", "median", "q3", "maximum", "mean"]]
     assert numbers.loc["all"].tolist() == [4, 10, 60.625, 88.75, 100, 100, 71.875]
     assert numbers.loc["faq"].tolist() == [3, 10, 43.75, 77.5, 88.75, 100, 62.5]
@@ -73,7 +73,7 @@ def test_sources_are_compared_by_questions_of_equal_weight() -> None:
             return {"T_f1": 1, "UC_f1": 0.5, "T_u1": 1}[answer["question"]]
         return -1 if answer["question"] == "T_f1" else None
 
-    table = overall.sources_table(tidy_of(answers, scored(answers, value)))
+    table = overall.scores_by_question_source_table(tidy_of(answers, scored(answers, value)))
     assert table.data[["questions", "n", "mean"]].values.tolist() == [["faq", 2, 66.25], ["user", 1, 100]]
     assert "quality, recall" in table.note
     assert "a/one quality 3 (3), recall 1 (1), about uber." in table.note
@@ -84,7 +84,7 @@ def test_the_interval_over_experiments_is_that_of_the_questions() -> None:
     answers = answer_rows(systems=("a/one",), experiments=("quality", "recall"))
     values = {answer["key"]: (1, 0.5, -1)[place % 3] for place, answer in enumerate(answers)}
     frame = tidy_of(answers, scored(answers, lambda answer: values[answer["key"]]))
-    rows = averages.policy_questions(frame)
+    rows = averages.average_policy_questions(frame)
     means = rows.groupby("question", observed=True)["m_all"].mean()
     expected = estimate_crossed_mean(means, means.index.to_series(), [""] * len(means))
     found = overall.leaderboard_table(frame).data.iloc[0]
@@ -118,7 +118,7 @@ def test_easiest_and_hardest_over_systems_and_wordings() -> None:
     values = by(T_f1=1, T_u1=0.5, UC_f1=-1)
     given = scored(answers, lambda answer: -1 if answer["experiment"] == "recall" else values(answer))
     bard = [published("p/bard", "quality", "", question, metrics=0.0) for question in FEW]
-    table = metrics.easiest_and_hardest_table(tidy_of([*answers, *bard], given))
+    table = metrics.easiest_and_hardest_questions_table(tidy_of([*answers, *bard], given))
     data = table.data
     assert "Left out" not in table.note
     assert data[["end", "rank", "question", "mean", "n", "silent"]].values.tolist() == [
@@ -127,7 +127,7 @@ def test_easiest_and_hardest_over_systems_and_wordings() -> None:
         ["hardest", 1, "UC_f1", 25, 2, "all"],
     ]
     assert data["policies_low"].isna().all()
-    most = metrics.easiest_and_hardest_table(tidy_of([*answers, *bard], given), per_end=1)
+    most = metrics.easiest_and_hardest_questions_table(tidy_of([*answers, *bard], given), per_end=1)
     assert most.data["question"].tolist() == ["T_f1", "UC_f1"]
 
 
@@ -135,11 +135,11 @@ def test_a_question_that_lacks_a_system_is_not_ranked() -> None:
     """Only T_f1 has both systems: the others are left out, and counted; where none has both, all are ranked."""
     answers = answer_rows(questions=FEW)
     given = scored(answers, lambda row: 1 if row["system"] == "a/one" or row["question"] == "T_f1" else None)
-    table = metrics.easiest_and_hardest_table(tidy_of(answers, given))
+    table = metrics.easiest_and_hardest_questions_table(tidy_of(answers, given))
     assert table.data["question"].tolist() == ["T_f1"]
     assert "Left out: 2 of 3 questions" in table.note
     apart = scored(answers, lambda row: 1 if (row["system"] == "a/one") == (row["question"] == "T_f1") else None)
-    table = metrics.easiest_and_hardest_table(tidy_of(answers, apart))
+    table = metrics.easiest_and_hardest_questions_table(tidy_of(answers, apart))
     assert len(table.data) == 3
     assert "No question has scores of every system" in table.note
 
@@ -148,14 +148,14 @@ def test_a_system_with_more_documents_weighs_no_more_in_a_question() -> None:
     """One system at 100 about two documents, another at 10 about one of them: 55 and not (55 + 100) / 2."""
     answers = answer_rows(questions=("T_f1",))
     given = scored(answers, lambda row: 1 if row["system"] == "a/one" else -1 if row["document"] == "uber" else None)
-    data = metrics.easiest_and_hardest_table(tidy_of(answers, given)).data
+    data = metrics.easiest_and_hardest_questions_table(tidy_of(answers, given)).data
     assert data[["mean", "n"]].values.tolist() == [[55, 2]]
 
 
 def test_a_mean_over_documents_alone_does_not_say_over_how_many() -> None:
     """With nothing but published means there is a rank and a score, and neither n nor interval."""
     rows = [published("p/bard", "quality", "", question, metrics=0.5) for question in FEW]
-    data = metrics.easiest_and_hardest_table(tidy_of(rows)).data
+    data = metrics.easiest_and_hardest_questions_table(tidy_of(rows)).data
     assert data["n"].tolist() == [0, 0, 0]
     assert data["mean"].tolist() == [77.5] * 3
     assert data["policies_low"].isna().all()
@@ -232,8 +232,8 @@ def test_what_an_audit_left_out_leaves_the_published_mean() -> None:
     ]
     data = metrics.metrics_by_question_table(tidy_of(rows)).data
     assert data[["m_all", "documents"]].values.tolist() == [[100, 0]]
-    assert not documents.five_numbers_table(tidy_of(rows))
-    assert documents.five_numbers_table(tidy_of(rows, excluded=True)).data["median"].tolist() == [73, 73]
+    assert not documents.five_number_summary_table(tidy_of(rows))
+    assert documents.five_number_summary_table(tidy_of(rows, excluded=True)).data["median"].tolist() == [73, 73]
 
 
 def test_metrics_of_a_category_are_means_over_its_questions() -> None:
@@ -253,7 +253,7 @@ def test_regulations_stand_apart() -> None:
     law |= {"experiment": "regulation", "question": "PR_1"}
     rows = [*answers, law, published("p/bard", "regulation", "ccpa", "PR_1", metrics=0.5, kind="regulation")]
     frame = tidy_of(rows, scored([*answers, law], lambda answer: -1 if answer is law else 1))
-    table = regulation.regulation_table(frame)
+    table = regulation.regulation_scores_table(frame)
     assert table.data[["system", "document", "question", "accuracy", "m_all", "answers"]].values.tolist() == [
         ["a/one", "gdpr", "PR_1", -1, 10, 1],
         ["p/bard", "ccpa", "PR_1", 0.5, 77.5, 1],
@@ -283,7 +283,7 @@ def test_the_leaderboard_says_where_systems_were_scored_on_different_things() ->
     rows = [*answers, *(published("p/bard", "quality", "", question, metrics=0.5) for question in FEW)]
     frame = tidy_of(rows, scored(answers, lambda _: 1))
     table = overall.leaderboard_table(frame)
-    assert overall.note_unlike_systems(frame).startswith(
+    assert overall.note_unequally_scored_systems(frame).startswith(
         "Systems were scored on different questions and documents: compare them"
     )
     assert table.data[["system", "answers", "scored_by"]].values.tolist() == [
@@ -301,7 +301,7 @@ def test_the_leaderboard_says_where_an_experiment_is_scored_in_part() -> None:
     answers = answer_rows(**ONE, questions=FEW, experiments=("quality", "recall"))
     frame = tidy_of(answers, scored(answers[:5], lambda _: 1))
     table = overall.leaderboard_table(frame)
-    assert overall.note_unlike_systems(frame) == "", (
+    assert overall.note_unequally_scored_systems(frame) == "", (
         "of one system, or of several alike, nothing is ranked that was not asked alike"
     )
     assert "like with like" in table.note
@@ -320,14 +320,14 @@ def test_the_leaderboard_leaves_blank_what_rests_on_a_handful() -> None:
     )
     nothing = tidy_of(answers, scored(answers[:1], lambda _: 1))
     assert not overall.leaderboard_table(nothing)
-    assert "a/one quality (1 of 3)" in note_thin_experiments(nothing)
+    assert "a/one quality (1 of 3)" in note_sparsely_scored_experiments(nothing)
 
 
 def test_questions_of_one_mean_share_their_rank() -> None:
     """Two easiest questions at 10 are both the first, and two hardest at 1 as well."""
     answers = answer_rows(**ONE, questions=("T_f1", "T_f2", "T_f3", "T_u1"))
     frame = tidy_of(answers, scored(answers, by(T_f1=1, T_f2=-1, T_f3=1, T_u1=-1)))
-    data = metrics.easiest_and_hardest_table(frame).data
+    data = metrics.easiest_and_hardest_questions_table(frame).data
     assert data[["rank", "question"]].values.tolist() == [[1, "T_f1"], [1, "T_f3"], [1, "T_f2"], [1, "T_u1"]]
 
 

@@ -9,7 +9,7 @@ import pytest
 from running import make_workspace, write
 
 from genaipa.reports.report import report
-from genaipa.reports.throughput import Calls, measure_busy_seconds, throughput_table
+from genaipa.reports.throughput import Calls, measure_busy_seconds_and_pauses, throughput_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,8 +30,8 @@ def calls(*begun: float, seconds: float = 2.0, tokens: float = 100.0) -> Calls:
 def test_pauses_are_no_time_of_asking() -> None:
     """A run that went on hours later has its own pace; a short wait between two answers is no pause."""
     resumed = calls(*range(60), *range(10_000, 10_030), *range(100_000, 100_040))
-    assert measure_busy_seconds(resumed) == (pytest.approx(61 + 31 + 41), 2)
-    assert measure_busy_seconds(calls(0, 3, 6, 9)) == (pytest.approx(11), 0)
+    assert measure_busy_seconds_and_pauses(resumed) == (pytest.approx(61 + 31 + 41), 2)
+    assert measure_busy_seconds_and_pauses(calls(0, 3, 6, 9)) == (pytest.approx(11), 0)
     lone = calls(*range(20), tokens=float("nan"))
     first, second = throughput_table({"a": resumed, "b": lone}, batched=True).data.to_dict("records")
     assert (first["answers"], first["pauses"], round(first["answers_per_minute"], 1)) == (130, 2, 58.6)

@@ -71,12 +71,12 @@ def frame_of(*shown: tuple[float, float, float | None], quotes: bool = False) ->
 def test_passages_are_counted_by_answer() -> None:
     """An answer without passages found nothing, if its system gave some elsewhere; of other systems nothing is said."""
     make_study(systems=("bots:Bot", "scripted/say.yaml"))
-    frame = gathered().join_facts()
+    frame = gathered().make_tidy_table()
     assert counts_of(frame[frame["system"] == "bots:Bot"]) == COUNTS
     rival = frame[(frame["system"] == "bots:Bot") & (frame["document"] == "rival")].set_index("question")
     assert rival.loc["Q4", ["passages", "passages_elsewhere", "passages_other"]].tolist() == [2, 1, 1]
     assert frame.loc[frame["system"] == "scripted/say.yaml", list(Passages.columns)].isna().all(axis=None)
-    assert gathered(scores_alone=True).join_facts()["passages"].isna().all()
+    assert gathered(scores_alone=True).make_tidy_table()["passages"].isna().all()
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
@@ -132,7 +132,7 @@ def test_an_experiment_without_a_document_says_nothing_of_the_retriever() -> Non
 
 def test_the_right_section_among_the_first_passages() -> None:
     """By how many passages it is shown, as far as a system gives so many."""
-    found = retrieval.tabulate_shown_by_passage_number(
+    found = retrieval.tabulate_shown_among_first_passages(
         study_of(frame_of((1, 3, None), (1, 1, None), (1, 0, None), (0, 0, None)))
     ).data
     assert dict(zip(found["first"], found["mean"].round(3), strict=True)) == {1: 0.333, 2: 0.333, 3: 0.667}
@@ -180,10 +180,10 @@ def test_a_pack_has_the_counts_without_the_passages(tmp_path: Path) -> None:
     unpacked = unpack(tmp_path / "study.zip", tmp_path / "again")
     assert unpacked.different == []
     there = find_workspace(tmp_path / "again")
-    again = gather_study(there, select_sources(there, ("latest",)), None).join_facts()
+    again = gather_study(there, select_sources(there, ("latest",)), None).make_tidy_table()
     assert counts_of(again) == COUNTS
     columns = list(Passages.columns)
-    pd.testing.assert_frame_equal(again[columns], gathered().join_facts()[columns], check_column_type=False)
+    pd.testing.assert_frame_equal(again[columns], gathered().make_tidy_table()[columns], check_column_type=False)
     assert again["passages"].notna().sum() == len(answers(select_sources(there, ("latest",))[0].folder))
 
 

@@ -13,7 +13,7 @@ from commandline import call
 from stores import score
 
 from benchmarks.made_up import write_policies
-from genaipa.answers.gather import gather_scored_study
+from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.errors import GenaipaError
 from genaipa.runs.selection import run_folders, select_sources
 from genaipa.scoring.store import open_store
@@ -54,7 +54,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def told(here: Workspace) -> set[tuple[str, ...]]:
     """Everything that `genaipa validate --data` says."""
-    found = validate(here, data=True).findings
+    found = validate(here, with_digests=True).findings
     return {(one.path, one.entry, one.problem) for one in found}
 
 
@@ -62,7 +62,7 @@ def computed(here: Workspace) -> Any:
     """Everything that commands compute: the tidy table, the records, and the suite's outcomes; or what they refuse."""
     try:
         sources = select_sources(here, ())
-        gathered = gather_scored_study(here, sources)
+        gathered = gather_study_with_stored_scores(here, sources)
         table = sorted(gathered.table.drop(columns=["key"]).astype(str).itertuples(index=False), key=str)
         records = {run.name: sorted(run.records(), key=lambda one: one.key) for run in run_folders(here)}
         scored, problems = read_results(here, sources)

@@ -240,9 +240,9 @@ def test_damaged_and_other_manifests(folder: RunFolder) -> None:
     """A manifest that can't be read, or that another release wrote, is an error that says so."""
     path = folder.path / "manifest.json"
     whole = json.loads(path.read_text(encoding="utf-8"))
-    assert folder.earlier_writer == ""
+    assert folder.unsupported_writer_version == ""
     path.write_text(json.dumps(whole | {"format": 1, "versions": {"genaipa": "0.0.7"}}), encoding="utf-8")
-    assert folder.earlier_writer.startswith("genaipa 0.0.7 (format 1")
+    assert folder.unsupported_writer_version.startswith("genaipa 0.0.7 (format 1")
     with pytest.raises(DataError, match="written by an earlier genaipa"):
         folder.manifest()
     path.write_text(json.dumps(whole | {"format": 99}), encoding="utf-8")

@@ -16,10 +16,10 @@ from size import size
 from stores import opened, score
 
 from genaipa.answers.gather import gather_study
-from genaipa.archive import run_files
+from genaipa.archive import iterate_packed_run_files
 from genaipa.errors import DataError, GenaipaError, RunError
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.inputs import load_conversation
+from genaipa.runs.inputs import load_conversation_up_to
 from genaipa.runs.selection import select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.validation import validate
@@ -71,16 +71,18 @@ def readers(folder: RunFolder) -> Iterator[Callable[[], object]]:
     """Everything that computes something from a run."""
     here = find_workspace()
     yield folder.tally_records
-    yield folder.read_state
+    yield folder.read_manifest_and_tally
     yield lambda: list(folder.records())
     yield lambda: gather_study(here, select_sources(here, [folder.name]), None)
-    yield lambda: list(run_files(select_sources(here, [folder.name])[0], whole=True))
+    yield lambda: list(iterate_packed_run_files(select_sources(here, [folder.name])[0], whole=True))
 
 
 def found(*, data: bool = True) -> list[tuple[str, str]]:
     """What validate finds: the file in the run folder, and the place in it."""
     (run,) = Path("runs").resolve().iterdir()
-    return [(str(Path(f.path).relative_to(run)), f.entry) for f in validate(find_workspace(), data=data).findings]
+    return [
+        (str(Path(f.path).relative_to(run)), f.entry) for f in validate(find_workspace(), with_digests=data).findings
+    ]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +124,7 @@ def test_a_conversation_that_is_gone_is_told(folder: RunFolder) -> None:
     """An answer's conversation is looked for: a line that another one replaced is missed, though it is whole itself."""
     lines = folder.conversations_file.read_bytes().splitlines(keepends=True)
     folder.conversations_file.write_bytes(b"".join([*lines[:-1], lines[0]]))
-    (told,) = [one.problem for one in validate(find_workspace(), data=True).findings]
+    (told,) = [one.problem for one in validate(find_workspace(), with_digests=True).findings]
     assert "lacks 1 conversation" in told
 
 
@@ -148,7 +150,9 @@ def test_a_score_that_was_changed_is_found(folder: RunFolder) -> None:
         database.execute("DROP TRIGGER score_events_not_changed")
         database.execute("UPDATE score_events SET event = replace(event, 'Anna', 'Ben') WHERE seq = 1")
     database.close()
-    wrong = [one.problem for one in validate(find_workspace(), data=True).findings if one.path.endswith("scores.db")]
+    wrong = [
+        one.problem for one in validate(find_workspace(), with_digests=True).findings if one.path.endswith("scores.db")
+    ]
     assert len(wrong) == 2
     assert "event 1" in wrong[0]
     assert "no longer refuses" in wrong[1]
@@ -167,11 +171,11 @@ def test_texts_beside_the_answers_are_checked(folder: RunFolder) -> None:
         assert found() == [(str(path.relative_to(folder.path)), "")]
         assert found(data=False) == []
         with pytest.raises(DataError, match=path.name):
-            list(run_files(select_sources(find_workspace(), [folder.name])[0], whole=True))
+            list(iterate_packed_run_files(select_sources(find_workspace(), [folder.name])[0], whole=True))
         path.write_bytes(whole)
     change(changed[1], b"your name", b"your mane")
     with pytest.raises(DataError, match="was changed since the conversation began"):
-        load_conversation(folder, record, folder.tally_records()[1])
+        load_conversation_up_to(folder, record, folder.tally_records()[1])
     # What the workspace holds no longer comes from the run's own copy.
     Path("policies/acme.md").write_text(f"{TEXT}\nAnd more.")
     change(document, b"your name", b"your mane")
@@ -189,7 +193,7 @@ def test_a_file_that_lost_its_end_is_noticed(folder: RunFolder, genaipa: Cli) ->
     for length in (len(whole) - 1, ends[3], 0, *size(small=(), soak=(ends[-2], ends[-2] - 5))):
         folder.answers.write_bytes(whole[:length])
         assert not folder.is_complete()
-        assert "gone since the run was left" in folder.describe_loss(folder.manifest())
+        assert "gone since the run was left" in folder.describe_lost_answers(folder.manifest())
         gathered = gather_study(find_workspace(), select_sources(find_workspace(), [folder.name]), None)
         assert any("gone since the run was left" in problem for problem in gathered.problems)
         assert ("answers.jsonl", "") in found(data=False)
@@ -206,8 +210,8 @@ def test_a_shorter_file_that_lost_no_answer_is_told_as_such(folder: RunFolder) -
     """An answers file of another day may be shorter and lack nothing: no answers are said to be gone."""
     manifest = folder.manifest()
     manifest.totals = msgspec.structs.replace(manifest.totals, bytes=folder.answers.stat().st_size + 1)
-    assert "shorter than the run left it" in folder.describe_loss(manifest, manifest.totals.answer_count)
-    assert "1 of 12 answers are gone" in folder.describe_loss(manifest, manifest.totals.answer_count - 1)
+    assert "shorter than the run left it" in folder.describe_lost_answers(manifest, manifest.totals.answer_count)
+    assert "1 of 12 answers are gone" in folder.describe_lost_answers(manifest, manifest.totals.answer_count - 1)
 
 
 def test_the_same_command_asks_again_what_was_lost(here: Workspace, genaipa: Cli) -> None:
@@ -245,14 +249,14 @@ def test_a_run_of_an_older_genaipa(folder: RunFolder) -> None:
 def test_a_pack_of_what_may_not_be_passed_on_reads_as_before(folder: RunFolder) -> None:
     """Replies and questions that a pack leaves out are not taken for damage where it is unpacked."""
     packed = Path("elsewhere/runs/r")
-    for name, content in run_files(select_sources(find_workspace(), [folder.name])[0], whole=False):
+    for name, content in iterate_packed_run_files(select_sources(find_workspace(), [folder.name])[0], whole=False):
         (packed / name).parent.mkdir(parents=True, exist_ok=True)
         (packed / name).write_bytes(content)
     assert (packed / "withheld.json").is_file()
     other = RunFolder(packed)
     assert len(latest(other)) == len(latest(folder))
     assert other.is_complete()
-    assert not [f for f in validate(find_workspace(Path("elsewhere")), data=True).findings if "runs" in f.path]
+    assert not [f for f in validate(find_workspace(Path("elsewhere")), with_digests=True).findings if "runs" in f.path]
 
 
 def test_a_damaged_manifest_has_a_copy(folder: RunFolder, genaipa: Cli) -> None:

@@ -44,7 +44,7 @@ def append(*lines: Line, together: bool = False) -> None:
         else:
             for line in lines:
                 await log.append(line)
-                assert on_disk().endswith(journal.encode_line(line))
+                assert on_disk().endswith(journal.encode_record_line(line))
         await log.close()
 
     asyncio.run(all_of_it())
@@ -64,20 +64,20 @@ def test_offsets_lead_to_their_lines() -> None:
     lines = [Line(f"k{n}", "é" * n) for n in range(20)]
     append(*lines)
     offsets = [offset for offset, _ in journal.read_records(PATH, Key)]
-    assert journal.read_offsets(PATH, [offsets[7], offsets[3]], Line) == [lines[7], lines[3]]
+    assert journal.read_records_at(PATH, [offsets[7], offsets[3]], Line) == [lines[7], lines[3]]
 
 
 def test_reading_at_a_wrong_place_is_a_sentence() -> None:
     """An offset that is not the beginning of a record names the file and the offset."""
     append(Line("a"))
     with pytest.raises(RunError, match=r"answers\.jsonl: byte 3 begins no record"):
-        journal.read_offsets(PATH, [3], Line)
+        journal.read_records_at(PATH, [3], Line)
 
 
 def test_missing_journal_is_empty() -> None:
     """A run that was never asked anything has no file yet."""
     assert list(journal.read_records(PATH, Line)) == []
-    assert journal.repair_last_line(PATH) == ""
+    assert journal.remove_cut_last_line(PATH) == ""
 
 
 def test_cut_anywhere_it_heals_to_whole_lines() -> None:
@@ -89,7 +89,7 @@ def test_cut_anywhere_it_heals_to_whole_lines() -> None:
         PATH.write_bytes(whole[:size])
         kept = len(whole) if size == len(whole) else first if size >= first else 0
         assert len(list(journal.read_records(PATH, Line))) == whole[:kept].count(b"\n"), "a cut line is not read"
-        said = journal.repair_last_line(PATH)
+        said = journal.remove_cut_last_line(PATH)
         assert PATH.read_bytes() == whole[:kept]
         assert (f"({size - kept} bytes)" in said) if size > kept else said == ""
 
@@ -100,7 +100,7 @@ def test_a_long_cut_line_heals() -> None:
     whole = PATH.read_bytes()
     for cut in (65535, 65536, 65537, 200_000):
         PATH.write_bytes(whole + b"x" * cut)
-        assert f"({cut} bytes)" in journal.repair_last_line(PATH)
+        assert f"({cut} bytes)" in journal.remove_cut_last_line(PATH)
         assert PATH.read_bytes() == whole
 
 
@@ -169,7 +169,7 @@ class Disk:
     async def append(self, log: journal.Journal, line: Line) -> None:
         """Append a line; what is confirmed is safe from then on."""
         offset = await log.append(line)
-        assert offset + len(journal.encode_line(line)) <= self.safe
+        assert offset + len(journal.encode_record_line(line)) <= self.safe
         self.confirmed.append(line.key)
 
 
@@ -192,7 +192,7 @@ def test_a_kill_at_any_byte_loses_and_doubles_nothing() -> None:
     assert [len(confirmed) for _, confirmed in disk.moments][-1] == 4
     for size, confirmed in disk.moments:
         PATH.write_bytes(whole[:size])
-        journal.repair_last_line(PATH)
+        journal.remove_cut_last_line(PATH)
         there = [line.key for _, line in journal.read_records(PATH, Key)]
         assert there == [line.key for line in lines[: len(there)]]
         assert {*confirmed} <= {*there}
@@ -215,9 +215,9 @@ def test_no_half_line_stays_wherever_the_disk_is_full(monkeypatch: pytest.Monkey
         disk.room, disk.sync_fails = 10**9, False
         await log.append(Line("then"))
         await log.close()
-        assert on_disk() == before + journal.encode_line(Line("then"))
+        assert on_disk() == before + journal.encode_record_line(Line("then"))
 
     append(Line("first"))
-    for room in range(sum(len(journal.encode_line(line)) for line in batch)):
+    for room in range(sum(len(journal.encode_record_line(line)) for line in batch)):
         asyncio.run(refused(room))
     asyncio.run(refused(10**9, sync_fails=True))

@@ -13,9 +13,9 @@ import pytest
 from running import carry_out, make_workspace, spec
 
 from benchmarks.made_up import made_up
-from genaipa.archive import read_pack
+from genaipa.archive import read_checked_pack
 from genaipa.errors import DataError
-from genaipa.policies.corpus import encode_document
+from genaipa.policies.corpus import encode_corpus_line
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.integrity import find_damage
 from genaipa.runs.permission import Permission
@@ -33,7 +33,7 @@ def folder(tmp_path: Path, genaipa: Cli) -> RunFolder:
     """A run about a corpus whose documents have all facts."""
     (tmp_path / "genaipa.toml").touch()
     facts = {"license": "CC0", "country": "US", "date": "2024-01-31", "title": "Privacy", "source": "a book"}
-    lines = [json.loads(encode_document(document)) | facts for document in made_up(3)]
+    lines = [json.loads(encode_corpus_line(document)) | facts for document in made_up(3)]
     Path("shops.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     done = genaipa("run", "-s", "extractive", "-e", "quality", "--limit", "1", "--documents", "shops.jsonl")
     assert done.code == 0, done.err
@@ -142,4 +142,4 @@ def test_a_pack_of_a_changed_manifest_is_refused(genaipa: Cli) -> None:
         for path, content in (contents | {"pack.json": json.dumps(listing).encode()}).items():
             archive.writestr(path, content)
     with pytest.raises(DataError, match=r"manifest\.json: was changed before it was packed"):
-        read_pack(Path("other.zip"))
+        read_checked_pack(Path("other.zip"))

@@ -11,8 +11,8 @@ from servers import OpenAIServer
 import genaipa as package
 from genaipa.errors import UsageError
 from genaipa.runs.filters import Filters
-from genaipa.runs.selection import resolve_names, resolve_system_or_run_name, select_sources
-from genaipa.systems.provider import find_system, shorten_names
+from genaipa.runs.selection import find_sources_by_names, resolve_system_or_run_name, select_sources
+from genaipa.systems.provider import match_system_name, shorten_system_names
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ FAR = "openai-api/far/glib-8b"
 def test_a_system_is_found_by_each_name_that_is_printed() -> None:
     """By every short name that `shorten_names` gives, among any of them; also by the last part, as figures have it."""
     for some in (SYSTEMS, SYSTEMS[:3], SYSTEMS[3:], SYSTEMS[::2]):
-        for full, short in shorten_names(some).items():
-            assert (find_system(short, some), find_system(full, some)) == (full, full), short
+        for full, short in shorten_system_names(some).items():
+            assert (match_system_name(short, some), match_system_name(full, some)) == (full, full), short
     for name, full in {
         "reader-1": SYSTEMS[0],
         "lab/reader-1": SYSTEMS[0],
@@ -54,9 +54,9 @@ def test_a_system_is_found_by_each_name_that_is_printed() -> None:
         "": "",
         "openai-api": "",
     }.items():
-        assert find_system(name, SYSTEMS) == full, name
+        assert match_system_name(name, SYSTEMS) == full, name
     with pytest.raises(UsageError) as caught:
-        find_system("glib-8b", SYSTEMS)
+        match_system_name("glib-8b", SYSTEMS)
     assert str(caught.value) == (
         "'glib-8b' is the short name of 2 systems: openai-api/lab/glib-8b, vllm/Org/glib-8b; write one in full."
     )
@@ -89,7 +89,7 @@ def test_names_mean_systems_before_parts_of_runs(both: str) -> None:
         ("latest:glib-8b", {FAR}, 1, f"{both}:{FAR}"),
         (f"{both}:lab/reader-1", {SYSTEMS[0]}, 1, f"{both}:{SYSTEMS[0]}"),
     ):
-        sources = resolve_names(here, [name])
+        sources = find_sources_by_names(here, [name])
         assert ({s for one in sources for s in one.systems}, len(sources)) == (systems, runs), name
         assert resolve_system_or_run_name(here, name).name == full, name
     for only in (Filters(systems=("glib-8b",)), Filters(without=("reader-1",)), Filters(systems=("openai-api/far",))):
@@ -151,8 +151,8 @@ def test_a_model_behind_a_system_is_that_system(demo: tuple[Path, Finished]) -> 
     """`show` prints it beside the system's name, as it was asked for and as it was served."""
     workspace = find_workspace(demo[0])
     for name in ("scripted/careful", "made-up/careful", "careful"):
-        assert {source.systems for source in resolve_names(workspace, [name])} == {("careful",)}, name
-    runs = [(source.folder, source.manifest) for source in resolve_names(workspace, [])]
+        assert {source.systems for source in find_sources_by_names(workspace, [name])} == {("careful",)}, name
+    runs = [(source.folder, source.manifest) for source in find_sources_by_names(workspace, [])]
     assert Filters(systems=("scripted/careful",)).resolve(runs).systems == ("careful",)
 
 

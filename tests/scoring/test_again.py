@@ -10,7 +10,7 @@ from queues import make_run, open_queue, save, work
 
 from genaipa.errors import DataError, UsageError
 from genaipa.scoring.assignment import ScoringPlan
-from genaipa.scoring.events import SEND_BACK, Event, new_id, verify_log
+from genaipa.scoring.events import SEND_BACK, Event, new_event_id, verify_log
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
@@ -39,21 +39,25 @@ def disputed(run: RunFolder, store: Store) -> tuple[Queue, str]:
 def test_an_answer_comes_up_again_until_both_have_scored(run: RunFolder, each_store: Store) -> None:
     """It is next for both, hidden from both until the second has scored again; what they give is not independent."""
     queue, answer = disputed(run, each_store)
-    assert queue.next_answer("Anna") is None
+    assert queue.reserve_next_answer("Anna") is None
     assert answer not in queue.answers_still_askable("Anna")
     queue.send_answer_back("Edsger", answer, WORD)
-    assert (queue.next_answer("Anna"), queue.next_answer("Bo"), queue.next_answer("Cy")) == (answer, answer, None)
+    assert (queue.reserve_next_answer("Anna"), queue.reserve_next_answer("Bo"), queue.reserve_next_answer("Cy")) == (
+        answer,
+        answer,
+        None,
+    )
     assert queue.progress("Anna").remaining == 1
     given = save(queue, "Anna", answer, "11112")
     assert not given.independent
-    assert queue.pending_analysts(answer) == ["Bo"]
-    assert queue.next_answer("Anna") is None
+    assert queue.analysts_yet_to_rescore(answer) == ["Bo"]
+    assert queue.reserve_next_answer("Anna") is None
     assert answer in queue.answers_still_askable("Anna"), "Bo is still to look again"
     assert answer in queue.answers_still_askable("Bo")
     save(queue, "Bo", answer, "33112")
-    assert queue.pending_analysts(answer) == []
+    assert queue.analysts_yet_to_rescore(answer) == []
     assert answer not in queue.answers_still_askable("Anna") | queue.answers_still_askable("Bo")
-    own = {score.analyst: score.values for score in queue.current.independent_scores() if score.answer == answer}
+    own = {score.analyst: score.values for score in queue.current.independent_human_scores() if score.answer == answer}
     assert own["Anna"] is not None
     assert own["Anna"]["reference"] == 1.0, "agreement is measured on what was given first"
     assert not verify_log(each_store).breaks
@@ -65,18 +69,18 @@ def test_whoever_looks_again_may_put_it_off_and_withdraw(run: RunFolder, store: 
     other = queue.answers_in_order("Anna")[1]
     for digest in (answer, other):
         word = queue.send_answer_back("Edsger", digest, WORD)
-    assert queue.next_answer("Anna") == answer
-    queue.skip("Anna", answer)
-    assert queue.next_answer("Anna") == other
+    assert queue.reserve_next_answer("Anna") == answer
+    queue.skip_answer("Anna", answer)
+    assert queue.reserve_next_answer("Anna") == other
     save(queue, "Anna", other)
-    assert queue.next_answer("Anna") == answer
+    assert queue.reserve_next_answer("Anna") == answer
     save(queue, "Anna", answer)
-    queue.undo("Anna")
-    assert queue.answers_sent_back("Anna") == [answer]
-    queue.withdraw(word)
-    assert queue.answers_sent_back("Bo") == [answer]
-    queue.adjudicate("Edsger", answer, save(queue, "Cy", other).values, note="", seconds=1, id=new_id())
-    assert queue.answers_sent_back("Bo") == [], "it is settled"
+    queue.undo_last_action("Anna")
+    assert queue.answers_to_rescore("Anna") == [answer]
+    queue.withdraw_event(word)
+    assert queue.answers_to_rescore("Bo") == [answer]
+    queue.adjudicate("Edsger", answer, save(queue, "Cy", other).values, note="", seconds=1, id=new_event_id())
+    assert queue.answers_to_rescore("Bo") == [], "it is settled"
 
 
 def test_what_can_be_sent_back(run: RunFolder, store: Store) -> None:
@@ -92,12 +96,12 @@ def test_what_can_be_sent_back(run: RunFolder, store: Store) -> None:
             queue.send_answer_back("Edsger", answer, word)
     assert queue.send_answer_back("Edsger", answer, "Bob's Boxes?  Both\nof them.").note == "Bob's Boxes? Both of them."
     queue.send_answer_back("Bo", answer, WORD)
-    assert queue.pending_analysts(answer) == ["Anna", "anna.b@example.org"], "the sender knows the scores"
+    assert queue.analysts_yet_to_rescore(answer) == ["Anna", "anna.b@example.org"], "the sender knows the scores"
     lonely = open_queue(run, store, ScoringPlan(reference=("Anna", "Bo", "anna.b@example.org")))
     with pytest.raises(UsageError, match="nobody else has scored"):
         lonely.send_answer_back("Edsger", answer, WORD)
     with pytest.raises(DataError, match="says what to look at"):
-        store.append([Event(new_id(), "2026-01-01T00:00:00.000Z", SEND_BACK, "Edsger", answer)])
+        store.append([Event(new_event_id(), "2026-01-01T00:00:00.000Z", SEND_BACK, "Edsger", answer)])
 
 
 def test_the_mean_of_close_scores_stands(run: RunFolder, store: Store) -> None:
@@ -107,13 +111,13 @@ def test_the_mean_of_close_scores_stands(run: RunFolder, store: Store) -> None:
         queue.accept_mean("Edsger", answer)
     save(queue, "Bo", answer, "22111")
     queue.accept_mean("Edsger", answer)
-    (dispute,) = queue.disputes("Edsger", scores=False)
+    (dispute,) = queue.visible_disputes("Edsger", gives_scores=False)
     assert dispute.settlement is dispute.mean_acceptance
     assert dispute.adjudication is None
     again = open_queue(run, store, ScoringPlan(per_answer=2))
-    assert again.disputes("Edsger", scores=False)[0].settlement == dispute.mean_acceptance, (
+    assert again.visible_disputes("Edsger", gives_scores=False)[0].settlement == dispute.mean_acceptance, (
         "a desk that opens later knows it"
     )
     save(queue, "Anna", answer, "11112")
-    assert queue.disputes("Edsger", scores=False)[0].settlement is None
+    assert queue.visible_disputes("Edsger", gives_scores=False)[0].settlement is None
     assert not verify_log(store).breaks

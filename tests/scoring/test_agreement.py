@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genaipa.scoring.agreement import explain_alpha, measure_analyst_agreement
-from genaipa.scoring.events import Event, new_id
+from genaipa.scoring.agreement import explain_missing_alpha, measure_analyst_agreement
+from genaipa.scoring.events import Event, new_event_id
 from genaipa.scoring.rubric import Values
 from rubrics import METRICS, PAPER, VALUES, typed
 
@@ -32,7 +32,7 @@ some_scores = st.dictionaries(
 def events(scores: Scores) -> list[Event]:
     """The scores as events, a minute apart, in the order in which they stand there."""
     return [
-        Event(new_id(), f"2026-01-01T{n // 60:02}:{n % 60:02}:00.000Z", "score", analyst, answer, values)
+        Event(new_event_id(), f"2026-01-01T{n // 60:02}:{n % 60:02}:00.000Z", "score", analyst, answer, values)
         for n, ((answer, analyst), values) in enumerate(scores.items())
     ]
 
@@ -120,7 +120,7 @@ def test_undefined_alpha_says_why(columns: dict[str, str], reason: str) -> None:
     for metric in METRICS:
         for found in (measured.metrics[metric], *(pair.metrics[metric] for pair in measured.pairs)):
             assert math.isnan(found.alpha)
-            assert explain_alpha(found.why, found.value) == reason
+            assert explain_missing_alpha(found.why, found.value) == reason
 
 
 def test_drift_follows_time_not_order() -> None:
@@ -138,11 +138,11 @@ def test_only_independent_scores_count() -> None:
     scores = events(columns_of(A="1123", B="1133"))
     last = scores[-1]
     others = [
-        msgspec.structs.replace(last, id=new_id(), kind="adjudication", analyst="C", values=typed("11111")),
-        msgspec.structs.replace(last, id=new_id(), kind="skip", analyst="C", values=None),
-        msgspec.structs.replace(last, id=new_id(), kind="undo", values=None, undoes=last.id),
-        msgspec.structs.replace(last, id=new_id(), kind="look", values=None, independent=False),
-        msgspec.structs.replace(last, id=new_id(), analyst="C", independent=False),
+        msgspec.structs.replace(last, id=new_event_id(), kind="adjudication", analyst="C", values=typed("11111")),
+        msgspec.structs.replace(last, id=new_event_id(), kind="skip", analyst="C", values=None),
+        msgspec.structs.replace(last, id=new_event_id(), kind="undo", values=None, undoes=last.id),
+        msgspec.structs.replace(last, id=new_event_id(), kind="look", values=None, independent=False),
+        msgspec.structs.replace(last, id=new_event_id(), analyst="C", independent=False),
     ]
     found, alone = (measure_analyst_agreement(given, PAPER) for given in ([*others, *scores, *others], scores))
     assert repr(found) == repr(alone)  # NaN is equal to none

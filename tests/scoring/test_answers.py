@@ -10,9 +10,9 @@ import pytest
 from running import TEXT, answers, carry_out, latest, make_workspace, procedure, spec, write
 
 from genaipa.errors import GenaipaError
-from genaipa.files.text import digest
+from genaipa.files.text import sha256_of
 from genaipa.runs import journal
-from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, write_exclusions
+from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, format_exclusions_csv
 from genaipa.runs.records import answer_digest
 from genaipa.runs.selection import Source
 from genaipa.scoring.answers import Pool
@@ -47,12 +47,12 @@ def by_question(pool: Pool) -> dict[str, str]:
 def appended(run, record) -> None:
     """Add a record to a run, as another process would."""
     with (run.path / "answers.jsonl").open("ab") as file:
-        file.write(journal.encode_line(record))
+        file.write(journal.encode_record_line(record))
 
 
 def replied(record, reply: str, **changes):
     """A record like this one with another reply."""
-    document = digest(TEXT)
+    document = sha256_of(TEXT)
     return msgspec.structs.replace(record, reply=reply, digest=answer_digest(document, record.asked, reply), **changes)
 
 
@@ -67,7 +67,7 @@ def test_every_answer_of_a_run_is_there_once():
     assert set(pool.answers) == set(pool.arrivals) == set(expected)
     for found in pool.answers.values():
         record = expected[found.digest]
-        assert (found.document, found.document_digest, found.kind) == ("acme", digest(TEXT), "policy")
+        assert (found.document, found.document_digest, found.kind) == ("acme", sha256_of(TEXT), "policy")
         assert (found.question, found.category, found.wording) == (record.question, "T", "original")
     keys = sorted(occurrence.key for found in pool.answers.values() for occurrence in found.occurrences)
     assert keys == sorted(record.key for record in answers(run))
@@ -121,15 +121,15 @@ def test_a_run_that_grows_is_read_on():
     log.write_bytes(lines[0])
     pool = pool_of(run)
     assert len(pool.answers) == 1
-    assert not pool.refresh()
+    assert not pool.read_new_answers()
     with log.open("ab") as file:
         file.write(lines[1] + lines[2][:40])
-    assert pool.refresh()
-    assert not pool.refresh()
+    assert pool.read_new_answers()
+    assert not pool.read_new_answers()
     assert len(pool.answers) == 2
     with log.open("ab") as file:
         file.write(lines[2][40:])
-    assert pool.refresh()
+    assert pool.read_new_answers()
     assert pool.arrivals == [record.digest for record in answers(run)]
     assert [pool.load_case(found).reply for found in pool.arrivals] == [record.reply for record in answers(run)]
     assert pool.generation == 0
@@ -143,7 +143,7 @@ def test_an_answer_that_was_replaced_goes():
     record = answers(run)[0]
     new = replied(record, "Something else.")
     appended(run, new)
-    assert pool.refresh()
+    assert pool.read_new_answers()
     assert record.digest not in pool.answers
     assert pool.load_case(new.digest).reply == "Something else."
     assert pool.generation == 1
@@ -151,7 +151,7 @@ def test_an_answer_that_was_replaced_goes():
         pool.load_case(record.digest)
     # It came back under the key: nothing is lost, and it is told of again.
     appended(run, record)
-    assert pool.refresh()
+    assert pool.read_new_answers()
     assert pool.load_case(record.digest).reply == record.reply
     assert pool.arrivals[-1] == record.digest
 
@@ -164,12 +164,12 @@ def test_a_file_that_was_edited_is_read_again():
     log = run.path / "answers.jsonl"
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[1:]))
-    assert pool.refresh()
+    assert pool.read_new_answers()
     assert set(pool.answers) == {record.digest for record in answers(run)}
     assert len(pool.answers) == 2
     assert [pool.load_case(record.digest).reply for record in answers(run)] == [record.reply for record in answers(run)]
     log.write_bytes(b"".join(lines))
-    assert pool.refresh()
+    assert pool.read_new_answers()
     assert len(pool.answers) == 3
     assert [pool.load_case(record.digest).reply for record in answers(run)] == [record.reply for record in answers(run)]
     assert pool.problems == []
@@ -242,15 +242,15 @@ def test_an_answer_that_can_not_be_read_is_set_aside():
     pool = pool_of(run)
     record, other = answers(run)
     for _ in range(2):
-        pool.mark_unreadable(record.digest, "It can't be read.")
+        pool.drop_unreadable_answer(record.digest, "It can't be read.")
     assert set(pool.answers) == {other.digest}
     assert pool.problems == ["It can't be read."]
     assert pool.generation == 1
     appended(run, replied(record, "Something else."))
-    assert pool.refresh()
+    assert pool.read_new_answers()
     assert (len(pool.answers), pool.generation) == (2, 1)
     appended(run, record)
-    assert pool.refresh()
+    assert pool.read_new_answers()
     assert pool.problems == []
     assert pool.load_case(record.digest).reply == record.reply
 
@@ -283,7 +283,7 @@ def test_a_run_without_its_folder_says_so():
     run, _ = carry_out(spec(systems=("extractive",)))
     pool = pool_of(run)
     shutil.rmtree(run.path)
-    assert not pool.refresh()
+    assert not pool.read_new_answers()
     with pytest.raises(GenaipaError, match="no longer holds the answer"):
         pool.load_case(pool.arrivals[0])
 
@@ -321,7 +321,7 @@ def test_a_question_is_shown_as_its_set_words_it():
     log = run.path / "answers.jsonl"
     plain = [record.asked for record in answers(run)]
     records = [msgspec.structs.replace(r, asked=f'2. "{r.asked}" (Medium)') for r in run.records()]
-    log.write_bytes(b"".join(journal.encode_line(replied(r, r.reply or "")) for r in records))
+    log.write_bytes(b"".join(journal.encode_record_line(replied(r, r.reply or "")) for r in records))
     pool = pool_of(run)
     assert [pool.load_case(found).asked for found in pool.arrivals] == plain
     (run.path / "questions" / "policy.yaml").unlink()
@@ -336,7 +336,7 @@ def test_what_a_run_excludes_is_not_offered():
     again, _ = carry_out(spec(systems=(system,), part_tokens=80))
     first = answers(run)[0]
     excluded = Exclusion("answer", first.key, "other-company", "is about another")
-    (run.path / EXCLUSIONS).write_bytes(write_exclusions([excluded]))
+    (run.path / EXCLUSIONS).write_bytes(format_exclusions_csv([excluded]))
     narrow = Pool(find_workspace(), [run], excluded=False)
     assert set(narrow.answers) == {record.digest for record in answers(run)[1:]}
     assert narrow.exclusion_note.startswith("1 answer is not offered: the runs exclude")
@@ -377,7 +377,7 @@ def test_the_annotated_answer_is_of_the_same_text():
     workspace = make_workspace(questions=3)
     write("annotations/acme.yaml", ANNOTATED % "As of the run.")
     run, _ = carry_out(spec(systems=("extractive",)))
-    assert workspace.names("annotations")["acme"][0] == "workspace"
+    assert workspace.nearest_files("annotations")["acme"][0] == "workspace"
 
     def shown() -> dict[str, tuple[str, str] | None]:
         pool = pool_of(run)

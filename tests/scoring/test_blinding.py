@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from genaipa.scoring.answers import MASK, list_system_names, mask_names
+from genaipa.scoring.answers import MASK, list_names_revealing_system, mask_names
 
 
 def masked(text: str, system: str, model: str = "", keep: str = "") -> str:
     """A text as shown for a system, with a short sign for what is hidden."""
-    return mask_names(text, list_system_names(system, model or system, ()), keep).replace(MASK, "■")
+    return mask_names(text, list_names_revealing_system(system, model or system, ()), keep).replace(MASK, "■")
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_a_system_does_not_give_itself_away(system, model, text):
 
 def test_the_model_as_served_is_hidden_too():
     """A name that only the server told is masked."""
-    names = list_system_names("openai-api/loop/m", "openai-api/loop/m", ["mistral-large-2411"])
+    names = list_names_revealing_system("openai-api/loop/m", "openai-api/loop/m", ["mistral-large-2411"])
     assert {"Mistral", "mistral-large-2411"} <= set(names)
     assert mask_names("I am Mistral Large.", names, "") == f"I am {MASK} Large."
 
@@ -88,11 +88,13 @@ def test_ordinary_words_are_no_names(system):
 def test_nothing_to_hide():
     """Without names, and without text, nothing changes."""
     assert mask_names("Bard", (), "") == "Bard"
-    assert mask_names("", list_system_names("manual/Bard", "", ()), "") == ""
+    assert mask_names("", list_names_revealing_system("manual/Bard", "", ()), "") == ""
 
 
 def test_long_texts_are_masked_whole():
     """An answer of 200,000 characters is masked to its end, next to a long document."""
     text = "The policy says so. " * 10_000 + "I am Bard."
-    shown = mask_names(text, list_system_names("manual/Bard", "manual/Bard", ()), "A policy of open data. " * 5_000)
+    shown = mask_names(
+        text, list_names_revealing_system("manual/Bard", "manual/Bard", ()), "A policy of open data. " * 5_000
+    )
     assert shown == text.replace("Bard", MASK)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from stores import GOOD, POOR, kept, opened, score, skip, undo
 
 from genaipa.files.stamps import now
-from genaipa.scoring.current import CurrentScores, independent_scores, select_effective_events
-from genaipa.scoring.events import LASTING, Event, new_id
+from genaipa.scoring.current import CurrentScores, effective_scores_and_adjudications, independent_human_scores
+from genaipa.scoring.events import LASTING, Event, new_event_id
 from genaipa.scoring.rubric import Values
 
 if TYPE_CHECKING:
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 def adjudication(analyst: str, answer: str, values: Values = GOOD) -> Event:
     """A score that settles a difference."""
-    return Event(id=new_id(), time=now(), kind="adjudication", analyst=analyst, answer=answer, values=values)
+    return Event(id=new_event_id(), time=now(), kind="adjudication", analyst=analyst, answer=answer, values=values)
 
 
 def look(analyst: str, answer: str, **what: bool) -> Event:
     """What shows that an analyst has seen something about an answer."""
-    return Event(id=new_id(), time=now(), kind="look", analyst=analyst, answer=answer, **what)
+    return Event(id=new_event_id(), time=now(), kind="look", analyst=analyst, answer=answer, **what)
 
 
 def told(store: Store, *events: Event) -> CurrentScores:
     """A current of a store with these events in it."""
     store.append(events)
     current = CurrentScores(store.events)
-    assert current.refresh() is bool(events)
+    assert current.read_new_events() is bool(events)
     return current
 
 
@@ -40,10 +40,10 @@ def test_an_empty_store_has_nothing(store: Store) -> None:
     """Where nobody scored, everything is empty."""
     current = told(store)
     assert current.score("a1", "ana") is None
-    assert current.scores("a1") == {}
+    assert current.scores_by_analyst("a1") == {}
     assert current.adjudication("a1") is None
-    assert current.history("ana") == []
-    assert current.last_skip_numbers("ana") == {}
+    assert current.scores_of_analyst("ana") == []
+    assert current.last_skip_number_by_answer("ana") == {}
     assert current.analysts() == []
     assert current.all_scores() == []
 
@@ -52,21 +52,21 @@ def test_a_correction_takes_the_place_and_an_undo_gives_it_back(store: Store) ->
     """A later score stands in the earlier one's place; undone, the earlier one stands again, at its own place."""
     first, other, correction = score("ana", "a1", POOR), score("ana", "a2"), score("ana", "a1", GOOD)
     current = told(store, first, other)
-    assert current.history("ana") == [first, other]
+    assert current.scores_of_analyst("ana") == [first, other]
     store.append([correction])
     assert current.score("a1", "ana") == first, "not taken in yet"
     before = current.event_count
-    assert current.refresh()
+    assert current.read_new_events()
     assert current.events(before) == [correction], "the log is there from any point on, read once"
     assert current.score("a1", "ana") == correction
-    assert current.history("ana") == [other, correction]
+    assert current.scores_of_analyst("ana") == [other, correction]
     store.append([undo(correction)])
-    assert current.refresh()
-    assert not current.refresh()
-    assert current.scores("a1") == {"ana": first}
-    assert current.history("ana") == [first, other]
+    assert current.read_new_events()
+    assert not current.read_new_events()
+    assert current.scores_by_analyst("a1") == {"ana": first}
+    assert current.scores_of_analyst("ana") == [first, other]
     store.append([undo(first)])
-    assert current.refresh()
+    assert current.read_new_events()
     assert current.score("a1", "ana") is None
     assert current.all_scores() == [other]
 
@@ -75,10 +75,10 @@ def test_a_score_that_was_corrected_can_be_undone(store: Store) -> None:
     """The undo of an earlier score leaves the correction alone, and nothing comes back when that is undone too."""
     first, correction = score("ana", "a1", POOR), score("ana", "a1", GOOD)
     current = told(store, first, correction, undo(first))
-    assert current.scores("a1") == {"ana": correction}
+    assert current.scores_by_analyst("a1") == {"ana": correction}
     store.append([undo(correction)])
-    current.refresh()
-    assert current.scores("a1") == {}
+    current.read_new_events()
+    assert current.scores_by_analyst("a1") == {}
     assert current.analysts() == []
 
 
@@ -86,7 +86,7 @@ def test_analysts_are_kept_apart(store: Store) -> None:
     """Each analyst has their own score of an answer, and their own history."""
     ana, bob, more = score("ana", "a1", GOOD), score("bob", "a1", POOR), score("bob", "a2", POOR)
     current = told(store, bob, ana, more)
-    assert current.scores("a1") == {"ana": ana, "bob": bob}
+    assert current.scores_by_analyst("a1") == {"ana": ana, "bob": bob}
     assert current.analysts() == ["ana", "bob"]
     assert current.all_scores() == [ana, bob, more]
 
@@ -96,17 +96,17 @@ def test_machines_are_kept_apart(store: Store) -> None:
     person, machine = score("ana", "a1", GOOD), score("ana", "a1", POOR, scorer="machine")
     other = score("judge", "a2", POOR, scorer="machine")
     current = told(store, person, machine, other)
-    assert current.scores("a1") == {"ana": person}
-    assert current.scores("a1", "machine") == {"ana": machine}
+    assert current.scores_by_analyst("a1") == {"ana": person}
+    assert current.scores_by_analyst("a1", "machine") == {"ana": machine}
     assert current.score("a1", "ana", "machine") == machine
-    assert current.history("judge") == []
-    assert current.history("judge", "machine") == [other]
+    assert current.scores_of_analyst("judge") == []
+    assert current.scores_of_analyst("judge", "machine") == [other]
     assert current.analysts() == ["ana"]
     assert current.analysts("machine") == ["ana", "judge"]
     assert current.all_scores() == [person]
     store.append([undo(machine)])
-    current.refresh()
-    assert current.scores("a1") == {"ana": person}
+    current.read_new_events()
+    assert current.scores_by_analyst("a1") == {"ana": person}
     assert current.all_scores("machine") == [other]
 
 
@@ -118,15 +118,15 @@ def test_the_latest_adjudication_stands(store: Store) -> None:
     assert current.adjudication("a1") == second
     again = adjudication("cem", "a1", GOOD)
     store.append([again])
-    current.refresh()
+    current.read_new_events()
     assert current.adjudication("a1") == again
     store.append([undo(again), undo(second)])
-    current.refresh()
+    current.read_new_events()
     assert current.adjudication("a1") == first
     assert current.adjudication("a2") is None
-    assert current.score_exposures("dan") == {"a1"}, "undone, and yet they have seen the scores"
-    assert current.score_exposures("ana") == set()
-    assert list(current.scores("a1").values()) == scores
+    assert current.answers_with_seen_scores("dan") == {"a1"}, "undone, and yet they have seen the scores"
+    assert current.answers_with_seen_scores("ana") == set()
+    assert list(current.scores_by_analyst("a1").values()) == scores
     assert current.analysts() == ["ana", "bob"], "to adjudicate is not to score"
 
 
@@ -134,8 +134,8 @@ def test_what_was_shown_stays_known(store: Store) -> None:
     """Whatever says that its analyst had seen whose an answer is, or others' scores, counts for good, per analyst."""
     scored = score("ana", "a1", blind=False)
     current = told(store, scored, undo(scored), look("ana", "a2", independent=False), look("bob", "a1", blind=False))
-    assert (current.system_exposures("ana"), current.score_exposures("ana")) == ({"a1"}, {"a2"})
-    assert (current.system_exposures("bob"), current.score_exposures("bob")) == ({"a1"}, set())
+    assert (current.answers_with_seen_system("ana"), current.answers_with_seen_scores("ana")) == ({"a1"}, {"a2"})
+    assert (current.answers_with_seen_system("bob"), current.answers_with_seen_scores("bob")) == ({"a1"}, set())
     assert current.all_scores() == []
 
 
@@ -146,34 +146,34 @@ def test_a_score_stays_independent_whatever_comes_after_a_look(store: Store) -> 
     other = score("bob", "a1")
     log = [slip, undo(slip), first, look("ana", "a1", independent=False), correction, other, undo(other)]
     current = told(store, *log)
-    assert current.scores("a1") == {"ana": correction}
-    assert current.independent_scores() == independent_scores(log) == [first]
+    assert current.scores_by_analyst("a1") == {"ana": correction}
+    assert current.independent_human_scores() == independent_human_scores(log) == [first]
     log += [undo(first, independent=False), undo(correction, independent=False)]
     store.append(log[-2:])
-    current.refresh()
-    assert current.scores("a1") == {}
-    assert current.independent_scores() == independent_scores(log) == [first]
+    current.read_new_events()
+    assert current.scores_by_analyst("a1") == {}
+    assert current.independent_human_scores() == independent_human_scores(log) == [first]
 
 
 def test_what_is_skipped_waits(store: Store) -> None:
     """A skip stands until it is undone or followed by a score of the same analyst; its number is the last one's."""
-    early = Event(new_id(), "2031-01-01T00:00:00.000Z", "skip", "ana", "a1")
-    late = Event(new_id(), "2031-01-02T00:00:00.000Z", "skip", "ana", "a1")
+    early = Event(new_event_id(), "2031-01-01T00:00:00.000Z", "skip", "ana", "a1")
+    late = Event(new_event_id(), "2031-01-02T00:00:00.000Z", "skip", "ana", "a1")
     current = told(store, early, late, skip("bob", "a2"), score("bob", "a1"))
-    assert current.last_skip_numbers("ana") == {"a1": 2}
+    assert current.last_skip_number_by_answer("ana") == {"a1": 2}
     store.append([undo(late)])
-    current.refresh()
-    assert current.last_skip_numbers("ana") == {"a1": 1}
+    current.read_new_events()
+    assert current.last_skip_number_by_answer("ana") == {"a1": 1}
     scored = score("ana", "a1")
     store.append([scored])
-    current.refresh()
-    assert current.last_skip_numbers("ana") == {}
+    current.read_new_events()
+    assert current.last_skip_number_by_answer("ana") == {}
     store.append([undo(scored)])
-    current.refresh()
-    assert current.last_skip_numbers("ana") == {}
+    current.read_new_events()
+    assert current.last_skip_number_by_answer("ana") == {}
     store.append([undo(early), once := skip("ana", "a3"), undo(once)])
-    current.refresh()
-    assert current.last_skip_numbers("ana") == {}
+    current.read_new_events()
+    assert current.last_skip_number_by_answer("ana") == {}
 
 
 def test_event_by_event_is_as_all_at_once(store: Store) -> None:
@@ -189,11 +189,11 @@ def test_event_by_event_is_as_all_at_once(store: Store) -> None:
             new.append(random_event(chance, log + new))
         store.append(new)
         log += new
-        assert current.refresh()
+        assert current.read_new_events()
         check(current, log)
     assert kept(store) == log
     late = CurrentScores(store.events)
-    late.refresh()
+    late.read_new_events()
     check(late, log)
 
 
@@ -218,22 +218,24 @@ def random_event(chance: random.Random, log: list[Event]) -> Event:
 def check(current: CurrentScores, log: list[Event]) -> None:
     """The current says about everything what the log says."""
     for scorer in ("human", "machine"):
-        stands = select_effective_events(event for event in log if event.kind == "undo" or event.scorer == scorer)
+        stands = effective_scores_and_adjudications(
+            event for event in log if event.kind == "undo" or event.scorer == scorer
+        )
         scores = [event for event in stands if event.kind == "score"]
         assert sorted_by_id(current.all_scores(scorer)) == sorted_by_id(scores)
         assert current.analysts(scorer) == sorted({event.analyst for event in scores})
         for analyst in ("ana", "bob"):
-            assert current.history(analyst, scorer) == [event for event in scores if event.analyst == analyst]
+            assert current.scores_of_analyst(analyst, scorer) == [event for event in scores if event.analyst == analyst]
         for answer in ("a1", "a2", "a3"):
-            assert current.scores(answer, scorer) == {e.analyst: e for e in scores if e.answer == answer}
-    stands = select_effective_events(log)
+            assert current.scores_by_analyst(answer, scorer) == {e.analyst: e for e in scores if e.answer == answer}
+    stands = effective_scores_and_adjudications(log)
     for answer in ("a1", "a2", "a3"):
         given = [event for event in stands if event.kind == "adjudication" and event.answer == answer]
         assert current.adjudication(answer) == (given[-1] if given else None)
     both = [event for scorer in ("human", "machine") for event in current.all_scores(scorer)]
     assert sorted_by_id(both) == sorted_by_id([event for event in stands if event.kind == "score"])
-    own = independent_scores(log)
-    assert sorted_by_id(current.independent_scores()) == sorted_by_id(own)
+    own = independent_human_scores(log)
+    assert sorted_by_id(current.independent_human_scores()) == sorted_by_id(own)
 
 
 def sorted_by_id(events: list[Event]) -> list[Event]:
@@ -248,7 +250,7 @@ def test_sessions_share_a_ledger(url: str) -> None:
 
     def refresh(current: CurrentScores) -> bool:
         start.wait(60)
-        return current.refresh()
+        return current.read_new_events()
 
     with opened(url) as ours, opened(url) as theirs, ThreadPoolExecutor(sessions) as threads:
         current = CurrentScores(ours.events)
@@ -256,5 +258,7 @@ def test_sessions_share_a_ledger(url: str) -> None:
             scores = [score("ana", f"a{batch}-{n}") for n in range(600)]
             theirs.append([*scores, *map(undo, scores[1:])])
             assert sorted(threads.map(refresh, [current] * sessions)) == [False] * (sessions - 1) + [True]
-            assert current.history("ana")[batch:] == scores[:1], "taken in twice, a score would come back from its undo"
+            assert current.scores_of_analyst("ana")[batch:] == scores[:1], (
+                "taken in twice, a score would come back from its undo"
+            )
         assert current.events() == [event for _, event in ours.events()]

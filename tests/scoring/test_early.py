@@ -31,7 +31,7 @@ def run() -> RunFolder:
             for number in range(2, size(small=21, soak=41)):
                 reply = f"{record.reply} {number}"
                 digest = answer_digest(run.manifest().documents[record.document].digest, record.asked, reply)
-                file.write(journal.encode_line(repeat_record(record, number, reply, digest)))
+                file.write(journal.encode_record_line(repeat_record(record, number, reply, digest)))
     return run
 
 
@@ -47,7 +47,7 @@ def test_thirty_are_doubly_scored_by_about_a_tenth(run, store, order):
     queue = open_queue(run, store, ScoringPlan(order=order))
     wanted, scored = queue.progress("Anna").wanted, 0
     while doubly(queue) < EARLY:
-        on_screen = [queue.next_answer(analyst) for analyst in ANALYSTS]
+        on_screen = [queue.reserve_next_answer(analyst) for analyst in ANALYSTS]
         for analyst, digest in zip(ANALYSTS, on_screen, strict=True):
             save(queue, analyst, digest)
             scored += 1
@@ -56,7 +56,7 @@ def test_thirty_are_doubly_scored_by_about_a_tenth(run, store, order):
     # Then each goes on in their order, and their scores say so.
     later = work(queue, "Anna", answers=5)
     assert later == [digest for digest in queue.answers_in_order("Anna") if digest in set(later)]
-    orders = [event.order for event in queue.current.history("Anna")]
+    orders = [event.order for event in queue.current.scores_of_analyst("Anna")]
     assert set(orders[:8]) == {"random"}
     assert orders[-1] == order
 
@@ -71,7 +71,7 @@ def test_they_are_spread(run, store):
     alike = sum(one == other for one, other in itertools.pairwise(rows))
     assert alike == EARLY // 2, "both systems' answers to a question come in a row"
     assert len([*itertools.groupby(rows, key=lambda row: row[0])]) == 3, "one document after the other"
-    assert {event.answer for event in queue.current.history("Anna")} == set(work(queue, "Bo", answers=EARLY))
+    assert {event.answer for event in queue.current.scores_of_analyst("Anna")} == set(work(queue, "Bo", answers=EARLY))
     assert doubly(queue) == EARLY
 
 
@@ -86,12 +86,12 @@ def test_one_analyst_alone_goes_on_in_their_order(run, store):
         d for d in queue.answers_in_order("Anna") if d not in {*early, *calibration}
     )
     assert work(queue, "Bo", answers=2) == calibration
-    assert queue.next_answer("Bo") == early[0]
-    queue.skip("Bo", early[0])
+    assert queue.reserve_next_answer("Bo") == early[0]
+    queue.skip_answer("Bo", early[0])
     assert work(queue, "Bo", answers=EARLY - 1) == early[1:]
     # In place of the one that was skipped comes no new one: Anna's waits for somebody else.
     assert doubly(queue) >= EARLY - 1
-    assert queue.next_answer("Cy") == calibration[0]
+    assert queue.reserve_next_answer("Cy") == calibration[0]
 
 
 def test_beginners_read_document_by_document(run, store):
@@ -102,7 +102,7 @@ def test_beginners_read_document_by_document(run, store):
         save(queue, "reference", digest)
     read: dict[str, list[str]] = {name: [] for name in ANALYSTS[:3]}
     for _ in range(16):
-        on_screen = [queue.next_answer(analyst) for analyst in read]
+        on_screen = [queue.reserve_next_answer(analyst) for analyst in read]
         for analyst, digest in zip(read, on_screen, strict=True):
             read[analyst].append(queue.pool.answers[digest].document)
             save(queue, analyst, digest)

@@ -7,7 +7,7 @@ import pytest
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.scoring.evidence.abstention import find_silence_claims
-from genaipa.scoring.evidence.asked import QuestionWordings, denies_question, mentions_question
+from genaipa.scoring.evidence.asked import QuestionWordings, denials_concern_question, shares_word_with_question
 from genaipa.scoring.evidence.examine import Evidence, collect_reply_evidence
 
 SILENT = AnnotatedAnswer(silent="yes", answer="It does not say.")
@@ -50,7 +50,7 @@ def test_a_denial_of_what_was_asked(code: str, reply: str, ours: bool) -> None:
     """It names nothing, or something that the question names in one of its wordings."""
     phrases = find_silence_claims(reply, None, (), code).phrases
     assert phrases, "it denies something"
-    assert denies_question(reply, phrases, QUESTIONS[code], zoo(code)) is ours
+    assert denials_concern_question(reply, phrases, QUESTIONS[code], zoo(code)) is ours
 
 
 def test_words_of_most_questions() -> None:
@@ -58,10 +58,10 @@ def test_words_of_most_questions() -> None:
     reply = "It is not stated if the otter house opens at noon."
     phrases = find_silence_claims(reply, None).phrases
     asked = QuestionWordings(("Are otter keepers trained?",))
-    assert denies_question(reply, phrases, asked, zoo("en")) is True
+    assert denials_concern_question(reply, phrases, asked, zoo("en")) is True
     every = tuple(f"Is the otter number {n} well?" for n in range(8))
-    assert denies_question(reply, phrases, asked._replace(all_questions=every), zoo("en")) is False
-    assert denies_question(reply, phrases, asked._replace(all_questions=every[:7]), zoo("en")) is True, (
+    assert denials_concern_question(reply, phrases, asked._replace(all_questions=every), zoo("en")) is False
+    assert denials_concern_question(reply, phrases, asked._replace(all_questions=every[:7]), zoo("en")) is True, (
         "they are too few to tell"
     )
 
@@ -70,9 +70,10 @@ def test_a_reply_in_another_language_than_the_question() -> None:
     """Nothing is known of it then: it neither is of the question nor of another."""
     reply = "The document does not say whether the keepers are trained to feed the otters."
     assert (
-        denies_question(reply, find_silence_claims(reply, None, (), "de").phrases, QUESTIONS["de"], zoo("de")) is None
+        denials_concern_question(reply, find_silence_claims(reply, None, (), "de").phrases, QUESTIONS["de"], zoo("de"))
+        is None
     )
-    assert mentions_question(reply, QUESTIONS["de"], zoo("de")) is None
+    assert shares_word_with_question(reply, QUESTIONS["de"], zoo("de")) is None
 
 
 def evidence(reply: str) -> Evidence:
@@ -103,4 +104,4 @@ def test_what_it_suggests() -> None:
 )
 def test_an_answer_that_speaks_of_what_was_asked(code: str, reply: str, speaks: bool | None) -> None:
     """It shares a content word with the question, whatever its ending; the company's name is none."""
-    assert mentions_question(reply, QUESTIONS[code], zoo(code)) is speaks
+    assert shares_word_with_question(reply, QUESTIONS[code], zoo(code)) is speaks

@@ -9,10 +9,10 @@ from analysts import make_answers
 from pages import desk_here, digests
 from running import TEXT, write
 
-from genaipa.files.text import digest
+from genaipa.files.text import sha256_of
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
-from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, write_exclusions
+from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, format_exclusions_csv
 from genaipa.scoring.evidence.doubts import describe_wrong_citation
 
 FERRY = "The ferry leaves the northern pier at seven and returns with mail, milk and musicians every Friday evening. "
@@ -60,13 +60,13 @@ def test_known_to_the_desk() -> None:
     assert doubts() == ["", ""]
     write(
         "corrections/acme.yaml",
-        f"document: acme\nquestions: policy\nannotators: [one]\ndigest: {digest(TEXT)}\ncorrections:\n"
+        f"document: acme\nquestions: policy\nannotators: [one]\ndigest: {sha256_of(TEXT)}\ncorrections:\n"
         "  Q2: {silent: no, answer: They deliver it., sentence: We deliver your order., why: It says so.}\n",
     )
     assert doubts() == ["", "A correction is known: silent: no. They deliver it. Corrected: It says so."]
     copied = Exclusion("annotation", "acme|Q1", "annotation-copied", "It is a copy.")
     other = Exclusion("score", "acme|Q1", "duplicate-scores", "None.")
-    Path(run.path / EXCLUSIONS).write_bytes(write_exclusions([other, copied]))
+    Path(run.path / EXCLUSIONS).write_bytes(format_exclusions_csv([other, copied]))
     assert doubts()[0] == "It is a copy."
     desk = desk_here()
     trusted = [desk.pool.load_case(one).reliable_annotation for one in digests(desk)]

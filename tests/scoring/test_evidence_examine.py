@@ -7,7 +7,7 @@ from evidence_cases import HALF, PARTS, POLICY
 
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
-from genaipa.scoring.evidence.examine import collect_reply_evidence, find_annotated_targets
+from genaipa.scoring.evidence.examine import collect_reply_evidence, locate_annotated_sections
 
 SILENT = AnnotatedAnswer(silent="yes", answer="The policy does not say.")
 WINTER = AnnotatedAnswer(silent="no", answer="Only the date.", sections=("1.1",))
@@ -111,7 +111,7 @@ def test_annotated_targets() -> None:
     document = Document("parted", POLICY.text, About(company="Hedgehog", part_sets={"halves": (0, HALF)}))
     annotated = AnnotatedAnswer(silent="no", answer="So.", sections=("Part 2", "1.1", "Part 8", "Section 77"))
     winter = document.sections[2]
-    assert find_annotated_targets(annotated, document, "halves") == (
+    assert locate_annotated_sections(annotated, document, "halves") == (
         ("Part 2 of the annotators' split", (HALF, len(document.text))),
         ("1.1", (winter.start, winter.end)),
         ("Part 8", None),

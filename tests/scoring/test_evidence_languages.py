@@ -7,7 +7,7 @@ import pytest
 from genaipa.languages.catalog import LANGUAGES
 from genaipa.policies.document import About, Document, load_document
 from genaipa.questions.annotations import AnnotatedAnswer, find_annotations
-from genaipa.scoring.evidence.abstention import find_silence_claims, find_stance
+from genaipa.scoring.evidence.abstention import classify_silence_stance, find_silence_claims
 from genaipa.scoring.evidence.citations import find_citations
 from genaipa.scoring.evidence.examine import collect_reply_evidence
 from genaipa.scoring.evidence.resolution import find_references
@@ -114,10 +114,10 @@ def test_citations(code: str) -> None:
 @pytest.mark.parametrize("code", SILENT)
 def test_silence(code: str) -> None:
     """An answer that begins by saying that the document is silent claims that; one about somebody's deeds doesn't."""
-    assert {reply: find_stance(reply, code) for reply in SILENT[code]} == dict.fromkeys(SILENT[code], "yes")
-    assert {reply: find_stance(reply, code) for reply in SAYING[code]} == dict.fromkeys(SAYING[code], "no")
-    assert find_stance("Ich habe keinen Zugriff auf das Dokument.", "de") == "abstains"
-    assert find_stance("Je n'ai pas accès à ce document.", "fr") == "abstains"
+    assert {reply: classify_silence_stance(reply, code) for reply in SILENT[code]} == dict.fromkeys(SILENT[code], "yes")
+    assert {reply: classify_silence_stance(reply, code) for reply in SAYING[code]} == dict.fromkeys(SAYING[code], "no")
+    assert classify_silence_stance("Ich habe keinen Zugriff auf das Dokument.", "de") == "abstains"
+    assert classify_silence_stance("Je n'ai pas accès à ce document.", "fr") == "abstains"
 
 
 @pytest.mark.parametrize("code", ["de", "fr"])
@@ -153,7 +153,7 @@ def test_an_english_answer_about_a_german_document() -> None:
     """It is read by the rules of English; a German one with the English word for a section by those of German."""
     document = load_document("brindlecart-de")
     assert collect_reply_evidence("The policy does not mention it, as Section 2.3 shows.", document).language == "en"
-    assert find_stance("The document does not say.", "de") == "yes"
+    assert classify_silence_stance("The document does not say.", "de") == "yes"
     (found,) = find_references("Chats werden 90 Tage lang aufbewahrt (Section 2.3).", document)
     assert found.resolved.startswith("Section 2.3 ")
 
@@ -165,7 +165,11 @@ def test_a_language_without_rules() -> None:
     found = collect_reply_evidence('Artikel 7: "Wij verkopen uw naam en uw adres" (1.1). Het staat er niet.', document)
     assert [one.resolved for one in found.references] == ["Section 1.1 Een"]
     assert [one.match for one in found.quotations] == ["exact"]
-    assert (found.language, found.suggestion, find_stance("The document does not say.", "nl")) == ("", None, "")
+    assert (found.language, found.suggestion, classify_silence_stance("The document does not say.", "nl")) == (
+        "",
+        None,
+        "",
+    )
 
 
 SYLLABLES = {

@@ -7,7 +7,13 @@ import pytest
 from genaipa.languages.catalog import LANGUAGES
 from genaipa.policies.document import About, Document
 from genaipa.scoring.evidence.examine import collect_reply_evidence
-from genaipa.scoring.evidence.nearest import MOST_CLAIMS, Claim, find_claims, find_sentence_bounds, load_index
+from genaipa.scoring.evidence.nearest import (
+    MOST_CLAIMS,
+    Claim,
+    load_sentence_index,
+    match_sentences_to_document,
+    walk_sentence_and_title_bounds,
+)
 
 GARDEN = Document(
     "garden",
@@ -20,12 +26,12 @@ GARDEN = Document(
 
 def said(text: str, code: str = "en") -> list[str]:
     """The sentences of a text."""
-    return [text[start:end] for start, end, _ in find_sentence_bounds(text, LANGUAGES.get(code))]
+    return [text[start:end] for start, end, _ in walk_sentence_and_title_bounds(text, LANGUAGES.get(code))]
 
 
 def claims(reply: str, document: Document = GARDEN) -> dict[str, Claim]:
     """The sentences of an answer with what is said of them."""
-    found = find_claims(reply, document, collect_reply_evidence(reply, document))
+    found = match_sentences_to_document(reply, document, collect_reply_evidence(reply, document))
     return {reply[one.start : one.end]: one for one in found}
 
 
@@ -143,13 +149,13 @@ def test_nothing_near() -> None:
 def test_a_reply_of_very_many_sentences() -> None:
     """Lines end after so many sentences; the sentences are all there."""
     sentence = "Rain water is kept in barrels for a month. "
-    found = find_claims(sentence * (MOST_CLAIMS + 5), GARDEN, collect_reply_evidence(sentence, GARDEN))
+    found = match_sentences_to_document(sentence * (MOST_CLAIMS + 5), GARDEN, collect_reply_evidence(sentence, GARDEN))
     assert len(found) == MOST_CLAIMS + 5
     assert [one.line is None for one in found[-6:]] == [False, *[True] * 5]
 
 
 def test_nearest_to_a_question() -> None:
     """The likest sentence comes first; where no word is shared there is none."""
-    near = load_index(GARDEN.text).find_nearest_to_question("For how many days is rain water kept?")
+    near = load_sentence_index(GARDEN.text).find_sentences_nearest_to_question("For how many days is rain water kept?")
     assert near[0].text.startswith("Rain water is kept")
-    assert load_index(GARDEN.text).find_nearest_to_question("Wer zahlt?") == []
+    assert load_sentence_index(GARDEN.text).find_sentences_nearest_to_question("Wer zahlt?") == []

@@ -13,12 +13,12 @@ from size import size
 from genaipa.policies.document import About, Document, load_document
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.questions.points import Point
-from genaipa.scoring.evidence.examine import find_annotated_targets
+from genaipa.scoring.evidence.examine import locate_annotated_sections
 from genaipa.scoring.evidence.passages import OtherDocuments, PassageFinder
 from genaipa.scoring.evidence.support import find_supporting_sentences, sentence_spans
 from genaipa.systems.base import Passage
 from genaipa.workspace import find_workspace
-from genaipa_retrieval.counts import RightSections, count_passages
+from genaipa_retrieval.counts import RightSections, count_passages_and_right_sections
 
 CHUNKS = size(small=300, soak=5000)
 SHIPPED = ("brindlecart", "vpda")
@@ -96,7 +96,7 @@ def test_a_chunk_over_two_sections_counts_for_both() -> None:
     """It is annotated by either section, and shows each of which it has half of the sentences."""
     both = RightSections(POLICY, [(POLICY.text.index("### 1.1"), SUMMER[0]), (SUMMER[0], SUMMER[1])])
     chunk = (WINTER[0] + 10, SUMMER[1] - 10)
-    found = count_passages(of(chunk), PassageFinder(POLICY.text), both, NONE)
+    found = count_passages_and_right_sections(of(chunk), PassageFinder(POLICY.text), both, NONE)
     assert (found.passages_annotated, found.sections, found.sections_shown, found.shown_at) == (1, 2, 2, 1)
 
 
@@ -137,9 +137,9 @@ Boats may be hired by the hour. Names of those who hire a boat are written into 
 
 def shown_by(sentence: str, annotated: AnnotatedAnswer) -> int:
     """How many right sections a passage of this sentence shows."""
-    targets = [span for _, span in find_annotated_targets(annotated, LODGE, "") if span]
+    targets = [span for _, span in locate_annotated_sections(annotated, LODGE, "") if span]
     right = RightSections(LODGE, targets, find_supporting_sentences(LODGE, annotated))
-    return count_passages([Passage(sentence)], PassageFinder(LODGE.text), right, NONE).sections_shown
+    return count_passages_and_right_sections([Passage(sentence)], PassageFinder(LODGE.text), right, NONE).sections_shown
 
 
 @pytest.mark.parametrize("by", ["points", "answer"])
@@ -180,12 +180,12 @@ def test_a_reply_that_is_made_of_its_passages_quotes() -> None:
     sentence = POLICY.text[slice(*LEAVING)]
 
     def quotes(reply: str) -> int:
-        return count_passages(of(LEAVING), finder, right, NONE, reply=reply).quotes
+        return count_passages_and_right_sections(of(LEAVING), finder, right, NONE, reply=reply).quotes
 
     assert quotes(f'"{sentence}" (Section 2)') == 1
     assert quotes("You may leave the hedge, says the policy in a section that I remember from elsewhere.") == 0
     assert quotes("") == 0
-    assert count_passages([], finder, right, NONE, reply=sentence).quotes == 0
+    assert count_passages_and_right_sections([], finder, right, NONE, reply=sentence).quotes == 0
 
 
 def test_counts_of_an_answer() -> None:
@@ -199,10 +199,10 @@ def test_counts_of_an_answer() -> None:
         Passage("A summary of it all in words of its own."),
         *of(LEAVING, LEAVING),
     ]
-    found = count_passages(passages, PassageFinder(POLICY.text), right, others)
+    found = count_passages_and_right_sections(passages, PassageFinder(POLICY.text), right, others)
     assert (found.passages, found.passages_annotated, found.passages_elsewhere, found.passages_other) == (5, 2, 2, 1)
     assert (found.sections, found.sections_shown, found.shown_at) == (2, 1, 4)
-    assert count_passages([], PassageFinder(POLICY.text), right, others).shown_at == 0
+    assert count_passages_and_right_sections([], PassageFinder(POLICY.text), right, others).shown_at == 0
 
 
 def test_annotated_sections_of_a_shipped_document_have_sentences() -> None:
@@ -214,8 +214,10 @@ def test_annotated_sections_of_a_shipped_document_have_sentences() -> None:
     assert annotations is not None
     finder = PassageFinder(document.text)
     for answer in annotations.annotations.answers.values():
-        spans = [span for _, span in find_annotated_targets(answer, document, "") if span]
+        spans = [span for _, span in locate_annotated_sections(answer, document, "") if span]
         right = RightSections(document, spans)
-        found = count_passages([Passage(document.text[slice(*span)]) for span in spans], finder, right, NONE)
+        found = count_passages_and_right_sections(
+            [Passage(document.text[slice(*span)]) for span in spans], finder, right, NONE
+        )
         assert (found.sections_shown, found.passages_annotated) == (len(spans), len(spans))
         assert found.shown_at == (1 if spans else 0)

@@ -225,7 +225,7 @@ def test_a_title_decides_which_part_is_meant() -> None:
         "but this document has no such heading",
     ]
     assert found[3].target == PARTS[1]
-    assert found[3].is_invented
+    assert found[3].has_invented_heading
     assert not any(reference.missing for reference in found)
     # One that counts the sections as parts means section 3 by "Part 3", if it is asked for by its title there.
     (titled, bare) = find_references('Part 3: "Keeping it safe" and Part 2', POLICY, (*PARTS, PARTS[0]))

@@ -6,7 +6,7 @@ import pytest
 
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
-from genaipa.scoring.evidence.abstention import find_silence_claims, find_stance
+from genaipa.scoring.evidence.abstention import classify_silence_stance, find_silence_claims
 from genaipa.scoring.evidence.examine import collect_reply_evidence
 
 REFUSALS = {
@@ -78,7 +78,7 @@ ASSERTING = {
 @pytest.mark.parametrize("language", REFUSALS)
 def test_a_refusal_in_words_says_nothing(language: str) -> None:
     """It is neither a claim of silence nor an assertion, whatever is advised or offered beside it."""
-    assert {reply: find_stance(reply, language) for reply in REFUSALS[language]} == dict.fromkeys(
+    assert {reply: classify_silence_stance(reply, language) for reply in REFUSALS[language]} == dict.fromkeys(
         REFUSALS[language], "none"
     )
 
@@ -86,7 +86,7 @@ def test_a_refusal_in_words_says_nothing(language: str) -> None:
 @pytest.mark.parametrize("language", ASSERTING)
 def test_an_answer_beside_a_refusal_is_one(language: str) -> None:
     """Who refuses a part and answers, or tells of others who refuse, says something."""
-    assert {reply: find_stance(reply, language) for reply in ASSERTING[language]} == dict.fromkeys(
+    assert {reply: classify_silence_stance(reply, language) for reply in ASSERTING[language]} == dict.fromkeys(
         ASSERTING[language], "no"
     )
 
@@ -95,23 +95,26 @@ def test_an_answer_beside_a_refusal_is_one(language: str) -> None:
 @pytest.mark.parametrize("language", ["en", "es", "tlh"])
 def test_a_reply_without_words_says_nothing(reply: str, language: str) -> None:
     """In any language, with rules or without."""
-    assert find_stance(reply, language) == "none"
+    assert classify_silence_stance(reply, language) == "none"
     assert find_silence_claims(reply, None, language=language).mute
 
 
 def test_a_status_refuses_and_a_cut_answer_is_judged_by_what_it_says() -> None:
     """Whatever a filter left of a reply is none; a reply that was too long is read as far as it goes."""
-    assert find_stance("They sell your snacks, and", "en", "refused") == "none"
-    assert find_stance("They sell your snacks, and", "en", "truncated") == "no"
-    assert find_stance("The policy does not mention beetles, nor", "en", "truncated") == "yes"
-    assert find_stance("", "en", "truncated") == "none"
+    assert classify_silence_stance("They sell your snacks, and", "en", "refused") == "none"
+    assert classify_silence_stance("They sell your snacks, and", "en", "truncated") == "no"
+    assert classify_silence_stance("The policy does not mention beetles, nor", "en", "truncated") == "yes"
+    assert classify_silence_stance("", "en", "truncated") == "none"
 
 
 def test_who_refuses_for_want_of_the_document_abstains() -> None:
     """That the document is not known, or does not say, is said; that is more than a refusal."""
-    assert find_stance("I can't help with that, as I don't have access to the policy.") == "abstains"
-    assert find_stance("Ich kann das nicht beantworten, da mir das Dokument nicht vorliegt.", "de") == "abstains"
-    assert find_stance("I can't answer this from the policy.") == "yes"
+    assert classify_silence_stance("I can't help with that, as I don't have access to the policy.") == "abstains"
+    assert (
+        classify_silence_stance("Ich kann das nicht beantworten, da mir das Dokument nicht vorliegt.", "de")
+        == "abstains"
+    )
+    assert classify_silence_stance("I can't answer this from the policy.") == "yes"
 
 
 def test_the_evidence_says_that_nothing_is_said() -> None:

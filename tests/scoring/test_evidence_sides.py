@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from genaipa.scoring.evidence.sides import find_side
+from genaipa.scoring.evidence.sides import find_answer_side
 
 SOLD = "Are honey orders sold to brokers?"
 CASES = {
@@ -47,15 +47,15 @@ ABROAD = {
 def test_sides_in_english() -> None:
     """A word at the beginning decides, also behind a source; else what a first sentence repeats or denies."""
     for (reply, asked), side in CASES.items():
-        assert find_side(reply, asked) == side, reply
+        assert find_answer_side(reply, asked) == side, reply
 
 
 def test_sides_in_other_languages() -> None:
     """German and French have rules of their own; a language without rules has no sides."""
     for (language, reply, asked), side in ABROAD.items():
-        assert find_side(reply, asked, language) == side, reply
+        assert find_answer_side(reply, asked, language) == side, reply
 
 
 def test_a_refusal_says_nothing() -> None:
     """An answer that its server refused takes no side, whatever it begins by."""
-    assert find_side("Yes, but", SOLD, status="refused") == "nothing"
+    assert find_answer_side("Yes, but", SOLD, status="refused") == "nothing"

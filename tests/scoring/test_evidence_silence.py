@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from genaipa.questions.annotations import AnnotatedAnswer
-from genaipa.scoring.evidence.abstention import find_silence_claims, find_stance
+from genaipa.scoring.evidence.abstention import classify_silence_stance, find_silence_claims
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_what_claims_nothing(reply: str) -> None:
 )
 def test_who_knows_nothing_of_the_document_abstains(reply: str, said: str) -> None:
     """That the assistant does not know the document is no claim of silence, and asserts nothing unless it goes on."""
-    assert find_stance(reply) == said
+    assert classify_silence_stance(reply) == said
 
 
 def test_what_the_document_itself_says() -> None:
@@ -188,7 +188,7 @@ def test_long_replies_end() -> None:
     """Two hundred thousand characters of denials come to an end."""
     for reply in ("does not " * 22_000, "no explicit " * 16_000, "not explicitly " * 13_000, "policy a b c " * 15_000):
         find_silence_claims(reply, None)
-        find_stance("I don't have access " + reply)
+        classify_silence_stance("I don't have access " + reply)
 
 
 SILENT = "The notice does not say how long beetles are stored."
@@ -202,6 +202,8 @@ CLEAR = "The notice says that beetles are stored for a year."
 def test_a_stance_is_taken_in_the_first_assertion(before: str, replies: tuple[str, ...]) -> None:
     """Whatever is behind it, and whatever heading, source or question is before it."""
     reply = before + " ".join(replies)
-    assert (find_stance(reply) == "yes") == (replies[0] == SILENT) == find_silence_claims(reply, None).claimed
+    assert (
+        (classify_silence_stance(reply) == "yes") == (replies[0] == SILENT) == find_silence_claims(reply, None).claimed
+    )
     curly = reply.replace("does not", "doesn\u2019t")
-    assert find_stance(curly) == find_stance(curly.upper()) == find_stance(reply)
+    assert classify_silence_stance(curly) == classify_silence_stance(curly.upper()) == classify_silence_stance(reply)

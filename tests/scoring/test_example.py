@@ -71,10 +71,10 @@ def test_silent_questions_keep_the_papers_rule() -> None:
     """Where the document is silent, the reference analyst gave -1 for every answer that cites a section."""
     # The rule is the paper's; the example must not teach another.
     from genaipa.questions.annotations import load_annotations
-    from genaipa.scoring.events import event_decoder
+    from genaipa.scoring.events import make_event_decoder
 
     lines = SCORES[0].read_text(encoding="utf-8").splitlines()
-    scores = list(map(event_decoder().decode, lines))
+    scores = list(map(make_event_decoder().decode, lines))
     silent = load_annotations(find_workspace(), "brindlecart").silent_questions
     assert len(silent) == 8
     by_rule = [score for score in scores if "silent" in score.note]

@@ -30,9 +30,9 @@ from exchanging import (
 
 from genaipa.errors import DataError, UsageError
 from genaipa.questions.points import Ticks
-from genaipa.scoring.answers import pair_with_occurrences
-from genaipa.scoring.current import select_effective_events
-from genaipa.scoring.importing import ImportedScores, import_sources
+from genaipa.scoring.answers import pair_events_with_occurrences
+from genaipa.scoring.current import effective_scores_and_adjudications
+from genaipa.scoring.importing import ImportedScores, import_scores_from_sources
 from genaipa.scoring.people import People
 from genaipa.scoring.store import Store
 from genaipa.scoring.tables import (
@@ -64,7 +64,7 @@ def take(store: Store) -> Import:
     """Take files into that store, where the nine answers are known."""
 
     def run(*paths: Path, **options: object) -> ImportedScores:
-        return import_sources(store, paths, ANSWERS, People(), **options)
+        return import_scores_from_sources(store, paths, ANSWERS, People(), **options)
 
     return run
 
@@ -87,7 +87,8 @@ def test_a_table_has_what_stands_and_says_which_answer_it_is() -> None:
     rows = list(
         csv.DictReader(
             io.StringIO(
-                exported(".csv", select_effective_scores(HISTORY, machines=False)).decode("utf-8-sig"), newline=""
+                exported(".csv", select_effective_scores(HISTORY, include_machines=False)).decode("utf-8-sig"),
+                newline="",
             )
         )
     )
@@ -100,7 +101,7 @@ def test_a_table_has_what_stands_and_says_which_answer_it_is() -> None:
     about = {name: rows[0][name] for name in ("run", "system", "document", "question", "initialization", "repetition")}
     assert list(about.values()) == ["run-1", "extractive", "acme", "Q1", "document", "1"]
     assert rows[2]["kind"] == "adjudication"
-    assert [e.analyst for e in select_effective_scores(HISTORY, machines=True)][-2:] == ["judge", "Dee"]
+    assert [e.analyst for e in select_effective_scores(HISTORY, include_machines=True)][-2:] == ["judge", "Dee"]
 
 
 def test_an_answer_that_came_back_twice_names_both_places() -> None:
@@ -121,7 +122,11 @@ def test_each_place_has_a_row_of_its_own_for_statistics(suffix: str, store: Stor
     second = replace(first, run="run-2", system="other", document="b", question="Q9", wording="paraphrase-1")
     answers = {digest(1): replace(ANSWERS[digest(1)], occurrences=[first, second])}
     events = [event(1), event(9, analyst="Bo", answer=digest(2))]
-    assert list(pair_with_occurrences(events, answers)) == [(first, events[0]), (second, events[0]), (None, events[1])]
+    assert list(pair_events_with_occurrences(events, answers)) == [
+        (first, events[0]),
+        (second, events[0]),
+        (None, events[1]),
+    ]
     path = Path(f"each{suffix}")
     with path.open("wb") as file:
         write_scores(file, suffix, events, answers, PAPER, per_run=True)
@@ -151,7 +156,7 @@ def test_ticks_of_points_come_back(store: Store, take: Import) -> None:
         assert "ticks" in read_table(table, DIGEST).names
         assert take(table) == ImportedScores(0, 3, 0, [], [])
         into = Store.open(f"sqlite:///{suffix[1:]}.db")
-        assert import_sources(into, [table], ANSWERS, People()) == ImportedScores(3, 0, 0, [], [])
+        assert import_scores_from_sources(into, [table], ANSWERS, People()) == ImportedScores(3, 0, 0, [], [])
         assert kept(into) == events
         into.close()
     text = exported(".csv", events).decode()
@@ -171,7 +176,7 @@ def test_ticks_of_points_come_back(store: Store, take: Import) -> None:
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
 def test_a_table_comes_back_as_the_events_that_it_shows(suffix: str, store: Store, take: Import) -> None:
     """Every field of a standing event survives a table: notes with formulas, flags, suggestions, ids."""
-    events = select_effective_scores(HISTORY, machines=True)
+    events = select_effective_scores(HISTORY, include_machines=True)
     table = written(f"scores{suffix}", exported(suffix, events))
     assert take(table) == ImportedScores(len(events), 0, 0, [], [])
     assert kept(store) == events
@@ -246,7 +251,9 @@ def test_a_sheet_taken_twice_adds_nothing_and_a_change_is_a_correction(store: St
         (digest(2), 1.0),
         (digest(1), -1.0),
     ]
-    assert [e.values["reference"] for e in select_effective_events(kept(store)) if e.answer == digest(1)] == [-1.0]
+    assert [
+        e.values["reference"] for e in effective_scores_and_adjudications(kept(store)) if e.answer == digest(1)
+    ] == [-1.0]
 
 
 def test_an_old_sheet_never_wins_over_a_newer_score(store: Store, take: Import) -> None:
@@ -422,7 +429,7 @@ def test_an_event_never_changes_what_it_says(store: Store, take: Import) -> None
     (told,) = take(written("o.csv", table)).problems
     assert "clear the cell" in told
     assert take(written("o.csv", table.replace(",id1,", ",,"))).added == 1
-    assert select_effective_events(kept(store))[0].values == other.values
+    assert effective_scores_and_adjudications(kept(store))[0].values == other.values
 
 
 def test_several_files_come_in_together_or_not_at_all(store: Store, take: Import) -> None:

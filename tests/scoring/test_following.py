@@ -28,26 +28,26 @@ def run() -> RunFolder:
 def test_what_follows_comes(run, store, per_answer):
     """It is what comes once the answer on screen is scored, or skipped; asking for it reserves nothing."""
     queue = open_queue(run, store, ScoringPlan(per_answer=per_answer))
-    digest = queue.next_answer("Anna")
+    digest = queue.reserve_next_answer("Anna")
     for number in range(11):
         before = store.reservations()
         following = queue.hold_following_answer("Anna", digest)
         assert following not in (None, digest)
         assert store.reservations() == before
         if number == SKIPPED:
-            queue.skip("Anna", digest)
+            queue.skip_answer("Anna", digest)
         else:
             save(queue, "Anna", digest)
-        digest = queue.next_answer("Anna", following)
+        digest = queue.reserve_next_answer("Anna", following)
         assert digest == following
     save(queue, "Anna", digest)
-    assert queue.hold_following_answer("Anna", queue.next_answer("Anna")) is None, "the skipped one is the last"
+    assert queue.hold_following_answer("Anna", queue.reserve_next_answer("Anna")) is None, "the skipped one is the last"
 
 
 def test_five_at_once_never_have_the_same_next(run, store):
     """Each has an answer and another that follows; all are different, each follows, and every answer is scored once."""
     queue, done = open_queue(run, store), Counter[str]()
-    now = {name: queue.next_answer(name) for name in FIVE}
+    now = {name: queue.reserve_next_answer(name) for name in FIVE}
     while any(now.values()):
         here = [name for name in FIVE if now[name]]
         later = {name: queue.hold_following_answer(name, now[name]) for name in here}
@@ -56,7 +56,7 @@ def test_five_at_once_never_have_the_same_next(run, store):
         for name in here:
             save(queue, name, now[name])
             done[now[name]] += 1
-            now[name] = queue.next_answer(name, later[name] or "")
+            now[name] = queue.reserve_next_answer(name, later[name] or "")
             if sum(done.values()) <= len(FIVE):
                 assert now[name] == later[name]
     assert done == Counter(list(queue.pool.answers))
@@ -67,12 +67,12 @@ def test_what_is_kept_for_somebody_is_given_where_nothing_else_is_left(run, stor
     queue = open_queue(run, store)
     scored = work(queue, "Cy", answers=10)
     first, second = queue.pool.answers.keys() - set(scored)
-    now = queue.next_answer("Anna")
+    now = queue.reserve_next_answer("Anna")
     following = queue.hold_following_answer("Anna", now)
     assert {now, following} == {first, second}
-    assert queue.next_answer("Bo") == following
+    assert queue.reserve_next_answer("Bo") == following
     save(queue, "Anna", now)
-    assert queue.next_answer("Anna", following) is None
+    assert queue.reserve_next_answer("Anna", following) is None
 
 
 def test_it_is_kept_for_some_minutes(run, store):
@@ -87,12 +87,12 @@ def test_it_is_kept_for_some_minutes(run, store):
 def test_what_somebody_has_scored_meanwhile_does_not_come(run, store):
     """An answer scored in another way, or seen with its scores, is nobody's next."""
     queue = open_queue(run, store)
-    now = queue.next_answer("Anna")
+    now = queue.reserve_next_answer("Anna")
     following = queue.hold_following_answer("Anna", now)
     save(queue, "Bo", following)
     save(queue, "Anna", now)
-    assert queue.next_answer("Anna", following) not in (None, following)
-    following = queue.hold_following_answer("Anna", queue.next_answer("Anna"))
-    save(queue, "Anna", queue.next_answer("Anna"))
+    assert queue.reserve_next_answer("Anna", following) not in (None, following)
+    following = queue.hold_following_answer("Anna", queue.reserve_next_answer("Anna"))
+    save(queue, "Anna", queue.reserve_next_answer("Anna"))
     queue.record_exposures("Anna", [following], scores=True)
-    assert queue.next_answer("Anna", following) not in (None, following)
+    assert queue.reserve_next_answer("Anna", following) not in (None, following)

@@ -13,10 +13,10 @@ from stores import kept, opened, score, undo
 
 from genaipa.errors import DataError
 from genaipa.files.stamps import now
-from genaipa.files.text import digest
-from genaipa.scoring.current import CurrentScores, independent_scores, select_effective_events
-from genaipa.scoring.events import Event, Pin, new_id, verify_log
-from genaipa.scoring.importing import import_sources
+from genaipa.files.text import sha256_of
+from genaipa.scoring.current import CurrentScores, effective_scores_and_adjudications, independent_human_scores
+from genaipa.scoring.events import Event, Pin, new_event_id, verify_log
+from genaipa.scoring.importing import import_scores_from_sources
 from genaipa.scoring.objections import collect_objections
 from genaipa.scoring.people import People
 from genaipa.scoring.rubric import shipped_rubric
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SOLD = "We never sell what we know about you."
 KEPT = "We keep your address for one year; then we delete it."
-ABOUT = (digest(TEXT), "policy", "Q1")
+ABOUT = (sha256_of(TEXT), "policy", "Q1")
 _NOTHING = "\U0001f512 This is about nothing in particular.\n\n" * 80
 PADDED = TEXT.replace("## 1.", f"{_NOTHING}## 1.") + _NOTHING
 """The same far down in a longer one, after characters that JavaScript counts as two."""
@@ -36,17 +36,19 @@ PADDED = TEXT.replace("## 1.", f"{_NOTHING}## 1.") + _NOTHING
 def pin(analyst: str, passage: str = "", *, question: str = "Q1", answer: str = "a1", **more: Any) -> Event:
     """A pin of a passage; of none where it is empty."""
     at = (TEXT.index(passage), TEXT.index(passage) + len(passage)) if passage else None
-    said = Pin("acme", digest(TEXT), "policy", question, at, digest(passage) if passage else "")
+    said = Pin("acme", sha256_of(TEXT), "policy", question, at, sha256_of(passage) if passage else "")
     return Event(
-        **{"id": new_id(), "time": now(), "kind": "pin", "annotation": said, **more}, analyst=analyst, answer=answer
+        **{"id": new_event_id(), "time": now(), "kind": "pin", "annotation": said, **more},
+        analyst=analyst,
+        answer=answer,
     )
 
 
 def pinned(store: Store) -> Event | None:
     """The pin in effect for the first question."""
     current = CurrentScores(store.events)
-    current.refresh()
-    assert collect_objections(current.objections()) == [], "a pin is no objection"
+    current.read_new_events()
+    assert collect_objections(current.objection_events()) == [], "a pin is no objection"
     return current.find_pin(ABOUT)
 
 
@@ -64,17 +66,17 @@ def test_the_latest_pin_counts_and_no_average_sees_it(store: Store, tmp_path: Pa
     assert verify_log(store).breaks == []
     everything = kept(store)
     assert [
-        select_effective_events(everything),
-        select_effective_scores(everything, machines=True),
-        independent_scores(everything),
+        effective_scores_and_adjudications(everything),
+        select_effective_scores(everything, include_machines=True),
+        independent_human_scores(everything),
     ] == [[scored]] * 3
     for events, there in ((before, second), (everything, None)):
         log = tmp_path / f"{len(events)}.jsonl"
         with log.open("wb") as file:
             write_scores(file, ".jsonl", events, {}, shipped_rubric())
         with opened(f"sqlite:///{tmp_path / f'{len(events)}.db'}") as other:
-            assert import_sources(other, [log], {"a1"}, People()).added == len(events)
-            assert import_sources(other, [log], {"a1"}, People()).known == len(events)
+            assert import_scores_from_sources(other, [log], {"a1"}, People()).added == len(events)
+            assert import_scores_from_sources(other, [log], {"a1"}, People()).known == len(events)
             assert kept(other) == events
             assert pinned(other) == there
 

@@ -56,7 +56,7 @@ def test_what_is_alike_comes_in_a_row(store, order, documents, questions):
     assert len({tuple(digests) for digests in orders.values()}) == len(orders)
     assert queue.answers_in_order("Anna") == open_queue(run, store, plan).answers_in_order("Anna")
     assert queue.answers_in_order("Anna") != open_queue(run, store, replace(plan, seed=1)).answers_in_order("Anna")
-    assert save(queue, "Anna", queue.next_answer("Anna")).order == order
+    assert save(queue, "Anna", queue.reserve_next_answer("Anna")).order == order
 
 
 def test_new_answers_move_no_others(run, store):
@@ -67,7 +67,7 @@ def test_new_answers_move_no_others(run, store):
     queue = open_queue(run, store)
     before = list(queue.answers_in_order("Anna"))
     log.write_bytes(b"".join(lines))
-    assert queue.pool.refresh()
+    assert queue.pool.read_new_answers()
     assert [digest for digest in queue.answers_in_order("Anna") if digest in set(before)] == before
     assert queue.answers_in_order("Anna") == open_queue(run, store).answers_in_order("Anna")
     assert sorted(work(queue, "Anna")) == sorted(record.digest for record in answers(run))
@@ -77,7 +77,7 @@ def test_the_work_follows_the_order(run, store):
     """Without drafts, skips and others, the answers come in the analyst's order, each once."""
     queue = open_queue(run, store)
     assert work(queue, "Anna") == queue.answers_in_order("Anna")
-    assert queue.next_answer("Anna") is None
+    assert queue.reserve_next_answer("Anna") is None
 
 
 def test_a_long_study_is_worked_in_order(run, store):
@@ -88,14 +88,14 @@ def test_a_long_study_is_worked_in_order(run, store):
         for number in range(1200):
             reply = f"See section {number}."
             digest = answer_digest(document, record.asked, reply)
-            file.write(journal.encode_line(repeat_record(record, number + 2, reply, digest)))
+            file.write(journal.encode_record_line(repeat_record(record, number + 2, reply, digest)))
     queue = open_queue(run, store)
     assert len(queue.pool.answers) == 12 + 1199  # one is there already
     assert work(queue, "Anna", answers=3) == queue.answers_in_order("Anna")[:3]
     scored = set(queue.answers_in_order("Anna")[:3])
     first = [digest for digest in queue.answers_in_order("Bo") if digest not in scored]
-    queue.skip("Bo", first[0])
-    assert queue.next_answer("Bo") == first[1]
+    queue.skip_answer("Bo", first[0])
+    assert queue.reserve_next_answer("Bo") == first[1]
     assert queue.progress("Bo").remaining == len(queue.answers_in_order("Bo")) - 3
 
 
@@ -149,30 +149,30 @@ def test_scores_of_machines_fill_nothing(run, store):
 def test_two_analysts_do_not_collide(run, store):
     """What is on one's screen is not given to another; the same analyst who asks again gets it again."""
     queue = open_queue(run, store)
-    others = [queue.next_answer(f"analyst {number}") for number in range(12)]
+    others = [queue.reserve_next_answer(f"analyst {number}") for number in range(12)]
     assert None not in others
     assert len(set(others)) == 12
-    assert queue.next_answer("analyst 0") == others[0]
-    assert queue.next_answer("late") is None
+    assert queue.reserve_next_answer("analyst 0") == others[0]
+    assert queue.reserve_next_answer("late") is None
     # Someone gives theirs back.
     store.release_reservation("analyst 5")
-    assert queue.next_answer("late") == others[5]
+    assert queue.reserve_next_answer("late") == others[5]
 
 
 def test_a_reservation_ends_after_a_while(run, store):
     """An answer that nobody comes back to is asked of others."""
     queue = open_queue(run, store, replace(ONCE, minutes=0))
-    assert queue.next_answer("Anna") is not None
+    assert queue.reserve_next_answer("Anna") is not None
     assert sorted(work(queue, "Bo")) == sorted(queue.pool.answers)
 
 
 def test_a_score_that_comes_late_is_kept(run, store):
     """Where the reservation was lost and another has scored the answer meanwhile, both scores are kept."""
     queue = open_queue(run, store, replace(ONCE, minutes=0))
-    digest = queue.next_answer("Anna")
+    digest = queue.reserve_next_answer("Anna")
     save(queue, "Bo", digest)
     save(queue, "Anna", digest, "33333")
-    assert set(queue.current.scores(digest)) == {"Anna", "Bo"}
+    assert set(queue.current.scores_by_analyst(digest)) == {"Anna", "Bo"}
     assert queue.progress("Anna").given == 1
 
 
@@ -206,16 +206,16 @@ def test_a_draft_comes_back_first(run, store):
     store.save_draft(Draft("Anna", late, "score", typed="1...."))
     save(queue, "Bo", late)
     queue = open_queue(run, store)
-    assert queue.next_answer("Anna") == late
+    assert queue.reserve_next_answer("Anna") == late
     save(queue, "Anna", late)
-    assert queue.next_answer("Anna") == early
+    assert queue.reserve_next_answer("Anna") == early
 
 
 def test_a_draft_of_an_answer_that_is_gone_waits(run, store):
     """A draft for an answer of a run that the desk is not open on is passed over, and not lost."""
     queue = open_queue(run, store)
     store.save_draft(Draft("Anna", "f" * 64, "score", typed="11..."))
-    assert queue.next_answer("Anna") == queue.answers_in_order("Anna")[0]
+    assert queue.reserve_next_answer("Anna") == queue.answers_in_order("Anna")[0]
     assert store.draft("Anna", "f" * 64, "score").typed == "11..."
     # Whatever was on screen can still be saved.
     assert save(queue, "Anna", "f" * 64).answer == "f" * 64
@@ -228,7 +228,7 @@ def test_an_unfinished_correction_holds_nobody_up(run, store):
     first, second = queue.answers_in_order("Anna")[:2]
     save(queue, "Anna", first)
     store.save_draft(Draft("Anna", first, "score", typed="3...."))
-    assert queue.next_answer("Anna") == second
+    assert queue.reserve_next_answer("Anna") == second
 
 
 def test_a_skipped_answer_comes_last(run, store):
@@ -236,8 +236,8 @@ def test_a_skipped_answer_comes_last(run, store):
     queue = open_queue(run, store)
     first, second, *rest = queue.answers_in_order("Anna")
     for digest in (first, second):
-        assert queue.next_answer("Anna") == digest
-        queue.skip("Anna", digest)
+        assert queue.reserve_next_answer("Anna") == digest
+        queue.skip_answer("Anna", digest)
     assert work(queue, "Anna") == [*rest, first, second]
 
 
@@ -247,13 +247,13 @@ def test_a_skip_keeps_what_was_typed(run, store):
     first, second, *rest = queue.answers_in_order("Anna")
     for digest in (first, second):
         store.save_draft(Draft("Anna", digest, "score", typed="12...", note="Half a thought"))
-        queue.skip("Anna", digest)
-    assert queue.next_answer("Anna") == rest[0]
-    assert queue.undo("Anna").answer == second
-    assert queue.next_answer("Anna") == second
+        queue.skip_answer("Anna", digest)
+    assert queue.reserve_next_answer("Anna") == rest[0]
+    assert queue.undo_last_action("Anna").answer == second
+    assert queue.reserve_next_answer("Anna") == second
     assert store.draft("Anna", second).typed == "12..."
     assert work(queue, "Anna", answers=11) == [second, *rest]
-    assert queue.next_answer("Anna") == first
+    assert queue.reserve_next_answer("Anna") == first
     assert store.draft("Anna", first).note == "Half a thought"
 
 
@@ -261,10 +261,10 @@ def test_a_skipped_answer_that_is_gone_on_with_comes_first(run, store):
     """Whoever types on an answer that they had skipped is in the middle of it again."""
     queue = open_queue(run, store)
     first, second = queue.answers_in_order("Anna")[:2]
-    queue.skip("Anna", first)
-    assert queue.next_answer("Anna") == second
+    queue.skip_answer("Anna", first)
+    assert queue.reserve_next_answer("Anna") == second
     store.save_draft(Draft("Anna", first, "score", typed="12..."))
-    assert queue.next_answer("Anna") == first
+    assert queue.reserve_next_answer("Anna") == first
 
 
 def test_a_clock_that_is_set_back_changes_no_order(run, store):
@@ -274,29 +274,29 @@ def test_a_clock_that_is_set_back_changes_no_order(run, store):
     store.append([msgspec.structs.replace(score("Anna", first), time="2999-01-01T00:00:00.000Z")])
     store.save_draft(Draft("Anna", second, "score", typed="12..."))
     store.append([msgspec.structs.replace(skip("Anna", second), time="1999-01-01T00:00:00.000Z")])
-    assert queue.next_answer("Anna") == third
-    assert queue.last_action("Anna").kind == "skip"
-    assert queue.undo("Anna").answer == second
-    assert queue.next_answer("Anna") == second
+    assert queue.reserve_next_answer("Anna") == third
+    assert queue.last_score_or_skip("Anna").kind == "skip"
+    assert queue.undo_last_action("Anna").answer == second
+    assert queue.reserve_next_answer("Anna") == second
     store.append([msgspec.structs.replace(skip("Anna", third), time="2999-01-01T00:00:00.000Z")])
     store.save_draft(Draft("Anna", third, "score", typed="1...."))
-    assert queue.next_answer("Anna") == third, "what was gone on with comes first"
+    assert queue.reserve_next_answer("Anna") == third, "what was gone on with comes first"
 
 
 def test_undo_brings_the_score_back_as_a_draft(run, store):
     """The last score is withdrawn, and what was typed is the draft of the answer, which comes next."""
     queue = open_queue(run, store)
     first, second = work(queue, "Anna", answers=2, keys="12312")
-    withdrawn = queue.undo("Anna")
+    withdrawn = queue.undo_last_action("Anna")
     assert (withdrawn.answer, keys_of(withdrawn.values)) == (second, "12312")
     assert queue.current.score(second, "Anna") is None
     draft = store.draft("Anna", second, "score")
     assert (draft.typed, draft.seconds) == ("12312", 60.0)
-    assert queue.next_answer("Anna") == second
+    assert queue.reserve_next_answer("Anna") == second
     assert queue.progress("Anna").scored == 1
     # One more step back, then nothing.
-    assert queue.undo("Anna").answer == first
-    assert queue.undo("Anna") is None
+    assert queue.undo_last_action("Anna").answer == first
+    assert queue.undo_last_action("Anna") is None
     assert queue.progress("Anna").scored == 0
 
 
@@ -304,9 +304,9 @@ def test_what_is_under_way_stays_ones_own(run, store):
     """Scores withdrawn one after the other, and what was begun before that, are asked of nobody else for a while."""
     queue = open_queue(run, store)
     done = work(queue, "Anna", answers=3)
-    begun = queue.next_answer("Anna")
+    begun = queue.reserve_next_answer("Anna")
     store.save_draft(Draft("Anna", begun, "score", typed="12..."))
-    theirs = {begun, queue.undo("Anna").answer, queue.undo("Anna").answer}
+    theirs = {begun, queue.undo_last_action("Anna").answer, queue.undo_last_action("Anna").answer}
     assert theirs == {begun, *done[1:]}
     assert set(work(queue, "Bo")) == set(queue.pool.answers) - theirs - set(done)
     assert set(work(queue, "Anna")) == theirs
@@ -319,7 +319,7 @@ def test_undo_of_a_correction_brings_the_first_score_back(run, store):
     (digest,) = work(queue, "Anna", answers=1)
     save(queue, "Anna", digest, "33333")
     assert keys_of(queue.current.score(digest, "Anna").values) == "33333"
-    queue.undo("Anna")
+    queue.undo_last_action("Anna")
     assert keys_of(queue.current.score(digest, "Anna").values) == "11111"
 
 
@@ -328,21 +328,21 @@ def test_undo_of_a_skip(run, store):
     queue = open_queue(run, store)
     first, second = queue.answers_in_order("Anna")[:2]
     save(queue, "Anna", first)
-    queue.skip("Anna", second)
-    assert queue.next_answer("Anna") != second
-    withdrawn = queue.undo("Anna")
+    queue.skip_answer("Anna", second)
+    assert queue.reserve_next_answer("Anna") != second
+    withdrawn = queue.undo_last_action("Anna")
     assert (withdrawn.kind, withdrawn.answer, withdrawn.values) == ("skip", second, None)
-    assert queue.next_answer("Anna") == second
+    assert queue.reserve_next_answer("Anna") == second
     assert queue.current.score(first, "Anna") is not None
 
 
 def test_a_skip_that_is_withdrawn_is_reserved(run, store):
     """What an undo puts on screen is given to no other, even before anything is typed."""
     queue = open_queue(run, store)
-    first = queue.next_answer("Anna")
-    queue.skip("Anna", first)
-    queue.next_answer("Anna")
-    queue.undo("Anna")
+    first = queue.reserve_next_answer("Anna")
+    queue.skip_answer("Anna", first)
+    queue.reserve_next_answer("Anna")
+    queue.undo_last_action("Anna")
     assert set(work(queue, "Bo")) == set(queue.pool.answers) - {first}
 
 
@@ -350,7 +350,7 @@ def test_undo_stays_within_the_desk(run, store):
     """A score of a run that the desk is not open on is not withdrawn: nobody would see what they did."""
     store.append([score("Anna", "f" * 64)])
     queue = open_queue(run, store)
-    assert queue.undo("Anna") is None
+    assert queue.undo_last_action("Anna") is None
     assert queue.previous_answer("Anna", None) is None
 
 
@@ -358,17 +358,17 @@ def test_another_desks_undo_opens_an_answer_again(run, store):
     """An answer whose score was withdrawn elsewhere is asked of others again."""
     queue = open_queue(run, store)
     done = work(queue, "Anna")
-    assert queue.next_answer("Bo") is None
+    assert queue.reserve_next_answer("Bo") is None
     given = queue.current.score(done[3], "Anna")
     store.append([undo(given)])
-    assert queue.next_answer("Bo") == done[3]
+    assert queue.reserve_next_answer("Bo") == done[3]
 
 
 def test_back_goes_through_what_was_scored(run, store):
     """Back leads from the newest score to the oldest, and no further."""
     queue = open_queue(run, store)
     done = work(queue, "Anna", answers=3)
-    assert queue.previous_answer("Anna", queue.next_answer("Anna")) == done[2]
+    assert queue.previous_answer("Anna", queue.reserve_next_answer("Anna")) == done[2]
     assert queue.previous_answer("Anna", None) == done[2]
     assert queue.previous_answer("Anna", done[2]) == done[1]
     assert queue.previous_answer("Anna", done[0]) is None
@@ -381,7 +381,7 @@ def test_back_goes_through_what_was_scored(run, store):
 def test_a_score_is_kept_as_it_was_given(run, store):
     """The event on disk says who, what, how long, what was suggested, and that it was given blind."""
     queue = open_queue(run, store)
-    digest = queue.next_answer("Anna")
+    digest = queue.reserve_next_answer("Anna")
     event = save(queue, "Anna", digest, "12313", note="Hm.", seconds=301.5, suggested={"reference": -1.0})
     assert kept(store) == [event]
     assert (event.kind, event.analyst, event.answer, keys_of(event.values)) == ("score", "Anna", digest, "12313")
@@ -394,7 +394,7 @@ def test_a_score_is_kept_as_it_was_given(run, store):
 def test_enter_twice_is_one_score(run, store):
     """The same id sent again gives the event that is kept; with other values it is refused."""
     queue = open_queue(run, store)
-    digest = queue.next_answer("Anna")
+    digest = queue.reserve_next_answer("Anna")
     first = save(queue, "Anna", digest, id="one")
     assert save(queue, "Anna", digest, id="one") == first
     assert len(kept(store)) == 1
@@ -408,27 +408,27 @@ def test_progress_counts(run, store):
     queue = open_queue(run, store)
     for seconds, digest in zip((30.0, 90.0, 45.0), queue.answers_in_order("Anna"), strict=False):
         save(queue, "Anna", digest, seconds=seconds)
-    save(queue, "Bo", queue.next_answer("Bo"), seconds=None)
+    save(queue, "Bo", queue.reserve_next_answer("Bo"), seconds=None)
     progress = queue.progress("Anna")
     assert (progress.scored, progress.remaining, progress.seconds) == (3, 8, 45.0)
     assert (progress.answers, progress.wanted, progress.given) == (12, 12, 4)
     assert queue.progress("Cy").seconds is None
-    paces = {name: (len(history.scores), history.seconds) for name, history in queue.histories().items()}
+    paces = {name: (len(history.scores), history.seconds) for name, history in queue.histories_by_analyst().items()}
     assert paces == {"Anna": (3, 45.0), "Bo": (1, None)}
 
 
 def test_what_is_begun_is_left(run, store):
     """An answer that one is in the middle of is still to be scored, and its scores hidden, whoever was faster."""
     queue = open_queue(run, store)
-    digest = queue.next_answer("Anna")
+    digest = queue.reserve_next_answer("Anna")
     store.save_draft(Draft("Anna", digest, "score", typed="11..."))
     save(queue, "Bo", digest, "33333")
     save(queue, "Cy", digest)
     work(queue, "Bo")
     assert queue.answers_still_askable("Anna") == {digest}
     assert queue.progress("Anna").remaining == 1
-    assert queue.disputes("Anna") == []
-    assert [dispute.answer for dispute in queue.disputes("Dee")] == [digest]
+    assert queue.visible_disputes("Anna") == []
+    assert [dispute.answer for dispute in queue.visible_disputes("Dee")] == [digest]
     assert work(queue, "Anna") == [digest]
     assert queue.progress("Anna").remaining == 0
 
@@ -442,11 +442,11 @@ def test_progress_follows_the_pool(run, store):
     lines = log.read_bytes().splitlines(keepends=True)
     gone = msgspec.json.decode(lines[0])["digest"]
     log.write_bytes(b"".join(lines[1:]))
-    assert queue.pool.refresh()
+    assert queue.pool.read_new_answers()
     assert gone not in queue.answers_in_order("Anna")
     progress = queue.progress("Anna")
     assert (progress.answers, progress.given, progress.scored, progress.remaining) == (11, 11, 11, 0)
     log.write_bytes(b"".join(lines))
-    assert queue.pool.refresh()
+    assert queue.pool.read_new_answers()
     assert queue.progress("Anna").given == 12
     assert queue.answers_in_order("Anna") == done

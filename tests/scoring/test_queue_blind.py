@@ -9,7 +9,7 @@ from queues import make_run, open_queue, save, work
 from stores import GOOD, POOR, kept, score, undo
 
 from genaipa.scoring.assignment import ScoringPlan
-from genaipa.scoring.events import new_id
+from genaipa.scoring.events import new_event_id
 from rubrics import keys_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def test_what_is_ahead(run, store):
     queue = open_queue(run, store, ScoringPlan(per_answer=2))
     everything = set(queue.pool.answers)
     for analyst in ("Anna", "Bo"):
-        assert queue.next_answer(analyst) is not None
+        assert queue.reserve_next_answer(analyst) is not None
     assert queue.answers_still_askable("Cy") == queue.answers_still_askable("Anna") == everything
     first, second, third = queue.answers_in_order("Anna")[:3]
     for digest in (first, second):
@@ -41,7 +41,7 @@ def test_what_is_ahead(run, store):
     assert queue.answers_still_askable("Cy") == everything - {first}
     queue.record_exposures("Cy", [third], scores=True)
     assert queue.answers_still_askable("Cy") == everything - {first, third}
-    queue.undo("Bo")
+    queue.undo_last_action("Bo")
     assert queue.answers_still_askable("Cy") == everything - {third}
     assert queue.answers_still_askable("reference") == everything
 
@@ -71,24 +71,24 @@ def test_a_new_analyst_begins_with_calibration(run, store):
     for analyst in ("Anna", "Bo"):
         done = []
         for number in range(4):
-            digest = queue.next_answer(analyst)
-            assert queue.is_calibration(digest, analyst) == (number < 3)
+            digest = queue.reserve_next_answer(analyst)
+            assert queue.is_calibration_score(digest, analyst) == (number < 3)
             done.append(save(queue, analyst, digest))
         assert [event.answer for event in done[:3]] == referenced[:3]
         assert [event.calibration for event in done] == [True, True, True, False]
-    assert not any(event.calibration for event in queue.current.history("reference"))
+    assert not any(event.calibration for event in queue.current.scores_of_analyst("reference"))
 
 
 def test_the_reference_is_shown_after_ones_own_score_only(run, store):
     """Before their own score an analyst can't have the reference's, after it they can."""
     queue, _ = calibrated(run, store)
-    digest = queue.next_answer("Anna")
+    digest = queue.reserve_next_answer("Anna")
     assert queue.reference_score(digest, "Anna") is None
     save(queue, "Anna", digest)
     assert keys_of(queue.reference_score(digest, "Anna").values) == "22222"
     assert queue.reference_score(digest, "reference") is None
-    queue.undo("Anna")
-    assert queue.is_calibration(digest, "Anna")
+    queue.undo_last_action("Anna")
+    assert queue.is_calibration_score(digest, "Anna")
     assert queue.reference_score(digest, "Anna") is None
 
 
@@ -103,7 +103,7 @@ def test_calibration_goes_on_with_another_answer(run, store):
     """Where the scores of a calibration answer were seen, the next one takes its place."""
     queue, referenced = calibrated(run, store)
     queue.record_exposures("Bo", [referenced[1]], scores=True)
-    assert not queue.is_calibration(referenced[1], "Bo")
+    assert not queue.is_calibration_score(referenced[1], "Bo")
     assert work(queue, "Bo", answers=3) == [referenced[0], referenced[2], referenced[3]]
 
 
@@ -143,8 +143,8 @@ def test_what_differs_is_to_be_settled(run, store):
     """Disputes are found with how far apart the scores are, the largest difference first."""
     queue = disputed(run, store)
     order = queue.answers_in_order("Anna")
-    assert [d.answer for d in queue.disputes("Cy")] == [order[1], *sorted((order[0], order[2]))]
-    dispute = queue.disputes("Cy")[0]
+    assert [d.answer for d in queue.visible_disputes("Cy")] == [order[1], *sorted((order[0], order[2]))]
+    dispute = queue.visible_disputes("Cy")[0]
     assert dispute.differences == {
         "relevance": 0.0,
         "accuracy": 2.0,
@@ -163,12 +163,12 @@ def test_an_adjudication_is_a_third_record(run, store):
     event = queue.adjudicate("Cy", digest, GOOD, note="Bo missed 2.", seconds=20.0, id="settled")
     assert queue.adjudicate("Cy", digest, GOOD, note="Bo missed 2.", seconds=20.0, id="settled") == event
     assert queue.current.adjudication(digest) == event
-    assert set(queue.current.scores(digest)) == {"Anna", "Bo"}
-    assert len(queue.disputes("Cy")) == 3
-    assert {d.answer: d.adjudication for d in queue.disputes("Cy") if d.adjudication} == {digest: event}
+    assert set(queue.current.scores_by_analyst(digest)) == {"Anna", "Bo"}
+    assert len(queue.visible_disputes("Cy")) == 3
+    assert {d.answer: d.adjudication for d in queue.visible_disputes("Cy") if d.adjudication} == {digest: event}
     # A correction that agrees ends it.
     save(queue, "Bo", queue.answers_in_order("Anna")[0])
-    assert len(queue.disputes("Cy")) == 2
+    assert len(queue.visible_disputes("Cy")) == 2
 
 
 def test_an_adjudication_can_be_withdrawn(run, store):
@@ -177,11 +177,11 @@ def test_an_adjudication_can_be_withdrawn(run, store):
     digest = queue.answers_in_order("Anna")[1]
     event = queue.adjudicate("Cy", digest, POOR, note="Hm.", seconds=20.0, id="settled")
     assert queue.current.adjudication(digest) == event
-    queue.withdraw(event)
+    queue.withdraw_event(event)
     assert queue.current.adjudication(digest) is None
     draft = store.draft("Cy", digest, "adjudication")
     assert (draft.typed, draft.note, draft.seconds) == (keys_of(POOR), "Hm.", 20.0)
-    assert [d.adjudication for d in queue.disputes("Cy")] == [None] * 3
+    assert [d.adjudication for d in queue.visible_disputes("Cy")] == [None] * 3
     store.append([undo(queue.current.score(digest, "Bo"))])
     assert digest not in queue.answers_still_askable("Cy")
 
@@ -191,11 +191,13 @@ def test_no_dispute_is_shown_to_whom_it_could_be_asked(run, store):
     queue = open_queue(run, store, ScoringPlan(per_answer=3))
     (digest,) = work(queue, "Anna", answers=1)
     save(queue, "Bo", digest, "33333")
-    assert queue.disputes("Cy") == []
-    assert [d.answer for d in queue.disputes("Anna")] == [digest]
-    assert [d.answer for d in queue.disputes("an adjudicator who scores nothing", scores=False)] == [digest]
+    assert queue.visible_disputes("Cy") == []
+    assert [d.answer for d in queue.visible_disputes("Anna")] == [digest]
+    assert [d.answer for d in queue.visible_disputes("an adjudicator who scores nothing", gives_scores=False)] == [
+        digest
+    ]
     save(queue, "Dee", digest)
-    assert [d.answer for d in queue.disputes("Cy")] == [digest]
+    assert [d.answer for d in queue.visible_disputes("Cy")] == [digest]
 
 
 def test_no_dispute_spoils_calibration(run, store):
@@ -204,10 +206,10 @@ def test_no_dispute_spoils_calibration(run, store):
     work(queue, "Anna", answers=3)
     for digest in referenced[:3]:
         save(queue, "Bo", digest, "33333")
-    assert queue.disputes("Cy") == []
-    assert len(queue.disputes("Anna")) == 3
+    assert queue.visible_disputes("Cy") == []
+    assert len(queue.visible_disputes("Anna")) == 3
     work(queue, "Cy", answers=3)
-    assert len(queue.disputes("Cy")) == 3
+    assert len(queue.visible_disputes("Cy")) == 3
 
 
 @pytest.mark.parametrize("settles", [False, True])
@@ -221,14 +223,14 @@ def test_who_has_seen_the_scores_is_not_asked(run, store, settles):
         store.append([undo(event)])
     # The answer wants a score again.
     store.append([undo(queue.current.score(digest, "Bo"))])
-    assert queue.next_answer("Cy") is None
-    assert queue.next_answer("Dee") == digest
+    assert queue.reserve_next_answer("Cy") is None
+    assert queue.reserve_next_answer("Dee") == digest
 
 
 def test_the_reference_analyst_is_not_asked_what_is_to_be_settled(run, store):
     """Whose scores may have been seen on the way is left out of the reference analyst's work."""
     queue = disputed(run, store)
-    seen = {dispute.answer for dispute in queue.disputes("reference")}
+    seen = {dispute.answer for dispute in queue.visible_disputes("reference")}
     assert len(seen) == 3
     assert seen.isdisjoint(work(queue, "reference"))
     assert queue.progress("reference").remaining == 0
@@ -238,7 +240,7 @@ def test_reference_and_poor_scores_are_no_dispute(run, store):
     """That an analyst differs from the reference is what calibration shows, and nothing to settle."""
     queue, referenced = calibrated(run, store)
     store.append([score("Anna", referenced[0], POOR)])
-    assert queue.disputes("Bo", scores=False) == []
+    assert queue.visible_disputes("Bo", gives_scores=False) == []
 
 
 # -- what an analyst has seen --
@@ -278,21 +280,21 @@ def test_an_exposure_is_recorded_once(run, store):
 def test_a_score_that_was_changed_after_the_comparison(run, store):
     """Undone and given anew after a look at the reference's, a score is neither independent nor for calibration."""
     queue, referenced = calibrated(run, store)
-    digest = queue.next_answer("Anna")
+    digest = queue.reserve_next_answer("Anna")
     first = save(queue, "Anna", digest, "33333")
     queue.record_exposures("Anna", [digest], scores=True)
-    queue.undo("Anna")
+    queue.undo_last_action("Anna")
     # It is still theirs, whatever they have seen: it comes back with what was typed, also after a reload.
-    assert queue.next_answer("Anna") == digest
+    assert queue.reserve_next_answer("Anna") == digest
     assert digest in queue.answers_still_askable("Anna")
     second = save(queue, "Anna", digest, "22222")
     assert (first.calibration, first.independent) == (True, True)
     assert (second.calibration, second.independent) == (False, False)
     assert queue.current.score(digest, "Anna") == second
-    assert [score for score in queue.current.independent_scores() if score.analyst == "Anna"] == [first]
+    assert [score for score in queue.current.independent_human_scores() if score.analyst == "Anna"] == [first]
     # Another answer takes its place.
     assert work(queue, "Anna", answers=3) == referenced[1:4]
-    assert sum(score.calibration for score in queue.current.history("Anna")) == 3
+    assert sum(score.calibration for score in queue.current.scores_of_analyst("Anna")) == 3
 
 
 def test_an_adjudication_is_never_independent(run, store):
@@ -300,6 +302,8 @@ def test_an_adjudication_is_never_independent(run, store):
     queue = disputed(run, store)
     first, second = queue.answers_in_order("Anna")[:2]
     queue.record_exposures("Cy", [second], system=True)
-    settled = [queue.adjudicate("Cy", digest, GOOD, note="", seconds=None, id=new_id()) for digest in (first, second)]
+    settled = [
+        queue.adjudicate("Cy", digest, GOOD, note="", seconds=None, id=new_event_id()) for digest in (first, second)
+    ]
     assert [(event.blind, event.independent) for event in settled] == [(True, False), (False, False)]
     assert not save(queue, "Cy", first).independent

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from genaipa.errors import DataError
 from genaipa.scoring.columns import CORE, IN_TABLE
-from genaipa.scoring.rubric import Bounds, Values, band, find_rubric_problems, load_rubric, shipped_rubric
+from genaipa.scoring.rubric import Bounds, Values, classify_band, find_rubric_problems, load_rubric, shipped_rubric
 from genaipa.scoring.tables import SHEET_COLUMNS, score_columns
 from genaipa.validation import validate
 from genaipa.workspace import Workspace, shipped_folder
@@ -75,15 +75,15 @@ def test_m_all_is_the_papers_formula() -> None:
 )
 def test_bands_of_an_average(value: float, expected: str) -> None:
     """Green begins at +0.5 and Red just below 0; M_all has the same bands at 77.5 and 55."""
-    assert band(value, Bounds()) == expected
-    assert band(45 * value + 55, Bounds().overall) == expected
+    assert classify_band(value, Bounds()) == expected
+    assert classify_band(45 * value + 55, Bounds().m_all_bounds) == expected
 
 
 def test_bounds_of_m_all() -> None:
     """The bounds of M_all follow from those of a metric, and a reader is told both."""
-    assert Bounds().overall == Bounds(green=77.5, red=55)
+    assert Bounds().m_all_bounds == Bounds(green=77.5, red=55)
     stricter = Bounds(green=0.6, red=-0.2)
-    assert (stricter.overall.green, stricter.overall.red) == pytest.approx((82, 46))
+    assert (stricter.m_all_bounds.green, stricter.m_all_bounds.red) == pytest.approx((82, 46))
     assert stricter.description == "Green from 0.6 (M_all 82) up, Red below -0.2 (M_all 46), Yellow between"
 
 
@@ -93,8 +93,12 @@ def test_bands_are_exact(scores: list[Values]) -> None:
     bounds = Bounds()
     exact = {metric: Fraction(sum(values[metric] for values in scores)) / len(scores) for metric in METRICS}
     for metric in METRICS:
-        assert band(sum(values[metric] for values in scores) / len(scores), bounds) == band(exact[metric], bounds)
-    assert band(sum(map(PAPER.m_all, scores)) / len(scores), bounds.overall) == band(sum(exact.values()) / 5, bounds)
+        assert classify_band(sum(values[metric] for values in scores) / len(scores), bounds) == classify_band(
+            exact[metric], bounds
+        )
+    assert classify_band(sum(map(PAPER.m_all, scores)) / len(scores), bounds.m_all_bounds) == classify_band(
+        sum(exact.values()) / 5, bounds
+    )
 
 
 @pytest.mark.parametrize(("green", "red"), [(0.0, 0.5), (float("nan"), 0.0)])

@@ -13,10 +13,10 @@ from exchanging import ANSWERS, GOOD, digest, kept
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.scoring.answers import Case
-from genaipa.scoring.importing import ImportedScores, import_sources
+from genaipa.scoring.importing import ImportedScores, import_scores_from_sources
 from genaipa.scoring.people import People
 from genaipa.scoring.store import Store
-from genaipa.scoring.tables import MOST_CHARACTERS, shuffle_answers, write_sheet
+from genaipa.scoring.tables import MOST_CHARACTERS, shuffle_answers, write_scoring_sheet
 from rubrics import METRICS, PAPER
 
 
@@ -40,7 +40,7 @@ def case(n: int = 1, reply: str = "As ChatGPT, I say: Uber.", **changes: object)
 def sheet_of(*cases: Case, analyst: str = "") -> openpyxl.Workbook:
     """The spreadsheet for these answers, as it is opened."""
     with Path("sheet.xlsx").open("wb") as file:
-        assert write_sheet(file, cases, PAPER, analyst) == len(cases)
+        assert write_scoring_sheet(file, cases, PAPER, analyst) == len(cases)
     return openpyxl.load_workbook("sheet.xlsx")
 
 
@@ -106,7 +106,9 @@ def test_a_sheet_that_was_filled_comes_back() -> None:
     workbook["scores"].title = "done"
     workbook.save("filled.xlsx")
     with contextlib.closing(Store.open("sqlite:///scores.db")) as store:
-        assert import_sources(store, [Path("filled.xlsx")], ANSWERS, People()) == ImportedScores(1, 0, 1, [], [])
+        assert import_scores_from_sources(store, [Path("filled.xlsx")], ANSWERS, People()) == ImportedScores(
+            1, 0, 1, [], []
+        )
         events = kept(store)
     assert [(e.answer, e.analyst, e.values, e.note) for e in events] == [(digest(2), "Ann", GOOD, "said so")]
 
@@ -125,7 +127,7 @@ def test_every_analyst_has_an_order_of_their_own() -> None:
 def test_a_sheet_says_which_rows_are_in_the_random_part() -> None:
     """The column is there where a part was drawn, locked as what is to be read; the metrics come after it."""
     with Path("sheet.xlsx").open("wb") as file:
-        write_sheet(file, [case(1), case(2)], PAPER, in_part={digest(2)}.__contains__)
+        write_scoring_sheet(file, [case(1), case(2)], PAPER, is_in_random_part={digest(2)}.__contains__)
     sheet = openpyxl.load_workbook("sheet.xlsx")["scores"]
     head, *rows = sheet.iter_rows(values_only=True)
     assert head[5:7] == ("random part", METRICS[0])

@@ -20,7 +20,7 @@ from stores import GOOD, POOR, kept, opened, score, skip, undo, until_the_next_m
 
 from genaipa.errors import DataError, StoreError
 from genaipa.files.stamps import now
-from genaipa.scoring.events import VALUED, Draft, Event, new_id
+from genaipa.scoring.events import VALUED, Draft, Event, new_event_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -83,15 +83,15 @@ def test_events_that_make_no_sense_are_refused(store: Store) -> None:
     first = score("ana", "a1")
     withdrawn = undo(first)
     store.append([first, withdrawn])
-    later, look = score("ana", "a1"), Event(new_id(), now(), "look", "ana", "a1", blind=False)
+    later, look = score("ana", "a1"), Event(new_event_id(), now(), "look", "ana", "a1", blind=False)
     store.append([look])
     refused = {
-        "the score must have its values": [Event(new_id(), now(), "score", "ana", "a1")],
-        "the skip must have no values": [Event(new_id(), now(), "skip", "ana", "a1", GOOD)],
+        "the score must have its values": [Event(new_event_id(), now(), "score", "ana", "a1")],
+        "the skip must have no values": [Event(new_event_id(), now(), "skip", "ana", "a1", GOOD)],
         "only an undo, says which event": [score("ana", "a1", undoes=first.id)],
-        "a person gives scores, and no anchor": [Event(new_id(), now(), "anchor", "ana", "a1", GOOD)],
+        "a person gives scores, and no anchor": [Event(new_event_id(), now(), "anchor", "ana", "a1", GOOD)],
         "a machine gives scores, and no adjudication": [
-            Event(new_id(), now(), "adjudication", "judge", "a1", GOOD, scorer="machine")
+            Event(new_event_id(), now(), "adjudication", "judge", "a1", GOOD, scorer="machine")
         ],
         "bob has no event": [undo(first, analyst="bob")],
         f"has no event '{first.id}' about this answer": [undo(first, answer="a2")],
@@ -116,8 +116,8 @@ def test_reading_goes_on_after_a_number(each_store: Store) -> None:
     numbers = [number for number, _ in numbered]
     assert numbers == sorted(set(numbers))
     assert numbers[0] > 0
-    assert list(each_store.events(after=numbers[9_998])) == numbered[9_999:]
-    assert list(each_store.events(after=numbers[-1])) == []
+    assert list(each_store.events(after_number=numbers[9_998])) == numbered[9_999:]
+    assert list(each_store.events(after_number=numbers[-1])) == []
 
 
 # --- Drafts ----------------------------------------------------------------------------------------------------------
@@ -178,26 +178,26 @@ def test_a_finished_score_ends_its_draft(each_store: Store, kind: str) -> None:
     for draft_kind in ("score", "adjudication"):
         for analyst, answer in (("ana", "a1"), ("ana", "a2"), ("bob", "a1")):
             each_store.save_draft(Draft(analyst, answer, draft_kind))
-    each_store.reserve_answer("a1", "ana", wanted=2)
-    each_store.reserve_answer("a1", "bob", wanted=2)
-    each_store.append([Event(new_id(), now(), kind, "ana", "a1", GOOD if kind in VALUED else None)])
+    each_store.reserve_answer("a1", "ana", wanted_scores=2)
+    each_store.reserve_answer("a1", "bob", wanted_scores=2)
+    each_store.append([Event(new_event_id(), now(), kind, "ana", "a1", GOOD if kind in VALUED else None)])
     left = {(draft.analyst, draft.answer, draft.kind) for name in ("ana", "bob") for draft in each_store.drafts(name)}
     assert left == {
         (analyst, answer, draft_kind)
         for draft_kind in ("score", "adjudication")
         for analyst, answer in (("ana", "a1"), ("ana", "a2"), ("bob", "a1"))
     } - {("ana", "a1", kind)}
-    assert each_store.reservations() == {"a1": ["ana", "bob"] if kind == "look" else ["bob"]}
+    assert each_store.reservations_by_answer() == {"a1": ["ana", "bob"] if kind == "look" else ["bob"]}
 
 
 def test_a_draft_stays_where_the_score_is_refused(store: Store) -> None:
     """Draft and reservation end in the transaction that keeps the score: if it fails, they stay."""
     store.save_draft(Draft("ana", "a1", "score", "112.."))
-    store.reserve_answer("a1", "ana", wanted=1)
+    store.reserve_answer("a1", "ana", wanted_scores=1)
     with pytest.raises(DataError):
         store.append([score("ana", "a1"), undo(score("bob", "a9"))])
     assert [draft.typed for draft in store.drafts("ana")] == ["112.."]
-    assert store.reservations() == {"a1": ["ana"]}
+    assert store.reservations_by_answer() == {"a1": ["ana"]}
 
 
 def test_an_event_sent_again_ends_nothing(store: Store) -> None:
@@ -214,71 +214,73 @@ def test_an_event_sent_again_ends_nothing(store: Store) -> None:
 
 def test_an_answer_is_reserved_for_as_many_as_are_wanted(store: Store) -> None:
     """Reservations and scores that stand count together, each analyst once; one's own never stands in the way."""
-    assert store.reserve_answer("a1", "ana", wanted=2)
-    assert store.reserve_answer("a1", "ana", wanted=2), "renewed"
-    assert store.reserve_answer("a1", "bob", wanted=2)
-    assert not store.reserve_answer("a1", "cem", wanted=2)
-    assert store.reserve_answer("a1", "cem", wanted=3)
+    assert store.reserve_answer("a1", "ana", wanted_scores=2)
+    assert store.reserve_answer("a1", "ana", wanted_scores=2), "renewed"
+    assert store.reserve_answer("a1", "bob", wanted_scores=2)
+    assert not store.reserve_answer("a1", "cem", wanted_scores=2)
+    assert store.reserve_answer("a1", "cem", wanted_scores=3)
     store.release_reservation("cem")
     first = score("ana", "a1")
     store.append([first])
-    assert not store.reserve_answer("a1", "cem", wanted=2), "a score counts as the reservation did"
-    assert store.reserve_answer("a1", "ana", wanted=2), "to correct it"
-    assert not store.reserve_answer("a1", "cem", wanted=2), "who scored and reserved counts once"
-    assert store.reserve_answer("a1", "cem", wanted=3)
+    assert not store.reserve_answer("a1", "cem", wanted_scores=2), "a score counts as the reservation did"
+    assert store.reserve_answer("a1", "ana", wanted_scores=2), "to correct it"
+    assert not store.reserve_answer("a1", "cem", wanted_scores=2), "who scored and reserved counts once"
+    assert store.reserve_answer("a1", "cem", wanted_scores=3)
     store.release_reservation("cem")
     store.release_reservation("ana")
     store.append([undo(first)])
-    assert store.reserve_answer("a1", "cem", wanted=2), "a score that was undone counts no more"
+    assert store.reserve_answer("a1", "cem", wanted_scores=2), "a score that was undone counts no more"
 
 
 def test_who_is_apart_takes_no_place(store: Store) -> None:
     """Scores and reservations of reference analysts take nobody's place, nor do scores of machines, nor skips."""
     reference = score("reference", "a1")
     store.append([reference, score("judge", "a1", scorer="machine"), skip("dan", "a1")])
-    assert store.reserve_answer("a1", "second", wanted=5)
-    assert store.reserve_answer("a1", "ana", wanted=1, apart=("reference", "second"))
-    assert not store.reserve_answer("a1", "bob", wanted=1, apart=("reference", "second"))
-    assert not store.reserve_answer("a1", "bob", wanted=2, apart=("second",)), (
+    assert store.reserve_answer("a1", "second", wanted_scores=5)
+    assert store.reserve_answer("a1", "ana", wanted_scores=1, uncounted_analysts=("reference", "second"))
+    assert not store.reserve_answer("a1", "bob", wanted_scores=1, uncounted_analysts=("reference", "second"))
+    assert not store.reserve_answer("a1", "bob", wanted_scores=2, uncounted_analysts=("second",)), (
         "the reference analyst counts if not apart"
     )
 
 
 def test_an_analyst_holds_one_reservation(each_store: Store) -> None:
     """The next answer's reservation gives the one before back; where it is refused, the one before stays."""
-    each_store.reserve_answer("a1", "ana", wanted=1)
-    each_store.reserve_answer("a2", "bob", wanted=1)
-    assert not each_store.reserve_answer("a2", "ana", wanted=1)
-    assert each_store.reservations() == {"a1": ["ana"], "a2": ["bob"]}
-    assert each_store.reserve_answer("a3", "ana", wanted=1)
-    assert each_store.reservations() == {"a2": ["bob"], "a3": ["ana"]}
+    each_store.reserve_answer("a1", "ana", wanted_scores=1)
+    each_store.reserve_answer("a2", "bob", wanted_scores=1)
+    assert not each_store.reserve_answer("a2", "ana", wanted_scores=1)
+    assert each_store.reservations_by_answer() == {"a1": ["ana"], "a2": ["bob"]}
+    assert each_store.reserve_answer("a3", "ana", wanted_scores=1)
+    assert each_store.reservations_by_answer() == {"a2": ["bob"], "a3": ["ana"]}
     each_store.release_reservation("bob")
-    assert each_store.reservations() == {"a3": ["ana"]}
+    assert each_store.reservations_by_answer() == {"a3": ["ana"]}
 
 
 def test_a_reservation_runs_out(store: Store) -> None:
     """A reservation whose time is over is none."""
-    assert store.reserve_answer("a1", "ana", wanted=1, minutes=0)
-    assert store.reservations() == {}
-    assert store.reserve_answer("a1", "bob", wanted=1)
-    assert not store.reserve_answer("a1", "ana", wanted=1, minutes=0)
+    assert store.reserve_answer("a1", "ana", wanted_scores=1, minutes=0)
+    assert store.reservations_by_answer() == {}
+    assert store.reserve_answer("a1", "bob", wanted_scores=1)
+    assert not store.reserve_answer("a1", "ana", wanted_scores=1, minutes=0)
 
 
 def test_a_draft_holds_an_answer_as_a_reservation_does(store: Store) -> None:
     """Whoever went on with a score in the last minutes is at it, though another answer is the one they reserved."""
     store.save_draft(Draft("ana", "a1", "score", "12..."))
     store.save_draft(Draft("dan", "a1", "adjudication", "1...."))
-    assert store.reserve_answer("a2", "ana", wanted=1)
-    assert not store.reserve_answer("a1", "bob", wanted=1)
-    assert store.reserve_answer("a1", "bob", wanted=1, apart=("ana",))
+    assert store.reserve_answer("a2", "ana", wanted_scores=1)
+    assert not store.reserve_answer("a1", "bob", wanted_scores=1)
+    assert store.reserve_answer("a1", "bob", wanted_scores=1, uncounted_analysts=("ana",))
     store.release_reservation("bob")
-    assert store.reserve_answer("a1", "ana", wanted=1), "their own"
-    assert store.reserve_answer("a1", "bob", wanted=2), "who began and reserved counts once, who settles it not at all"
+    assert store.reserve_answer("a1", "ana", wanted_scores=1), "their own"
+    assert store.reserve_answer("a1", "bob", wanted_scores=2), (
+        "who began and reserved counts once, who settles it not at all"
+    )
     store.release_reservation("ana")
     store.release_reservation("bob")
     store.discard_draft("ana", "a1")
     store.save_draft(Draft("ana", "a1", "score", "12..."))
-    assert store.reserve_answer("a1", "bob", wanted=1, minutes=0), "one that was left long ago holds nothing"
+    assert store.reserve_answer("a1", "bob", wanted_scores=1, minutes=0), "one that was left long ago holds nothing"
 
 
 # --- Many at once ----------------------------------------------------------------------------------------------------
@@ -303,7 +305,7 @@ def test_no_answer_is_given_out_too_often(url: str, desks: int) -> None:
 
     def take_them_all(store: Store, number: int) -> int:
         mine = f"analyst {number}"
-        given = [answer for answer in answers if store.reserve_answer(answer, mine, wanted=wanted)]
+        given = [answer for answer in answers if store.reserve_answer(answer, mine, wanted_scores=wanted)]
         # Only the last is still reserved: an analyst has one reservation.
         return sum(store.append([score(mine, answer)]) for answer in given[-1:])
 
@@ -313,7 +315,7 @@ def test_no_answer_is_given_out_too_often(url: str, desks: int) -> None:
             store.append([score(mine, answer)])
             for answer in answers
             if all(event.analyst != mine for event in store.load_answer_events(answer))
-            and store.reserve_answer(answer, mine, wanted=wanted)
+            and store.reserve_answer(answer, mine, wanted_scores=wanted)
         )
 
     with contextlib.ExitStack() as stack:
@@ -375,7 +377,7 @@ CHANGES: dict[str, Callable[[Store], object]] = {
     "append": lambda store: store.append([SENT, score("ana", "a2"), undo(SENT), skip("ana", "a3")]),
     "save_draft": lambda store: store.save_draft(Draft("ana", "a1", "score", "112..")),
     "discard_draft": lambda store: store.discard_draft("ana", "a1"),
-    "reserve": lambda store: store.reserve_answer("a2", "ana", wanted=1),
+    "reserve": lambda store: store.reserve_answer("a2", "ana", wanted_scores=1),
     "release": lambda store: store.release_reservation("ana"),
 }
 SENT = score("ana", "a1")
@@ -389,7 +391,7 @@ def state(url: str) -> Any:
     """Everything that is in a database."""
     with opened(url) as store:
         drafts = [untimed(draft) for draft in store.drafts("ana")]
-        return list(store.events()), store.log_state(), drafts, store.reservations()
+        return list(store.events()), store.log_state(), drafts, store.reservations_by_answer()
 
 
 def begun(url: str) -> Any:
@@ -397,7 +399,7 @@ def begun(url: str) -> Any:
     with opened(url) as store:
         store.append([score("bob", "a1")])
         store.save_draft(Draft("ana", "a1", "score", "1...."))
-        assert store.reserve_answer("a1", "ana", wanted=2)
+        assert store.reserve_answer("a1", "ana", wanted_scores=2)
     return state(url)
 
 
@@ -502,7 +504,7 @@ def test_a_process_that_dies_leaves_a_change_whole_or_not_there(tmp_path: Path, 
 _WRITER = """
 import sys
 from genaipa.files.stamps import now
-from genaipa.scoring.events import Event, new_id
+from genaipa.scoring.events import Event, new_event_id
 from genaipa.scoring.rubric import Values, shipped_rubric
 from genaipa.scoring.store import Store
 
@@ -533,4 +535,4 @@ def test_a_killed_writer_loses_nothing(url: str) -> None:
             assert len(ids) - len(reported) in {0, 20}
             assert len(set(ids)) == len(ids)
             reported = ids
-            assert store.reserve_answer("a1", "bob", wanted=2), "nobody's turn is left behind"
+            assert store.reserve_answer("a1", "bob", wanted_scores=2), "nobody's turn is left behind"

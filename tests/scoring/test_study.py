@@ -22,8 +22,8 @@ from stores import KINDS, empty_database, kept, opened
 from genaipa.runs.selection import find_run
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.assignment import ScoringPlan
-from genaipa.scoring.current import CurrentScores, select_effective_events
-from genaipa.scoring.events import Draft, Event, new_id
+from genaipa.scoring.current import CurrentScores, effective_scores_and_adjudications
+from genaipa.scoring.events import Draft, Event, new_event_id
 from genaipa.scoring.queue import Queue
 from genaipa.workspace import find_workspace
 from rubrics import typed
@@ -90,7 +90,7 @@ class Scorer:
     def _ask(self) -> bool:
         """Let the queue put an answer on screen, in place of what was there; whether anything is left."""
         asked = time.monotonic()
-        self.answer, self.correcting = self.queue.next_answer(self.name) or "", False
+        self.answer, self.correcting = self.queue.reserve_next_answer(self.name) or "", False
         self._leave_others(asked)
         if self.answer:
             self.theirs.setdefault(self.answer, time.monotonic())
@@ -107,7 +107,7 @@ class Scorer:
         self.chance.choices(acts, weights)[0]()
 
     def _save(self) -> None:
-        digits, event_id = "".join(self.chance.choices("123", k=5)), new_id()
+        digits, event_id = "".join(self.chance.choices("123", k=5)), new_event_id()
         for _ in range(1 + (self.chance.random() < 0.1)):  # Enter pressed twice
             event = self.queue.save_score(
                 self.name,
@@ -141,14 +141,14 @@ class Scorer:
             self.typed.discard(self.answer)
         else:
             self.given.screens.append((self.answer, self.theirs.pop(self.answer), time.monotonic()))
-            self.queue.skip(self.name, self.answer)
+            self.queue.skip_answer(self.name, self.answer)
             self.given.skipped += 1
         self._ask()
 
     def _undo(self) -> None:
         """Withdraw the last score or skip: a score's answer is on screen again, a skipped one where it is free."""
         undone = time.monotonic()
-        withdrawn = self.queue.undo(self.name)
+        withdrawn = self.queue.undo_last_action(self.name)
         self.given.undone += withdrawn is not None
         self.answer = ""
         if withdrawn is not None and withdrawn.kind == "score":
@@ -219,7 +219,7 @@ def test_a_whole_study(tmp_path: Path, request: pytest.FixtureRequest, kind: str
     assert len(wanted) == QUESTIONS * len(DOCUMENTS)
 
     # Exactly what is wanted stands, each score by another analyst.
-    stands = [event for event in select_effective_events(events) if event.kind == "score"]
+    stands = [event for event in effective_scores_and_adjudications(events) if event.kind == "score"]
     by_answer: defaultdict[str, list[str]] = defaultdict(list)
     for event in stands:
         by_answer[event.answer].append(event.analyst)

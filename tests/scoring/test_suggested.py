@@ -14,7 +14,7 @@ from stores import kept, opened, score
 import genaipa
 from genaipa.errors import DataError
 from genaipa.reports.chapters.agreement import tabulate_suggestion_effects
-from genaipa.scoring.agreement import LEAST_ANSWERS, compare_suggestions
+from genaipa.scoring.agreement import LEAST_ANSWERS, measure_suggestion_effects
 from genaipa.scoring.databases import SCHEMA_STEPS
 from genaipa.scoring.events import Event, ScreenContents, verify_log
 from genaipa.scoring.evidence.examine import is_suggestion_withheld
@@ -82,7 +82,7 @@ def test_what_was_shown_is_kept() -> None:
     page.tell("turn", "act", sent(page, "11111", said) | {"act": "save", "number": 1})
     (event,) = kept(desk.store)
     assert (event.shown, event.suggested) == (BESIDE, {"reference": 1.0})
-    desk.queue.undo("edsger")
+    desk.queue.undo_last_action("edsger")
     again = desk.store.draft("edsger", answer)
     assert again is not None
     assert again.shown == BESIDE
@@ -133,7 +133,7 @@ def _screen(*, held: bool) -> dict[str, Any]:
 def test_with_and_without() -> None:
     """The difference of the means, with an interval, from answers with and without; none below ten on a side."""
     some = [*scores(20, held=False), *scores(12, held=True, keys="11113")]
-    (metric,) = (found := compare_suggestions(some, PAPER))
+    (metric,) = (found := measure_suggestion_effects(some, PAPER))
     one = found[metric]
     assert (metric, one.shown, one.withheld) == ("reference", 20, 12)
     assert (one.with_it, one.without, one.as_suggested, one.as_withheld) == (0.75, -0.25, 0.5, 0.0)
@@ -142,10 +142,12 @@ def test_with_and_without() -> None:
     assert one.interval[0] < 1.0 < one.interval[1]
     # By SciPy: ttest_ind([1, .5] * 10, [-1, .5] * 6, equal_var=False).confidence_interval()
     assert one.interval == pytest.approx((0.4936, 1.5064), abs=1e-4)
-    few = compare_suggestions([*scores(20, held=False), *scores(LEAST_ANSWERS - 1, held=True)], PAPER)["reference"]
+    few = measure_suggestion_effects([*scores(20, held=False), *scores(LEAST_ANSWERS - 1, held=True)], PAPER)[
+        "reference"
+    ]
     assert (few.difference, few.interval, few.withheld) == (None, None, LEAST_ANSWERS - 1)
-    assert compare_suggestions([score("ana", "a1")], PAPER) == {}, "nothing is known of what was on screen"
-    assert compare_suggestions(scores(20, held=True, independent=False), PAPER) == {}
+    assert measure_suggestion_effects([score("ana", "a1")], PAPER) == {}, "nothing is known of what was on screen"
+    assert measure_suggestion_effects(scores(20, held=True, independent=False), PAPER) == {}
 
 
 def test_with_and_without_on_page_and_in_report() -> None:

@@ -24,7 +24,14 @@ from genaipa.runs.filters import Filters
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.answers import Occurrence, Pool, PooledAnswer
 from genaipa.scoring.assignment import ScoringPlan
-from genaipa.scoring.waves import Waves, compute_inclusion, encode_waves, load_waves, measure_standings, short_digest
+from genaipa.scoring.waves import (
+    Waves,
+    compute_wave_inclusion,
+    encode_waves,
+    load_waves,
+    measure_wave_standings,
+    short_digest,
+)
 from genaipa.ui.desk import open_desk
 from genaipa.ui.settings import DeskSettings, read_settings
 from genaipa.workspace import find_workspace
@@ -94,16 +101,18 @@ def test_a_wave_grown_keeps_its_answers_and_equals_one_drawn_at_once(seed):
     answers = study()
     small = draw(answers, 32, seed)
     grown, at_once = draw(answers, 64, seed, small), draw(reversed(answers), 64, seed)
-    assert grown.answers_in_wave == at_once.answers_in_wave
-    pd.testing.assert_frame_equal(compute_inclusion(frame(answers), grown), compute_inclusion(frame(answers), at_once))
-    assert small.answers_in_wave[GPT] < grown.answers_in_wave[GPT]
+    assert grown.wave_answers_by_group == at_once.wave_answers_by_group
+    pd.testing.assert_frame_equal(
+        compute_wave_inclusion(frame(answers), grown), compute_wave_inclusion(frame(answers), at_once)
+    )
+    assert small.wave_answers_by_group[GPT] < grown.wave_answers_by_group[GPT]
     places = defaultdict(list)
     for one in answers:
-        if short_digest(one.digest) in grown.answers_in_wave[GPT]:
+        if short_digest(one.digest) in grown.wave_answers_by_group[GPT]:
             places[one.question].append(one.document)
     assert {len(documents) for documents in places.values()} == {2} == {len(set(two)) for two in places.values()}
     assert len(places) == 32
-    assert draw(answers, 64, seed + 1).answers_in_wave != grown.answers_in_wave
+    assert draw(answers, 64, seed + 1).wave_answers_by_group != grown.wave_answers_by_group
     # Never smaller, and the same again.
     assert draw(answers, 32, seed, grown) == grown == draw(answers, None, seed, grown)
 
@@ -112,18 +121,21 @@ def test_each_question_has_its_share():
     """Where the size is no multiple, some questions give one more; where questions are short of answers, others do."""
     answers = study(10, 3)
     share = Counter(
-        one.question for one in answers if short_digest(one.digest) in draw(answers, 23).answers_in_wave[GPT]
+        one.question for one in answers if short_digest(one.digest) in draw(answers, 23).wave_answers_by_group[GPT]
     )
     assert Counter(share.values()) == {2: 7, 3: 3}
     few = [one for one in answers if one.question != "q00" or one.document == "d0"]
-    share = Counter(one.question for one in few if short_digest(one.digest) in draw(few, 25).answers_in_wave[GPT])
+    share = Counter(one.question for one in few if short_digest(one.digest) in draw(few, 25).wave_answers_by_group[GPT])
     assert share["q00"] == 1
     assert Counter(share.values()) == {1: 1, 2: 3, 3: 6}
-    assert len(draw(answers, 4).answers_in_wave[GPT]) == 4
+    assert len(draw(answers, 4).wave_answers_by_group[GPT]) == 4
     assert (
-        len({one.question for one in answers if short_digest(one.digest) in draw(answers, 4).answers_in_wave[GPT]}) == 4
+        len(
+            {one.question for one in answers if short_digest(one.digest) in draw(answers, 4).wave_answers_by_group[GPT]}
+        )
+        == 4
     )
-    assert len(draw(answers, 500).answers_in_wave[GPT]) == 30
+    assert len(draw(answers, 500).wave_answers_by_group[GPT]) == 30
 
 
 def test_later_answers_have_a_draw_of_their_own():
@@ -133,15 +145,15 @@ def test_later_answers_have_a_draw_of_their_own():
     later = [*first, *study(8, 5)[4::5], *study(8, 5, systems=["bard"])]
     after = draw(later, before=before)
     assert after.draws[0] == before.draws[0]
-    assert [(one.group, one.size, one.answers) for one in after.draws[1:]] == [
+    assert [(one.group, one.size, one.answer_count) for one in after.draws[1:]] == [
         (("bard", "quality"), 40, 40),
         (GPT, 4, 8),
     ]
-    assert after.answers_in_wave[GPT] > before.answers_in_wave[GPT]
+    assert after.wave_answers_by_group[GPT] > before.wave_answers_by_group[GPT]
     scored = {one.digest for one in first[:12]}
     rest = Waves().extend(first, size=16, seed=0, time="", scored=scored)
-    assert rest.draws[0].answers == 20
-    found = compute_inclusion(frame(first), rest)
+    assert rest.draws[0].answer_count == 20
+    found = compute_wave_inclusion(frame(first), rest)
     assert found["pi"].isna().sum() == 12
     assert not found.loc[found["pi"].isna(), "in_wave"].any()
 
@@ -170,7 +182,7 @@ def test_what_was_drawn_speaks_for_all(turns, strata):
     values = pd.Series(range(1, len(rows) + 1), dtype=float).groupby(rows["answer"].to_numpy()).transform("first")
     gpt = rows["system"] == "gpt"
     for seed in range(size(small=20, soak=300)):
-        known = compute_inclusion(rows, draw(answers, turns, seed, strata=strata))
+        known = compute_wave_inclusion(rows, draw(answers, turns, seed, strata=strata))
         assert known["pi"].between(0, 1, inclusive="right").all()
         z = (values / known["pi"]).where(known["in_wave"], 0)
         found.append((z[gpt].sum(), z[~gpt].sum()))
@@ -183,10 +195,10 @@ def test_even_studies_have_one_chance():
     """64 of 160 answers to 32 questions: π is 0.4 for all, and 0.2 for 32; an answer in no draw has none."""
     answers = study()
     for number in (32, 64):
-        found = compute_inclusion(frame(answers), draw(answers, number))
+        found = compute_wave_inclusion(frame(answers), draw(answers, number))
         assert found["in_wave"].sum() == number
         assert found["pi"].to_numpy() == pytest.approx(number / 160)
-    nothing = compute_inclusion(frame(answers), Waves())
+    nothing = compute_wave_inclusion(frame(answers), Waves())
     assert not nothing["in_wave"].any()
     assert nothing["pi"].isna().all()
     assert found.index.equals(frame(answers).index)
@@ -244,11 +256,15 @@ def test_strata_have_their_shares():
         assert set(Counter(one.question for one in taken).values()) <= {3, 4, 5}
     assert small.all_answers_in_wave < waves.all_answers_in_wave
     asked = [
-        {(one.question, one.document) for one in answers if short_digest(one.digest) in waves.answers_in_wave[group]}
+        {
+            (one.question, one.document)
+            for one in answers
+            if short_digest(one.digest) in waves.wave_answers_by_group[group]
+        }
         for group in (GPT, ("bard", "quality"))
     ]
     assert asked[0] == asked[1]
-    assert draw(reversed(answers), 64, strata=strata).answers_in_wave == waves.answers_in_wave
+    assert draw(reversed(answers), 64, strata=strata).wave_answers_by_group == waves.wave_answers_by_group
 
 
 def test_a_wave_that_grows_stays_what_was_finished():
@@ -256,21 +272,21 @@ def test_a_wave_that_grows_stays_what_was_finished():
     answers = study(8, 4)
     wave = draw(answers, 16, before=draw(answers, 8))
     digests = [one.digest for one in answers]
-    [eight] = draw(answers, 8).answers_in_wave.values()
+    [eight] = draw(answers, 8).wave_answers_by_group.values()
     inside = [digest for digest in digests if short_digest(digest) in wave.all_answers_in_wave]
     first = [digest for digest in inside if short_digest(digest) in eight]
     assert (
-        wave.select_finished(digests, []).answers_in_wave
-        == wave.select_finished(digests, first[1:]).answers_in_wave
-        == wave.answers_in_wave
+        wave.shrink_to_finished_sizes(digests, []).wave_answers_by_group
+        == wave.shrink_to_finished_sizes(digests, first[1:]).wave_answers_by_group
+        == wave.wave_answers_by_group
     )
-    part = wave.select_finished(digests, [*first, *inside[:3]])
-    assert part.answers_in_wave[GPT] == eight
-    assert part.select_finished(digests, inside).answers_in_wave == wave.answers_in_wave
+    part = wave.shrink_to_finished_sizes(digests, [*first, *inside[:3]])
+    assert part.wave_answers_by_group[GPT] == eight
+    assert part.shrink_to_finished_sizes(digests, inside).wave_answers_by_group == wave.wave_answers_by_group
     # What is no longer there, or in no run that is reported, is not missed.
-    assert wave.select_finished([*first, *digests[:3]], first).answers_in_wave[GPT] == eight
+    assert wave.shrink_to_finished_sizes([*first, *digests[:3]], first).wave_answers_by_group[GPT] == eight
     gone = [digest for digest in digests if digest != inside[0]]
-    assert wave.select_finished(gone, inside[1:]).answers_in_wave == wave.answers_in_wave
+    assert wave.shrink_to_finished_sizes(gone, inside[1:]).wave_answers_by_group == wave.wave_answers_by_group
     assert encode_waves(part) == encode_waves(wave)
 
 
@@ -285,7 +301,7 @@ def test_sample_draws_and_keeps(genaipa):
     assert re.search(r"\b8 answers.*\b8 of them", done.out)
     file = Path("waves.jsonl")
     before = load_waves(find_workspace())
-    assert [len(taken) for taken in before.answers_in_wave.values()] == [4, 4]
+    assert [len(taken) for taken in before.wave_answers_by_group.values()] == [4, 4]
     assert [json.loads(line)["system"] for line in file.read_text("utf-8").splitlines()[1:]] == [
         "scripted/say.yaml",
         "scripted/say1.yaml",
@@ -302,8 +318,11 @@ def test_sample_draws_and_keeps(genaipa):
         }
     ]
     after = load_waves(find_workspace())
-    assert [len(taken) for taken in after.answers_in_wave.values()] == [8, 4]
-    assert all(before.answers_in_wave[group] <= after.answers_in_wave[group] for group in before.answers_in_wave)
+    assert [len(taken) for taken in after.wave_answers_by_group.values()] == [8, 4]
+    assert all(
+        before.wave_answers_by_group[group] <= after.wave_answers_by_group[group]
+        for group in before.wave_answers_by_group
+    )
     content = file.read_bytes()
     done = genaipa("sample", "--size", "2")
     assert re.search(r"never gets smaller.*\b2 of 2\b", done.out)
@@ -370,7 +389,7 @@ def test_a_record_that_is_replaced_leaves_the_draw(genaipa):
     document = Pool(find_workspace(), [run]).answers[old.digest].document_digest
     new = msgspec.structs.replace(old, reply="No.", digest=answer_digest(document, old.asked, "No."))
     with (run.path / "answers.jsonl").open("ab") as file:
-        file.write(journal.encode_line(new))
+        file.write(journal.encode_record_line(new))
     done = genaipa("sample")
     assert "1 answer of the draws can't be scored any more" in done.out
     after = load_waves(find_workspace())
@@ -398,8 +417,8 @@ def test_the_desk_asks_for_the_wave():
     )
     inside = {digest for digest in desk.pool.answers if short_digest(digest) in wave}
     assert len(inside) == 12
-    skipped = queue.next_answer("Anna")
-    queue.skip("Anna", skipped)
+    skipped = queue.reserve_next_answer("Anna")
+    queue.skip_answer("Anna", skipped)
     done = work(queue, "Anna")
     assert done[-1] == skipped
     assert set(done) == set(work(queue, "Bo")) == inside
@@ -453,7 +472,7 @@ def grow(run: RunFolder, number: int, only: str = "") -> None:
             for place in range(number):
                 reply, time = f"See section {place}, {number}.", 2 + place + number * 10
                 digest = answer_digest(documents[record.document], record.asked, reply)
-                file.write(journal.encode_line(repeat_record(record, time, reply, digest)))
+                file.write(journal.encode_record_line(repeat_record(record, time, reply, digest)))
 
 
 def test_waves_are_the_default_for_what_is_larger(genaipa):
@@ -476,18 +495,18 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     assert len(desk.waves.all_answers_in_wave) == 64
     # What was scored before chance came in counts as itself.
     assert desk.waves.all_answers_in_wave.isdisjoint({short_digest(one), short_digest(two)})
-    [found] = measure_standings(desk.waves, desk.pool.answers.values(), desk.current.find_scored_answers())
+    [found] = measure_wave_standings(desk.waves, desk.pool.answers.values(), desk.current.read_scored_answers())
     assert found[2:] == (84, 64, 0, 2, 0)
     # It goes on with what it has, and says what came later.
     grow(run, 2, only="acme")
-    desk.pool.refresh()
+    desk.pool.read_new_answers()
     assert desk.queue.progress("Anna").wanted == 64
     assert desk.sample_note.endswith(" 8 came later; the desk samples them when it is opened again.")
     desk.store.close()
     again = opened()
     assert again.waves.draws[0].questions == desk.waves.draws[0].questions
     assert again.waves.all_answers_in_wave > desk.waves.all_answers_in_wave
-    assert [(d.answers, d.size) for d in again.waves.draws] == [(82, 64), (8, 6)]
+    assert [(d.answer_count, d.size) for d in again.waves.draws] == [(82, 64), (8, 6)]
     again.store.close()
 
 
@@ -527,7 +546,7 @@ def test_a_filter_of_the_desk_draws_nothing_of_its_own(genaipa, monkeypatch):
     assert {answer.document for answer in desk.pool.answers.values()} == {"acme"}
     assert len(desk.waves.all_answers_in_wave) == 6
     assert 0 < desk.queue.progress("Anna").wanted < 6
-    assert load_waves(find_workspace()).draws[0].answers == 12
+    assert load_waves(find_workspace()).draws[0].answer_count == 12
     desk.store.close()
     write("desk.yaml", "plan: {sample: all}\n")
     Path("waves.jsonl").unlink()

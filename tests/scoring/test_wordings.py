@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from genaipa.policies.document import About, Document
-from genaipa.scoring.evidence.abstention import find_stance
+from genaipa.scoring.evidence.abstention import classify_silence_stance
 from genaipa.scoring.evidence.resolution import find_references
 
 WORDINGS = Path(__file__).parent / "wordings"
@@ -47,8 +47,8 @@ TITLES = {
 def test_silence_is_told_from_denials(language: str) -> None:
     """Many ways to say that the document does not say, and denials of deeds; those that are misread are listed."""
     wordings = yaml.safe_load((WORDINGS / f"{language}.yaml").read_text(encoding="utf-8"))
-    missed = {text for text in wordings["silent"] if find_stance(text, language) == "no"}
-    mistaken = {text for text in wordings["speaks"] if find_stance(text, language) != "no"}
+    missed = {text for text in wordings["silent"] if classify_silence_stance(text, language) == "no"}
+    mistaken = {text for text in wordings["speaks"] if classify_silence_stance(text, language) != "no"}
     assert missed | mistaken == set(wordings["missed"])
 
 

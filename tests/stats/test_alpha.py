@@ -20,10 +20,10 @@ from genaipa.stats.agreement import (
     compare_alphas,
     compare_raters,
     count_confusion,
-    measure_ac2,
     measure_agreement,
-    measure_alpha,
-    measure_leniency,
+    measure_gwet_ac2,
+    measure_krippendorff_alpha,
+    measure_rater_leniency,
     measure_side_agreement,
 )
 from genaipa.stats.reason import Reason
@@ -208,7 +208,7 @@ def test_leniency_equals_plain_loops(ratings: Ratings) -> None:
         return
     apart = [SCALE[row[0]] - mean(SCALE[value] for value in row[1:] if value >= 0) for row in rows]
     half = len(apart) // 2
-    found = measure_leniency(np.array(rows)[:, :1], count(rows)[:, None], SCALE)
+    found = measure_rater_leniency(np.array(rows)[:, :1], count(rows)[:, None], SCALE)
     assert found.by_metric == pytest.approx([mean(apart)])
     assert isnan(found.drift) == (not half)
     assert not half or found.drift == pytest.approx(mean(apart[half:]) - mean(apart[:half]))
@@ -232,17 +232,17 @@ def test_alpha_of_coincidences_is_the_packages() -> None:
     pairs = np.array([[20, 3, 1], [2, 15, 4], [0, 5, 30]])
     ratings = [(row, column) for row, column in np.ndindex(3, 3) for _ in range(pairs[row, column])]
     both = pairs + pairs.T
-    alphas = measure_alpha(np.array([both, 2 * np.eye(3)], dtype=float))
+    alphas = measure_krippendorff_alpha(np.array([both, 2 * np.eye(3)], dtype=float))
     assert alphas == pytest.approx([find_alpha(count([list(each) for each in ratings])), 1])
-    assert isnan(measure_alpha(np.diag([4.0, 0, 0])))
+    assert isnan(measure_krippendorff_alpha(np.diag([4.0, 0, 0])))
 
 
 def test_ac2_of_two_values_is_gwets_ac1() -> None:
     """Between two values no weight is left: (observed - chance) / (1 - chance), chance by the shares of both."""
     pairs = np.array([[0.55, 0.10], [0.05, 0.30]])
     chance = (share := pairs.sum(axis=0)) @ (1 - share)
-    assert measure_ac2(pairs) == pytest.approx((0.85 - chance) / (1 - chance))
-    assert measure_ac2(np.ones((1, 1))) == 1
+    assert measure_gwet_ac2(pairs) == pytest.approx((0.85 - chance) / (1 - chance))
+    assert measure_gwet_ac2(np.ones((1, 1))) == 1
 
 
 def test_a_unit_counts_once_in_a_confusion() -> None:

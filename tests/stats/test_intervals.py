@@ -11,11 +11,11 @@ from size import size
 
 from genaipa.stats import intervals
 from genaipa.stats.intervals import (
-    estimate_difference,
     estimate_document_mean,
+    estimate_independent_difference,
     estimate_mean,
     estimate_median,
-    find_interval,
+    interval_of_document_mean,
     join_document_and_policy_estimates,
 )
 from genaipa.stats.panel import AnalystPanel
@@ -76,16 +76,18 @@ def test_parts_are_those_of_an_analysis_of_variance() -> None:
     """Mean squares: anova_lm(ols("v ~ C(q) + C(d)", cells).fit()) of statsmodels 0.15.0; the last has cells missing."""
     values = np.array([[61.0, 74, 58, 80], [45, 66, 52, 60], [70, 88, 49, 91], [38, 57, 44, 63], [66, 71, 73, 79]])
     column, questions, documents = cells(values)
-    grouped = intervals._group_cells(column, questions, documents, None)
+    grouped = intervals._average_values_into_cells(column, questions, documents, None)
     assert intervals._residual_variance(grouped) == pytest.approx(55.275)
-    assert intervals._estimate_component(values.mean(axis=1) - values.mean()).variance == pytest.approx(446.375 / 20)
-    by_document, alike = intervals._estimate_documents(grouped)
+    assert intervals._estimate_variance_component(values.mean(axis=1) - values.mean()).variance == pytest.approx(
+        446.375 / 20
+    )
+    by_document, alike = intervals._estimate_document_component(grouped)
     assert by_document.variance == pytest.approx((508.98333333 - 55.275 * 3 / 4) / 20)
     assert not alike
     column[[1, 7, 14]] = np.nan
-    assert intervals._residual_variance(intervals._group_cells(column, questions, documents, None)) == pytest.approx(
-        64.90386002886
-    )
+    assert intervals._residual_variance(
+        intervals._average_values_into_cells(column, questions, documents, None)
+    ) == pytest.approx(64.90386002886)
 
 
 def test_more_documents_than_questions_are_as_by_least_squares() -> None:
@@ -99,7 +101,7 @@ def test_more_documents_than_questions_are_as_by_least_squares() -> None:
         _, _, rank, _ = np.linalg.lstsq(design[known], column[known], rcond=None)
         left = ((column[known] - design[known] @ np.linalg.pinv(design[known]) @ column[known]) ** 2).sum()
         assert rank == sum(shape) - 1
-        grouped = intervals._group_cells(column, questions, documents, None)
+        grouped = intervals._average_values_into_cells(column, questions, documents, None)
         assert intervals._residual_variance(grouped) == pytest.approx(left / (known.sum() - rank))
 
 
@@ -289,10 +291,12 @@ def test_independent_draws() -> None:
     """One value of each document has Student's t, widened by 1/(n(n - 1)); below 3, and all alike, there is none."""
     values = np.array([1.0, 2, 3, 4, 5])
     low, high = scipy.stats.t.interval(0.95, 4, 3, scipy.stats.sem(values))
-    assert find_interval([*values, np.nan]) == pytest.approx((3 - (3 - low) * 21 / 20, 3 + (high - 3) * 21 / 20))
-    assert np.isnan([find_interval([1, 2]), find_interval([2, 2, 2])]).all()
+    assert interval_of_document_mean([*values, np.nan]) == pytest.approx(
+        (3 - (3 - low) * 21 / 20, 3 + (high - 3) * 21 / 20)
+    )
+    assert np.isnan([interval_of_document_mean([1, 2]), interval_of_document_mean([2, 2, 2])]).all()
     exact = _binomial(0, 4).proportion_ci(0.95)
-    assert find_interval([0, 0, 0, 0], share=True) == pytest.approx((exact.low, exact.high))
+    assert interval_of_document_mean([0, 0, 0, 0], share=True) == pytest.approx((exact.low, exact.high))
 
 
 def test_a_share_of_none_or_all_is_exact() -> None:
@@ -338,7 +342,7 @@ def test_a_mean_over_documents_goes_by_what_each_adds() -> None:
     groups, documents = np.indices(values.shape)
     made = estimate_document_mean(values.ravel(), groups.ravel(), documents.ravel())
     assert (made.mean, made.documents) == (pytest.approx(values.mean()), 6)
-    assert made[2:] == pytest.approx(find_interval(values.mean(axis=0)))
+    assert made[2:] == pytest.approx(interval_of_document_mean(values.mean(axis=0)))
     values[0, :4] = np.nan
     lacking = estimate_document_mean(values.ravel(), groups.ravel(), documents.ravel())
     assert lacking.mean == pytest.approx(np.nanmean(values, axis=1).mean())
@@ -397,7 +401,7 @@ def test_two_independent_sets() -> None:
     """The interval of A - B is that of a t for each side's variance; B - A turns it round, and p agrees with it."""
     ours, theirs = np.array([50.0, 60, 70, 80, 90]), np.array([20.0, 30, 40, 41, 50, 60, 62])
     theirs = np.append(theirs, 2 * theirs.mean() - theirs)
-    found = estimate_difference((ours, [0, 1, 2, 3, 4]), (theirs, [*range(14)]))
+    found = estimate_independent_difference((ours, [0, 1, 2, 3, 4]), (theirs, [*range(14)]))
     halves = [
         scipy.stats.t.ppf(0.975, len(one) - 1) * (1 + 1 / (len(one) * (len(one) - 1))) * scipy.stats.sem(one)
         for one in (ours, theirs)
@@ -406,13 +410,15 @@ def test_two_independent_sets() -> None:
     assert (found.low, found.high) == pytest.approx((mean - half, mean + half))
     skewed = np.array([20.0, 60, 61, 62])
     found_skewed, turned = (
-        estimate_difference(*sides)
+        estimate_independent_difference(*sides)
         for sides in (((ours, [*range(5)]), (skewed, [*range(4)])), ((skewed, [*range(4)]), (ours, [*range(5)])))
     )
     assert (turned.low, turned.high) == pytest.approx((-found_skewed.high, -found_skewed.low))
-    assert estimate_difference((ours - found.low, [0, 1, 2, 3, 4]), (theirs, [*range(14)])).p == pytest.approx(0.05)
-    assert np.isnan(estimate_difference(([], []), ([1.0], [0])).mean)
-    alone = estimate_difference(([1.0, 0.0], [0, 1]), ([1.0], [0]))
+    assert estimate_independent_difference(
+        (ours - found.low, [0, 1, 2, 3, 4]), (theirs, [*range(14)])
+    ).p == pytest.approx(0.05)
+    assert np.isnan(estimate_independent_difference(([], []), ([1.0], [0])).mean)
+    alone = estimate_independent_difference(([1.0, 0.0], [0, 1]), ([1.0], [0]))
     assert (alone.mean, alone.questions) == (-0.5, 1)
     assert np.isnan([alone.low, found.policies_low]).all()
 

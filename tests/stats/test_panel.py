@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from genaipa.stats.intervals import estimate_mean
-from genaipa.stats.panel import AnalystPanel, estimate_panel
+from genaipa.stats.panel import AnalystPanel, estimate_analyst_panel
 from genaipa.stats.reason import Reason
 
 TRUTH = 55.0
@@ -25,7 +25,7 @@ class Scores(NamedTuple):
 
     def estimate(self) -> AnalystPanel:
         """The panel behind these."""
-        return estimate_panel(*self)
+        return estimate_analyst_panel(*self)
 
 
 def draw(random: np.random.Generator, analysts: int, leniency: float, *, by: str = "") -> Scores:
@@ -130,6 +130,6 @@ def test_what_is_missing_is_left_out_and_what_is_wrong_refused() -> None:
     more = Scores(np.append(scores.value, np.nan), *(np.append(label * 2, 1) for label in scores[1:]))
     found, same = more.estimate(), scores.estimate()
     assert (found.number, found.variance) == (same.number, pytest.approx(same.variance))
-    assert estimate_panel([np.nan], [0], [0], [0]).number == 0
+    assert estimate_analyst_panel([np.nan], [0], [0], [0]).number == 0
     with pytest.raises(ValueError, match="shape"):
-        estimate_panel([1.0, 2.0], [0], [0, 1], [0, 0])
+        estimate_analyst_panel([1.0, 2.0], [0], [0, 1], [0, 0])

@@ -11,7 +11,12 @@ from scipy.stats import binomtest, fisher_exact
 from size import size
 
 from genaipa.stats.bisection import find_root
-from genaipa.stats.permutation import exact_p, permute_integers, permute_reply_texts, permute_reply_values
+from genaipa.stats.permutation import (
+    exact_p_value,
+    permute_integers_between_sides,
+    permute_reply_texts,
+    permute_reply_values,
+)
 
 
 def test_one_reply_a_day_is_mcnemars_exact_test() -> None:
@@ -22,8 +27,8 @@ def test_one_reply_a_day_is_mcnemars_exact_test() -> None:
             + [permute_reply_values([0], [1])] * won
             + [permute_reply_values([1], [1])] * 40
         )
-        assert exact_p(pairs) == pytest.approx(binomtest(lost, lost + won).pvalue), (lost, won)
-    assert exact_p([]) == exact_p([permute_reply_values([0.5], [0.5])]) == 1
+        assert exact_p_value(pairs) == pytest.approx(binomtest(lost, lost + won).pvalue), (lost, won)
+    assert exact_p_value([]) == exact_p_value([permute_reply_values([0.5], [0.5])]) == 1
 
 
 def test_several_replies_a_day_are_fishers_exact_test() -> None:
@@ -31,7 +36,7 @@ def test_several_replies_a_day_are_fishers_exact_test() -> None:
     for held, among, later, of in ((0, 5, 5, 5), (1, 8, 7, 8), (9, 10, 3, 10)):
         before, after = [1.0] * held + [0.0] * (among - held), [0.0] * (of - later) + [1.0] * later
         table = [[held, among - held], [later, of - later]]
-        assert exact_p([permute_reply_values(before, after)]) == pytest.approx(fisher_exact(table).pvalue), table
+        assert exact_p_value([permute_reply_values(before, after)]) == pytest.approx(fisher_exact(table).pvalue), table
 
 
 def test_shares_of_shares_are_compared_without_loss() -> None:
@@ -46,18 +51,18 @@ def test_words_are_held_against_how_often_the_first_day_agrees_with_itself() -> 
     assert permute_reply_texts(["a", "b"], ["c", "d"]).chances == {0: 1.0}
     same = permute_reply_texts(["a", "a"], ["b", "b"])
     assert (same.seen, same.chances[-60]) == (-60, pytest.approx(2 / 6))
-    assert exact_p([same] * 10) == pytest.approx(2 * (1 / 3) ** 10)
-    assert exact_p([permute_reply_texts(["a", "a"], ["a", "a"])] * 10) == 1
+    assert exact_p_value([same] * 10) == pytest.approx(2 * (1 / 3) ** 10)
+    assert exact_p_value([permute_reply_texts(["a", "a"], ["a", "a"])] * 10) == 1
 
 
 def test_small_p_values_keep_their_digits_and_many_questions_are_fast() -> None:
     """400 questions that all changed have the p of 400 coins, and fractions of all kinds are one sum."""
-    assert exact_p([permute_reply_values([0], [1])] * 400) == pytest.approx(2 * 0.5**400, rel=1e-6)
+    assert exact_p_value([permute_reply_values([0], [1])] * 400) == pytest.approx(2 * 0.5**400, rel=1e-6)
     random = np.random.default_rng(0)
     many = [
         permute_reply_values(list(random.random(2)), list(random.random(3))) for _ in range(size(small=40, soak=400))
     ]
-    assert 0 < exact_p(many) <= 1
+    assert 0 < exact_p_value(many) <= 1
 
 
 def test_an_unchanged_rare_share_seldom_seems_changed() -> None:
@@ -67,7 +72,7 @@ def test_an_unchanged_rare_share_seldom_seems_changed() -> None:
         random = np.random.default_rng([int(100 * rate), before, after])
         p = np.array(
             [
-                exact_p(
+                exact_p_value(
                     permute_reply_values(list(one[:before]), list(one[before:]))
                     for one in (random.random((60, before + after)) < rate).astype(float)
                 )
@@ -82,7 +87,7 @@ def test_steps_are_dealt_in_all_ways() -> None:
     """The chance of each sum is that among all ways to choose as many of the values."""
     values = [0, 1, 1, 3, 4, 7]
     sums = [sum(values[place] for place in chosen) for chosen in combinations(range(6), 2)]
-    chances, own = permute_integers(values[:2], values[2:])
+    chances, own = permute_integers_between_sides(values[:2], values[2:])
     assert own == 1
     assert chances == pytest.approx({each: sums.count(each) / 15 for each in sums})
 

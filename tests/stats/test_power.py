@@ -12,7 +12,7 @@ import scipy
 from size import size
 
 from genaipa.stats.intervals import estimate_mean
-from genaipa.stats.power import POWER, VarianceComponents, estimate_components, find_detectable_differences
+from genaipa.stats.power import POWER, VarianceComponents, estimate_variance_components, find_detectable_differences
 
 ROOT = Path(__file__).parents[2]
 VARIANCE = VarianceComponents(questions=262.0, documents=49.0, rest=886.0)
@@ -69,14 +69,14 @@ def test_components_are_found_with_cells_missing():
     for _ in range(size(small=50, soak=150)):
         cells = made_up(random, 32, 5, truth)
         cells[random.random(cells.shape) < 0.2] = np.nan
-        found.append(estimate_components(cells))
+        found.append(estimate_variance_components(cells))
     assert np.mean(found, axis=0) == pytest.approx(truth, rel=0.2)
 
 
 def test_one_document_has_no_rest():
     """With one document all variance is the questions', and there is nothing to tell the documents' from."""
     cells = np.array([[1.0], [3.0], [5.0]])
-    assert estimate_components(cells) == pytest.approx((4.0, 0.0, 0.0))
+    assert estimate_variance_components(cells) == pytest.approx((4.0, 0.0, 0.0))
 
 
 @pytest.mark.full

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from size import size
 
-from genaipa.stats.forecast import Forecast, forecast_scores
+from genaipa.stats.forecast import Forecast, make_score_forecast
 from genaipa.stats.intervals import estimate_mean
 from genaipa.stats.reason import Reason
-from genaipa.stats.rectified import ScoredSample, count_effective_scores, fill_judge
+from genaipa.stats.rectified import ScoredSample, count_effective_scores, fill_missing_judge_scores
 
 QUESTIONS, DOCUMENTS = 32, 5
 
@@ -116,7 +116,7 @@ def test_on_independent_answers_it_is_ppi_plus_plus(whole):
         mean, error = ppi_plus_plus(people, judge, scored, whole=whole)
         drawn = ScoredSample(scored, np.ones(answers, bool), place, place, place * 0)
         given = np.where(scored, people, np.nan)
-        z = drawn.rectify(given, judge, drawn.fit_slope(given, judge))
+        z = drawn.rectify_scores(given, judge, drawn.fit_slope(given, judge))
         apart.append((z.mean() - mean) / error)
         widths.append(z.std(ddof=1) / answers**0.5 / error)
     assert (np.abs(np.mean(apart)) if whole else np.abs(apart).max()) < (0.1 if whole else 1e-9)
@@ -165,7 +165,7 @@ def test_the_interval_for_these_very_answers():
         scored = random.random((32, 5)).argsort(axis=1).ravel() < 2
         drawn, given = ScoredSample(scored, every, cell, question, group), np.where(scored, people, np.nan)
         slope = drawn.fit_slope(given, judge)
-        z, half = drawn.rectify(given, judge, slope), drawn.half_width(given - slope * judge, every)
+        z, half = drawn.rectify_scores(given, judge, slope), drawn.group_mean_half_width(given - slope * judge, every)
         held += abs(z.mean() - people.mean()) <= half
         wide = estimate_mean(z, question, cell % 5)
         widths.append(2 * half / (wide.high - wide.low))
@@ -173,7 +173,7 @@ def test_the_interval_for_these_very_answers():
     assert np.mean(widths) < 0.5
     # Nothing is open where people scored all of them.
     whole = ScoredSample(every, every, cell, question, group)
-    assert whole.half_width(people - judge, every) == 0
+    assert whole.group_mean_half_width(people - judge, every) == 0
 
 
 def test_a_judge_that_tells_nothing_says_why():
@@ -182,14 +182,14 @@ def test_a_judge_that_tells_nothing_says_why():
     judge = np.where(place < 4, people + 1, people**2)
     sample = ScoredSample(np.ones(8, bool), np.ones(8, bool), place, place, place // 4)
     first, second = place < 4, place >= 4
-    assert sample.check_judge(people, judge, 0.0, first) is Reason.NO_SLOPE
-    assert sample.check_judge(people, judge, 0.9, first) is Reason.EQUAL_DIFFERENCES
-    assert sample.check_judge(people, judge, 0.9, second) is Reason.NONE
+    assert sample.explain_no_estimate(people, judge, 0.0, first) is Reason.NO_SLOPE
+    assert sample.explain_no_estimate(people, judge, 0.9, first) is Reason.EQUAL_DIFFERENCES
+    assert sample.explain_no_estimate(people, judge, 0.9, second) is Reason.NONE
 
 
 def test_a_missing_verdict_is_its_groups_mean():
     """Or 0, where the judge gave none in the group."""
-    assert fill_judge([1, np.nan, 4, np.nan], [0, 0, 0, 1]).tolist() == [1, 2.5, 4, 0]
+    assert fill_missing_judge_scores([1, np.nan, 4, np.nan], [0, 0, 0, 1]).tolist() == [1, 2.5, 4, 0]
 
 
 def test_scores_are_worth_what_the_target_that_gains_least_says():
@@ -225,6 +225,8 @@ def test_a_forecast_is_of_both_variances():
 def test_a_forecast_takes_what_was_not_scored_out_of_the_questions_variance():
     """Where people scored all, questions vary as their means do; of a part, by less."""
     means = [3.0, 5.0, 8.0, 4.0]
-    whole, part = (forecast_scores(means, 20, scored, within=2.0, half=1.0) for scored in (20, 10))
+    whole, part = (
+        make_score_forecast(means, 20, scored, residual_variance=2.0, half_interval=1.0) for scored in (20, 10)
+    )
     assert (whole.questions, whole.each, whole.between) == (4, 5.0, np.var(means, ddof=1))
     assert part.between == pytest.approx(whole.between - 2.0 * (4 / 10 - 1 / 5))

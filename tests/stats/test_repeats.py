@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genaipa.stats.intervals import estimate_mean
-from genaipa.stats.repeats import compare_repeats, compare_sides
-from genaipa.stats.trend import estimate_slope
+from genaipa.stats.repeats import compare_repeats_within_groups, compare_sides_within_groups
+from genaipa.stats.trend import estimate_slope_on_places
 
 rows = st.lists(st.tuples(st.integers(10, 100), st.integers(0, 2), st.booleans()), max_size=14)
 
@@ -26,8 +26,8 @@ def test_repeats_are_pairs(values: list[tuple[int, int, bool]]) -> None:
     """In loops over the pairs of each group, and over those between its two sides."""
     value, group, second = (np.array(column) for column in zip(*values, strict=True)) if values else ([], [], [])
     bands = [band_of(one) for one in value]
-    repeats = compare_repeats(value, np.array(bands, int), np.array(group, int))
-    sides = compare_sides(value, np.array(bands, int), np.array(group, int), second)
+    repeats = compare_repeats_within_groups(value, np.array(bands, int), np.array(group, int))
+    sides = compare_sides_within_groups(value, np.array(bands, int), np.array(group, int), second)
     for place in range(len(repeats.pairs)):
         own = [(v, s) for v, g, s in values if g == place]
         within = list(itertools.combinations([v for v, _ in own], 2))
@@ -50,11 +50,11 @@ def test_a_slope_is_that_of_least_squares() -> None:
     questions, documents = np.repeat(np.arange(8), 6), np.tile(np.arange(6), 8)
     places = np.tile(np.linspace(-0.5, 0.5, 6), 8)
     values = 3 * places + random.normal(size=48)
-    slope = estimate_slope(values, places, questions, documents)
+    slope = estimate_slope_on_places(values, places, questions, documents)
     expected = np.linalg.lstsq(places[:, None], values, rcond=None)[0][0]
     assert slope.mean == pytest.approx(expected)
     added = expected + places * (values - expected * places) / np.mean(places**2)
     assert slope[4:10] == pytest.approx(estimate_mean(added, questions, documents)[4:10])
-    assert np.isnan(estimate_slope(values, places * 0, questions, documents).mean)
+    assert np.isnan(estimate_slope_on_places(values, places * 0, questions, documents).mean)
     with pytest.raises(ValueError, match="places"):
-        estimate_slope(values, places[1:], questions, documents)
+        estimate_slope_on_places(values, places[1:], questions, documents)

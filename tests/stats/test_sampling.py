@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from genaipa.stats.sampling import deal_turns_in_proportion, sample_cells
+from genaipa.stats.sampling import deal_turns_round_by_round, plan_cell_samples
 
 
 def take_round(rows: list[list[str]], turns: int) -> list[str]:
@@ -22,7 +22,7 @@ def test_turns_are_those_of_all_orders(turns: int) -> None:
     """Of rows of 3, 1, 0 and 3 in their order, and on average over all orders."""
     sizes = [3, 1, 0, 3]
     rows = [[f"{row}{place}" for place in range(size)] for row, size in enumerate(sizes)]
-    given, means = deal_turns_in_proportion(sizes, turns)
+    given, means = deal_turns_round_by_round(sizes, turns)
     taken = Counter(thing[0] for thing in take_round(rows, turns))
     assert given == [taken[str(row)] for row in range(4)]
     orders = [Counter(thing[0] for thing in take_round(list(order), turns)) for order in itertools.permutations(rows)]
@@ -37,16 +37,16 @@ def test_sums_over_chances_are_right_on_average(size: int) -> None:
     for order in itertools.permutations(range(3)):
         for turned in itertools.product([False, True], repeat=3):
             rows = [answers[place][:: -1 if turned[place] else 1] for place in order]
-            cells = sample_cells(rows, size)
+            cells = plan_cell_samples(rows, size)
             sums.append(sum(cell.taken / cell.chance for row in cells for cell in row if cell.taken))
     assert np.mean(sums) == pytest.approx(9)
 
 
 def test_even_cells_have_one_chance() -> None:
     """Of 32 questions with five answers each, 64 are 0.4 of all; a cell without an answer has none."""
-    cells = sample_cells([[1] * 5] * 32, 64)
+    cells = plan_cell_samples([[1] * 5] * 32, 64)
     assert {cell.chance for row in cells for cell in row} == {0.4}
     assert sum(cell.taken for row in cells for cell in row) == 64
-    assert sample_cells([[0, 1]], 4) == [[(0, 0.0), (1, 1.0)]]
+    assert plan_cell_samples([[0, 1]], 4) == [[(0, 0.0), (1, 1.0)]]
     with pytest.raises(ValueError, match="below 0"):
-        deal_turns_in_proportion([1, -1], 1)
+        deal_turns_round_by_round([1, -1], 1)

@@ -8,7 +8,13 @@ from scipy import stats
 from size import size
 
 from benchmarks.coverage_shares import beta_binomial
-from genaipa.stats.shares import difference_interval, find_bounded_interval, find_reach, join_intervals, share_interval
+from genaipa.stats.shares import (
+    bounded_statistic_interval,
+    jackknife_half_width,
+    newcombe_interval,
+    share_difference_interval,
+    share_interval,
+)
 
 
 def _clopper_pearson(held: float, number: float, level: float = 0.95) -> tuple[float, float]:
@@ -59,14 +65,14 @@ def test_a_share_has_both_its_sides_its_order_and_its_fractions_alike() -> None:
 
 def test_a_difference_is_never_sure_because_all_agree() -> None:
     """Two that agree everywhere have an interval around 0; what goes together is known better than what does not."""
-    low, high = difference_interval(([12] * 5, [12] * 5), ([12] * 5, [12] * 5))
+    low, high = share_difference_interval(([12] * 5, [12] * 5), ([12] * 5, [12] * 5))
     assert low < -0.1
     assert high == pytest.approx(-low)
     items, hits = np.full(20, 10), np.arange(20) % 5 + 5
-    together = difference_interval((hits, items), (hits - 1, items))
-    apart = difference_interval((hits, items), ((hits - 1)[::-1], items))
+    together = share_difference_interval((hits, items), (hits - 1, items))
+    apart = share_difference_interval((hits, items), ((hits - 1)[::-1], items))
     assert np.diff(together) < np.diff(apart)
-    back = difference_interval((hits - 1, items), (hits, items))
+    back = share_difference_interval((hits - 1, items), (hits, items))
     assert back == pytest.approx((-together[1], -together[0]))
 
 
@@ -91,9 +97,9 @@ def test_independent_shares_are_joined_as_newcombe_does() -> None:
     """56 of 70 less 48 of 80: confint_proportions_2indep(56, 70, 48, 80, method="newcomb") of statsmodels 0.15.0."""
     wilson = [stats.binomtest(hits, items).proportion_ci(method="wilson") for hits, items in ((56, 70), (48, 80))]
     first, second = ((share, ci.low, ci.high) for share, ci in zip((0.8, 0.6), wilson, strict=True))
-    assert join_intervals(first, second, 0.0) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+    assert newcombe_interval(first, second, 0.0) == pytest.approx((0.0524, 0.3339), abs=5e-5)
     # The more the two go together, the surer is their difference.
-    assert np.diff(join_intervals(first, second, 0.5)) < np.diff(join_intervals(first, second, 0.0))
+    assert np.diff(newcombe_interval(first, second, 0.5)) < np.diff(newcombe_interval(first, second, 0.0))
 
 
 def test_clusters_that_are_none_are_refused() -> None:
@@ -102,7 +108,7 @@ def test_clusters_that_are_none_are_refused() -> None:
         with pytest.raises(ValueError, match=r"shape|below 0|more than"):
             share_interval(hits, items)
     with pytest.raises(ValueError, match="clusters"):
-        difference_interval(([1, 2], [3, 3]), ([1], [3]))
+        share_difference_interval(([1, 2], [3, 3]), ([1], [3]))
     assert share_interval([1, 2, np.nan], [3, 3, 3]) == share_interval([1, 2], [3, 3])
 
 
@@ -111,13 +117,13 @@ def test_a_reach_of_means_is_students() -> None:
     values = np.array([0.2, 0.5, 0.4, 0.9])
     without = (values.sum() - values) / 3
     low, high = stats.t.interval(0.9, 3, values.mean(), stats.sem(values))
-    assert find_reach([5] * 4, without, 0.9) == pytest.approx((high - low) / 2)
-    assert np.isnan(find_reach([5], [0.5]))
+    assert jackknife_half_width([5] * 4, without, 0.9) == pytest.approx((high - low) / 2)
+    assert np.isnan(jackknife_half_width([5], [0.5]))
 
 
 def test_a_bounded_figure_has_an_interval_on_the_odds() -> None:
     """It ends within the scale; one that never varied has that of a share of as many items."""
-    low, high = find_bounded_interval(0.9, 0.2, [10, 10])
+    low, high = bounded_statistic_interval(0.9, 0.2, [10, 10])
     slope = 0.2 / (0.9 * 0.1)
     assert (low, high) == pytest.approx(stats.logistic.cdf(stats.logistic.ppf(0.9) + np.array([-slope, slope])))
-    assert find_bounded_interval(1.0, 0.0, [5, 5]) == pytest.approx(share_interval([5, 5], [5, 5]))
+    assert bounded_statistic_interval(1.0, 0.0, [5, 5]) == pytest.approx(share_interval([5, 5], [5, 5]))

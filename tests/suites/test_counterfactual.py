@@ -411,7 +411,7 @@ def test_an_example_shows_the_sentences_and_why() -> None:
     """Beside a reply are the sentence in each of the three texts, which was shown, and the words that decided."""
     asked = suite(NAME, "brindlecart")
     item = asked.items["chat-retention.edited"]
-    shown = asked.prompt_variables(item)
+    shown = asked.readable_item_fields(item)
     assert shown["edit (shown)"][0].endswith(
         "and we keep them for 60 days so that questions about a delivery can be settled."
     )
@@ -451,7 +451,7 @@ def scripted(share: float, draw: random.Random, repetitions: int, alike: float) 
         staying = {
             item.cluster: share if certain else draw.betavariate(share / alike, (1 - share) / alike) for item in items
         }
-        return of.link_outcomes(
+        return of.add_facts_of_related_outcomes(
             [
                 Outcome(
                     item,

@@ -167,7 +167,7 @@ def test_a_fault_is_neither_right_nor_wrong() -> None:
             Outcome(item, asked.parse_reply(item, second if item.after else first)) for item in asked.material.items[:1]
         ]
         item = asked.follow_ups[asked.material.items[0].id]
-        known = asked.link_outcomes([*found, Outcome(item, asked.parse_reply(item, second))])
+        known = asked.add_facts_of_related_outcomes([*found, Outcome(item, asked.parse_reply(item, second))])
         return {name: one.compute(known) for name, one in by_name.items()}
 
     broken, right = '{"answer": 1}', asked.gold_reply(asked.material.items[0])
@@ -176,7 +176,7 @@ def test_a_fault_is_neither_right_nor_wrong() -> None:
     assert fault["kept_wrong"] != fault["kept_wrong"]
     assert (fault["right_first"], reached(right, broken)["given_up"]) == (0, 1)
     pair = asked.material.items[0], asked.follow_ups[asked.material.items[0].id]
-    last = asked.link_outcomes(
+    last = asked.add_facts_of_related_outcomes(
         [
             Outcome(item, asked.parse_reply(item, text))
             for item, text in zip(pair, (right, said("45 days")), strict=True)

@@ -22,12 +22,12 @@ from running import lines_of, write
 from genaipa.files.strict_yaml import format_yaml, read_yaml
 from genaipa.runs.folder import RunFolder
 from genaipa.workspace import find_workspace
-from genaipa_suites.catalog import suites
+from genaipa_suites.catalog import load_suite_classes
 from genaipa_suites.data import SHIPPED
 from genaipa_suites.encoders.encoder import TrainingSettings
 from genaipa_suites.encoders.kinds import Example
 from genaipa_suites.material import Outcome
-from genaipa_suites.plan import SuitePlan, make_spec
+from genaipa_suites.plan import SuitePlan, make_suite_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -205,7 +205,7 @@ def test_no_better_epoch(tmp_path: Path) -> None:
 def test_every_suite(genaipa: Any, tiny: str) -> None:
     """Each suite is run on its sample: two steps for each model, a reply to every item, a note, no checkpoint left."""
     train_for(epochs=1, batch_size=9)
-    for suite in (name for name, kind in suites().items() if kind.head):
+    for suite in (name for name, kind in load_suite_classes().items() if kind.head):
         done = genaipa("run", "--suite", suite, "--split", "sample", "--system", tiny, "--name", suite, "--json")
         assert done.code == 0, (suite, done)
         assert "is fine-tuned here on the very items asked (20 items with their labels), with seed 0" in done.err, suite
@@ -261,7 +261,7 @@ def test_killed_and_resumed(genaipa: Any, tiny: str) -> None:
     }
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert (killed.stderr + done.err).count("seed 0: epoch 60 of 60") == 1
-    assert (len(predictions()), the_run().read_state()[1].totals().answered) == (3, 60)
+    assert (len(predictions()), the_run().read_manifest_and_tally()[1].totals().answered) == (3, 60)
     assert not list(the_run().path.rglob(".checkpoints"))
 
 
@@ -338,7 +338,7 @@ def test_no_model(genaipa: Any) -> None:
 
 def test_stopped_by_a_measure() -> None:
     """What each training is stopped by is a measure of its suite."""
-    for name, suite in suites().items():
+    for name, suite in load_suite_classes().items():
         if suite.head is None:
             continue
         measures = {measure.name for measure in suite.measures}
@@ -348,10 +348,10 @@ def test_stopped_by_a_measure() -> None:
 def test_gold_goes_round() -> None:
     """What is learnt from a suite's sample, taken as predicted, makes replies that are all right."""
     here = find_workspace()
-    for name, kind in suites().items():
+    for name, kind in load_suite_classes().items():
         if kind.head is None:
             continue
-        suite, head = kind(make_spec(name, SuitePlan("sample"), ("encoder/x",)), here), kind.head
+        suite, head = kind(make_suite_spec(name, SuitePlan("sample"), ("encoder/x",)), here), kind.head
         outcomes = []
         for item in suite.material.items:
             each = {part: part.examples(item, suite.material) for part in head.parts}

@@ -25,7 +25,7 @@ def published(shared: Path) -> Path:
     for split in SPLITS:
         content = (shared / "data" / "opp115" / f"{split}_dataset.csv").read_bytes()
         keep(SOURCE, f"datasets/Majority/{split}_dataset.csv", content)
-    return SOURCE.folder / "datasets" / "Majority"
+    return SOURCE.pulled_folder / "datasets" / "Majority"
 
 
 def test_published_files_have_the_published_counts(published):

@@ -28,7 +28,7 @@ def published(shared: Path) -> Path:
     for folder in LAYERS.values():
         content = (shared / "data" / "piextract" / folder / "train.conll03").read_bytes()
         keep(SOURCE, f"dataset/{folder}/train.conll03", content)
-    return SOURCE.folder / "dataset"
+    return SOURCE.pulled_folder / "dataset"
 
 
 def test_splits_are_drawn_as_published():

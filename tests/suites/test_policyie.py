@@ -13,7 +13,7 @@ from genaipa.errors import GenaipaError
 from genaipa.workspace import Workspace, shipped_folder
 from genaipa_suites.data import SHIPPED, read_published_rows
 from genaipa_suites.material import Item, Outcome
-from genaipa_suites.plan import SuitePlan, make_spec
+from genaipa_suites.plan import SuitePlan, make_suite_spec
 from genaipa_suites.policyie import PolicyIE
 from genaipa_suites.policyie.data import FILES, PLUE
 
@@ -27,7 +27,7 @@ def suite(split: str, wording: int = 1, at: Path | None = None) -> PolicyIE:
     """The suite, with a workspace in the working folder (and its prompts as shipped)."""
     home = at or Path.cwd()
     plan = SuitePlan(split, wording=wording)
-    spec = make_spec("policyie", plan)
+    spec = make_suite_spec("policyie", plan)
     return PolicyIE(spec, Workspace(home, (("workspace", home), ("shipped", shipped_folder()))))
 
 
@@ -171,7 +171,7 @@ def test_files_of_different_splits_are_refused() -> None:
 def test_a_pulled_split_has_as_many_rows_as_the_published_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """In either form: pulled files with other numbers of rows are refused, one's own may have any."""
     monkeypatch.setenv("GENAIPA_CACHE", str(Path("cache").absolute()))
-    official = PolicyIE.data[1].folder / "data/bio_format/valid"
+    official = PolicyIE.data[1].pulled_folder / "data/bio_format/valid"
     official.mkdir(parents=True)
     for name in FILES:
         (official / name).write_bytes((SAMPLE / name).read_bytes())

@@ -13,7 +13,7 @@ from size import size
 
 from genaipa.workspace import find_workspace
 from genaipa_suites.material import UNPARSABLE, Item, Outcome, ParsedReply
-from genaipa_suites.plan import SuitePlan, make_spec
+from genaipa_suites.plan import SuitePlan, make_suite_spec
 from genaipa_suites.policyie import PolicyIE, score
 from genaipa_suites.policyie.data import INTENTS, LABELS, LAYERS, OTHER, split_label
 from genaipa_suites.spans import Span, bio_tags, spans_from_tags
@@ -27,7 +27,7 @@ FEW = {
 @pytest.fixture
 def suite() -> PolicyIE:
     """The suite of the made-up sentences."""
-    return PolicyIE(make_spec("policyie", SuitePlan("sample")), find_workspace(None))
+    return PolicyIE(make_suite_spec("policyie", SuitePlan("sample")), find_workspace(None))
 
 
 def slots(draw: random.Random, layer: str, length: int) -> list[Span]:

@@ -12,7 +12,7 @@ from servers import Behaviour, OpenAIServer, cut, refusal, reply
 
 from genaipa.runs.folder import RunFolder
 from genaipa.workspace import find_workspace
-from genaipa_suites.plan import SuitePlan, make_spec
+from genaipa_suites.plan import SuitePlan, make_suite_spec
 from genaipa_suites.policyie import PolicyIE
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def answer(kind: str, gold: str) -> Behaviour:
 
 def test_each_fault_of_a_slot_is_counted(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a mixture, slots that are not in the text or have no label are shares of those given; replies have faults."""
-    suite = PolicyIE(make_spec("policyie", SuitePlan("sample")), find_workspace(None))
+    suite = PolicyIE(make_suite_spec("policyie", SuitePlan("sample")), find_workspace(None))
     asked = {suite.messages(item)[0].content: item for item in suite.material.items}
     # Sentences with slots alone are sure to have each kind's fault; the others are answered by gold.
     slots = {item.id: len(json.loads(suite.gold_reply(item))["slots"]) for item in asked.values()}

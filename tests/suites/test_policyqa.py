@@ -19,8 +19,8 @@ from genaipa.tasks.base import Target
 from genaipa.workspace import Workspace, find_workspace
 from genaipa_suites.data import SHIPPED, read_published_rows
 from genaipa_suites.material import UNPARSABLE, Item, Outcome, ParsedReply
-from genaipa_suites.plan import SuitePlan, make_spec
-from genaipa_suites.policyqa import CATEGORIES, PolicyQA, format_quoted_answer
+from genaipa_suites.plan import SuitePlan, make_suite_spec
+from genaipa_suites.policyqa import CATEGORIES, PolicyQA, format_answer_reply
 
 if TYPE_CHECKING:
     from commandline import Cli
@@ -48,7 +48,7 @@ def put(split: str, data: Any) -> Path:
 def suite(split: str = "sample", *, shots: int = 0, limit: int | None = None, at: Workspace | None = None) -> PolicyQA:
     """The suite as a run of it would have it."""
     plan = SuitePlan(split, limit, shots, 1, "")
-    spec = make_spec("policyqa", plan, ("scripted",))
+    spec = make_suite_spec("policyqa", plan, ("scripted",))
     return PolicyQA(spec, at or find_workspace())
 
 
@@ -69,7 +69,7 @@ def test_what_is_found_counts_on_its_rung() -> None:
         ("", "empty", []),
         ("\u200b\u00ad", "empty", []),
     ):
-        given = asked.parse_reply(item, format_quoted_answer(answer))
+        given = asked.parse_reply(item, format_answer_reply(answer))
         outcome = Outcome(item, given)
         shown = figures(asked, [outcome])
         assert [name for name in shown if name.startswith("f1") and shown[name] == 100] == columns, answer
@@ -95,7 +95,7 @@ def test_an_answer_is_told_from_the_nearest_reference() -> None:
         "...": "empty answer",
         "nobody": "not in the text",
     }.items():
-        outcome = Outcome(item, asked.parse_reply(item, format_quoted_answer(answer)))
+        outcome = Outcome(item, asked.parse_reply(item, format_answer_reply(answer)))
         assert asked.failure_reason(outcome) == error, answer
         assert set(asked.errors(outcome)) == {error} & set(asked.error_kinds), answer
 
@@ -129,18 +129,18 @@ def test_bad_replies_are_wrong_answers() -> None:
         given = asked.parse_reply(item, body)
         assert given.fault == UNPARSABLE, body
         assert not any(figures(asked, [Outcome(item, given)]).values()), body
-    assert asked.parse_reply(item, format_quoted_answer(item.gold[0]), "truncated").fault == "cut off"
+    assert asked.parse_reply(item, format_answer_reply(item.gold[0]), "truncated").fault == "cut off"
 
 
 def test_json_in_prose_counts_and_is_marked() -> None:
     """The last object that fits is the answer, after thoughts; the strict figure beside it takes it for none."""
     asked = suite()
     item = asked.material.items[0]
-    right = format_quoted_answer(item.gold[0])
+    right = format_answer_reply(item.gold[0])
     for body in (
         f"Sure! Here is the JSON: {right} I hope this helps.",
-        f"<think>Perhaps {format_quoted_answer('nothing')}?</think>\n{right}",
-        f"```json\n{format_quoted_answer('nothing')}\n```\nNo:\n```json\n{right}\n```",
+        f"<think>Perhaps {format_answer_reply('nothing')}?</think>\n{right}",
+        f"```json\n{format_answer_reply('nothing')}\n```\nNo:\n```json\n{right}\n```",
         f"{{curly}} {right} {{}}",
     ):
         given = asked.parse_reply(item, body)
@@ -162,7 +162,7 @@ def test_nothing_but_segment_and_question_is_shown(tmp_path: Path) -> None:
     """In no wording a message has the segment's labels, the question's type, an answer apart, or the policy's name."""
     for wording in (1, 2, 3):
         plan = SuitePlan("sample", None, 0, wording, "")
-        asked = PolicyQA(make_spec("policyqa", plan, ("x",)), find_workspace(tmp_path))
+        asked = PolicyQA(make_suite_spec("policyqa", plan, ("x",)), find_workspace(tmp_path))
         for policy in json.loads(sample())["data"]:
             for paragraph in policy["paragraphs"]:
                 for example in paragraph["qas"]:
@@ -203,7 +203,7 @@ def test_examples_come_from_train_and_stay_with_the_run(genaipa: Cli) -> None:
     turns = [message for dialogue in asked.dialogues(Target("x")) for message in next(dialogue).messages]
     answers = {message.content for message in turns if message.role == "assistant"}
     assert answers <= {
-        format_quoted_answer(one.gold[0]) for one in asked.load("train").items if not one.id.endswith("-copy")
+        format_answer_reply(one.gold[0]) for one in asked.load("train").items if not one.id.endswith("-copy")
     }
     assert len(answers) == 4
     assert item.shown["question"] not in first.content
@@ -270,7 +270,7 @@ def test_edited_files_are_refused(change: str, said: str) -> None:
 def test_a_pulled_file_has_as_many_examples_as_the_published_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a file stands among the pulled data, it is told by its size that it is another split, or a part of one."""
     monkeypatch.setenv("GENAIPA_CACHE", str(Path("cache").absolute()))
-    place = PolicyQA.data[0].folder / "data/dev.json"
+    place = PolicyQA.data[0].pulled_folder / "data/dev.json"
     place.parent.mkdir(parents=True)
     place.write_text(sample(), encoding="utf-8")
     with pytest.raises(GenaipaError, match="has 20 examples, but the published file has 3,809 examples; pull it again"):

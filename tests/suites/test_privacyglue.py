@@ -22,14 +22,14 @@ from genaipa.workspace import find_workspace
 from genaipa_suites.catalog import SUITES, suites_of_task
 from genaipa_suites.material import Outcome
 from genaipa_suites.piextract import LAYERS
-from genaipa_suites.plan import SuitePlan, make_spec
+from genaipa_suites.plan import SuitePlan, make_suite_spec
 from genaipa_suites.privacyglue import (
     ROWS,
     TASKS,
     GlueRow,
     PairCategory,
     category_shares,
-    classify_agreement,
+    classify_agreement_by_example,
     compare_row,
     compute_means,
     compute_spread,
@@ -60,12 +60,12 @@ def test_printed_rows_give_the_printed_means() -> None:
     """Over 14 rows all fifteen means of Table 3 come out to the printed decimal; over 7 tasks they do not."""
     names = ("arithmetic", "geometric", "harmonic")
     for encoder in published_encoders():
-        over = compute_means(encoder.rows)
-        assert over.whole
+        over = compute_means(encoder.values_by_row)
+        assert over.covers_all_rows
         printed = [getattr(encoder.means, name) for name in names]
         assert [round(getattr(over, name), 1) for name in names] == printed, encoder.system
         first = encoder.compute_means(ROWS[::2])
-        assert not first.whole
+        assert not first.covers_all_rows
         assert first.name == "mean of 7 of the 14 rows"
         assert [round(getattr(first, name), 1) for name in names] != printed
     # The printed deviations are rounded, so that a 0.0 among RoBERTa's leaves no geometric mean of its own.
@@ -129,11 +129,11 @@ def test_agreement_is_the_most_frequent_outcome_of_all_pairs() -> None:
             Counter(outcome[a[n], b[n]] for a, b in itertools.product(first, second)).most_common(1)[0][0]
             for n in range(number)
         ]
-        assert classify_agreement(first, second) == expected
-    found = category_shares(classify_agreement([[True, True, False, False]], [[True, False, True, False]]))
+        assert classify_agreement_by_example(first, second) == expected
+    found = category_shares(classify_agreement_by_example([[True, True, False, False]], [[True, False, True, False]]))
     assert found == dict.fromkeys(PairCategory, 0.25)
     with pytest.raises(ValueError, match="2 and 3 examples"):
-        classify_agreement([[True, True]], [[True, True, True]])
+        classify_agreement_by_example([[True, True]], [[True, True, True]])
 
 
 def _asked(genaipa: Cli, *options: str) -> Path:
@@ -162,7 +162,7 @@ def test_suites_asked_as_one_are_asked_as_they_are_alone(genaipa: Cli) -> None:
     assert (repeated.repetitions, len(repeated.runs), repeated.missing) == (2, 2, 0)
     assert len({outcome.key for outcome in repeated.outcomes}) == 8
     assert {result.faults["unparsable"] for result in found} == {4, 8}
-    assert [bool(part.sources) for part in suites_of_task(_task(folder)).values()] == [True] * len(names)
+    assert [bool(part.texts_for_run_folder) for part in suites_of_task(_task(folder)).values()] == [True] * len(names)
 
 
 def _task(folder: RunFolder) -> Task:
@@ -181,7 +181,7 @@ def test_parts_without_data_are_left_out_and_named(genaipa: Cli) -> None:
     own.unlink()
     task = _task(folder)
     assert list(suites_of_task(task)) == ["opp115"]
-    assert task.count_planned() == 2
+    assert task.count_planned_answers() == 2
     assert [note for note in task.notes if "without" in note] == []
 
 
@@ -203,7 +203,7 @@ def test_a_baseline_is_asked_where_it_is_one(genaipa: Cli) -> None:
 
 
 def _parts(split: str = "sample") -> dict[str, Suite]:
-    spec = make_spec("privacyglue", SuitePlan(split), ("extractive",))
+    spec = make_suite_spec("privacyglue", SuitePlan(split), ("extractive",))
     return suites_of_task(make_task(spec, find_workspace()))
 
 

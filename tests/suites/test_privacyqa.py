@@ -16,7 +16,7 @@ from suiting import figures, keep, outcomes, suite
 from genaipa.errors import DataError, UsageError
 from genaipa_suites.data import SHIPPED, read_published_rows
 from genaipa_suites.material import OUT_OF_RANGE, UNPARSABLE, Outcome
-from genaipa_suites.privacyqa import human_agreement, mean_scores_leaving_one_out, overlap_scores
+from genaipa_suites.privacyqa import mean_scores_between_annotators, mean_scores_leaving_one_out, overlap_scores
 from genaipa_suites.privacyqa.table import CORPUS, PART, SUBSET_FILE, TABLES, PolicyQuestion, choose_unanswerable_rule
 from genaipa_suites.privacyqa_pairs import TEST as PAIRS
 
@@ -74,8 +74,10 @@ def test_the_papers_score_leaves_each_annotator_out() -> None:
     # Each against the others: [1, 2] and [2] find each other, the empty set finds nobody.
     # The best recall may be another annotator's than the best F1: for [1, 2, 3] it is that of [1].
     several = [[1, 2, 3], [1], [1, 2, 3, 4, 5, 6]]
-    assert human_agreement(several)[:2] == pytest.approx(((1 + 1 + 1 / 2) / 3, (1 + 1 / 3 + 1) / 3))
-    assert human_agreement([first, second, third]) == pytest.approx((1.5 / 3, 1.5 / 3, (2 / 3 + 2 / 3) / 3))
+    assert mean_scores_between_annotators(several)[:2] == pytest.approx(((1 + 1 + 1 / 2) / 3, (1 + 1 / 3 + 1) / 3))
+    assert mean_scores_between_annotators([first, second, third]) == pytest.approx(
+        (1.5 / 3, 1.5 / 3, (2 / 3 + 2 / 3) / 3)
+    )
 
 
 def test_leaving_one_out_never_gains() -> None:
@@ -273,7 +275,7 @@ def test_the_reasons_of_scores() -> None:
         assert loaded.failure_reason(outcome) == why, (identifier, sentences)
         assert loaded.errors(outcome) == ({why: 1} if why else {})
     assert loaded.readable_gold(items["Larkpost_1_7"]) == {"Ann1": "10", "Ann2": "10", "Ann3": "9, 10", "Ann5": "none"}
-    assert loaded.prompt_variables(items["Larkpost_1_7"])["policy"][0] == "[1] Larkpost Privacy Policy"
+    assert loaded.readable_item_fields(items["Larkpost_1_7"])["policy"][0] == "[1] Larkpost Privacy Policy"
 
 
 def test_people_are_scored_against_each_other() -> None:

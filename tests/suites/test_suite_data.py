@@ -13,7 +13,7 @@ import pytest
 
 from genaipa.datasets.base import find_dataset
 from genaipa.errors import DataError, GenaipaError, UsageError
-from genaipa.files.text import blob_hash
+from genaipa.files.text import git_blob_hash
 from genaipa.workspace import find_workspace
 from genaipa_suites.data import SuiteSource
 from genaipa_suites.datasets import JoinedData, SuiteData
@@ -30,7 +30,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def data(title: str = "Inkpots") -> SuiteData:
     """A data set of made-up files: four pinned by git, one by the SHA-256 of a Git-LFS pointer, one by nothing."""
-    blobs = {path: blob_hash(text.encode()) for path, text in TEXTS.items()}
+    blobs = {path: git_blob_hash(text.encode()) for path, text in TEXTS.items()}
     blobs |= {LARGE: hashlib.sha256(b"large").hexdigest(), LOOSE: ""}
     return SuiteData(SuiteSource("inkpots", title, "made/up", "c0ffee" * 6, blobs, "Ours.", "Look in the attic."))
 
@@ -49,7 +49,7 @@ def pulled(folder: str) -> list[str]:
     inkpots = data()
     inkpots.pull(origin=folder, offline=True)
     assert all(
-        (inkpots.source.folder / path).read_text() == text
+        (inkpots.source.pulled_folder / path).read_text() == text
         for path, text in TEXTS.items()
         if path in inkpots.pulled_files
     )
@@ -86,7 +86,7 @@ def test_a_file_known_by_no_hash_is_told_by_its_folder() -> None:
     inkpots.pull(origin=put("from", odd__b__gold="no", **{"odd__b__gold.txt": "B"}), offline=True)
     assert inkpots.pulled_files == ["data/b/gold.txt"]
     inkpots.pull(origin=put("from", **{"odd__a__gold.txt": "A"}), offline=True)
-    assert [(inkpots.source.folder / path).read_text() for path in inkpots.pulled_files] == ["A", "B"]
+    assert [(inkpots.source.pulled_folder / path).read_text() for path in inkpots.pulled_files] == ["A", "B"]
 
 
 def test_a_pull_takes_what_there_is_and_names_the_rest() -> None:
@@ -117,7 +117,7 @@ def test_a_folder_without_any_of_them_is_refused() -> None:
 @pytest.mark.parametrize(
     ("name", "found", "expected"),
     [
-        ("a__test.json", blob_hash(b"2"), blob_hash(b"1")),
+        ("a__test.json", git_blob_hash(b"2"), git_blob_hash(b"1")),
         ("large.csv.xz", hashlib.sha256(b"2").hexdigest(), hashlib.sha256(b"large").hexdigest()),
     ],
 )
@@ -143,7 +143,7 @@ def test_a_file_known_by_no_hash_is_taken_anew() -> None:
     """A better copy of it replaces an earlier one, which nothing else can tell from it."""
     data().pull(origin=put("from", **{"Inkwell.txt": "Ink"}), offline=True)
     data().pull(origin=put("from", **{"Inkwell.txt": "Ink."}), offline=True)
-    assert (data().source.folder / LOOSE).read_text() == "Ink."
+    assert (data().source.pulled_folder / LOOSE).read_text() == "Ink."
 
 
 def test_it_has_no_study_to_import() -> None:

@@ -20,13 +20,13 @@ from genaipa.reports.report import report
 from genaipa.runs.selection import select_sources
 from genaipa.stats.shares import share_interval
 from genaipa.workspace import find_workspace
-from genaipa_suites.catalog import suites
-from genaipa_suites.data import SHIPPED, load_crosswalk, read_published_rows
+from genaipa_suites.catalog import load_suite_classes
+from genaipa_suites.data import SHIPPED, load_crosswalk_and_category_names, read_published_rows
 from genaipa_suites.material import Item, Outcome, ParsedReply
 from genaipa_suites.measure import Measure, f1, macro_f1, micro_f1, precision, ratio, recall
 from genaipa_suites.piextract import LAYERS
 from genaipa_suites.report import tables
-from genaipa_suites.report.card import choose_boards
+from genaipa_suites.report.card import choose_card_boards
 from genaipa_suites.report.merit import Counts, Units
 from genaipa_suites.report.results import ScoredBoard, make_boards, read_results
 from genaipa_suites.report.tables import main_table, order_groups
@@ -121,7 +121,7 @@ def test_below_three_policies_there_is_no_interval() -> None:
         found = counts(outcomes(("1", policies[0], True), ("2", policies[1], False)))
         assert isnan(found.merit(HIT).low)
         assert isnan(found.subtract(found, HIT).low)
-        assert "No interval" in Units(one.item for one in found.outcomes).population
+        assert "No interval" in Units(one.item for one in found.outcomes).population_note
 
 
 def test_a_mean_over_labels_is_over_those_that_are_there() -> None:
@@ -200,9 +200,9 @@ def test_the_cross_walk_knows_the_categories_of_every_suite() -> None:
     from genaipa_suites.opp115 import LABELS
     from genaipa_suites.policyqa import CATEGORIES
 
-    walk, names = load_crosswalk(find_workspace())
-    assert set(CATEGORIES) | set(LABELS) <= walk.question_categories.keys()
-    assert {code for codes in walk.question_categories.values() for code in codes} == names.keys()
+    walk, names = load_crosswalk_and_category_names(find_workspace())
+    assert set(CATEGORIES) | set(LABELS) <= walk.question_categories_by_practice.keys()
+    assert {code for codes in walk.question_categories_by_practice.values() for code in codes} == names.keys()
 
 
 def test_a_cross_walk_of_ones_own_is_checked(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_a_cross_walk_of_ones_own_is_checked(tmp_path: Path) -> None:
         "title: Mine\nabout: Mine.\ncategories:\n  Data Security:\n    genaipabench: [SEC]\n"
     )
     with pytest.raises(DataError, match=r"crosswalk\.yaml.*Data Security.*'SEC' is not a category"):
-        load_crosswalk(find_workspace(tmp_path))
+        load_crosswalk_and_category_names(find_workspace(tmp_path))
 
 
 def test_every_set_of_items_is_printed(genaipa: Callable[..., Finished]) -> None:
@@ -233,10 +233,10 @@ def test_every_set_of_items_is_printed(genaipa: Callable[..., Finished]) -> None
     assert reported.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", suites())
+@pytest.mark.parametrize("name", load_suite_classes())
 def test_published_rows_are_of_the_measures_that_a_suite_has(name: str) -> None:
     """Every published row names a split, a source and measures of its suite."""
-    for row in read_published_rows(suites()[name]):
+    for row in read_published_rows(load_suite_classes()[name]):
         assert row.source
         assert row.values
 
@@ -251,7 +251,7 @@ def test_a_report_on_a_suite_has_its_figures_and_nothing_else(genaipa: Cli) -> N
     assert rows["baseline/best-overlap"]["kind"] == "baseline"
     assert rows["baseline/empty"]["f1_squad"] == 0
     assert rows["baseline/ceiling"]["f1_squad"] > rows["baseline/best-overlap"]["f1_squad"] > 0
-    names = [measure.name for measure in suites()["policyqa"].measures]
+    names = [measure.name for measure in load_suite_classes()["policyqa"].measures]
     assert all(rows["baseline/best-overlap"][name] is not None for name in names)
     assert rows["baseline/best-overlap"]["f1_squad"] != round(rows["baseline/best-overlap"]["f1_squad"], 2)
     assert {"policyqa-sample-by-category", "policyqa-measures"} <= made["tables"].keys()
@@ -398,7 +398,7 @@ def test_two_samples_of_one_size_have_a_table_each(genaipa: Cli) -> None:
 def _on_the_card() -> str:
     """The title of the items that the card has of the one suite that was asked."""
     here = find_workspace()
-    (chosen,) = choose_boards(
+    (chosen,) = choose_card_boards(
         [ScoredBoard(board) for board in make_boards(read_results(here, select_sources(here, []))[0])]
     )
     return chosen.board.title

@@ -33,7 +33,7 @@ from commandline import heeding
 from forking import fork
 from size import FULL
 
-from genaipa.ui.settings import cookie_name, load_desk_key
+from genaipa.ui.settings import desk_key_cookie_name, load_or_create_desk_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,13 +94,13 @@ class RunningDesk:
     @property
     def address(self) -> str:
         """Where a browser opens it the first time, as the command says."""
-        return f"{self.url}/?key={load_desk_key(self.log.parent)}"
+        return f"{self.url}/?key={load_or_create_desk_key(self.log.parent)}"
 
     @property
     def cookie(self) -> str:
         """What a browser sends from then on."""
-        key = load_desk_key(self.log.parent)
-        return f"{cookie_name(key)}={key}"
+        key = load_or_create_desk_key(self.log.parent)
+        return f"{desk_key_cookie_name(key)}={key}"
 
     @property
     def printed(self) -> str:

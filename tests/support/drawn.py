@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genaipa.reports.figures.words import Words
+from genaipa.reports.figures.words import DrawnTexts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def _words(axes: Axes, *, inside: bool) -> list[list[str]]:
     """The texts of each artist that has many, inside the axes or beside them."""
-    return [one.words for one in axes.artists if isinstance(one, Words) and one.get_in_layout() != inside]
+    return [one.words for one in axes.artists if isinstance(one, DrawnTexts) and one.get_in_layout() != inside]
 
 
 def names_of(axes: Axes) -> list[list[str]]:

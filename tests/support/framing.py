@@ -113,7 +113,7 @@ def tidy_of(answers, scores=(), *, excluded=False):
             del _MADE[next(iter(_MADE))]
         orders = {"question": QUESTIONS, "category": CATEGORIES}
         given = columns([{"answer": "", **row} for row in scores])
-        _MADE[asked] = make_study(answers, given, PAPER, excluded=excluded, orders=orders).join_facts()
+        _MADE[asked] = make_study(answers, given, PAPER, excluded=excluded, orders=orders).make_tidy_table()
     return _MADE[asked]
 
 

@@ -13,7 +13,7 @@ import yaml
 from running import answers, carry_out, make_workspace, spec, write
 
 from genaipa.judging.name import Judge
-from genaipa.scoring.events import Event, new_id
+from genaipa.scoring.events import Event, new_event_id
 from genaipa.scoring.rubric import Values
 from genaipa.scoring.store import Store
 from rubrics import METRICS, PAPER, VALUES
@@ -72,14 +72,14 @@ def truth(digests: Iterable[str], seed: int = 0) -> dict[str, Places]:
 def human(analyst: str, answer: str, places: Places, minute: int = 0) -> Event:
     """A person's score, given so many minutes after the first."""
     time = f"2026-11-{1 + minute // 1440:02}T{minute // 60 % 24:02}:{minute % 60:02}:00.000Z"
-    return Event(new_id(), time, "score", analyst, answer, values(places), rubric=PAPER.digest)
+    return Event(new_event_id(), time, "score", analyst, answer, values(places), rubric=PAPER.digest)
 
 
 def verdict(model: str, answer: str, places: Places, *, prompt: str = PROMPT, passed: int = 1) -> Event:
     """A judge's verdict, as `genaipa judge` keeps it."""
     about = {"scorer": "machine", "rubric": PAPER.digest, "note": "the judge's evidence"}
     judge = str(Judge(model, prompt, passed))
-    return Event(new_id(), "2026-11-20T10:00:00.000Z", "score", judge, answer, values(places), **about)
+    return Event(new_event_id(), "2026-11-20T10:00:00.000Z", "score", judge, answer, values(places), **about)
 
 
 def keep(events: Iterable[Event]) -> None:

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from genaipa.scoring.assignment import ScoringPlan
-from genaipa.scoring.events import Event, new_id
+from genaipa.scoring.events import Event, new_event_id
 from genaipa.scoring.people import User
 from genaipa.ui import signin
 from genaipa.ui.desk import Desk, open_desk
@@ -45,7 +45,7 @@ def _page(name, desk, user):
     # Streamlit runs the text of this function on its own: nothing of this file is known in it.
     import importlib
 
-    importlib.import_module(name if "." in name else f"genaipa.ui.pages.{name}").page(desk, user)
+    importlib.import_module(name if "." in name else f"genaipa.ui.pages.{name}").show_page(desk, user)
 
 
 class Shown:
@@ -163,7 +163,7 @@ def desk_here(*runs: str, **plan: Any) -> Desk:
 def score(desk: Desk, analyst: str, answer: str, keys: str, note: str = "") -> Event:
     """A score as the scoring page keeps it."""
     values = typed(keys)
-    return desk.queue.save_score(analyst, answer, values, note=note, seconds=60, suggested={}, id=new_id())
+    return desk.queue.save_score(analyst, answer, values, note=note, seconds=60, suggested={}, id=new_event_id())
 
 
 def make_desk() -> Desk:

@@ -9,7 +9,7 @@ from running import carry_out, make_workspace, spec, write
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.current import CurrentScores
-from genaipa.scoring.events import Event, new_id
+from genaipa.scoring.events import Event, new_event_id
 from genaipa.scoring.queue import Queue
 from genaipa.workspace import find_workspace
 from rubrics import typed
@@ -39,14 +39,14 @@ def open_queue(run: RunFolder, store: Store, plan: ScoringPlan = ONCE) -> Queue:
 
 def save(queue: Queue, analyst: str, digest: str, keys: str = "11111", **more: Any) -> Event:
     """Score an answer by five digits."""
-    given: dict[str, Any] = {"note": "", "seconds": 60.0, "suggested": {}, "id": new_id()} | more
+    given: dict[str, Any] = {"note": "", "seconds": 60.0, "suggested": {}, "id": new_event_id()} | more
     return queue.save_score(analyst, digest, typed(keys), **given)
 
 
 def work(queue: Queue, analyst: str, answers: int = 1000, keys: str = "11111") -> list[str]:
     """Score what comes until nothing does, or so many answers."""
     done: list[str] = []
-    while len(done) < answers and (digest := queue.next_answer(analyst)) is not None:
+    while len(done) < answers and (digest := queue.reserve_next_answer(analyst)) is not None:
         save(queue, analyst, digest, keys)
         done.append(digest)
     return done

@@ -102,7 +102,7 @@ def begin(*more: str, plan: tuple[str, ...] = PLAN) -> subprocess.Popen[bytes]:
 
 def kept() -> list[dict[str, Any]]:
     """Every record on disk."""
-    return [json.loads(line) for run in run_folders(find_workspace()) for _, line in run.read_lines()]
+    return [json.loads(line) for run in run_folders(find_workspace()) for _, line in run.read_answer_lines()]
 
 
 def processes(matches: Callable[[str], bool], parent: int | None = None) -> Iterator[int]:

@@ -99,7 +99,7 @@ def carry_out(
     """Ask what is missing in a run; in a new one if no folder is given."""
     run = PreparedRun(make_task(plan, find_workspace()), "test", folder, offline=True)
     outcome = asyncio.run(runner.carry_out_run(run, limits, observer))
-    return run.open_folder(), outcome
+    return run.open_or_create_folder(), outcome
 
 
 def latest(folder: RunFolder) -> dict[str, Record]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import postgres
 
 from genaipa.files.stamps import now
-from genaipa.scoring.events import Event, new_id
+from genaipa.scoring.events import Event, new_event_id
 from genaipa.scoring.rubric import Values
 from genaipa.scoring.store import Store
 from rubrics import typed
@@ -41,18 +41,18 @@ def opened(url: str) -> Iterator[Store]:
 
 def score(analyst: str, answer: str, values: Values = GOOD, **more: Any) -> Event:
     """A finished score."""
-    return Event(id=new_id(), time=now(), kind="score", analyst=analyst, answer=answer, values=values, **more)
+    return Event(id=new_event_id(), time=now(), kind="score", analyst=analyst, answer=answer, values=values, **more)
 
 
 def undo(event: Event, **other: Any) -> Event:
     """An undo of an event, by the same analyst, or with something `other` about it."""
     about = {"analyst": event.analyst, "answer": event.answer, "undoes": event.id, **other}
-    return Event(id=new_id(), time=now(), kind="undo", **about)
+    return Event(id=new_event_id(), time=now(), kind="undo", **about)
 
 
 def skip(analyst: str, answer: str) -> Event:
     """A skip."""
-    return Event(id=new_id(), time=now(), kind="skip", analyst=analyst, answer=answer)
+    return Event(id=new_event_id(), time=now(), kind="skip", analyst=analyst, answer=answer)
 
 
 def kept(store: Store) -> list[Event]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from genaipa.tasks.catalog import make_task
 from genaipa.workspace import find_workspace
 from genaipa_suites.material import Outcome
-from genaipa_suites.plan import SuitePlan, make_spec
+from genaipa_suites.plan import SuitePlan, make_suite_spec
 from genaipa_suites.suite import Suite
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def keep(source: SuiteSource, path: str, content: bytes) -> Path:
     """Put a file of a source where a pull would."""
-    place = source.folder / path
+    place = source.pulled_folder / path
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_bytes(content)
     return place
@@ -28,7 +28,7 @@ def keep(source: SuiteSource, path: str, content: bytes) -> Path:
 
 def suite(name: str, split: str, **plan: int) -> Suite:
     """The suite of a run on this split."""
-    spec = make_spec(name, SuitePlan(split, **plan), ("openai/gpt-4o",))
+    spec = make_suite_spec(name, SuitePlan(split, **plan), ("openai/gpt-4o",))
     made = make_task(spec, find_workspace())
     assert isinstance(made, Suite)
     return made
@@ -36,7 +36,9 @@ def suite(name: str, split: str, **plan: int) -> Suite:
 
 def outcomes(of: Suite, answer: Callable[[Item], str]) -> list[Outcome]:
     """What comes of these replies to all items."""
-    return of.link_outcomes([Outcome(item, of.parse_reply(item, answer(item))) for item in of.material.items])
+    return of.add_facts_of_related_outcomes(
+        [Outcome(item, of.parse_reply(item, answer(item))) for item in of.material.items]
+    )
 
 
 def figures(of: Suite, answer: Callable[[Item], str] | str) -> dict[str, float]:

@@ -12,7 +12,7 @@ from framing import answer_rows, tidy_of
 
 from genaipa.judging.name import Judge
 from genaipa.scoring.answers import Occurrence, PooledAnswer
-from genaipa.scoring.waves import Waves, compute_inclusion, short_digest
+from genaipa.scoring.waves import Waves, compute_wave_inclusion, short_digest
 from rubrics import METRICS, PAPER
 
 JUDGE = Judge("made-up", "0123456789ab", 1)
@@ -55,7 +55,7 @@ def drawn(rows, size, *, before=None, scored=()):
 
 def with_waves(frame, waves):
     """A tidy table whose answers are in these waves, or not."""
-    taken = compute_inclusion(frame, waves)
+    taken = compute_wave_inclusion(frame, waves)
     words = np.where(taken["pi"].isna(), "", np.where(taken["in_wave"], "yes", "no"))
     return frame.assign(pi=taken["pi"], in_wave=pd.Categorical(words))
 

@@ -66,7 +66,7 @@ def test_a_redirect_is_one_line_wherever_it_leads() -> None:
         "//",
         "a b",
     ):
-        refused = ENDPOINT.status_error(302, "", location=location)
+        refused = ENDPOINT.status_error(302, "", redirect_location=location)
         assert isinstance(refused, PermanentError)
         assert (refused.kind, refused.fatal) == ("bad-request", True)
         assert " redirects to " in str(refused)
@@ -82,8 +82,8 @@ def test_words_of_a_server_steer_nothing() -> None:
     for said in (
         ENDPOINT.status_error(400, {"error": {"message": steering}}),
         ENDPOINT.connection_error(steering),
-        ENDPOINT.missing_list_note(steering),
-        ENDPOINT.missing_model_note("m", [f"m{steering}"]),
+        ENDPOINT.missing_model_list_note(steering),
+        ENDPOINT.unlisted_model_note("m", [f"m{steering}"]),
     ):
         assert str(said).isprintable()
 
@@ -105,7 +105,7 @@ def test_a_message_is_one_short_line() -> None:
 def test_request_ids_do_not_tell_equal_failures_apart() -> None:
     """Two failures with the same cause have the same signature, though each names its own request."""
     first, second = (ENDPOINT.status_error(500, f"broken, see req_{number}abcdef") for number in (1, 2))
-    assert first.signature == second.signature
+    assert first.comparison_key == second.comparison_key
 
 
 @pytest.mark.parametrize(
@@ -248,5 +248,5 @@ def test_a_body_of_no_use_is_shown() -> None:
         assert str(ENDPOINT.protocol_error("an answer", body)) == f"openai/gpt-4o sent an answer {words}."
     made = [ENDPOINT.protocol_error("an answer", {"id": number}) for number in (1, 2)]
     assert str(made[0]) == 'openai/gpt-4o sent an answer (a JSON object: {"id": 1}).'
-    assert made[0].signature == made[1].signature
+    assert made[0].comparison_key == made[1].comparison_key
     assert len(str(ENDPOINT.protocol_error("an answer", ["a" * 10_000]))) < 200

@@ -10,7 +10,7 @@ import pytest
 
 from genaipa.languages.catalog import LANGUAGES
 from genaipa.policies.document import load_document
-from genaipa.policies.search import question_words
+from genaipa.policies.search import stem_question_words
 from genaipa.questions.annotations import load_annotations
 from genaipa.questions.sets import load_question_set
 from genaipa.systems.base import Message, Settings
@@ -307,7 +307,7 @@ def test_a_german_or_french_policy_is_searched_by_its_own_words() -> None:
 def test_parts_of_a_compound_that_the_text_lacks_are_looked_for() -> None:
     """A German compound is found by its parts; a word that the text has stays whole, as does any English one."""
     known = {"speicher", "verarbeit", "auftragsverarbeit"}
-    assert question_words("Speicherdauer", LANGUAGES["de"], known) == ["speicher"]
-    assert question_words("Unterauftragsverarbeiter", LANGUAGES["de"], known) == ["auftragsverarbeit"]
-    assert question_words("Auftragsverarbeiter", LANGUAGES["de"], known) == ["auftragsverarbeit"]
-    assert question_words("Speicherdauer", LANGUAGES["en"], known) == ["speicherdau"]
+    assert stem_question_words("Speicherdauer", LANGUAGES["de"], known) == ["speicher"]
+    assert stem_question_words("Unterauftragsverarbeiter", LANGUAGES["de"], known) == ["auftragsverarbeit"]
+    assert stem_question_words("Auftragsverarbeiter", LANGUAGES["de"], known) == ["auftragsverarbeit"]
+    assert stem_question_words("Speicherdauer", LANGUAGES["en"], known) == ["speicherdau"]

@@ -18,7 +18,7 @@ from genaipa.runs.selection import select_sources
 from genaipa.systems.base import MAX_PASSAGE_LENGTH, Passage, find_passages
 from genaipa.systems.catalog import resolve_system
 from genaipa.workspace import find_workspace
-from genaipa_retrieval.chapter import describe_passages_elsewhere
+from genaipa_retrieval.chapter import describe_passages_not_in_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,13 +119,13 @@ def test_passages_of_another_document(monkeypatch: pytest.MonkeyPatch, genaipa: 
         assert done.code == 0, done.err
     here = find_workspace()
     study = gather_study(here, select_sources(here, ("latest",)), None)
-    frame = study.join_facts().set_index("document")
+    frame = study.make_tidy_table().set_index("document")
     columns = ["passages", "passages_elsewhere", "passages_other"]
     assert {name: frame.loc[name, columns].tolist() for name in ("acme", "other")} == {
         "acme": [3, 2, 1],
         "other": [3, 2, 1],
     }
-    (said,) = describe_passages_elsewhere(study)
+    (said,) = describe_passages_not_in_document(study)
     assert said == (
         "bot: 4 of its 6 passages are not in the document that was asked about, "
         "2 of these in another document of the run."

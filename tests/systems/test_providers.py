@@ -35,7 +35,7 @@ from genaipa.errors import NoReplyError, NotReadyError, PermanentError, Transien
 from genaipa.runs.selection import find_run, run_folders
 from genaipa.systems.base import UNSUPPORTED_SCHEMA, Message, Readiness, Settings, System
 from genaipa.systems.catalog import resolve_system
-from genaipa.systems.provider import list_builtin_systems, list_providers, load_adapter
+from genaipa.systems.provider import list_builtin_systems, list_providers, load_adapter_class
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Vendor:
     def make(self, model: str = "") -> System:
         """The system under test, asked for another of its models if one is named."""
         name = self.system.removesuffix(self.model) + (model or self.model)
-        made: System = load_adapter(self.name)(name=name, model=model or self.model, accepts=ALL_SETTINGS)
+        made: System = load_adapter_class(self.name)(name=name, model=model or self.model, accepts=ALL_SETTINGS)
         return made
 
     @contextlib.contextmanager
@@ -251,7 +251,7 @@ def test_the_server_goes_away(vendor: Vendor) -> None:
 @every
 def test_what_is_missing(vendor: Vendor, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything is sent, the extra to install, the variable of a key and that of an address are named."""
-    provider = load_adapter(vendor.name).provider
+    provider = load_adapter_class(vendor.name).provider
     if provider.key_needed != "optional":
         monkeypatch.setenv(vendor.address, "https://models.example/v1")
         with pytest.raises(NotReadyError, match=f"needs a key: set .*{vendor.variable}"):

@@ -15,7 +15,7 @@ from genaipa.policies.document import load_document
 from genaipa.reports.report import report
 from genaipa.systems.base import Message, Passage
 from genaipa.systems.catalog import resolve_system
-from genaipa.systems.provider import shorten_names
+from genaipa.systems.provider import shorten_system_names
 from genaipa.systems.rag import GAP, PASSAGES, RagSystem
 from genaipa.workspace import find_workspace
 
@@ -96,11 +96,11 @@ def test_the_facts_are_the_readers(genaipa: Callable[..., Finished]) -> None:
     system, reader = resolve_system("rag/gpt-4.1", here), resolve_system("gpt-4.1", here)
     facts = [(one.tariff, one.context, one.entry.retired, one.record) for one in (system, reader)]
     assert facts[0] == facts[1]
-    assert list(shorten_names(["rag/openai-api/loop/m", "openai-api/loop/m"]).values()) == ["rag/m", "m"]
+    assert list(shorten_system_names(["rag/openai-api/loop/m", "openai-api/loop/m"]).values()) == ["rag/m", "m"]
     assert (system.requested_name, system.name, system.takes_batches) == ("rag/gpt-4.1", "rag/openai/gpt-4.1", False)
     assert (
-        resolve_system("rag/scripted/bot.yaml", here).identity
-        == f"rag/{resolve_system('scripted/bot.yaml', here).identity}"
+        resolve_system("rag/scripted/bot.yaml", here).name_with_file_digest
+        == f"rag/{resolve_system('scripted/bot.yaml', here).name_with_file_digest}"
     )
     ours = resolve_system("ours", here)
     assert (ours.name, ours.entry.note, ours.context) == ("rag/openai-api/loop/m", "Ours.", 6000)
@@ -157,8 +157,8 @@ def test_what_is_found() -> None:
     ]  # fmt: skip
     asked = Message("user", "Is an address kept?")
     shown = Message("user", f"Read: {text}", "introduction", carries=text, breakpoint=True)
-    (introduced, _), found = RagSystem.retrieve((shown, asked))
+    (introduced, _), found = RagSystem.replace_document_with_passages((shown, asked))
     assert found[0] == Passage(text[text.index("## 3") : text.index("\n\n## 4")].strip(), "Section 3")
     assert introduced.content == f"Read: {introduced.carries}\n"
     with pytest.raises(PermanentError, match="changes the document's words"):
-        RagSystem.retrieve((Message("user", text.upper(), "introduction", carries=text), asked))
+        RagSystem.replace_document_with_passages((Message("user", text.upper(), "introduction", carries=text), asked))

@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from size import size
 
 from genaipa.systems.chat_template import find_reasoning_parser
-from genaipa.systems.thoughts import has_marks, join_thoughts, read_parts, split_thoughts, strip_answer_frame
+from genaipa.systems.thoughts import (
+    has_thought_marks,
+    join_distinct_thoughts,
+    separate_text_and_thought_parts,
+    split_thoughts,
+    strip_blank_lines_and_end_mark,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,9 +76,9 @@ def test_thoughts_are_told_apart_in_every_form() -> None:
     """What stands before the answer goes, also where the prompt began it; both together are the reply as it came."""
     for text, (answer, unclosed) in APART.items():
         said = split_thoughts(text)
-        assert (strip_answer_frame(said.answer), said.unclosed) == (answer, unclosed), text
+        assert (strip_blank_lines_and_end_mark(said.answer), said.unclosed) == (answer, unclosed), text
         assert said.thoughts + said.answer == text
-        assert has_marks(said.thoughts), text
+        assert has_thought_marks(said.thoughts), text
 
 
 def test_a_mention_is_no_thought() -> None:
@@ -99,7 +105,7 @@ def test_an_answer_holds_no_further_thoughts(text: str) -> None:
     """What was told apart once stays as it is, however odd the text: records are read again and again."""
     said = split_thoughts(text)
     assert said.thoughts + said.answer == text
-    for answer in (said.answer, strip_answer_frame(said.answer)):
+    for answer in (said.answer, strip_blank_lines_and_end_mark(said.answer)):
         assert split_thoughts(answer).thoughts == "", answer
 
 
@@ -117,7 +123,7 @@ def test_long_and_hostile_texts_end_in_time() -> None:
         begun = time.process_time()
         said = split_thoughts(piece * 20_000)
         assert split_thoughts(said.answer).thoughts == "", piece
-        strip_answer_frame(said.answer)
+        strip_blank_lines_and_end_mark(said.answer)
         assert time.process_time() - begun < 5, piece  # quadratic, it takes minutes
 
 
@@ -134,8 +140,15 @@ def test_parts_of_a_reply() -> None:
         {"type": "image_url", "image_url": {"url": "x"}},
         7,
     ]
-    assert read_parts(parts) == ("Yes, in Section 2.", "Where?\n\nThere.\n\nFound.", ("image_url", "int"))
-    assert join_thoughts("<think>Where?</think>\n\n", "Where?", "", "There.") == "<think>Where?</think>\n\n\n\nThere."
+    assert separate_text_and_thought_parts(parts) == (
+        "Yes, in Section 2.",
+        "Where?\n\nThere.\n\nFound.",
+        ("image_url", "int"),
+    )
+    assert (
+        join_distinct_thoughts("<think>Where?</think>\n\n", "Where?", "", "There.")
+        == "<think>Where?</think>\n\n\n\nThere."
+    )
 
 
 TURNS = "{%- for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{%- endfor %}"

@@ -21,14 +21,14 @@ from genaipa.runs.status import Tally
 from genaipa.tasks.procedure import (
     SUMMARY,
     Procedure,
-    check_wordings,
+    check_questions_have_wordings,
     list_conversations,
-    list_orders,
+    list_question_orders,
     question_order,
     shuffle_questions,
 )
 from genaipa.tasks.prompts import Script, list_introduction_messages
-from genaipa.tasks.request import parse_limit
+from genaipa.tasks.request import parse_question_limit
 from genaipa.workspace import find_workspace
 
 QUESTIONS = QuestionSet(
@@ -123,7 +123,7 @@ def test_adding_to_a_plan_moves_no_other_order(small: RunSpec, added: RunSpec) -
 def test_same_order_in_every_initialization_and_wording(a_spec: RunSpec) -> None:
     """Q' is shuffled once per repetition of a document, and used throughout; the manifest's orders say the same."""
     sets = dict.fromkeys(a_spec.plan.documents, QUESTIONS)
-    listed = list_orders(a_spec, sets)
+    listed = list_question_orders(a_spec, sets)
     for system in a_spec.systems:
         for conversation in list_conversations(a_spec, sets, system):
             assert conversation.order == listed[f"{conversation.document}|{conversation.repetition}"]
@@ -140,17 +140,19 @@ def test_each_wording_is_a_conversation_of_its_own(a_spec: RunSpec) -> None:
         itertools.product(a_spec.plan.initializations, a_spec.plan.wordings)
     )
     tally = Tally()
-    tally.set_planned_answers(a_spec, list_orders(a_spec, sets))
+    tally.set_planned_answers(a_spec, list_question_orders(a_spec, sets))
     for initialization in a_spec.plan.initializations:
         count = sum(len(c.order) for c in found if c.initialization == initialization)
-        assert tally.row(a_spec.systems[0], initialization).planned == count
+        assert tally.get_or_add_row(a_spec.systems[0], initialization).planned == count
 
 
 def test_keys_are_unique() -> None:
     """Every answer of a plan has a key of its own, the repetition included."""
     a_spec = procedure(systems=("a/b", "a/c"), documents=("x", "y"), wordings=WORDINGS, repetitions=3)
     sets = dict.fromkeys(a_spec.plan.documents, QUESTIONS)
-    keys = [c.key(q) for system in a_spec.systems for c in list_conversations(a_spec, sets, system) for q in c.order]
+    keys = [
+        c.answer_key(q) for system in a_spec.systems for c in list_conversations(a_spec, sets, system) for q in c.order
+    ]
     assert len(keys) == len(set(keys)) == 2 * 2 * 4 * 4 * 3 * 32
 
 
@@ -164,9 +166,9 @@ def test_plan_follows_algorithm_1() -> None:
 def test_an_absurd_limit_is_called_too_long(text: str) -> None:
     """It is a number, and is not called anything else; zeros before one that is short don't count."""
     with pytest.raises(UsageError, match="no number of questions has more than 9 digits") as told:
-        parse_limit(text)
+        parse_question_limit(text)
     assert len(str(told.value)) < 300
-    assert parse_limit("0000000000012") == (1, 12)
+    assert parse_question_limit("0000000000012") == (1, 12)
 
 
 @pytest.mark.parametrize(("limit", "count"), [((1, 3), 3), ((2, 4), 3), ((30, 99), 3), ((33, 40), 0)])
@@ -196,9 +198,9 @@ def test_experiments_are_the_papers() -> None:
 def test_wording_that_a_question_lacks() -> None:
     """A paraphrase that does not exist is refused with the question and the wording before anything is asked."""
     with_two = QuestionSet("own", "", "policy", "[x]", "", "", {}, (Question("Q1", "T", "faq", "Q?", ("a?", "b?")),))
-    check_wordings(spec(wordings=("original", "paraphrase-2")), {"acme": with_two})
+    check_questions_have_wordings(spec(wordings=("original", "paraphrase-2")), {"acme": with_two})
     with pytest.raises(UsageError, match=r"question Q1 of the set 'own' has 2 paraphrases, .* paraphrase-3"):
-        check_wordings(spec(wordings=("original", "paraphrase-3")), {"acme": with_two})
+        check_questions_have_wordings(spec(wordings=("original", "paraphrase-3")), {"acme": with_two})
 
 
 def script(parts: tuple[str, ...] = PARTS, policy: str = "acme") -> Script:
@@ -251,8 +253,8 @@ def test_breakpoint_stands_at_the_documents_end() -> None:
 def test_summary_is_written_in_a_conversation_of_its_own() -> None:
     """Initializations 3 and 4 ask for a summary first, given the name alone or the parts, and then begin anew."""
     a_script = script()
-    assert a_script.summary_introduction("summary-by-name") == ()
-    assert a_script.summary_introduction("summary-of-document") == a_script.introduction("document")
+    assert a_script.steps_before_summary_request("summary-by-name") == ()
+    assert a_script.steps_before_summary_request("summary-of-document") == a_script.introduction("document")
     by_name, of_document = (a_script.summary_request(i).content for i in ("summary-by-name", "summary-of-document"))
     assert by_name.startswith("Write a summary of the privacy policy of Acme from what you know of it.")
     assert of_document.startswith("Write a summary of the document that I sent.")
@@ -298,4 +300,4 @@ def test_regulation_is_introduced_by_its_title() -> None:
 def test_summary_key_names_no_question() -> None:
     """A summary is kept under a name that no question can have taken by accident."""
     found = next(list_conversations(procedure(), {"acme": QUESTIONS}, "s"))
-    assert found.key(SUMMARY) == "s|acme|company-name|original|1|(summary)"
+    assert found.answer_key(SUMMARY) == "s|acme|company-name|original|1|(summary)"

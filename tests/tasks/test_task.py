@@ -311,9 +311,9 @@ def test_the_time_that_a_run_took_has_what_was_learnt_first_in_it(genaipa: Any) 
         "import time\n"
         "from own_task import Retention\n"
         "class Learning(Retention):\n"
-        "    def count_planned(self):\n"
+        "    def count_planned_answers(self):\n"
         "        time.sleep(0.3)\n"
-        "        return super().count_planned()\n"
+        "        return super().count_planned_answers()\n"
     )
     done = genaipa("run", "--system", "scripted", "--task", "learning:Learning", "--json")
     assert done.code == 0, done.err

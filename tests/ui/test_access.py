@@ -9,7 +9,7 @@ from running import write
 
 from genaipa.errors import DataError, UsageError
 from genaipa.scoring.people import People, User
-from genaipa.ui.settings import load_desk_key, read_email, read_login
+from genaipa.ui.settings import load_or_create_desk_key, read_email, read_login
 from genaipa.workspace import find_workspace
 
 STUDY = People(analysts=("anna@example.org", "Bo"), adjudicators=("anna@example.org", "cy@example.org"))
@@ -53,10 +53,10 @@ def test_the_reference_is_nobody_unless_listed() -> None:
 def test_login_wants_lists() -> None:
     """A login proves who somebody is; that they belong to the study has to be written down."""
     with pytest.raises(UsageError, match=r"desk\.yaml does not say who may score"):
-        People().check_login()
+        People().check_someone_can_log_in()
     with pytest.raises(UsageError, match="neither an analyst nor an adjudicator"):
         People().admit_user("dee@example.org", (), login=True)
-    People(analysts=("dee@example.org",)).check_login()
+    People(analysts=("dee@example.org",)).check_someone_can_log_in()
 
 
 def test_one_person_one_name() -> None:
@@ -107,7 +107,7 @@ SECRETS = ".streamlit/secrets.toml"
 def test_a_key_that_cannot_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a home takes no file, the address that is printed still has the key that the gate asks for."""
     monkeypatch.setenv("XDG_STATE_HOME", "/sys")
-    assert load_desk_key(Path.cwd()) == load_desk_key(Path.cwd())
+    assert load_or_create_desk_key(Path.cwd()) == load_or_create_desk_key(Path.cwd())
 
 
 def test_no_login() -> None:
@@ -132,7 +132,7 @@ def test_login(text: str, providers: tuple[str, ...]) -> None:
     login = read_login(find_workspace())
     assert login is not None
     assert login.providers == providers
-    assert login.address(8502) == "http://localhost:8502"
+    assert login.desk_url(8502) == "http://localhost:8502"
 
 
 def test_login_from_home() -> None:
@@ -145,7 +145,7 @@ def test_login_from_home() -> None:
     write(SECRETS, (AUTH + PROVIDER).replace("localhost:{port}", "desk.example.org"))
     login = read_login(find_workspace())
     assert login is not None
-    assert login.address(8502) == "http://desk.example.org"
+    assert login.desk_url(8502) == "http://desk.example.org"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from running import answers, write
 from size import size
 from stores import opened, score
 
-from genaipa.scoring.current import select_effective_events
+from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import ScreenContents
 from rubrics import METRICS, PAPER, keys_of
 
@@ -219,7 +219,11 @@ def test_back_and_skip() -> None:
         ).wait_for()
         events = kept_events()
     assert [keys_of(event.values) for event in events if event.values] == ["11111", "33333", "21312", "22222"]
-    assert [keys_of(event.values) for event in select_effective_events(events)] == ["11111", "21312", "22222"]
+    assert [keys_of(event.values) for event in effective_scores_and_adjudications(events)] == [
+        "11111",
+        "21312",
+        "22222",
+    ]
     assert events[2].answer == events[3].answer
     assert events[0].kind == "skip"
     assert events[0].answer == events[-1].answer
@@ -258,7 +262,9 @@ def test_mouse_alone() -> None:
         click("Save")
         events = kept_events()
     assert [event.kind for event in events] == ["skip", "score", "score", "undo", "score"]
-    assert [(keys_of(event.values), event.note) for event in select_effective_events(events)] == [("21212", "by mouse")]
+    assert [(keys_of(event.values), event.note) for event in effective_scores_and_adjudications(events)] == [
+        ("21212", "by mouse")
+    ]
 
 
 @pytest.mark.full

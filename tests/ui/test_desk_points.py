@@ -13,7 +13,7 @@ from running import answers
 from stores import opened, score
 
 from genaipa.questions.points import Point, Ticks, make_ticks
-from genaipa_points.panel import find_agreed_ticks, tabulate_ticks, tabulate_value_keys
+from genaipa_points.panel import find_agreed_ticks, tabulate_ticks, tabulate_value_keys_by_points_said
 from rubrics import METRICS, PAPER, keys_of, typed
 
 if TYPE_CHECKING:
@@ -152,13 +152,13 @@ def test_ticks_side_by_side() -> None:
 def test_the_value_follows_as_by_the_rubric() -> None:
     """The browser's table of values has the rubric's for all ticks of all weights."""
     every = list(product(("said", "contradicted", ""), repeat=len(THREE)))
-    values = tabulate_value_keys(THREE, PAPER)
+    values = tabulate_value_keys_by_points_said(THREE, PAPER)
     for hows in every:
         said, contradicted = (
             [p.id for p, how in zip(THREE, hows, strict=True) if how == one] for one in ("said", "contradicted")
         )
         vital, okay = (sum(p.weight == weight and p.id in said for p in THREE) for weight in ("vital", "okay"))
-        assert values[vital][okay] == PAPER.key(
+        assert values[vital][okay] == PAPER.key_for_value(
             PAPER.value_from_points(THREE, make_ticks(THREE, said, contradicted))
         ), hows
 

@@ -11,7 +11,7 @@ from pages import EDSGER, Shown, digests, dispute, make_desk, score
 
 from genaipa.scoring.people import User
 from genaipa.ui.desk import Desk
-from genaipa.ui.download import make_scores_table
+from genaipa.ui.download import make_scores_csv
 
 ADA, GRACE = (User(name, scores=True, adjudicates=False) for name in ("ada", "grace"))
 WORD = "Read section 2 once more."
@@ -61,7 +61,7 @@ def test_sent_back_it_comes_up_with_the_word_and_the_values(disputed: Desk) -> N
         assert not [name for name in other if re.search(rf"\b{name}\b", json.dumps(desk.components()))]
         act(desk, "save", keys, note=f"{user.name} looked.")
     assert "verdict" in Shown("adjudication", disputed, EDSGER).components()
-    given = {name: event.independent for name, event in disputed.current.scores(first).items()}
+    given = {name: event.independent for name, event in disputed.current.scores_by_analyst(first).items()}
     assert given == {"ada": False, "grace": False}
 
 
@@ -104,7 +104,7 @@ def test_the_mean_stands_in_one_key(disputed: Desk) -> None:
 
 def test_rows_of_one_question_can_be_told_apart(disputed: Desk) -> None:
     """Agreement and Overview say how each answer begins."""
-    replies = {disputed.pool.load_case(answer).mask_reply()[:20] for answer in digests(disputed)[:2]}
+    replies = {disputed.pool.load_case(answer).mask_names_in_reply()[:20] for answer in digests(disputed)[:2]}
     assert {row[1][:20] for row in Shown("agreement", disputed, EDSGER).rows("agreement answers")} == replies
 
 
@@ -114,7 +114,7 @@ def test_the_scores_can_be_downloaded_by_whoever_scores_no_more(disputed: Desk) 
     lead = User("lead", scores=False, adjudicates=True)
     for name in ("study", "overview", "agreement"):
         assert [one.proto.label for one in Shown(name, disputed, lead).test.get("download_button")] == [label]
-    table = make_scores_table(disputed).decode("utf-8-sig").splitlines()
+    table = make_scores_csv(disputed).decode("utf-8-sig").splitlines()
     assert len(table) == 1 + 7
     assert table[0].startswith("digest,analyst,time,relevance")
     assert "extractive" in table[1]

@@ -14,8 +14,8 @@ from running import carry_out, make_workspace, spec, write
 
 from genaipa.answers.gather import gather_study
 from genaipa.reports.chapters import metrics, overall
-from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, write_exclusions
-from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, write_published
+from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, format_exclusions_csv
+from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, format_published_scores_csv
 from genaipa.runs.selection import select_sources
 from genaipa.scoring.people import User
 from genaipa.ui.desk import Desk
@@ -134,7 +134,7 @@ def test_new_scores_change_the_same_table(scored):
     after = gather_study(scored.workspace, sources, scored.store)
     for start in (before, gather_study(scored.workspace, sources, None)):
         found = start.apply_events(events)
-        pd.testing.assert_frame_equal(found.join_facts(), after.join_facts())
+        pd.testing.assert_frame_equal(found.make_tidy_table(), after.make_tidy_table())
         assert found.log.counted == after.log.counted
 
 
@@ -224,7 +224,7 @@ def test_what_is_excluded_can_be_counted(scored):
     (run,) = scored.workspace.runs.iterdir()
     where = scored.pool.answers[digests(scored)[2]].occurrences[0]
     excluded = Exclusion("answer", where.key, "other-company", "It is about another company.")
-    (run / EXCLUSIONS).write_bytes(write_exclusions([excluded]))
+    (run / EXCLUSIONS).write_bytes(format_exclusions_csv([excluded]))
     page = Shown("results", desk_here(), READER)
     assert set(cells(page)) == {"Q1", "Q2"}
     page.test.toggle(key="results excluded").set_value(True)
@@ -332,7 +332,7 @@ def test_published_scores_stand_behind_their_cell(desk):
     """A score that a study published without its analysts is shown as such, beside what was scored here."""
     (run,) = desk.workspace.runs.iterdir()
     published = PublishedScore("extractive", "recall", "acme", "Q1", 55.0, 0.5, 0.5, -1.0, 0.5, 0.5)
-    (run / PUBLISHED_SCORES).write_bytes(write_published([published]))
+    (run / PUBLISHED_SCORES).write_bytes(format_published_scores_csv([published]))
     page = Shown("results", desk_here())
     assert cells(page)["Q1"]["clarity"] == "-1.00"
     choose(page, "Q1", "clarity")
@@ -371,7 +371,7 @@ def test_whoever_only_reads_can_see_all_of_it(scored):
     page.run()
     assert set(cells(page)) == {"Q1", "Q2", "Q3"}
     assert "left out of all numbers" not in page.text()
-    assert wanting.queue.next_answer(EDSGER.name) == digests(wanting)[3]
+    assert wanting.queue.reserve_next_answer(EDSGER.name) == digests(wanting)[3]
 
 
 def test_to_see_what_is_behind_a_cell_is_a_look(scored):

@@ -8,7 +8,7 @@ from running import carry_out, make_workspace
 
 from genaipa.runs import journal
 from genaipa.runs.records import answer_digest
-from genaipa_suites.plan import SuitePlan, make_spec
+from genaipa_suites.plan import SuitePlan, make_suite_spec
 
 SYSTEMS = ("baseline/best-overlap", "baseline/empty")
 
@@ -16,12 +16,12 @@ SYSTEMS = ("baseline/best-overlap", "baseline/empty")
 def ask_sample() -> None:
     """A run of two baselines on the made-up items of PolicyQA, one of whose replies is no JSON."""
     make_workspace()
-    spec = make_spec("policyqa", SuitePlan("sample"), SYSTEMS)
+    spec = make_suite_spec("policyqa", SuitePlan("sample"), SYSTEMS)
     folder, _ = carry_out(spec)
     records = list(folder.records())
     said = "The answer is <b>in the text</b>."
     broken = msgspec.structs.replace(records[0], reply=said, digest=answer_digest("", records[0].asked, said))
-    folder.answers.write_bytes(b"".join(map(journal.encode_line, [broken, *records[1:]])))
+    folder.answers.write_bytes(b"".join(map(journal.encode_record_line, [broken, *records[1:]])))
 
 
 def test_it_leads_from_a_system_to_its_items():
@@ -66,7 +66,7 @@ def test_a_system_asked_in_two_wordings_is_two_rows():
     """Each row has a name of its own, and either can be chosen."""
     make_workspace()
     for wording in (1, 2):
-        carry_out(make_spec("policyqa", SuitePlan("sample", wording=wording), ("extractive",)))
+        carry_out(make_suite_spec("policyqa", SuitePlan("sample", wording=wording), ("extractive",)))
     page = Shown("genaipa_suites.page", desk_here())
     names = [row[0] for row in page.rows("suites systems")]
     assert names == ["extractive (zero-shot, wording 1)", "extractive (zero-shot, wording 2)"]

@@ -15,7 +15,7 @@ from judges import pointed, script
 from pages import Shown, desk_here
 from running import write
 
-from genaipa.plugins import is_ours
+from genaipa.plugins import ships_with_genaipa
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.ui.panel import load_panels
 from genaipa.ui.widgets import script_and_style
@@ -34,7 +34,7 @@ class Counter(Panel):
     def make_data(self, case, rubric, scores=()):
         return {"words": len(case.reply.split()), "given": len(scores)}
 
-    def compare_scores(self, case, scores, key):
+    def show_score_comparison(self, case, scores, key):
         st.caption(f"counted beside {len(scores)} scores")
 
 class Mute(Panel):
@@ -86,7 +86,9 @@ def test_a_panel_of_somebody_elses() -> None:
     script, style = script_and_style("pad")
     assert script.index("PANELS.counter") < script.index("class Pad ")
     assert ".count { margin: 0; }" in style
-    assert [is_ours(f"{package}.panel") for package in ("genaipa_points", "counter", "genaipa_of_others")] == [
+    assert [
+        ships_with_genaipa(f"{package}.panel") for package in ("genaipa_points", "counter", "genaipa_of_others")
+    ] == [
         True,
         False,
         False,

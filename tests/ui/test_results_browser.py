@@ -10,7 +10,7 @@ from judged import verdict
 from running import answers, write
 
 from genaipa.files.stamps import now
-from genaipa.scoring.events import Event, new_id
+from genaipa.scoring.events import Event, new_event_id
 from genaipa.scoring.store import Store
 from rubrics import typed
 
@@ -32,7 +32,7 @@ def make_scored() -> None:
     store = Store.open("sqlite:///scores.db")
     events = [
         Event(
-            id=new_id(),
+            id=new_event_id(),
             time=now(),
             kind="score",
             analyst=analyst,

@@ -10,7 +10,7 @@ from starlette.datastructures import QueryParams
 from stores import GOOD, POOR, opened, score
 
 from genaipa.runs.selection import select_sources
-from genaipa.ui.view.index import Index
+from genaipa.ui.view.index import AnswerIndex
 from genaipa.ui.view.server import ViewPages
 from genaipa.workspace import find_workspace
 
@@ -32,7 +32,7 @@ def pages(questions: int, order: tuple[str, ...] = ()) -> ViewPages:
     with opened("sqlite:///scores.db") as store:
         store.append([score("ada", old.digest, GOOD), score("ada", of_question["Q9"].digest, POOR)])
     here = find_workspace()
-    shown = ViewPages(Index(here, select_sources(here, ()), order))
+    shown = ViewPages(AnswerIndex(here, select_sources(here, ()), order))
     shown.socket.close()
     return shown
 

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from genaipa.errors import DataError
-from genaipa.files.strict_yaml import MOST_PROBLEMS, convert, read_valid_part, read_yaml
+from genaipa.files.strict_yaml import MOST_PROBLEMS, convert_to_type, read_valid_yaml_part, read_yaml
 from genaipa.questions.sets import QuestionSet, load_question_set
 from genaipa.validation import validate
 from genaipa.workspace import find_workspace, shipped_folder
@@ -259,7 +259,7 @@ def test_a_link_is_what_it_leads_to() -> None:
     Path("policies/acme.md").write_text(DOCUMENT)
     for name, target in (("linked.md", "acme.md"), ("round.md", "round.md"), ("folder.md", ".")):
         Path("policies", name).symlink_to(target)
-    names = find_workspace().names("policies")
+    names = find_workspace().nearest_files("policies")
     assert {name for name, (layer, _) in names.items() if layer == "workspace"} == {"acme", "linked"}
 
 
@@ -423,7 +423,7 @@ def test_a_value_of_another_kind_is_told_in_the_words_of_the_file() -> None:
         (-1, Annotated[float, msgspec.Meta(ge=0)], "Expected `float` >= 0.0."),
     ):
         with pytest.raises(DataError) as caught:
-            convert([raw], list[kind], "x.yaml")  # type: ignore[valid-type]
+            convert_to_type([raw], list[kind], "x.yaml")  # type: ignore[valid-type]
         assert str(caught.value).startswith("x.yaml: [0]: ")
         assert said in str(caught.value)
 
@@ -452,9 +452,9 @@ def test_yaml_that_no_person_writes_is_one_short_sentence() -> None:
         message = str(caught.value).removeprefix(str(Path("questions/mine.yaml").resolve()))
         assert said in message
         assert len(message) < 200
-    assert len(read_valid_part(Path("questions/mine.yaml"), QuestionSet, lambda _: ())[1]) == 9
+    assert len(read_valid_yaml_part(Path("questions/mine.yaml"), QuestionSet, lambda _: ())[1]) == 9
     Path("questions/mine.yaml").write_text("".join(f"k{n}: 1\n" for n in range(2000)))
-    found, problems = read_valid_part(Path("questions/mine.yaml"), QuestionSet, lambda _: ())
+    found, problems = read_valid_yaml_part(Path("questions/mine.yaml"), QuestionSet, lambda _: ())
     assert (found, len(problems)) == (None, MOST_PROBLEMS)
 
 

@@ -16,11 +16,11 @@ from genaipa.errors import DataError, UsageError
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.policies.document import About, Document, load_document, metadata_problems
 from genaipa.policies.reading import read_markdown
-from genaipa.questions.annotations import Annotations, format_template, load_annotations
+from genaipa.questions.annotations import Annotations, format_annotation_template, load_annotations
 from genaipa.questions.sets import load_question_set
 from genaipa.workspace import find_workspace
-from genaipa_watch.changes import UNCHANGED, Changes, fold_words, mark_changed_words, split_sentences
-from genaipa_watch.history import read_history
+from genaipa_watch.changes import UNCHANGED, Changes, fold_text_to_words, mark_changed_words, split_sentences
+from genaipa_watch.history import read_version_history
 from genaipa_watch.policies import compare_versions
 from genaipa_watch.versions import CarriedAnswers
 
@@ -49,9 +49,9 @@ def test_layout_links_capitals_and_punctuation_change_no_sentence() -> None:
         '## 1 Data\n\nWe keep *data*. See [our page](https://a.example/x_(1)?b=2 "T").\n\n## 2 Rights\n\nYou may ask.'
     )
     other = "## 1. Data\n\n\nWe keep data; see [Our Page](https://b.example).\n\n## 2 Rights\n\n- You may ask!"
-    assert fold_words(read_markdown(text).text) == fold_words(read_markdown(other).text)
+    assert fold_text_to_words(read_markdown(text).text) == fold_text_to_words(read_markdown(other).text)
     changes = Changes(later(text, "a.1"), later(other, "a.2"))
-    assert changes.same
+    assert changes.has_same_words
     assert not changes.new_sentences - {"we keep data", "see our page"}
 
 
@@ -94,7 +94,7 @@ def test_an_edit_changes_its_section_and_no_other_and_answers_hold_exactly_witho
     for seed in range(40 if SOAK else 3):
         text, number = _edit(kind, random.Random(seed))
         held = carried(text)
-        states = {(c.before or c.after).number: c.state for c in held.changes.sections if c.state != "unchanged"}  # type: ignore[union-attr]
+        states = {(c.before or c.after).number: c.state for c in held.changes.section_changes if c.state != "unchanged"}  # type: ignore[union-attr]
         wanted = {"moved"} if kind in ("renumbered", "moved") else {"changed", "reworded"}
         assert {*states} == {number}, (kind, seed, states)
         assert states[number] in wanted, (kind, seed, states)
@@ -137,8 +137,8 @@ def test_the_form_of_a_new_version_has_what_holds_and_the_rest_in_comments(tmp_p
     held = carried(BRINDLECART.text.replace("chats for 90 days after", "chats for 60 days after"))
     path = tmp_path / "brindlecart.2027-01-01.yaml"
     path.write_text(
-        format_template(
-            held.changes.after, ASKED, "2027-01-02", held.make_annotations("2027-01-02"), held.format_outdated_answers()
+        format_annotation_template(
+            held.changes.after, ASKED, "2027-01-02", held.make_annotations("2027-01-02"), held.format_earlier_answers()
         )
     )
     found = read_yaml(path, Annotations)
@@ -164,11 +164,11 @@ def test_words_are_marked_one_by_one() -> None:
 def test_states_that_hold_are_those_of_equal_sentences() -> None:
     """Of all changes of the sections, those that hold have the same sentences before and after."""
     text, _ = _edit("changed", random.Random(5))
-    for change in Changes(BRINDLECART, later(text)).sections:
+    for change in Changes(BRINDLECART, later(text)).section_changes:
         assert change.before
         assert change.after
         same = [
-            fold_words(document.text[section.start : section.end].partition("\n")[2])
+            fold_text_to_words(document.text[section.start : section.end].partition("\n")[2])
             for document, section in ((BRINDLECART, change.before), (later(text), change.after))
         ]
         assert (same[0] == same[1]) == (change.state in UNCHANGED)
@@ -232,11 +232,11 @@ def repository(tmp_path: Path) -> Path:
 
 def test_versions_that_differ_are_kept_and_the_others_counted(repository: Path) -> None:
     """Layout, error pages, another language and a second version of a day are left out, each counted."""
-    found = read_history(repository, "Acme/Privacy Policy.md")
+    found = read_version_history(repository, "Acme/Privacy Policy.md")
     assert [version.date for version in found.versions] == ["2026-01-01", "2026-04-01", "2026-06-01"]
     assert "10 years" in found.versions[-1].text
     assert found.left_out == {"same": 2, "short": 1, "language": 1, "day": 1}
-    assert found.every == 8
+    assert found.version_count == 8
 
 
 def test_versions_are_in_the_language_of_the_others(repository: Path) -> None:
@@ -246,7 +246,7 @@ def test_versions_are_in_the_language_of_the_others(repository: Path) -> None:
         (repository / "Acme/Datenschutz.md").write_text(text)
         _git(repository, "add", ".")
         _git(repository, "commit", "-qm", "x", day=f"2026-07-{day}")
-    found = read_history(repository, "Acme/Datenschutz.md")
+    found = read_version_history(repository, "Acme/Datenschutz.md")
     assert [version.date[-2:] for version in found.versions] == ["02", "05"]
     assert found.left_out == {"language": 2}
 
@@ -256,7 +256,7 @@ def test_a_file_of_error_pages_has_no_version(repository: Path) -> None:
     (repository / "Acme/Gone.md").write_text("# 404\n\nThe page was not found.")
     _git(repository, "add", ".")
     _git(repository, "commit", "-qm", "x", day="2026-08-01")
-    found = read_history(repository, "Acme/Gone.md")
+    found = read_version_history(repository, "Acme/Gone.md")
     assert (found.versions, found.left_out) == ((), {"short": 1})
 
 
@@ -274,7 +274,7 @@ def test_a_version_too_long_for_a_document_is_not_taken_into_memory(repository: 
     (repository / "Acme/Terms.md").write_text("a " * 4_100_000)
     _git(repository, "commit", "-qam", "x", day="2026-08-01")
     tracemalloc.start()
-    found = read_history(repository, "Acme/Terms.md")
+    found = read_version_history(repository, "Acme/Terms.md")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert (len(found.versions), found.left_out["text"]) == (5, 1)
@@ -287,13 +287,13 @@ def test_nothing_in_a_repository_is_run(repository: Path, tmp_path: Path) -> Non
     for name in ("core.fsmonitor", "gpg.program", "core.pager", "diff.external"):
         _git(repository, "config", name, f"touch {ran}; false")
     _git(repository, "config", "log.showSignature", "true")
-    assert len(read_history(repository, "Acme/Privacy Policy.md").versions) == 3
+    assert len(read_version_history(repository, "Acme/Privacy Policy.md").versions) == 3
     assert not ran.exists()
 
 
 def test_no_setting_changes_which_versions_there_are(repository: Path) -> None:
     """Whatever its settings or the user's say of output, a history has the same versions, its first among them."""
-    before = read_history(repository, "Acme/Privacy Policy.md")
+    before = read_version_history(repository, "Acme/Privacy Policy.md")
     for setting, value in (
         *(("log.showRoot", "false"), ("i18n.logOutputEncoding", "UTF-16"), ("log.follow", "true"), ("log.date", "raw")),
         *(("diff.renames", "copies"), ("log.diffMerges", "off"), ("color.ui", "always"), ("core.abbrev", "4")),
@@ -306,7 +306,7 @@ def test_no_setting_changes_which_versions_there_are(repository: Path) -> None:
         *(("diff.orderFile", "/dev/null"), ("diff.noprefix", "true"), ("protocol.ext.allow", "always")),
     ):
         _git(repository, "config", setting, value)
-        assert read_history(repository, "Acme/Privacy Policy.md") == before, setting
+        assert read_version_history(repository, "Acme/Privacy Policy.md") == before, setting
 
 
 def test_a_repository_that_can_not_be_read_is_one_sentence(repository: Path, tmp_path: Path) -> None:
@@ -320,4 +320,4 @@ def test_a_repository_that_can_not_be_read_is_one_sentence(repository: Path, tmp
         (repository, "Acme/Privacy.md", "did you mean --path 'Acme/Privacy Policy.md'?"),
     ):
         with pytest.raises(UsageError, match=re.escape(said)):
-            read_history(folder, path)
+            read_version_history(folder, path)

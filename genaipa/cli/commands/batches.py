@@ -10,8 +10,8 @@ import typer
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import complain, print_json, print_table, say, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, split_names
-from genaipa.errors import GenaipaError, UsageError, command
-from genaipa.words import number
+from genaipa.errors import GenaipaError, UsageError, shell_command
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from genaipa.runs.batches import Batch
@@ -39,7 +39,7 @@ def list_batches(
     from genaipa.runs.slices import map_slices_to_studies
 
     workspace = current_workspace()
-    named = [folder for name in split_names(run) for folder in find_run_or_study(workspace, name).folders]
+    named = [folder for name in split_names(run) for folder in find_run_or_study(workspace, name).as_folders]
     listed: list[tuple[RunFolder, Batch]] = []
     problems: list[str] = []
     for folder in named if run else run_folders(workspace):
@@ -52,22 +52,22 @@ def list_batches(
     for problem in problems:
         complain(problem)
     if json:
-        print_json([_list_batch_facts(*pair) for pair in listed])
+        print_json([_batch_row(*pair) for pair in listed])
     elif listed:
-        rows = [tuple(_list_batch_facts(*pair).values()) for pair in listed]
+        rows = [tuple(_batch_row(*pair).values()) for pair in listed]
         print_table(("run", "system", "batch", "questions", "done", "state", "since"), rows, right=(3, 4))
         studies = map_slices_to_studies(run_folders(workspace))
         for name in dict.fromkeys(
             studies.get(folder.name, folder).name for folder, batch in listed if batch.is_pending
         ):
-            show(f"Collect with: {command('genaipa', 'run', '--resume', name)}")
+            show(f"Collect with: {shell_command('genaipa', 'run', '--resume', name)}")
     else:
         show("No batches are pending." if not all_ else "There are no batches.")
     if problems:
         raise typer.Exit(1)
 
 
-def _list_batch_facts(folder: RunFolder, batch: Batch) -> dict[str, object]:
+def _batch_row(folder: RunFolder, batch: Batch) -> dict[str, object]:
     since = dt.datetime.fromtimestamp(batch.intended.at, dt.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     return {
         "run": folder.name,
@@ -81,7 +81,7 @@ def _list_batch_facts(folder: RunFolder, batch: Batch) -> dict[str, object]:
 
 
 @app.command("cancel")
-def cancel(run: _Run) -> None:
+def cancel_batches(run: _Run) -> None:
     """Call off a run's batches.
 
     What was done by then is paid for, and collected when it goes on.
@@ -94,19 +94,19 @@ def cancel(run: _Run) -> None:
     from genaipa.systems.catalog import resolve_system
 
     target = find_run_or_study(workspace := current_workspace(), run)
-    print_key_origins(resolve_system(name, workspace).name for name in target.folders[0].head().spec.systems)
-    called = sum(asyncio.run(cancel_pending_batches(folder, workspace, say)) for folder in target.folders)
+    print_key_origins(resolve_system(name, workspace).name for name in target.as_folders[0].head().spec.systems)
+    called = sum(asyncio.run(cancel_pending_batches(folder, workspace, say)) for folder in target.as_folders)
     if not called:
         show(f"{target.name} has no pending batch; nothing was cancelled.")
         return
     show(
-        f"{number(called, 'batch', 'batches')} cancelled. To collect finished results and ask the rest: "
-        f"{command('genaipa', 'run', '--resume', target.name)}"
+        f"{format_count(called, 'batch', 'batches')} cancelled. To collect finished results and ask the rest: "
+        f"{shell_command('genaipa', 'run', '--resume', target.name)}"
     )
 
 
 @app.command("forget")
-def forget(run: _Run, yes: Annotated[bool, option("--yes", "-y", help="Don't ask.")] = False) -> None:
+def give_up_batches(run: _Run, yes: Annotated[bool, option("--yes", "-y", help="Don't ask.")] = False) -> None:
     """Give up a run's batches.
 
     For instance at an account that is gone. They are paid for all the same, and their questions are asked again when
@@ -119,11 +119,11 @@ def forget(run: _Run, yes: Annotated[bool, option("--yes", "-y", help="Don't ask
     from genaipa.runs.batches import find_pending_batches
     from genaipa.runs.selection import find_run_or_study
 
-    folders = find_run_or_study(current_workspace(), run).folders
+    folders = find_run_or_study(current_workspace(), run).as_folders
     out = [batch for folder in folders for batch in find_pending_batches(folder.path)]
     if out and not yes:
         if not sys.stdin.isatty():
             raise UsageError("nothing was given up: there is no terminal to confirm on; add --yes.")
-        typer.confirm(f"Give up {number(len(out), 'batch', 'batches')} (still charged)?", abort=True, err=True)
+        typer.confirm(f"Give up {format_count(len(out), 'batch', 'batches')} (still charged)?", abort=True, err=True)
     given_up = sum(asyncio.run(give_up_pending_batches(folder)) for folder in folders)
-    show(f"{number(given_up, 'batch', 'batches')} given up.")
+    show(f"{format_count(given_up, 'batch', 'batches')} given up.")

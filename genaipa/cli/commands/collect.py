@@ -13,7 +13,7 @@ from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import say, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import UsageError
-from genaipa.words import number
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +50,7 @@ def collect(
         raise UsageError("--terminal takes replies from the terminal; leave out the files and --force.")
     workspace = current_workspace()
     prepared = prepare_resumed_run(workspace, run, TerminalObserver())
-    folder = prepared.open_folder()
+    folder = prepared.open_or_create_folder()
     with folder.hold_for_writing():
         manual = asyncio.run(open_manual_run(prepared))
         if terminal:
@@ -76,7 +76,7 @@ def _collect_from_terminal(manual: ManualRun) -> Collected:
     total = Collected()
     current_sheet = ""
     say(f"End each reply with a line that holds only '{END}'. An empty reply stops; replies so far are kept.")
-    while (wanted := next(manual.missing_replies(), None)) is not None:
+    while (wanted := next(manual.sheets_and_keys_missing_replies(), None)) is not None:
         sheet, key = wanted
         before = manual.last_answered_call(sheet)
         if before is None or sheet.needs_chat_per_question:
@@ -95,12 +95,12 @@ def _collect_from_terminal(manual: ManualRun) -> Collected:
     return total
 
 
-def _print_collected(collected: Collected, written: Sequence[Path]) -> None:
+def _print_collected(collected: Collected, new_sheets: Sequence[Path]) -> None:
     known_note = f"; already recorded: {collected.known}" if collected.known else ""
-    show(f"{number(collected.taken, 'reply', 'replies')} recorded{known_note}.")
+    show(f"{format_count(collected.taken, 'reply', 'replies')} recorded{known_note}.")
     for key in collected.conflicts:
         show(f"{key}: another reply is already stored; --force replaces it.")
     for key in collected.final:
         show(f"{key}: another summary is already stored and can't be replaced; start afresh with --new.")
-    for path in written:
+    for path in new_sheets:
         show(f"new: {path}")

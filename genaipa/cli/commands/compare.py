@@ -11,15 +11,15 @@ import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import (
+    add_explanation,
+    add_next_steps,
     caveat,
     caveats,
-    explain,
     print_json,
     print_table,
     say,
     show,
     show_table,
-    suggest_next,
 )
 from genaipa.cli.terminal.options import (
     ExcludedOption,
@@ -34,14 +34,14 @@ from genaipa.cli.terminal.options import (
     option,
     split_names,
 )
-from genaipa.errors import DataError, UnscoredError, UsageError, command
+from genaipa.errors import DataError, UnscoredError, UsageError, shell_command
 from genaipa.kinds import find_kind
-from genaipa.words import number
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from genaipa.reports.chapters.chapter import Against
+    from genaipa.reports.chapters.chapter import ResultsComparison
     from genaipa.reports.comparison import Comparison
     from genaipa.reports.figures.figure import Format
     from genaipa.reports.gate import Gate
@@ -126,21 +126,21 @@ def compare(
     these, adjusted within families, and effect sizes; for all questions, by source, and by category. In suites they are
     item by item, with intervals. For the gate A is the old release and B the new one: it goes by what B lost for sure.
     """
-    from genaipa.reports import check_packages
-    from genaipa.runs.selection import resolve_name
+    from genaipa.reports import check_report_packages
+    from genaipa.runs.selection import find_sources_by_name
 
     workspace, only = current_workspace(), split_names(experiment)
     # Names first: what reports need takes a second to import.
-    sides = [resolve_name(workspace, side) for side in (first, second)]
-    check_packages()
+    sides = [find_sources_by_name(workspace, side) for side in (first, second)]
+    check_report_packages()
     from genaipa.reports import comparison
     from genaipa.reports.gate import LOST, Gate
 
-    workspace.check_output(output)
-    form, wanted = _check_files(output, md, formats, force=force)
+    workspace.check_output_outside_data(output)
+    form, wanted = _resolve_suffix_and_figure_formats(output, md, formats, force=force)
     people = all(any(find_kind(source.manifest.spec.kind).people for source in sources) for sources in sides)
     alone = bool(only or judge or md or gate is not None)
-    rule_scored = {} if alone else _compare_by_rule(workspace, first, second, sides, people=people)
+    rule_scored = {} if alone else _compare_by_rule(workspace, first, second, sides, scored_by_people=people)
     result = None
     if people or not rule_scored:
         try:
@@ -158,7 +158,9 @@ def compare(
                 raise
             say(f"Answers to questions are not compared: {error}")
     if result is None:
-        _write_and_print_rule_scored(rule_scored, output, form, formats, force=force, everything=everything, json=json)
+        _write_and_print_rule_comparisons(
+            rule_scored, output, form, formats, force=force, everything=everything, json=json
+        )
         return
     for problem in result.problems:
         say(problem)
@@ -178,30 +180,30 @@ def _print_result(
     result: Comparison,
     gate: Gate | None,
     runs: Sequence[str],
-    comparisons: Mapping[str, Against],
+    rule_comparisons: Mapping[str, ResultsComparison],
     *,
     everything: bool,
     json: bool,
 ) -> None:
     """Print a comparison by people's scores, with the gate, and then the differences in what is scored by a rule."""
     if json:
-        print_json(result.as_json() | (gate.as_json() if gate else {}) | _list_rule_scored_rows(comparisons))
+        print_json(result.as_json() | (gate.as_json() if gate else {}) | _rule_comparison_rows(rule_comparisons))
     else:
         _print_comparison(result, gate, runs, everything=everything)
-        _print_rule_scored(comparisons, everything=everything, json=False)
+        _print_rule_comparisons(rule_comparisons, everything=everything, json=False)
 
 
-def _list_rule_scored_rows(comparisons: Mapping[str, Against]) -> dict[str, object]:
+def _rule_comparison_rows(rule_comparisons: Mapping[str, ResultsComparison]) -> dict[str, object]:
     """Return the differences in what is scored by a rule, for machines."""
-    from genaipa.reports.render import as_rows
+    from genaipa.reports.render import as_json_rows
 
-    return {name: as_rows(comparison.table) for name, comparison in comparisons.items()}
+    return {name: as_json_rows(comparison.table) for name, comparison in rule_comparisons.items()}
 
 
-def _write_and_print_rule_scored(
-    comparisons: Mapping[str, Against],
+def _write_and_print_rule_comparisons(
+    rule_comparisons: Mapping[str, ResultsComparison],
     output: Path | None,
-    form: str,
+    suffix: str,
     formats: list[str] | None,
     *,
     force: bool,
@@ -210,42 +212,49 @@ def _write_and_print_rule_scored(
 ) -> None:
     """Write and print the differences in what is scored by a rule, where no answer is compared by people's scores."""
     if output:
-        _write_rule_scored(next(iter(comparisons.values())).table, output, form, formats, force=force)
+        _write_rule_comparison(next(iter(rule_comparisons.values())).table, output, suffix, formats, force=force)
         say(f"Written to {output}.")
-    _print_rule_scored(comparisons, everything=everything, json=json)
+    _print_rule_comparisons(rule_comparisons, everything=everything, json=json)
 
 
 def _write_markdown(
     workspace: Workspace,
     comparison: Comparison,
     gate: Gate | None,
-    path: Path,
-    output: Path | None,
+    markdown_path: Path,
+    linked_output: Path | None,
     runs: Sequence[str],
     *,
     force: bool,
 ) -> None:
     """Write the summary for a pull request, with the way to what was written beside it, or to a report."""
-    from genaipa.reports.pull_request import as_markdown, find_changed_answers, link_report, name_report
+    from genaipa.reports.pull_request import (
+        find_changed_answers,
+        render_comparison_markdown,
+        render_report_command,
+        render_report_link,
+    )
 
-    report_link = link_report(output, path) if output else name_report(runs)
-    with open_output(path, force=force) as file:
+    report_link = render_report_link(linked_output, markdown_path) if linked_output else render_report_command(runs)
+    with open_output(markdown_path, force=force) as file:
         file.write(
-            as_markdown(comparison, find_changed_answers(comparison, workspace), gate=gate, report=report_link).encode()
+            render_comparison_markdown(
+                comparison, find_changed_answers(comparison, workspace), gate=gate, report_reference=report_link
+            ).encode()
         )
-    say(f"Written to {path}.")
+    say(f"Written to {markdown_path}.")
 
 
 def _compare_by_rule(
-    workspace: Workspace, first: str, second: str, sides: Sequence[Sequence[Source]], *, people: bool
-) -> dict[str, Against]:
+    workspace: Workspace, first: str, second: str, sides: Sequence[Sequence[Source]], *, scored_by_people: bool
+) -> dict[str, ResultsComparison]:
     """Compare two systems or runs where a rule scores; a UsageError for nothing at all in common."""
     from genaipa.reports.chapters.chapter import result_classes
 
     classes = result_classes([source for sources in sides for source in sources])
-    comparisons = {comparison.name: comparison.against(workspace, first, second) for comparison in classes}
+    comparisons = {comparison.name: comparison.compare_systems(workspace, first, second) for comparison in classes}
     shared = {name: comparison for name, comparison in comparisons.items() if comparison.table}
-    if not shared and not people:
+    if not shared and not scored_by_people:
         raise UsageError(
             f"{first} and {second} share no questions and no suite items; ask both the same, then compare."
         )
@@ -255,26 +264,26 @@ def _compare_by_rule(
     return shared
 
 
-def _print_rule_scored(comparisons: Mapping[str, Against], *, everything: bool, json: bool) -> None:
+def _print_rule_comparisons(rule_comparisons: Mapping[str, ResultsComparison], *, everything: bool, json: bool) -> None:
     """Print the differences in what is scored by a rule: in the main measures, or in all."""
-    for comparison in comparisons.values():
+    for comparison in rule_comparisons.values():
         if json:
-            print_json(_table_facts(comparison.table))
+            print_json(_table_to_dict(comparison.table))
             continue
         table = comparison.table if everything else comparison.main
         show_table(table)
         if len(table.data) < len(comparison.table.data):
             hidden = len(comparison.table.data) - len(table.data)
-            show(f"{number(hidden, 'row')} of further measures: --all shows them.")
+            show(f"{format_count(hidden, 'row')} of further measures: --all shows them.")
 
 
-def _table_facts(table: Table) -> dict[str, object]:
-    from genaipa.reports.render import as_rows
+def _table_to_dict(table: Table) -> dict[str, object]:
+    from genaipa.reports.render import as_json_rows
 
-    return {"title": table.title, "method": table.note, "rows": as_rows(table)}
+    return {"title": table.title, "method": table.note, "rows": as_json_rows(table)}
 
 
-def _write_rule_scored(table: Table, output: Path, form: str, formats: list[str] | None, *, force: bool) -> None:
+def _write_rule_comparison(table: Table, output: Path, suffix: str, formats: list[str] | None, *, force: bool) -> None:
     """Write the differences in what is scored by a rule into a file, or a folder where there is no `form`.
 
     A UsageError where formats of figures are asked for, of which there are none.
@@ -284,30 +293,30 @@ def _write_rule_scored(table: Table, output: Path, form: str, formats: list[str]
     import msgspec
 
     from genaipa.reports.render import FORMS
-    from genaipa.reports.writing import write_table
+    from genaipa.reports.writing import write_table_files
 
-    if form:
-        as_json = msgspec.json.format(msgspec.json.encode(_table_facts(table)), indent=2).decode() + "\n"
-        text = as_json if form == ".json" else FORMS[form](table)
+    if suffix:
+        as_json = msgspec.json.format(msgspec.json.encode(_table_to_dict(table)), indent=2).decode() + "\n"
+        text = as_json if suffix == ".json" else FORMS[suffix](table)
         with open_output(output, force=force) as file:
             file.write(text.encode())
         return
     try:
         output.mkdir(parents=True, exist_ok=True)
-        write_table(table, output)
+        write_table_files(table, output)
     except OSError as error:
         raise DataError(output, f"can't be written ({error.strerror}).") from None
 
 
-def _check_formats(names: list[str] | None, *, folder: bool) -> tuple[Format, ...]:
+def _check_formats(names: list[str] | None, *, into_folder: bool) -> tuple[Format, ...]:
     """Return the formats of the figures; a UsageError for an unknown one, and where no folder is to be written."""
     wanted = choose_figure_formats(names, ("png", "svg", "pdf"))
-    if names and not folder:
+    if names and not into_folder:
         raise UsageError("--formats is for the figures in a folder: add -o FOLDER.")
     return wanted
 
 
-def _check_files(
+def _resolve_suffix_and_figure_formats(
     output: Path | None, md: Path | None, formats: list[str] | None, *, force: bool
 ) -> tuple[str, tuple[Format, ...]]:
     """Return the suffix of the output, empty for a folder, and the formats of its figures.
@@ -323,7 +332,7 @@ def _check_files(
         if form not in FORMS:
             raise UsageError(f"{output}: write a comparison as {', '.join(FORMS)}, or into a folder with all of them.")
         check_no_overwrite(output, force=force)
-    return form, _check_formats(formats, folder=output is not None and not form)
+    return form, _check_formats(formats, into_folder=output is not None and not form)
 
 
 def _print_comparison(comparison: Comparison, gate: Gate | None, runs: Sequence[str], *, everything: bool) -> None:
@@ -335,24 +344,24 @@ def _print_comparison(comparison: Comparison, gate: Gate | None, runs: Sequence[
     show(comparison.verdict)
     if gate:
         show(str(gate))
-    caveat(f"{_describe_reach_and_power(comparison)} A is {comparison.first}, B {comparison.second}.")
+    caveat(f"{_describe_other_policies_and_power(comparison)} A is {comparison.first}, B {comparison.second}.")
     caveats([sentence for sentence in (comparison.favoured, comparison.answered) if sentence])
     short = [] if everything else [name for name in _COLUMNS if name not in _ALWAYS]
     columns = {head: column for head, column in _COLUMNS.items() if head not in short}
     print_table(list(columns), _make_comparison_rows(table, columns), right=range(2, len(columns) - 1))
     if len(table.data) < len(comparison.frame):
-        suggest_next(f"{number(len(comparison.frame) - len(table.data), 'more row')}: --all")
+        add_next_steps(f"{format_count(len(comparison.frame) - len(table.data), 'more row')}: --all")
     if comparison.judge and comparison.scored_throughout:
-        again = command("genaipa", "compare", comparison.first, comparison.second)
-        suggest_next(f"Next: {again} (people scored all of the answers)")
+        again = shell_command("genaipa", "compare", comparison.first, comparison.second)
+        add_next_steps(f"Next: {again} (people scored all of the answers)")
     elif comparison.judge:
-        suggest_next(f"Next: {command('genaipa', 'sample', *runs)} (people score a random part)")
-    explain(
+        add_next_steps(f"Next: {shell_command('genaipa', 'sample', *runs)} (people score a random part)")
+    add_explanation(
         f"{table.title}: differences are A \u2212 B.", *comparison.finding, comparison.method, hint="Method: --explain"
     )
 
 
-def _describe_reach_and_power(comparison: Comparison) -> str:
+def _describe_other_policies_and_power(comparison: Comparison) -> str:
     """Say what the result is worth for other documents, and the size of a difference that would be found."""
     row = comparison.frame.iloc[0].to_dict()
     read = {
@@ -395,16 +404,16 @@ def _write_comparison(
 ) -> None:
     """Write one file, or a folder with every form of the table, and the figures."""
     from genaipa.reports.comparison import FORMS
-    from genaipa.reports.figures.figure import figure_file_paths, save_figure
+    from genaipa.reports.figures.figure import figure_file_paths, save_figure_and_data
     from genaipa.reports.render import as_latex
 
     if form:
         with open_output(output, force=force) as file:
-            file.write(comparison.as_text(form).encode())
+            file.write(comparison.as_file_text(form).encode())
         return
-    texts = {output / f"{comparison.table.name}{suffix}": comparison.as_text(suffix) for suffix in FORMS}
-    if comparison.groups:
-        texts[output / f"{comparison.groups.name}.tex"] = as_latex(comparison.groups)
+    texts = {output / f"{comparison.table.name}{suffix}": comparison.as_file_text(suffix) for suffix in FORMS}
+    if comparison.groups_table:
+        texts[output / f"{comparison.groups_table.name}.tex"] = as_latex(comparison.groups_table)
     figures = comparison.figures
     for path in (*texts, *(path for figure in figures for path in figure_file_paths(figure, output, formats))):
         check_no_overwrite(path, force=force)
@@ -413,6 +422,6 @@ def _write_comparison(
         for path, text in texts.items():
             path.write_text(text, encoding="utf-8", newline="")
         for figure in figures:
-            save_figure(figure, output, formats)
+            save_figure_and_data(figure, output, formats)
     except OSError as error:
         raise DataError(output, f"can't be written ({error.strerror}).") from None

@@ -7,11 +7,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from genaipa.cli.terminal.console import caveat, explain, print_table, say, show, stderr_console, suggest_next
+from genaipa.cli.terminal.console import add_explanation, add_next_steps, caveat, print_table, say, show, stderr_console
 from genaipa.cli.terminal.fitting import mark_unbreakable
 from genaipa.cli.terminal.options import current_workspace
-from genaipa.errors import command
-from genaipa.workspace import workspace_options
+from genaipa.errors import shell_command
+from genaipa.workspace import workspace_option_if_needed
 
 if TYPE_CHECKING:
     from genaipa.reports.report import Report
@@ -44,9 +44,9 @@ def demo() -> None:
     if report is not None:
         _show_ranking(report)
         _explain_demo(report)
-        suggest_next(f"Report: {mark_unbreakable(workspace.home / REPORT / 'index.html')}", always=True)
+        add_next_steps(f"Report: {mark_unbreakable(workspace.home / REPORT / 'index.html')}", always=True)
     caveat(_MADE_UP)
-    suggest_next(f"Next: {command('genaipa', 'score', NAME, *workspace_options(workspace.home))}")
+    add_next_steps(f"Next: {shell_command('genaipa', 'score', NAME, *workspace_option_if_needed(workspace.home))}")
 
 
 def _ask_demo_systems(workspace: Workspace) -> RunFolder:
@@ -62,7 +62,7 @@ def _ask_demo_systems(workspace: Workspace) -> RunFolder:
     prepared = prepare_run(workspace, request)
     if not prepared.is_complete:
         asyncio.run(carry_out_run(prepared, RunLimits()))
-    return prepared.open_folder()
+    return prepared.open_or_create_folder()
 
 
 def _import_shipped_scores(workspace: Workspace) -> None:
@@ -70,13 +70,13 @@ def _import_shipped_scores(workspace: Workspace) -> None:
     if importlib.util.find_spec("sqlalchemy") is None:
         say("To score answers in the browser: pip install 'genaipa[desk]', then run genaipa demo again.")
         return
-    from genaipa.scoring.importing import import_sources
+    from genaipa.scoring.importing import import_scores_from_sources
     from genaipa.scoring.people import People
     from genaipa.scoring.store import Store, database_url
 
     store = Store.open(database_url(workspace))
     try:
-        brought = import_sources(store, SCORES, (), People(), unknown_answers=True)
+        brought = import_scores_from_sources(store, SCORES, (), People(), unknown_answers=True)
     finally:
         store.close()
     for problem in brought.problems:
@@ -115,9 +115,9 @@ def _show_ranking(report: Report) -> None:
 
 def _describe_system_pair(row: Any) -> str:
     """Describe the difference of a pair in a sentence, the higher one first."""
-    from genaipa.reports.significance import write_p
+    from genaipa.reports.significance import format_p_value
 
-    by = f"{row.difference:+.1f}, {write_p(row.p_holm)}"
+    by = f"{row.difference:+.1f}, {format_p_value(row.p_holm)}"
     if row.p_holm < row.level:
         return f"{row.first} beats {row.second} ({by})"
     return f"{row.first} against {row.second} may be chance ({by})"
@@ -127,7 +127,7 @@ def _explain_demo(report: Report) -> None:
     """Keep the commands that do the same, and the leaderboard's note."""
     files = " ".join(map(str, SCORES))
     run = f"genaipa run --system {','.join(SYSTEMS)} --policy {POLICY} --experiment quality --name {NAME}"
-    explain(
+    add_explanation(
         f"The same as: {run}; genaipa scores import {files}; genaipa report {NAME} --formats svg -o {REPORT}",
         "The answers of extractive, which quotes the policy, and the scores of the reference analyst are real.",
         report.tables["leaderboard"].note,

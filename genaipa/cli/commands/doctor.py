@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from genaipa.cli.terminal.console import is_explanation_wanted, print_json, print_table, show, suggest_next
+from genaipa.cli.terminal.console import add_next_steps, is_explanation_wanted, print_json, print_table, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import GenaipaError, NotReadyError, UsageError, closest
 from genaipa.execution.launch import load_launchers
 from genaipa.plugins import find_broken_packages
-from genaipa.words import join_names, number
+from genaipa.words import format_count, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,12 +55,15 @@ def doctor(context: typer.Context, everything: _AllOption = False, json: JsonOpt
     """
     workspace = current_workspace()
     topics = {
-        "genaipa": [*_check_genaipa(), *_check_unknown_variables(workspace, context.find_root().command)],
+        "genaipa": [
+            *_check_installation(),
+            *_find_unknown_environment_variables(workspace, context.find_root().command),
+        ],
         "extras": list(_check_extras()),
         "keys": list(_check_keys(workspace)),
-        "servers": list(_check_servers(workspace)),
-        "data": list(_check_data(workspace)),
-        "this machine": list(_check_machine(workspace)),
+        "servers": list(_check_servers_and_launchers(workspace)),
+        "data": list(_check_data_folders_and_datasets(workspace)),
+        "this machine": list(_check_tokenizer_terminal_and_runs(workspace)),
     }
     if json:
         keys = ("what", "state", "found", "remedy")
@@ -68,7 +71,7 @@ def doctor(context: typer.Context, everything: _AllOption = False, json: JsonOpt
     elif everything or is_explanation_wanted():
         _print_check_results(topics)
     else:
-        _print_missing(topics, _find_used_families(workspace))
+        _print_check_summary(topics, _find_used_provider_families(workspace))
     if any(state == "broken" for _, state, _, _ in topics["genaipa"]):
         raise typer.Exit(1)
 
@@ -86,14 +89,14 @@ def _print_check_results(topics: dict[str, list[Row]]) -> None:
         show("genaipa works here. To try it without a key: genaipa run --system extractive --policy brindlecart")
 
 
-def _print_missing(topics: dict[str, list[Row]], used: set[str]) -> None:
+def _print_check_summary(topics: dict[str, list[Row]], used_families: set[str]) -> None:
     """Print a sentence on what works, then what is broken, or missing and used."""
     ok = {topic: [row for row in rows if row[1] == "ok"] for topic, rows in topics.items()}
     lacks = [
         row
         for topic, rows in topics.items()
         for row in rows
-        if row[1] in ("broken", "unknown") or (row[1] == "missing" and ({topic, row[0]} & {*_ALWAYS, *used}))
+        if row[1] in ("broken", "unknown") or (row[1] == "missing" and ({topic, row[0]} & {*_ALWAYS, *used_families}))
     ]
     facts = [f"Python {topics['genaipa'][0][2].partition(',')[0]}"]
     facts.append(f"{len(ok['extras'])} of {len(topics['extras'])} extras")
@@ -105,27 +108,31 @@ def _print_missing(topics: dict[str, list[Row]], used: set[str]) -> None:
         show(f"genaipa works here: {', '.join(facts)}.")
     for subject, _, detail, remedy in lacks:
         show(f"{subject.strip()}: {detail}" + (f"; {remedy}" if remedy else ""))
-    suggest_next("Every check: genaipa doctor --all")
+    add_next_steps("Every check: genaipa doctor --all")
 
 
-def _find_used_families(workspace: Workspace) -> set[str]:
+def _find_used_provider_families(workspace: Workspace) -> set[str]:
     """Return the families, named like extras, of the workspace's systems, its runs and the keys that are set."""
     from genaipa.runs.selection import run_folders
-    from genaipa.systems.catalog import read_user_entries
+    from genaipa.systems.catalog import read_user_system_entries
     from genaipa.systems.endpoint import read_variable
     from genaipa.systems.provider import find_provider, unwrap_system
 
-    systems = {entry.system for entry in (read_user_entries(workspace)[0] or {}).values()}
+    systems = {entry.system for entry in (read_user_system_entries(workspace)[0] or {}).values()}
     for folder in run_folders(workspace):
         with contextlib.suppress(GenaipaError):
             systems |= set(folder.manifest().spec.systems)
     providers = {system: find_provider(system) for system in map(unwrap_system, systems)}
-    keys = {name for name, provider in _find_providers(workspace).items() if any(map(read_variable, provider.keys))}
+    keys = {
+        name
+        for name, provider in _find_configurable_providers(workspace).items()
+        if any(map(read_variable, provider.keys))
+    }
     return keys | {
         part
         for system, provider in providers.items()
         if provider
-        for part in (provider.name, provider.name_prefix(system).rstrip("/"))
+        for part in (provider.name, provider.shared_name_prefix(system).rstrip("/"))
     }
 
 
@@ -133,7 +140,7 @@ def _make_row(subject: str, ok: object, detail: str, problem: str, remedy: str, 
     return (subject, "ok", detail, "") if ok else (subject, state, problem, remedy)
 
 
-def _check_genaipa() -> Iterator[Row]:
+def _check_installation() -> Iterator[Row]:
     """Check Python, genaipa itself and its required data."""
     import platform
 
@@ -157,13 +164,15 @@ def _check_genaipa() -> Iterator[Row]:
         yield package, "missing", why, "install the package again, or uninstall it"
 
 
-def _check_unknown_variables(workspace: Workspace, whole: Any) -> Iterator[Row]:
+def _find_unknown_environment_variables(workspace: Workspace, root_command: Any) -> Iterator[Row]:
     """Yield variables that look like ours and set nothing, as a mistyped one."""
     ours = sorted(name for name in os.environ if name.startswith(_OURS) and name not in _SETTINGS)
     if not ours:
         return
-    setting_names = list_variables(whole) | {
-        key for provider in _find_providers(workspace).values() for key in (*provider.keys, provider.address)
+    setting_names = list_environment_variables(root_command) | {
+        key
+        for provider in _find_configurable_providers(workspace).values()
+        for key in (*provider.keys, provider.address)
     }
     words = [name.removeprefix(_OURS) for name in setting_names]
     for name in ours:
@@ -172,9 +181,9 @@ def _check_unknown_variables(workspace: Workspace, whole: Any) -> Iterator[Row]:
             yield name, "unknown", "sets nothing", f"did you mean {_OURS}{near}?" if near else "unset it"
 
 
-def list_variables(whole: Any) -> set[str]:
+def list_environment_variables(root_command: Any) -> set[str]:
     """List every variable of the environment that sets an option of the `whole` command line, or stands for none."""
-    variable_names, pending = set(_SETTINGS), [whole]
+    variable_names, pending = set(_SETTINGS), [root_command]
     while pending:
         node = pending.pop()
         names = node.list_commands(None) if hasattr(node, "list_commands") else ()
@@ -205,35 +214,37 @@ def _check_extras() -> Iterator[Row]:
         yield _make_row(extra, not missing, installed_text, lacks, f"pip install 'genaipa[{extra}]'")
 
 
-def _find_providers(workspace: Workspace) -> dict[str, Provider]:
+def _find_configurable_providers(workspace: Workspace) -> dict[str, Provider]:
     """Return name → provider of all with variables, and of the servers in the catalog."""
-    from genaipa.systems.catalog import load_catalog
+    from genaipa.systems.catalog import load_system_entries
     from genaipa.systems.provider import find_provider, list_providers
 
     providers = {
-        record.name: record for record in list_providers() if record.keys and record.fill_server_variables("") == record
+        record.name: record
+        for record in list_providers()
+        if record.keys and record.fill_server_in_variable_names("") == record
     }
     try:
-        entries = load_catalog(workspace).values()
+        entries = load_system_entries(workspace).values()
     except GenaipaError:  # validate says why
         return providers
     for entry in entries:
         provider = find_provider(entry.system)
-        if provider is not None and (server := provider.fill_server_variables(entry.system)) != provider:
-            providers[provider.name_prefix(entry.system).rstrip("/")] = server
+        if provider is not None and (server := provider.fill_server_in_variable_names(entry.system)) != provider:
+            providers[provider.shared_name_prefix(entry.system).rstrip("/")] = server
     return providers
 
 
 def _check_keys(workspace: Workspace) -> Iterator[Row]:
     """Check the keys that are set, by their variables' names."""
-    from genaipa.systems.endpoint import needs_key, read_key, read_variable
+    from genaipa.systems.endpoint import needs_key, read_api_key, read_variable
 
-    for name, provider in _find_providers(workspace).items():
+    for name, provider in _find_configurable_providers(workspace).items():
         present = [key for key in provider.keys if read_variable(key)]
         names = " or ".join(provider.keys)
         if present:
             try:
-                read_key(name, present[0])
+                read_api_key(name, present[0])
             except NotReadyError as error:
                 yield name, "missing", f"{present[0]} can't be used", str(error).removesuffix(".")
             else:
@@ -247,18 +258,18 @@ def _check_keys(workspace: Workspace) -> Iterator[Row]:
             yield name, "off", f"no {names}, which is {whose}", ""
 
 
-def _check_servers(workspace: Workspace) -> Iterator[Row]:
+def _check_servers_and_launchers(workspace: Workspace) -> Iterator[Row]:
     """Check the servers that variables name. No key is sent."""
     from genaipa.systems.endpoint import read_variable
 
-    providers = _find_providers(workspace).items()
+    providers = _find_configurable_providers(workspace).items()
     addresses = {record.address: address for _, record in providers if (address := read_variable(record.address))}
     yield from (_check_server(variable, address) for variable, address in addresses.items())
     if not addresses:
         yield "addresses", "off", "no variable names a server; the providers' own servers are used", ""
     yield from _check_proxies()
     for launcher in load_launchers().values():
-        yield from launcher.check()
+        yield from launcher.doctor_rows()
     for name, provider in providers:
         try:
             program = provider.program() if provider.program else None
@@ -274,9 +285,9 @@ def _check_proxies() -> Iterator[Row]:
     import socket
     import urllib.parse
 
-    from genaipa.systems.endpoint import find_proxy
+    from genaipa.systems.endpoint import find_proxy_variable_and_address
 
-    proxies = {find_proxy(f"{scheme}://example.org") for scheme in ("https", "http")}
+    proxies = {find_proxy_variable_and_address(f"{scheme}://example.org") for scheme in ("https", "http")}
     for variable, proxy in sorted(pair for pair in proxies if pair):
         try:
             parts = urllib.parse.urlsplit(proxy if "://" in proxy else f"http://{proxy}")
@@ -301,7 +312,7 @@ def _check_server(variable: str, address: str) -> Row:
     why = ""
     try:
         with Downloads(by_proxy=not is_loopback(address)) as downloads, contextlib.suppress(TooLargeError):
-            downloads.get(address, seconds=_SECONDS, max_bytes=_ENOUGH, follows=False)
+            downloads.get(address, seconds=_SECONDS, max_bytes=_ENOUGH, follow_redirects=False)
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, UsageError) as error:
         host = split_url(safe_address).hostname or ""
         why = explain_refused_certificate(error, host) or redact(str(error)) or type(error).__name__
@@ -309,12 +320,12 @@ def _check_server(variable: str, address: str) -> Row:
     return _make_row(variable, not why, f"{safe_address} answers", problem, "start the server, or correct the address")
 
 
-def _check_data(workspace: Workspace) -> Iterator[Row]:
+def _check_data_folders_and_datasets(workspace: Workspace) -> Iterator[Row]:
     """Check the folders of data, and pulled data sets."""
     from rich.filesize import decimal
 
     from genaipa.datasets.base import load_datasets
-    from genaipa.systems.published import is_recorded
+    from genaipa.systems.published import is_recording_pulled
     from genaipa.workspace import SUFFIXES, Workspace, cache_folder
 
     own_folder = dict(workspace.layers).get("workspace")
@@ -322,7 +333,7 @@ def _check_data(workspace: Workspace) -> Iterator[Row]:
     yield _make_row("workspace", own_folder, str(own_folder), none, "for data of your own: genaipa init DIR", "off")
     for layer, folder in workspace.layers:
         alone = Workspace(home=folder, layers=((layer, folder),))
-        counts = {kind: len(alone.names(kind)) for kind in SUFFIXES}
+        counts = {kind: len(alone.nearest_files(kind)) for kind in SUFFIXES}
         held = ", ".join(f"{kind}: {count}" for kind, count in counts.items() if count)
         yield _make_row(f"  {layer}", held, held, "nothing", "", "off")
     size = sum(path.stat().st_size for path in cache_folder().rglob("*") if path.is_file())
@@ -339,7 +350,7 @@ def _check_data(workspace: Workspace) -> Iterator[Row]:
         yield _make_row(
             dataset.title, dataset.available(), "pulled", "the published files have not been fetched", remedy
         )
-        recorded = [name for name in dataset.systems if is_recorded(name)]
+        recorded = [name for name in dataset.systems if is_recording_pulled(name)]
         if dataset.systems:
             lacks = "some of their answers are missing"
             if recorded:
@@ -348,7 +359,7 @@ def _check_data(workspace: Workspace) -> Iterator[Row]:
             yield _make_row("  its systems", len(recorded) == len(dataset.systems), ", ".join(recorded), lacks, remedy)
 
 
-def _check_machine(workspace: Workspace) -> Iterator[Row]:
+def _check_tokenizer_terminal_and_runs(workspace: Workspace) -> Iterator[Row]:
     """Check token counts, the terminal and the room for runs."""
     import importlib
 
@@ -369,8 +380,8 @@ def _check_machine(workspace: Workspace) -> Iterator[Row]:
     fits = encoding in ("utf-8", "utf8")
     yield _make_row("output", fits, f"{kind}, UTF-8", f"{kind}, {encoding or 'no encoding'}", "set PYTHONUTF8=1")
     yield _check_disk_space(workspace.runs)
-    if writers := [writer for folder in run_folders(workspace) if (writer := folder.earlier_writer)]:
-        lacking = f"{number(len(writers), 'run')} in an earlier format can't be read here"
+    if writers := [writer for folder in run_folders(workspace) if (writer := folder.unsupported_writer_version)]:
+        lacking = f"{format_count(len(writers), 'run')} in an earlier format can't be read here"
         yield (
             "runs",
             "missing",

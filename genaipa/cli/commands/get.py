@@ -10,7 +10,7 @@ from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import print_json, say, show
 from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, option
 from genaipa.errors import UsageError
-from genaipa.words import number
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from genaipa.datasets.base import Dataset, Imported, Pulled
@@ -44,17 +44,17 @@ def get(
         _pull_dataset(dataset, source, offline=offline, json=json)
 
 
-def _pull_dataset(dataset: str | None, source: str | None, *, offline: bool, json: bool) -> None:
+def _pull_dataset(dataset_name: str | None, source: str | None, *, offline: bool, json: bool) -> None:
     from genaipa.policies.document import document_names
 
-    data_set = find_named_dataset(dataset)
+    data_set = find_named_dataset(dataset_name)
     result = pull_with_progress(data_set, origin=source, offline=offline)
     pulled = [name for name, (layer, _) in document_names(current_workspace()).items() if layer == "pulled"]
     documents = pulled if data_set.documents else []
     if json:
         print_json(
             {
-                "dataset": dataset,
+                "dataset": dataset_name,
                 "folder": str(result.folder),
                 "fetched": result.fetched,
                 "kept": result.kept,
@@ -70,7 +70,7 @@ def _pull_dataset(dataset: str | None, source: str | None, *, offline: bool, jso
     if source and not result.fetched:
         say(f"nothing was fetched from {source}: all its files are already here")
     lacking = f" {result.absent} more {'is' if result.absent == 1 else 'are'} not here." if result.absent else ""
-    fetched = f"{number(result.fetched, 'file')} fetched, {result.kept} already here"
+    fetched = f"{format_count(result.fetched, 'file')} fetched, {result.kept} already here"
     show(f"{data_set.title}: {fetched}, all as published.{lacking}")
     if not data_set.documents:
         show(f"Terms: {data_set.terms} ({result.folder}).")
@@ -92,40 +92,45 @@ def pull_with_progress(dataset: Dataset, *, origin: str | None = None, offline: 
         return dataset.pull(origin=origin, offline=offline, progress=report_files)
 
 
-def import_study(dataset: str | None, source: str | None, *, offline: bool = False, json: bool) -> None:
+def import_study(dataset_name: str | None, source: str | None, *, offline: bool = False, json: bool) -> None:
     """Import a published study as runs and scores, and print what came; a `source` is fetched from before."""
-    data_set = find_named_dataset(dataset, runs=True)
+    data_set = find_named_dataset(dataset_name, with_runs=True)
     if source is not None:
         result = pull_with_progress(data_set, origin=source, offline=offline)
         say(
-            f"{data_set.title}: {number(result.fetched, 'file')} fetched, {result.kept} already here, all as published."
+            f"{data_set.title}: {format_count(result.fetched, 'file')} fetched, {result.kept} already here, "
+            "all as published."
         )
     done = data_set.import_study(current_workspace())
     if json:
-        print_json(_import_facts(done))
+        print_json(_imported_study_to_dict(done))
     else:
         _print_imported_study(done)
 
 
-def find_named_dataset(name: str | None, *, runs: bool = False) -> Dataset:
+def find_named_dataset(name: str | None, *, with_runs: bool = False) -> Dataset:
     """Find the data set that a command names; a UsageError that lists them where none is named."""
     from genaipa.datasets.base import dataset_names, find_dataset
 
     if name is None:
-        names = [candidate for candidate in dataset_names() if not runs or find_dataset(candidate).systems]
-        commands = [f"genaipa get {candidate}{' --runs' if runs else ''}" for candidate in names]
+        names = [candidate for candidate in dataset_names() if not with_runs or find_dataset(candidate).systems]
+        commands = [f"genaipa get {candidate}{' --runs' if with_runs else ''}" for candidate in names]
         raise UsageError(f"name the data set to get: {' or '.join(commands)}.")
     return find_dataset(name)
 
 
-def _import_facts(done: Imported) -> dict[str, object]:
+def _imported_study_to_dict(imported: Imported) -> dict[str, object]:
     return {
         "systems": {
-            system: {"runs": done.runs[system], "answers": done.answers[system], "scores": done.scores[system]}
-            for system in done.runs
+            system: {
+                "runs": imported.runs[system],
+                "answers": imported.answers[system],
+                "scores": imported.scores[system],
+            }
+            for system in imported.runs
         },
-        **done.facts,
-        "changed": done.changed,
+        **imported.facts,
+        "changed": imported.changed,
     }
 
 

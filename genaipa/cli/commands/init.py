@@ -62,7 +62,7 @@ def init(
     import shlex
 
     folder = folder.expanduser()
-    for file in _create_workspace_files(folder):
+    for file in _create_workspace_and_list_kept_files(folder):
         lines = f"; let git ignore {', '.join(_IGNORED.split())}" if file == ".gitignore" else ""
         say(f"{folder / file} already exists and was left unchanged{lines}")
     is_current_folder = folder.resolve() == Path.cwd().resolve()
@@ -76,12 +76,12 @@ def init(
     show("    genaipa policies add https://example.com/privacy --name example --company Example")
 
 
-def _create_workspace_files(folder: Path) -> list[str]:
+def _create_workspace_and_list_kept_files(folder: Path) -> list[str]:
     """Make the folders and files that are not there yet; the names of the files that are. A UsageError if it can't."""
     import json
 
     from genaipa.scoring.rubric import GUIDELINES, STARTER
-    from genaipa.workspace import MARKER, RUNS, SUFFIXES, explain_no_folder
+    from genaipa.workspace import MARKER, RUNS, SUFFIXES, explain_unusable_folder
 
     name = folder.resolve().name
     if not name.isprintable():
@@ -97,7 +97,7 @@ def _create_workspace_files(folder: Path) -> list[str]:
     places = [folder, *(folder / kind for kind in (*SUFFIXES, RUNS))]
     try:
         for path in places:
-            if problem := explain_no_folder(path):
+            if problem := explain_unusable_folder(path):
                 raise UsageError(f"{path} {problem}")
         if (folder / MARKER).exists():
             raise UsageError(f"{folder} is already a workspace; name a new folder.")

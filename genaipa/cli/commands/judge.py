@@ -13,12 +13,20 @@ import typer
 
 from genaipa.cli.commands import run_options as options
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import explain, print_json, say, show, suggest_next, width, write_options_as_flags
+from genaipa.cli.terminal.console import (
+    add_explanation,
+    add_next_steps,
+    print_json,
+    say,
+    show,
+    width,
+    write_options_as_flags,
+)
 from genaipa.cli.terminal.options import SELDOM, JsonOption, OfflineOption, current_workspace, option, split_names
 from genaipa.cli.terminal.selection import RunsArgument, add_filters
-from genaipa.errors import command
+from genaipa.errors import shell_command
 from genaipa.runs.filters import EVERYTHING, Filters
-from genaipa.words import number
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -88,7 +96,7 @@ def judge(
     with judging.hold_judging_lock(workspace):
         judges = judging.prepare_judge_runs(workspace, request, observer, offline=offline)
         if judges.had:
-            say(f"{number(judges.had, 'judgement')} of {judges.wanted:,} exist already.")
+            say(f"{format_count(judges.had, 'judgement')} of {judges.wanted:,} exist already.")
         if not judges.runs:
             _print_nothing_to_judge(workspace, judges, json=json)
         elif dry_run or estimate:
@@ -105,11 +113,12 @@ def _print_nothing_to_judge(workspace: Workspace, judges: PreparedJudges, *, jso
     else:
         lacking = judges.wanted - judges.had
         show(
-            f"Nothing was asked: what is missing, {number(lacking, 'judgement')}, belongs to a run started earlier."
+            f"Nothing was asked: what is missing, {format_count(lacking, 'judgement')}, belongs to a run "
+            "started earlier."
             if lacking
             else "There is nothing to judge: every answer has its verdict."
         )
-        _print_judges_without_people(workspace, judges.answers)
+        _print_judge_means(workspace, judges.answers)
 
 
 def _print_preview(judges: PreparedJudges, *, messages: bool, json: bool, batch: bool) -> None:
@@ -151,7 +160,7 @@ async def _ask_judges_until_interrupt(
 def _print_closing(
     workspace: Workspace, judges: PreparedJudges, done: list[tuple[RunFolder, RunOutcome]], *, json: bool
 ) -> None:
-    from genaipa.cli.commands.run_summary import note_server_settings, print_tally, summarize_run
+    from genaipa.cli.commands.run_summary import note_cut_prompts_and_reasoning, print_tally, summarize_run
     from genaipa.execution.judging import judges_served_as_several_models
 
     changed = judges_served_as_several_models(done)
@@ -167,35 +176,35 @@ def _print_closing(
         show(f"Judge's run: {folder.name}")
         for system, reason in outcome.stopped.items():
             show(f"{system} was not asked any more: {write_options_as_flags(reason)}")
-        for sentence in note_server_settings(outcome.tally):
+        for sentence in note_cut_prompts_and_reasoning(outcome.tally):
             show(sentence)
         if outcome.capped:
             show(f"Stopped by --max-cost: {outcome.capped}.")
     for name, models in changed.items():
         show(f"{name} was served as {', '.join(models)}: these count as {len(models)} judges.")
-    people, better = _print_judges_without_people(workspace, judges.answers)
+    people, better = _print_judge_means(workspace, judges.answers)
     unasked_runs = len(judges.runs) - len(done)
     if missing := sum(row.missing for _, outcome in done for row in outcome.tally.rows.values()):
-        lack = f"{number(missing, 'verdict')} {'is' if missing == 1 else 'are'} missing"
-        also = f", and {number(unasked_runs, 'further run')} not started" if unasked_runs else ""
+        lack = f"{format_count(missing, 'verdict')} {'is' if missing == 1 else 'are'} missing"
+        also = f", and {format_count(unasked_runs, 'further run')} not started" if unasked_runs else ""
         higher = " and a higher --max-cost" if any(outcome.capped for _, outcome in done) else ""
         show(f"{lack}{also}. Continue with the same command{higher}.")
     elif people:
-        suggest_next("How well it agrees with them: genaipa judges", "Pictures: genaipa report")
+        add_next_steps("How well it agrees with them: genaipa judges", "Pictures: genaipa report")
     else:
-        suggest_next("To rely on it, score some yourself: genaipa score", "Pictures: genaipa report", *better)
+        add_next_steps("To rely on it, score some yourself: genaipa score", "Pictures: genaipa report", *better)
 
 
-def _print_judges_without_people(workspace: Workspace, answers: JudgedAnswers) -> tuple[bool, list[str]]:
+def _print_judge_means(workspace: Workspace, answers: JudgedAnswers) -> tuple[bool, list[str]]:
     """Print a line of each judge's means, by names and never by value, and its heat map where the terminal can.
 
     Return whether people scored some of the same answers, and the command that compares the systems, where one judge
     scored two.
     """
     from genaipa.judging.verdict import summarize_judges
-    from genaipa.systems.provider import shorten_names
+    from genaipa.systems.provider import shorten_system_names
 
-    explain(
+    add_explanation(
         "A judge alone gives no estimate: its error is unknown until people have scored some of the answers. "
         "Its M_all (10 to 100) is averaged by question, over documents and passes, and then over questions.",
         "Verdicts are in the store, apart from people's scores, and in no average. What a judge is worth, once people "
@@ -203,7 +212,7 @@ def _print_judges_without_people(workspace: Workspace, answers: JudgedAnswers) -
         hint="What the numbers mean: --explain",
     )
     results = summarize_judges(workspace, answers)
-    names = shorten_names(sorted({system for result in results for system in result.means}))
+    names = shorten_system_names(sorted({system for result in results for system in result.means}))
     for result in results:
         who = "Judge" if len(results) == 1 else f"Judge {result.judge}"
         means = ", ".join(f"{names[system]} {mean:.0f}" for system, mean in result.means.items())
@@ -211,13 +220,15 @@ def _print_judges_without_people(workspace: Workspace, answers: JudgedAnswers) -
             show(f"{who}: {means} (M_all); people scored {result.scored_by_people:,} of the same answers, too")
         else:
             show(f"{who} alone, no estimate: {means} (M_all)")
-        for line in draw_heat_map(result.cells, answers.categories, {system: names[system] for system in result.means}):
+        for line in draw_heat_map(
+            result.cells, answers.category_by_question, {system: names[system] for system in result.means}
+        ):
             show(line, exact=True)
     people = any(result.scored_by_people for result in results)
     match [list(result.means) for result in results]:
         case [[first, second]]:
             return people, [
-                f"Which is better: {command('genaipa', 'compare', first, second, '--judge', results[0].judge)}"
+                f"Which is better: {shell_command('genaipa', 'compare', first, second, '--judge', results[0].judge)}"
             ]
         case _:
             return people, []
@@ -229,7 +240,7 @@ _LONGEST_NAME = 24
 
 
 def draw_heat_map(
-    cells: Mapping[tuple[str, str], float], categories: Mapping[str, str], names: Mapping[str, str]
+    scores: Mapping[tuple[str, str], float], question_categories: Mapping[str, str], system_names: Mapping[str, str]
 ) -> list[str]:
     """Draw the lines of a heat map of values from 10 to 100 by system and question; none if it can't be shown.
 
@@ -237,26 +248,26 @@ def draw_heat_map(
     pipe, and a terminal that has no such signs, get nothing.
     """
     room = width() if sys.stdout.isatty() else None
-    if room is None or not cells or not _can_print_shades():
+    if room is None or not scores or not _can_print_shades():
         return []
-    asked_questions = {question for _, question in cells}
+    asked_questions = {question for _, question in scores}
     groups: dict[str, list[str]] = {}
     for question in (
         candidate
-        for candidate in (*categories, *sorted(asked_questions - categories.keys()))
+        for candidate in (*question_categories, *sorted(asked_questions - question_categories.keys()))
         if candidate in asked_questions
     ):
-        groups.setdefault(categories.get(question, ""), []).append(question)
-    aside = min(_LONGEST_NAME, max(map(len, names.values())))
+        groups.setdefault(question_categories.get(question, ""), []).append(question)
+    aside = min(_LONGEST_NAME, max(map(len, system_names.values())))
     lines: list[str] = []
-    for row_categories in _split_rows(groups, room - aside - 3):
+    for row_categories in _split_categories_into_rows(groups, room - aside - 3):
         broad = [max(len(groups[name]), len(name)) for name in row_categories]
         lines.append(
             " " * (aside + 3) + " ".join(f"{name:{size}}" for name, size in zip(row_categories, broad, strict=True))
         )
-        for system, name in names.items():
+        for system, name in system_names.items():
             blocks = (
-                "".join(_shade_block(cells.get((system, candidate))) for candidate in groups[category])
+                "".join(_shade_block(scores.get((system, candidate))) for candidate in groups[category])
                 for category in row_categories
             )
             row = " ".join(f"{block:{size}}" for block, size in zip(blocks, broad, strict=True))
@@ -264,22 +275,24 @@ def draw_heat_map(
     return [*lines, f" low {_SHADES} high; a column is a question"]
 
 
-def _shade_block(value: float | None) -> str:
-    if value is None:
+def _shade_block(score: float | None) -> str:
+    if score is None:
         return _NONE
     from genaipa.scoring.rubric import M_ALL_RANGE, M_ALL_WIDTH
 
-    index = int((value - M_ALL_RANGE[0]) / M_ALL_WIDTH * len(_SHADES))
+    index = int((score - M_ALL_RANGE[0]) / M_ALL_WIDTH * len(_SHADES))
     return _SHADES[max(0, min(index, len(_SHADES) - 1))]
 
 
-def _split_rows(groups: Mapping[str, Sequence[str]], room: int) -> Iterator[list[str]]:
+def _split_categories_into_rows(
+    questions_by_category: Mapping[str, Sequence[str]], max_width: int
+) -> Iterator[list[str]]:
     """Split the categories into rows of at most that width."""
     row: list[str] = []
     used_width = 0
-    for name, questions in groups.items():
+    for name, questions in questions_by_category.items():
         size = max(len(questions), len(name)) + 1
-        if row and used_width + size > room:
+        if row and used_width + size > max_width:
             yield row
             row, used_width = [], 0
         row.append(name)

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from genaipa.cli.terminal.console import (
+    add_explanation,
+    add_next_steps,
     caveat,
-    explain,
     is_explanation_wanted,
     print_json,
     print_table,
     show,
-    suggest_next,
 )
 from genaipa.cli.terminal.options import (
     ExcludedOption,
@@ -26,7 +26,7 @@ from genaipa.cli.terminal.options import (
 from genaipa.cli.terminal.selection import ByOption, RunsArgument, add_filters
 from genaipa.errors import DataError
 from genaipa.runs.filters import EVERYTHING, Filters
-from genaipa.words import number
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -72,37 +72,39 @@ def judges(
     its leniency, by system, document, category and where documents are silent. Nothing is said below 30 answers that
     both scored.
     """
-    from genaipa.reports import check_packages
+    from genaipa.reports import check_report_packages
     from genaipa.runs.selection import select_sources
 
     workspace = current_workspace()
-    workspace.check_output(output)
+    workspace.check_output_outside_data(output)
     # Names first: what reports need takes a second to import.
     sources = select_sources(workspace, split_names(run), only)
-    check_packages()
-    from genaipa.answers.gather import gather_scored_study
+    check_report_packages()
+    from genaipa.answers.gather import gather_study_with_stored_scores
     from genaipa.reports.chapters.judges import JudgesChapter
     from genaipa.reports.figures.figure import Scope
     from genaipa.reports.part import is_scored_throughout
-    from genaipa.reports.render import as_rows
+    from genaipa.reports.render import as_json_rows
 
-    study = gather_scored_study(workspace, sources, excluded=include_excluded, by=by)
+    study = gather_study_with_stored_scores(workspace, sources, excluded=include_excluded, by=by)
     chapter = JudgesChapter().make(study, Scope.from_frame(study.table, study.questions.categories))
     tables = {item.name: item for item in chapter.tables}
     if output is not None and tables:
         _write_judges_chapter(chapter, output, force=force)
-        show(f"{output}: tables and figures on {number(len(tables['judges'].data), 'judge')}")
+        show(f"{output}: tables and figures on {format_count(len(tables['judges'].data), 'judge')}")
         return
     if json:
-        rows = {name: {"title": item.title, "note": item.note, "rows": as_rows(item)} for name, item in tables.items()}
+        rows = {
+            name: {"title": item.title, "note": item.note, "rows": as_json_rows(item)} for name, item in tables.items()
+        }
         print_json({"absent": chapter.absent, "tables": rows})
     elif tables:
         _print_judges(tables, by)
-        _print_next_step(
+        _suggest_judging_next_step(
             tables["judges"],
-            is_drawn=bool(study.waves),
-            is_small=_are_answers_few(study.table),
-            throughout=is_scored_throughout(study.table),
+            is_sample_drawn=bool(study.waves),
+            is_too_small_to_sample=_are_answers_too_few_to_sample(study.table),
+            is_all_scored=is_scored_throughout(study.table),
         )
     else:
         show(_NONE)
@@ -118,43 +120,45 @@ def _print_judges(tables: dict[str, Table], by: str) -> None:
     for row in summary.data.to_dict("records"):
         short = agreed is not None and lenient is not None and _summarize_judge(row["judge"], agreed, lenient)
         show(f"{row['judge']}: {short or row['finding']}")
-        judged = f"{number(row['passes'], 'pass', 'passes')}, {number(row['judged'], 'answer')} judged"
-        explain(f"{row['judge']} ({judged}, {row['answers']:,} of them scored by people). {row['finding']}")
-    explain(summary.note, hint="What the numbers mean: --explain")
+        judged = f"{format_count(row['passes'], 'pass', 'passes')}, {format_count(row['judged'], 'answer')} judged"
+        add_explanation(f"{row['judge']} ({judged}, {row['answers']:,} of them scored by people). {row['finding']}")
+    add_explanation(summary.note, hint="What the numbers mean: --explain")
     if agreed is not None and lenient is not None:
         show("Agreement with people, and of people with each other: Krippendorff's alpha, and Gwet's AC2 with people")
         _print_without_empty_columns(_AGREEMENT, list(_agreement_rows(agreed)))
         if apart is not None and (by or is_explanation_wanted()):
             show(apart.title if is_explanation_wanted() else f"By {by}")
-            lines = list(_group_rows(apart, "" if is_explanation_wanted() else by))
+            lines = list(_group_agreement_rows(apart, "" if is_explanation_wanted() else by))
             _print_without_empty_columns(("answers of", "n", "alpha", "AC2", "commonest value"), lines)
         if is_explanation_wanted():
             show(f"{lenient.title}: M_all minus people's, on a scale from 10 to 100")
             _print_without_empty_columns(_LENIENCY, list(_leniency_rows(lenient)))
-        explain(agreed.note, _describe_small_groups(lenient), lenient.note)
-        explain("The other tables, and figures: genaipa judges -o FOLDER, or --json.")
+        add_explanation(agreed.note, _describe_small_groups(lenient), lenient.note)
+        add_explanation("The other tables, and figures: genaipa judges -o FOLDER, or --json.")
 
 
-def _summarize_judge(judge: str, agreed: Table, lenient: Table) -> str:
+def _summarize_judge(judge: str, agreement_table: Table, leniency_table: Table) -> str:
     """Describe a judge in a sentence: agreement on M_all and on its weakest metric, leniency; empty without any."""
     from genaipa.reports.judged.quality import PEOPLE
 
-    rows = agreed.data[(agreed.data["judge"] == judge) & (agreed.data["with"] == PEOPLE)].dropna(subset=["alpha"])
+    rows = agreement_table.data[
+        (agreement_table.data["judge"] == judge) & (agreement_table.data["with"] == PEOPLE)
+    ].dropna(subset=["alpha"])
     of = {row["measure"]: row for row in rows.to_dict("records")}
     if not (whole := of.pop("M_all", None)):
         return ""
-    text = f"agrees with people at alpha {agreed.format_cell('alpha', whole['alpha'])} on M_all"
+    text = f"agrees with people at alpha {agreement_table.format_cell('alpha', whole['alpha'])} on M_all"
     if of:
         weakest = min(of.values(), key=lambda row: row["alpha"])
-        text += f", weakest on {weakest['measure']} ({agreed.format_cell('alpha', weakest['alpha'])})"
-    data = lenient.data
+        text += f", weakest on {weakest['measure']} ({agreement_table.format_cell('alpha', weakest['alpha'])})"
+    data = leniency_table.data
     all_ = data[(data["judge"] == judge) & (data["measure"] == "M_all") & (data["group"] == "")]
     for row in all_.dropna(subset=["mean"]).to_dict("records")[:1]:
         text += f"; {abs(row['mean']):.1f} points {'more lenient' if row['mean'] > 0 else 'stricter'}"
-    return f"{text}; {number(whole['answers'], 'answer')}."
+    return f"{text}; {format_count(whole['answers'], 'answer')}."
 
 
-def _are_answers_few(frame: pd.DataFrame) -> bool:
+def _are_answers_too_few_to_sample(frame: pd.DataFrame) -> bool:
     """Tell whether no system has enough answers in an experiment for people to score only a part of them."""
     from genaipa.scoring.waves import SIZE
 
@@ -162,27 +166,29 @@ def _are_answers_few(frame: pd.DataFrame) -> bool:
     return bool(answers.groupby(["system", "experiment"], observed=True).size().max() <= SIZE)
 
 
-def _print_next_step(summary: Table, *, is_drawn: bool, is_small: bool, throughout: bool) -> None:
+def _suggest_judging_next_step(
+    judges_table: Table, *, is_sample_drawn: bool, is_too_small_to_sample: bool, is_all_scored: bool
+) -> None:
     """Print the next step: more scores by people, all of them of few answers, or averages that rest on both.
 
     Where people scored `throughout`, nothing is left to score.
     """
     from genaipa.reports.judged.verdicts import LEAST
 
-    draw = "" if is_drawn or is_small else "genaipa sample, then "
-    below = bool((summary.data["answers"] < LEAST).any())
+    draw = "" if is_sample_drawn or is_too_small_to_sample else "genaipa sample, then "
+    below = bool((judges_table.data["answers"] < LEAST).any())
     if below:
         caveat(f"A judge counts once people have scored {LEAST} of the answers it judged.")
-    if throughout:
+    if is_all_scored:
         caveat("People scored all of the answers; no estimate is needed.")
-        suggest_next("Next: genaipa report")
+        add_next_steps("Next: genaipa report")
     elif below:
-        suggest_next(f"Next: {draw}genaipa score")
-    elif is_small:
+        add_next_steps(f"Next: {draw}genaipa score")
+    elif is_too_small_to_sample:
         caveat("With so few answers, score them all; no estimate is needed.")
-        suggest_next("Next: genaipa score")
+        add_next_steps("Next: genaipa score")
     else:
-        suggest_next("Averages from people and judges: genaipa report", f"Next: {draw}genaipa score" if draw else "")
+        add_next_steps("Averages from people and judges: genaipa report", f"Next: {draw}genaipa score" if draw else "")
 
 
 def _print_without_empty_columns(headers: Sequence[str], lines: list[list[str] | str]) -> None:
@@ -207,7 +213,8 @@ def _agreement_rows(agreements: Table) -> Iterator[list[str] | str]:
             with_people = cells[judge, measure, PEOPLE]
             places = ((judge, PEOPLE), (PEOPLE, EACH_OTHER), (judge, ITSELF), (judge, OTHERS))
             alphas = (
-                _format_interval(agreements, cells.get((who, measure, whom), {}), "alpha") for who, whom in places
+                _format_value_with_interval(agreements, cells.get((who, measure, whom), {}), "alpha")
+                for who, whom in places
             )
             ac2 = agreements.format_cell("ac2", with_people["ac2"])
             yield [
@@ -215,17 +222,17 @@ def _agreement_rows(agreements: Table) -> Iterator[list[str] | str]:
                 f"{with_people['answers']:,}",
                 *alphas,
                 ac2,
-                _format_interval(agreements, with_people, "r", "r_low", "r_high"),
+                _format_value_with_interval(agreements, with_people, "r", "r_low", "r_high"),
             ]
 
 
-def _group_rows(agreements: Table, by: str) -> Iterator[list[str] | str]:
+def _group_agreement_rows(agreements: Table, group_column: str) -> Iterator[list[str] | str]:
     """Yield a line for each group of answers `by` a column, else all, under each judge: its agreement on M_all."""
-    of = agreements.data[(agreements.data["by"] == by) | (not by)]
+    of = agreements.data[(agreements.data["by"] == group_column) | (not group_column)]
     for judge, rows in of[of["measure"] == "M_all"].groupby("judge", sort=False):
         yield str(judge)
         for row in rows.to_dict("records"):
-            alpha = _format_interval(agreements, row, "alpha")
+            alpha = _format_value_with_interval(agreements, row, "alpha")
             measures = (agreements.format_cell(name, row[name]) for name in ("ac2", "commonest"))
             yield [f"{row['by']}: {row['group']}", f"{row['answers']:,}", alpha, *measures]
 
@@ -241,10 +248,16 @@ def _leniency_rows(leniencies: Table) -> Iterator[list[str] | str]:
                 _format_interval_ends(leniencies, row, low, high)
                 for low, high in (("low", "high"), ("policies_low", "policies_high"))
             )
-            yield [_group_label(row), f"{row['answers']:,}", leniencies.format_cell("mean", row["mean"]), *ends, blank]
+            yield [
+                _answer_group_label(row),
+                f"{row['answers']:,}",
+                leniencies.format_cell("mean", row["mean"]),
+                *ends,
+                blank,
+            ]
 
 
-def _group_label(row: dict[Any, Any]) -> str:
+def _answer_group_label(row: dict[Any, Any]) -> str:
     suffix = " (own family)" if row["family"] else ""
     return f"{row['by']}: {row['group']}{suffix}" if row["group"] else "all answers"
 
@@ -252,39 +265,41 @@ def _group_label(row: dict[Any, Any]) -> str:
 def _describe_small_groups(leniencies: Table) -> str:
     """Name the groups that are left out, with their numbers of answers."""
     rows = leniencies.data[leniencies.data["mean"].isna()].to_dict("records")
-    named = dict.fromkeys(f"{_group_label(row)} ({row['answers']})" for row in rows)
+    named = dict.fromkeys(f"{_answer_group_label(row)} ({row['answers']})" for row in rows)
     return f"Not meaningful, because fewer than 30 answers were scored by both: {', '.join(named)}." if named else ""
 
 
-def _format_interval(source: Table, row: dict[Any, Any], column: str, low: str = "low", high: str = "high") -> str:
+def _format_value_with_interval(
+    table: Table, row: dict[Any, Any], column: str, low: str = "low", high: str = "high"
+) -> str:
     """Format a value with its interval; say why where it is absent."""
     from genaipa.reports.judged.verdicts import explain_too_few_answers
 
     if not row:
         return ""
-    value, ends = source.format_cell(column, row[column]), _format_interval_ends(source, row, low, high)
+    value, ends = table.format_cell(column, row[column]), _format_interval_ends(table, row, low, high)
     if value or column == "r":
         return f"{value} ({ends})" if ends else f"{value} (too few to tell)" if column == "alpha" else value
     return f"n={row['answers']}: too few" if explain_too_few_answers(row["answers"]) else "not defined"
 
 
-def _format_interval_ends(source: Table, row: dict[Any, Any], low: str, high: str) -> str:
-    written = source.format_cell(low, row[low])
-    return f"{written} to {source.format_cell(high, row[high])}" if written else ""
+def _format_interval_ends(table: Table, row: dict[Any, Any], low: str, high: str) -> str:
+    written = table.format_cell(low, row[low])
+    return f"{written} to {table.format_cell(high, row[high])}" if written else ""
 
 
 def _write_judges_chapter(chapter: Chapter, output: Path, *, force: bool) -> None:
     """Write every form of the tables and figures into a folder."""
-    from genaipa.reports.figures.figure import save_figure
-    from genaipa.reports.writing import write_table
+    from genaipa.reports.figures.figure import save_figure_and_data
+    from genaipa.reports.writing import write_table_files
 
     for name in (*(item.name for item in chapter.tables), *(item.name for item in chapter.figures)):
         check_no_overwrite(output / f"{name}.csv", force=force)
     try:
         output.mkdir(parents=True, exist_ok=True)
         for part in chapter.tables:
-            write_table(part, output)
+            write_table_files(part, output)
         for figure in chapter.figures:
-            save_figure(figure, output)
+            save_figure_and_data(figure, output)
     except OSError as error:
         raise DataError(output, f"can't be written ({error.strerror}).") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from genaipa.cli.terminal.console import caveats, explain, print_json, show, show_table, suggest_next
+from genaipa.cli.terminal.console import add_explanation, add_next_steps, caveats, print_json, show, show_table
 from genaipa.cli.terminal.options import (
     ExcludedOption,
     ForceOption,
@@ -17,9 +17,9 @@ from genaipa.cli.terminal.options import (
     split_names,
 )
 from genaipa.cli.terminal.selection import ByOption, RunsArgument, add_filters, check_run_and_system_names
-from genaipa.errors import UsageError, command
+from genaipa.errors import UsageError, shell_command
 from genaipa.runs.filters import EVERYTHING, Filters
-from genaipa.words import number
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,47 +57,50 @@ def leaderboard(
     check_run_and_system_names(workspace, *split_names(run))
     study, results = _gather_results(workspace, split_names(run), only, by, excluded=include_excluded)
     from genaipa.reports import render
-    from genaipa.reports.chapters.groups import group_quality_table
-    from genaipa.reports.chapters.overall import leaderboard_table, note_unlike_systems
-    from genaipa.reports.notable import is_unscored, notable_sentences
-    from genaipa.reports.part import note_thin_experiments
+    from genaipa.reports.chapters.groups import group_leaderboard_table
+    from genaipa.reports.chapters.overall import leaderboard_table, note_unequally_scored_systems
+    from genaipa.reports.notable import is_wholly_unscored, notable_sentences
+    from genaipa.reports.part import note_sparsely_scored_experiments
 
     problems = sorted({*study.problems, *(problem for item in results for problem in item.problems)})
     table = leaderboard_table(study.table)
     rule_rankings = {item.name: ranking for item in results if (ranking := item.leaderboard(study))}
-    grouped = (group_quality_table(study.table, study.groups) or None) if study.groups else None
-    apart = [note_unlike_systems(study.table)] if table and len(table.data) > 1 else []
+    grouped = (group_leaderboard_table(study.table, study.groups) or None) if study.groups else None
+    apart = [note_unequally_scored_systems(study.table)] if table and len(table.data) > 1 else []
     sentences = [*filter(None, apart), *notable_sentences(study, results), *problems]
     if run:
         sentences.insert(0, f"Filtered by: {', '.join(split_names(run))}.")
     if json:
-        facts = {"title": table.title, "note": table.note, "notable": sentences, "rows": render.as_rows(table)}
+        facts = {"title": table.title, "note": table.note, "notable": sentences, "rows": render.as_json_rows(table)}
         ranked = {
-            name: {"title": item.title, "note": item.note, "rows": render.as_rows(item)}
+            name: {"title": item.title, "note": item.note, "rows": render.as_json_rows(item)}
             for name, item in rule_rankings.items()
         }
-        groups = {"title": grouped.title, "note": grouped.note, "rows": render.as_rows(grouped)} if grouped else {}
+        groups = {"title": grouped.title, "note": grouped.note, "rows": render.as_json_rows(grouped)} if grouped else {}
         print_json(facts | ranked | ({"groups": groups} if groups else {}))
         return
     tables = [item for item in (table, grouped, *rule_rankings.values()) if item]
-    if not tables and output is None and is_unscored(study.table):
+    if not tables and output is None and is_wholly_unscored(study.table):
         show("No ranking yet: nobody has scored an answer.")
         caveats(problems)
-        explain(*sentences)
-        suggest_next(f"Next: {command('genaipa', 'score', *split_names(run))}")
+        add_explanation(*sentences)
+        add_next_steps(f"Next: {shell_command('genaipa', 'score', *split_names(run))}")
         return
     if output is not None:
         _write_leaderboard(grouped or (tables[0] if tables else table), output, force=force)
     else:
         nothing = "No run here has answers to rank."
         _print_tables(
-            tables, "" if table else note_thin_experiments(study.table) or ("" if tables or not results else nothing)
+            tables,
+            ""
+            if table
+            else note_sparsely_scored_experiments(study.table) or ("" if tables or not results else nothing),
         )
     caveats([*note_too_few_documents(table), *sentences])
     if output is not None:
         show(f"{output}: the leaderboard")
     elif table and len(table.data) > 1:
-        suggest_next(f"Next: {command('genaipa', 'compare', *table.data['system'][:2])}")
+        add_next_steps(f"Next: {shell_command('genaipa', 'compare', *table.data['system'][:2])}")
 
 
 def note_too_few_documents(table: Table | None) -> list[str]:
@@ -110,14 +113,14 @@ def note_too_few_documents(table: Table | None) -> list[str]:
     return [
         "One document says nothing about other policies."
         if documents == 1
-        else f"{number(int(documents), 'document')} say nothing about other policies."
+        else f"{format_count(int(documents), 'document')} say nothing about other policies."
     ]
 
 
-def _print_tables(tables: Sequence[Table], blank: str) -> None:
+def _print_tables(tables: Sequence[Table], blank_reason: str) -> None:
     """Print the tables, after the sentence on what would be in a leaderboard that is blank."""
-    if blank:
-        show(blank)
+    if blank_reason:
+        show(blank_reason)
     for table in tables:
         show_table(table)
 
@@ -126,23 +129,23 @@ def _gather_results(
     workspace: Workspace, names: tuple[str, ...], only: Filters, by: str, *, excluded: bool
 ) -> tuple[Study, list[Results]]:
     """Gather the selected runs and systems, limited to the selected documents and experiments, and results by rule."""
-    from genaipa.reports import check_packages
+    from genaipa.reports import check_report_packages
     from genaipa.runs.selection import select_sources
 
     # Names first: what reports need takes a second to import.
     sources = select_sources(workspace, names, only)
-    check_packages()
-    from genaipa.answers.gather import gather_scored_study
-    from genaipa.reports.chapters.chapter import find_results
+    check_report_packages()
+    from genaipa.answers.gather import gather_study_with_stored_scores
+    from genaipa.reports.chapters.chapter import make_results_by_rule
 
-    study = gather_scored_study(workspace, sources, excluded=excluded, scores_alone=True, by=by)
-    return study, [] if only.documents or only.experiments else find_results(workspace, sources)
+    study = gather_study_with_stored_scores(workspace, sources, excluded=excluded, scores_alone=True, by=by)
+    return study, [] if only.documents or only.experiments else make_results_by_rule(workspace, sources)
 
 
 def _check_output_suffix(path: Path) -> None:
-    from genaipa.reports import check_packages
+    from genaipa.reports import check_report_packages
 
-    check_packages()
+    check_report_packages()
     from genaipa.reports.render import FORMS
 
     if path.suffix not in FORMS:

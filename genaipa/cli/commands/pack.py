@@ -15,9 +15,9 @@ from genaipa.cli.terminal.options import (
     option,
     split_names,
 )
-from genaipa.cli.terminal.selection import RunsArgument, print_study_losses
-from genaipa.errors import UsageError, command
-from genaipa.words import number
+from genaipa.cli.terminal.selection import RunsArgument, print_study_slice_problems
+from genaipa.errors import UsageError, shell_command
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,9 +45,9 @@ def pack(
     Texts whose license does not let them be passed on are left out, with their digest and source in their place; the
     tables can be made again without them. What models said, and the names and notes of the analysts, go along.
     """
-    from genaipa.reports import check_packages
+    from genaipa.reports import check_report_packages
 
-    check_packages()
+    check_report_packages()
     from genaipa.archive import pack as write_pack
 
     workspace, names = current_workspace(), split_names(run)
@@ -55,11 +55,11 @@ def pack(
     if file.suffix != ".zip":
         raise UsageError(f"'{file.name}' has to end in .zip.")
     check_no_overwrite(file, force=force)
-    workspace.check_output(file)
+    workspace.check_output_outside_data(file)
     sources = select_for_pack(workspace, names, "pack")
     packed = write_pack(workspace, sources, file, excluded=include_excluded, whole=with_texts)
     print_packed(file, packed)
-    show(f"To open it: {command('genaipa', 'unpack', file.name, 'FOLDER')}")
+    show(f"To open it: {shell_command('genaipa', 'unpack', file.name, 'FOLDER')}")
 
 
 def make_pack_name(runs: Sequence[str]) -> str:
@@ -67,20 +67,20 @@ def make_pack_name(runs: Sequence[str]) -> str:
     return re.sub(r"[^\w.-]+", "-", runs[0] if runs else "study").strip(".-")
 
 
-def select_for_pack(workspace: Workspace, names: Sequence[str], word: str) -> list[Source]:
+def select_for_pack(workspace: Workspace, names: Sequence[str], command_name: str) -> list[Source]:
     """Select the named runs, or say that it is all of them, and with which command it is one."""
     from genaipa.runs.selection import select_sources
 
     sources = select_sources(workspace, names)
-    print_study_losses(workspace, [source.folder for source in sources])
+    print_study_slice_problems(workspace, [source.folder for source in sources])
     if not names:
-        say(f"packing all {number(len(sources), 'run')} of the workspace; for one: genaipa {word} RUN")
+        say(f"packing all {format_count(len(sources), 'run')} of the workspace; for one: genaipa {command_name} RUN")
     return sources
 
 
 def print_packed(file: Path, packed: Packed) -> None:
     """Print what was packed into a file or folder, and what was left out."""
-    show(f"{file}: {number(len(packed.pack.runs), 'run')}, {number(packed.events, 'score')}, the report.")
+    show(f"{file}: {format_count(len(packed.pack.runs), 'run')}, {format_count(packed.events, 'score')}, the report.")
     for text in packed.pack.absent:
         say(f"left out: the text of {text.document} ({text.license or 'no license is stated'}); {text.source}")
     for system, documents in packed.unclear.items():

@@ -20,8 +20,8 @@ from genaipa.cli.terminal.options import (
     pass_json_to_subcommands,
     split_names,
 )
-from genaipa.errors import DataError, UnknownNameError, UsageError, command
-from genaipa.words import number
+from genaipa.errors import DataError, UnknownNameError, UsageError, shell_command
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -46,7 +46,7 @@ app = typer.Typer()
 
 
 @app.callback(invoke_without_command=True)
-def policies(context: typer.Context, json: JsonOption = False) -> None:
+def list_documents_unless_subcommand(context: typer.Context, json: JsonOption = False) -> None:
     """List, show, add and measure documents.
 
     Without a command, they are listed.
@@ -55,16 +55,16 @@ def policies(context: typer.Context, json: JsonOption = False) -> None:
         pass_json_to_subcommands(context, json=json)
         return
 
-    _print_list(current_workspace(), json=json)
+    _print_document_list(current_workspace(), json=json)
 
 
 @app.command("list")
 def list_policies(json: JsonOption = False) -> None:
     """List documents, also those to be fetched."""
-    _print_list(current_workspace(), json=json)
+    _print_document_list(current_workspace(), json=json)
 
 
-def _print_list(workspace: Workspace, *, json: bool) -> None:
+def _print_document_list(workspace: Workspace, *, json: bool) -> None:
     from genaipa.datasets.base import load_datasets
     from genaipa.policies.document import document_names, load_document
 
@@ -120,11 +120,11 @@ def _document_facts(workspace: Workspace, document: Document) -> dict[str, Any]:
     """
     from genaipa.policies.statistics import measure_text
     from genaipa.questions.annotations import explain_unused_annotations, find_annotations, find_question_set
-    from genaipa.questions.sets import default_set
+    from genaipa.questions.sets import default_question_set_name
 
     match = find_annotations(workspace, document)
     held = match if match and match.of_this_text else None
-    question_set = find_question_set(workspace, default_set(document, workspace))
+    question_set = find_question_set(workspace, default_question_set_name(document, workspace))
     usable = held.usable_answers(question_set, document.company) if held and question_set else None
     return {
         "name": document.name,
@@ -175,7 +175,7 @@ def show_policy(
 def _print_document(workspace: Workspace, document: Document, *, json: bool) -> None:
     from genaipa.languages.catalog import describe_language
     from genaipa.policies.document import document_names
-    from genaipa.questions.sets import default_set
+    from genaipa.questions.sets import default_question_set_name
 
     facts, about = _document_facts(workspace, document), document.about
     outline = [{"number": s.number, "title": s.title, "level": s.level, "label": s.label} for s in document.sections]
@@ -194,7 +194,7 @@ def _print_document(workspace: Workspace, document: Document, *, json: bool) -> 
             ("license", about.license),
             ("text", about.extraction),
             ("size", f"{facts['words']:,} words, {facts['sections']} sections"),
-            ("answers", _describe_answers(facts, default_set(document, workspace))),
+            ("answers", _describe_annotated_answers(facts, default_question_set_name(document, workspace))),
             ("parts", ", ".join(f"{name}: {len(starts)}" for name, starts in about.part_sets.items())),
             ("file", str(document_names(workspace)[document.name][1])),
             ("sha256", document.digest),
@@ -208,13 +208,13 @@ def _print_document(workspace: Workspace, document: Document, *, json: bool) -> 
     if outline:
         show(
             "\nThe text of a section: "
-            + command("genaipa", "policies", "show", document.name, "--section", document.sections[-1].label)
+            + shell_command("genaipa", "policies", "show", document.name, "--section", document.sections[-1].label)
         )
     else:
         show("No sections were found in it, so answers can cite only the parts in which it is sent.")
 
 
-def _describe_answers(facts: dict[str, Any], question_set: str) -> str:
+def _describe_annotated_answers(facts: dict[str, Any], question_set: str) -> str:
     """Say how many annotated answers there are, and to which questions."""
     if facts["answers"] is None:
         return str(facts["unused"])
@@ -230,12 +230,12 @@ def _describe_answers(facts: dict[str, Any], question_set: str) -> str:
 def _print_section(document: Document, label: str, *, json: bool) -> None:
     from genaipa.policies.sections import resolve_citation
 
-    cited = resolve_citation(document.places, label)
+    cited = resolve_citation(document.citable_sections, label)
     if cited is None:
         labels = [section.number or section.title for section in document.sections]
         raise UnknownNameError(f"section in {document.name}", label, labels)
     # A section ends where the next one begins, and here its subsections belong to it.
-    after = (s.start for s in document.places if s.start > cited.start and s.level <= cited.level)
+    after = (s.start for s in document.citable_sections if s.start > cited.start and s.level <= cited.level)
     text = document.text[cited.start : next(after, len(document.text))].strip()
     if json:
         print_json({"document": document.name, "label": cited.label, "title": cited.title, "text": text})
@@ -277,7 +277,7 @@ def add(
         print_json({**facts, "held": "; ".join(held)})
         return
     _print_document(workspace, document, json=False)
-    if hidden := [layer for layer, _ in workspace.every("policies")[name] if layer != document.layer]:
+    if hidden := [layer for layer, _ in workspace.files_in_all_layers("policies")[name] if layer != document.layer]:
         show(f"It takes the place of the {hidden[0]} document '{name}'; choose another --name to keep both.")
     if facts["answers"] and not facts["answers_digest"]:
         show(
@@ -307,21 +307,21 @@ def annotate(
     from genaipa.datasets.base import load_named_document
     from genaipa.files.stamps import today
     from genaipa.policies.corpus import find_document
-    from genaipa.questions.annotations import format_template
-    from genaipa.questions.sets import default_set, load_question_set
+    from genaipa.questions.annotations import format_annotation_template
+    from genaipa.questions.sets import default_question_set_name, load_question_set
 
     workspace = current_workspace()
-    check_workspace(workspace)
+    require_own_workspace(workspace)
     document = load_named_document(workspace, name) if documents is None else find_document(documents, name)
-    question_set = load_question_set(questions or default_set(document, workspace), workspace)
-    path = write_annotations(workspace, name, format_template(document, question_set, today()))
-    show(f"{path}: {number(len(question_set.questions), 'question')} to answer. {CHECK}")
+    question_set = load_question_set(questions or default_question_set_name(document, workspace), workspace)
+    path = write_annotations(workspace, name, format_annotation_template(document, question_set, today()))
+    show(f"{path}: {format_count(len(question_set.questions), 'question')} to answer. {CHECK}")
 
 
 CHECK = "To check them at any time: genaipa validate"
 
 
-def check_workspace(workspace: Workspace) -> None:
+def require_own_workspace(workspace: Workspace) -> None:
     """Raise a UsageError where there is no workspace of one's own to keep annotated answers in."""
     if "workspace" not in dict(workspace.layers):
         raise UsageError(
@@ -329,9 +329,9 @@ def check_workspace(workspace: Workspace) -> None:
         )
 
 
-def write_annotations(workspace: Workspace, name: str, text: str) -> Path:
+def write_annotations(workspace: Workspace, document_name: str, text: str) -> Path:
     """Write a new file of annotated answers about the document of that name, and return its path."""
-    path = workspace.home / "annotations" / f"{name}.yaml"
+    path = workspace.home / "annotations" / f"{document_name}.yaml"
     try:
         path.parent.mkdir(exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
@@ -369,7 +369,7 @@ def stats(
     if documents is None and by:
         raise UsageError("--by is for a corpus; name one with --documents.")
     if documents is None:
-        _print_documents(split_names(names), json=json, output=output, force=force)
+        _output_document_statistics(split_names(names), json=json, output=output, force=force)
         return
     if names:
         raise UsageError("a corpus is measured as a whole; leave out the names, or --documents.")
@@ -378,13 +378,13 @@ def stats(
 
     with _show_document_count("checking") as count:
         corpus = examine_corpus(documents, by=by, on_row=count)
-    for remark in corpus.remarks:
+    for remark in corpus.group_remarks:
         say(remark)
     with _show_document_count("measured", corpus.documents) as count:
-        groups = measure_distributions(_count_documents(read_documents(documents), count), by)
+        groups = measure_distributions(_yield_counted_documents(read_documents(documents), count), by)
     if output is not None:
         _write_csv(output, [row for group in groups for row in _distribution_rows(group, by)], force=force)
-        show(f"{output}: {number(corpus.documents, 'document')}")
+        show(f"{output}: {format_count(corpus.documents, 'document')}")
     elif json:
         print_json(_make_statistics_json(corpus, groups, by))
     else:
@@ -407,13 +407,13 @@ def _show_document_count(doing: str, total: int | None = None) -> Iterator[Any]:
         yield count_one
 
 
-def _count_documents(documents: Iterable[Document], count: Any) -> Iterator[Document]:
+def _yield_counted_documents(documents: Iterable[Document], count: Any) -> Iterator[Document]:
     for document in documents:
         count()
         yield document
 
 
-def _print_documents(names: tuple[str, ...], *, json: bool, output: Path | None, force: bool) -> None:
+def _output_document_statistics(names: tuple[str, ...], *, json: bool, output: Path | None, force: bool) -> None:
     from genaipa.datasets.base import load_named_document
     from genaipa.policies.document import document_names
     from genaipa.policies.statistics import MEASURES, measure_document
@@ -422,15 +422,15 @@ def _print_documents(names: tuple[str, ...], *, json: bool, output: Path | None,
     rows: list[dict[str, Any]] = []
     for name in names or document_names(workspace):
         values = zip(MEASURES, measure_document(load_named_document(workspace, name)), strict=True)
-        rows.append({"name": name} | {measure: _round_value(measure, value) for measure, value in values})
+        rows.append({"name": name} | {measure: _round_measure(measure, value) for measure, value in values})
     if output is not None:
         _write_csv(output, rows, force=force)
-        show(f"{output}: {number(len(rows), 'document')}")
+        show(f"{output}: {format_count(len(rows), 'document')}")
     elif json:
         print_json(rows)
     else:
         measures = [measure for measure in MEASURES if not all(math.isnan(row[measure]) for row in rows)]
-        cells = [(row["name"], *(_format_value(measure, row[measure]) for measure in measures)) for row in rows]
+        cells = [(row["name"], *(_format_measure(measure, row[measure]) for measure in measures)) for row in rows]
         print_table(("name", *(_HEADERS[measure] for measure in measures)), cells, right=range(1, 1 + len(measures)))
         _print_measure_notes(measures)
 
@@ -451,13 +451,13 @@ def _print_measure_notes(measures: Collection[str]) -> None:
             show(f"{measure}: {'; '.join(formulas)}, syllables by spelling rules; compare it {limit}.")
 
 
-def _round_value(measure: str, value: float) -> float:
+def _round_measure(measure: str, value: float) -> float:
     if measure in ("words", "sections", "reading_time"):
         return int(value) if value == int(value) else round(value, 2)
     return round(value, 2 if measure in ("grade", "ease") else 4)
 
 
-def _format_value(measure: str, value: float) -> str:
+def _format_measure(measure: str, value: float) -> str:
     """Format a value of a measure for people."""
     if math.isnan(value):
         return ""
@@ -468,7 +468,7 @@ def _format_value(measure: str, value: float) -> str:
 
 def _distribution_rows(group: DocumentGroup, by: str) -> Iterator[dict[str, Any]]:
     for measure, spread in group.quartiles.items():
-        values = {name: _round_value(measure, value) for name, value in spread._asdict().items()}
+        values = {name: _round_measure(measure, value) for name, value in spread._asdict().items()}
         yield {**({by: group.name} if by else {}), "documents": group.documents, "measure": measure, **values}
 
 
@@ -477,7 +477,7 @@ def _make_statistics_json(corpus: Corpus, groups: list[DocumentGroup], by: str) 
         "file": str(corpus.path),
         "digest": corpus.digest,
         "documents": corpus.documents,
-        "texts": corpus.texts,
+        "texts": corpus.distinct_texts,
         "columns": corpus.groups,
         "by": by,
         "rows": [row for group in groups for row in _distribution_rows(group, by)],
@@ -488,14 +488,14 @@ def _print_distributions(corpus: Corpus, groups: list[DocumentGroup], by: str) -
     cells = []
     for group in groups:
         for measure, spread in group.quartiles.items():
-            minimum, lower, median, upper, maximum = (_format_value(measure, value) for value in spread)
+            minimum, lower, median, upper, maximum = (_format_measure(measure, value) for value in spread)
             lead = ((group.name or "(none)", f"{group.documents:,}") if measure == "words" else ("", "")) if by else ()
             cells.append((*lead, _HEADERS[measure], median, f"{lower} to {upper}", f"{minimum} to {maximum}"))
     head = ((by, "documents") if by else (), ("measure", "median", "quartiles", "range"))
     print_table((*head[0], *head[1]), cells, right=range(1 + len(head[0]), 4 + len(head[0])))
-    copies = corpus.documents - corpus.texts
+    copies = corpus.documents - corpus.distinct_texts
     copies_note = f", {copies:,} of them with the very text of another of the same company" if copies else ""
-    show(f"{number(corpus.documents, 'document')}{copies_note}.")
+    show(f"{format_count(corpus.documents, 'document')}{copies_note}.")
     _print_measure_notes({measure for group in groups for measure in group.quartiles})
     if corpus.groups and not by:
         show(f"By group: --by {' or '.join(corpus.groups)}")

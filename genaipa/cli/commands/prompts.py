@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import explain, is_explanation_wanted, print_json, print_table, show, suggest_next
+from genaipa.cli.terminal.console import (
+    add_explanation,
+    add_next_steps,
+    is_explanation_wanted,
+    print_json,
+    print_table,
+    show,
+)
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import UnknownNameError, UsageError
 
@@ -37,13 +44,15 @@ def prompts(
     With NAME, that template alone; with --policy, filled in for that document.
     """
     from genaipa.datasets.base import load_named_document
-    from genaipa.languages.catalog import language_variant
+    from genaipa.languages.catalog import variant_name_for_language
     from genaipa.runs.procedure import NEUTRAL
     from genaipa.tasks.prompts import list_prompt_sets, load_prompts
 
     workspace = current_workspace()
     if not prompts:
-        translated = language_variant(NEUTRAL, load_named_document(workspace, policy).language if policy else "")
+        translated = variant_name_for_language(
+            NEUTRAL, load_named_document(workspace, policy).language if policy else ""
+        )
         prompts = translated if translated in list_prompt_sets(workspace) else NEUTRAL
     loaded = load_prompts(workspace, prompts)
     if name is not None and name not in loaded.files:
@@ -51,7 +60,7 @@ def prompts(
     chosen = [name] if name else sorted(loaded.files, key=_template_rank)
     if policy is None:
         if not json and name is None:
-            _print_sets(workspace, prompts)
+            _print_prompt_sets(workspace, prompts)
         _print_templates(loaded, chosen, json=json)
     else:
         _print_messages(workspace, loaded, chosen, policy, json=json)
@@ -72,10 +81,10 @@ def _template_variables(name: str) -> tuple[str, ...]:
     return ("company", "subject", *TEMPLATES[name]) if name in TEMPLATES else ()
 
 
-def _print_sets(workspace: Workspace, selected: str) -> None:
-    from genaipa.tasks.prompts import SETS, list_prompt_sets, list_variants
+def _print_prompt_sets(workspace: Workspace, selected: str) -> None:
+    from genaipa.tasks.prompts import SETS, list_prompt_sets, list_translated_prompt_sets
 
-    sets = SETS | list_variants()
+    sets = SETS | list_translated_prompt_sets()
     print_table(
         ("set", "how it asks"),
         [
@@ -96,7 +105,7 @@ def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
                     "variables": _template_variables(name),
                     "layer": loaded.files[name][0],
                     "digest": loaded.digests[name],
-                    "source": loaded.sources[name],
+                    "source": loaded.template_texts[name],
                 }
                 for name in names
             ]
@@ -113,19 +122,19 @@ def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
     ]
     print_table(heads if is_full else heads[:2], cells if is_full else [cell[:2] for cell in cells])
     for name in names if is_full else ():
-        _print_text(name, loaded.sources[name].rstrip(), exact=False)
-    explain(
+        _print_text(name, loaded.template_texts[name].rstrip(), exact=False)
+    add_explanation(
         f"To change one, put a file with its name into prompts/{loaded.name}/ of your workspace, or into prompts/ for "
         "all sets; another folder there is a set of your own."
     )
     chosen = "" if loaded.name == "neutral" else f" --prompts {loaded.name}"
     of = "" if is_single else "One: genaipa prompts NAME"
-    suggest_next(of, f"As sent: genaipa prompts {names[0]}{chosen} --policy brindlecart")
+    add_next_steps(of, f"As sent: genaipa prompts {names[0]}{chosen} --policy brindlecart")
 
 
 def _print_messages(workspace: Workspace, loaded: Prompts, names: list[str], policy: str, *, json: bool) -> None:
-    script = _make_script(workspace, loaded, policy)
-    messages = _make_messages(script)
+    script = _make_message_script(workspace, loaded, policy)
+    messages = _example_messages_by_template(script)
     if len(names) == 1 and names[0] not in messages:
         reason = "it is included by others" if names[0] in loaded.used_templates else "this set does not use it"
         raise UsageError(f"'{names[0]}' is not a message ({reason}): genaipa prompts")
@@ -143,21 +152,21 @@ def _print_text(name: str, text: str, *, exact: bool) -> None:
     show(f"===== {name}\n{text}\n", exact=exact)
 
 
-def _make_script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:
+def _make_message_script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:
     """Make the script of messages for a document in parts of the usual size."""
     from genaipa.datasets.base import load_named_document
     from genaipa.execution.ready import PART_TOKENS
     from genaipa.policies.document import split_by_token_limit
-    from genaipa.questions.sets import default_set, load_question_set
+    from genaipa.questions.sets import default_question_set_name, load_question_set
     from genaipa.systems.costs import make_estimate_counter
     from genaipa.tasks.prompts import Script
 
     document = load_named_document(workspace, policy)
     parts = tuple(split_by_token_limit(document, PART_TOKENS, make_estimate_counter().count))
-    return Script(document, parts, load_question_set(default_set(document, workspace), workspace), loaded)
+    return Script(document, parts, load_question_set(default_question_set_name(document, workspace), workspace), loaded)
 
 
-def _make_messages(script: Script) -> dict[str, str]:
+def _example_messages_by_template(script: Script) -> dict[str, str]:
     """Return template → a message made from it: the first part, the first question."""
     from genaipa.execution.calls import SUMMARY_PLACEHOLDER
 

@@ -9,7 +9,7 @@ import typer
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import print_json, print_table, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
-from genaipa.errors import UnknownNameError, UsageError, command
+from genaipa.errors import UnknownNameError, UsageError, shell_command
 
 if TYPE_CHECKING:
     from genaipa.questions.sets import QuestionSet, Wording
@@ -44,7 +44,7 @@ questions:
 
 
 @app.command("list")
-def questions(
+def show_question_sets(
     name: Annotated[
         str | None,
         typer.Argument(metavar="SET", autocompletion=completion.question_sets, help="The question set to show."),
@@ -66,12 +66,12 @@ def questions(
         raise UnknownNameError("wording", wording, (*WORDINGS, "all"))
     workspace = current_workspace()
     if name is None:
-        _print_sets(workspace, json=json)
+        _print_question_sets(workspace, json=json)
         return
     chosen = load_question_set(name, workspace)
     wordings = [candidate for candidate in WORDINGS if wording in (candidate, "all")]
     if json:
-        _print_json(chosen, wordings)
+        _print_question_set_json(chosen, wordings)
     else:
         _print_questions(chosen, wordings)
 
@@ -97,7 +97,7 @@ def new(
             f"'-', and begin with "
             "a letter or digit."
         )
-    if name in (sets := workspace.names("questions")) and sets[name][0] != "workspace":
+    if name in (sets := workspace.nearest_files("questions")) and sets[name][0] != "workspace":
         raise UsageError(f"'{name}' ships with genaipa, and your set would replace it; choose another name.")
     path = workspace.home / "questions" / f"{name}.yaml"
     try:
@@ -108,15 +108,15 @@ def new(
         raise UsageError(f"{path} exists already; add to it, or choose another name.") from None
     except OSError as error:
         raise UsageError(f"{path} can't be written ({error.strerror}).") from None
-    ask = command("genaipa", "run", "--system", "SYSTEM", "--policy", "POLICY", "--questions", name)
+    ask = shell_command("genaipa", "run", "--system", "SYSTEM", "--policy", "POLICY", "--questions", name)
     show(f"{path}: fill it in, check it with genaipa validate, then: {ask}")
 
 
-def _print_sets(workspace: Workspace, *, json: bool) -> None:
+def _print_question_sets(workspace: Workspace, *, json: bool) -> None:
     from genaipa.questions.sets import load_question_set
 
     rows = []
-    for name, (layer, _) in workspace.names("questions").items():
+    for name, (layer, _) in workspace.nearest_files("questions").items():
         question_set = load_question_set(name, workspace)
         wordings = 1 + min((len(question.paraphrases) for question in question_set.questions), default=0)
         rows.append(
@@ -138,7 +138,7 @@ def _print_sets(workspace: Workspace, *, json: bool) -> None:
     show("The questions of a set: genaipa questions policy     Your own: genaipa questions new")
 
 
-def _print_json(chosen: QuestionSet, wordings: list[Wording]) -> None:
+def _print_question_set_json(chosen: QuestionSet, wordings: list[Wording]) -> None:
     print_json(
         {
             "name": chosen.name,
@@ -167,8 +167,8 @@ def _print_json(chosen: QuestionSet, wordings: list[Wording]) -> None:
 
 def _print_questions(chosen: QuestionSet, wordings: list[Wording]) -> None:
     show(f"{chosen.title} ({chosen.name}): {len(chosen.questions)} questions, asked about a {chosen.kind}")
-    if chosen.translation:
-        show(f"Translated from {chosen.translates} {chosen.translation}.")
+    if chosen.describe_translation:
+        show(f"Translated from {chosen.translates} {chosen.describe_translation}.")
     show(f"{chosen.placeholder} becomes the document's company or short name.")
     rows: list[tuple[str, ...]] = []
     for category, title in chosen.categories.items():
@@ -188,4 +188,4 @@ def _select_texts(chosen: QuestionSet, question_id: str, wordings: list[Wording]
     from genaipa.questions.sets import WORDINGS
 
     question = chosen[question_id]
-    return [(w, question.wording(w)) for w in wordings if WORDINGS.index(w) <= len(question.paraphrases)]
+    return [(w, question.text_in_wording(w)) for w in wordings if WORDINGS.index(w) <= len(question.paraphrases)]

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from genaipa.cli.commands.leaderboard import note_too_few_documents
 from genaipa.cli.terminal.console import (
+    add_explanation,
+    add_next_steps,
     caveat,
     caveats,
-    explain,
     print_json,
     say,
     show,
     show_tables,
     stderr_console,
-    suggest_next,
 )
 from genaipa.cli.terminal.options import (
     SELDOM,
@@ -33,8 +33,8 @@ from genaipa.cli.terminal.options import (
 from genaipa.cli.terminal.selection import ByOption, RunsArgument, add_filters
 from genaipa.errors import UsageError
 from genaipa.runs.filters import EVERYTHING, Filters
-from genaipa.words import number, printable
-from genaipa.workspace import workspace_options
+from genaipa.words import format_count, make_printable
+from genaipa.workspace import workspace_option_if_needed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -90,7 +90,7 @@ def report(
 
     An earlier report on the same is replaced. Answers that failed, are missing, unscored or excluded are counted.
     """
-    from genaipa.reports import check_packages
+    from genaipa.reports import check_report_packages
     from genaipa.runs.selection import select_sources
 
     workspace = current_workspace()
@@ -98,11 +98,11 @@ def report(
     _check_frame_path(frame, force=force)
     # Names first: what reports need takes a second to import.
     select_sources(workspace, split_names(run), only)
-    check_packages()
+    check_report_packages()
     from genaipa.reports import report as reports
-    from genaipa.reports.writing import default_folder, read_selection
+    from genaipa.reports.writing import choose_report_folder, read_report_selection
 
-    workspace.check_output(output)
+    workspace.check_output_outside_data(output)
     with _show_steps("reading the runs") as tell:
         result = reports.report(
             split_names(run),
@@ -114,8 +114,8 @@ def report(
             only=only,
             tell=tell,
         )
-        folder = output or default_folder(workspace, result.selection)
-        before = read_selection(folder)
+        folder = output or choose_report_folder(workspace, result.selection)
+        before = read_report_selection(folder)
         page = result.write(folder, formats=wanted, whole=with_texts, tell=tell)
     if before is not None and before != sorted(result.selection):
         say(f"The report on {', '.join(before) or 'everything'} that was in {folder} is replaced.")
@@ -135,7 +135,7 @@ def _show_steps(first: str) -> Iterator[Callable[[str], None]]:
     if not stderr_console().is_terminal:
         say("computing tables and figures; this takes some seconds")
     with stderr_console().status(first) as status:
-        yield lambda now: status.update(printable(now))
+        yield lambda now: status.update(make_printable(now))
 
 
 def _check_frame_path(path: Path | None, *, force: bool) -> None:
@@ -157,29 +157,31 @@ def print_summary(report: Report, page: Path) -> None:
     """Print the main tables or counts, what changes their reading, the page's path and what is next."""
     name = next((source.folder.name for source in report.study.sources), "")
     arguments = (f" {name}" if len(report.study.sources) == 1 else "") + "".join(
-        f" {word}" for word in workspace_options(current_workspace().home)
+        f" {word}" for word in workspace_option_if_needed(current_workspace().home)
     )
     for sentence in report.study.lost:
         say(sentence)
     notable = [sentence for sentence in report.notable if sentence not in report.study.lost]
-    if counted := _describe_unscored(report):
+    if counted := _describe_unscored_report(report):
         show(counted)
         caveats(report.gaps)
-        explain(*(sentence for sentence in notable if sentence not in report.gaps))
+        add_explanation(*(sentence for sentence in notable if sentence not in report.gaps))
     else:
-        show_tables(report.keys)
+        show_tables(report.main_tables)
         caveats([*note_too_few_documents(report.tables.get("leaderboard")), *notable])
     for problem in report.problems:
         show(f"- {problem}")
     if report.absent and not counted:
-        caveat(f"{number(len(report.absent), 'chapter')} {'has' if len(report.absent) == 1 else 'have'} no data yet.")
-    explain(*report.absent)
-    suggest_next(f"Report: {page}", always=True)
+        caveat(
+            f"{format_count(len(report.absent), 'chapter')} {'has' if len(report.absent) == 1 else 'have'} no data yet."
+        )
+    add_explanation(*report.absent)
+    add_next_steps(f"Report: {page}", always=True)
     if counted or "leaderboard" in report.tables:
-        suggest_next(f"Next: genaipa score{arguments}" if counted or report.absent else "Next: genaipa compare A B")
+        add_next_steps(f"Next: genaipa score{arguments}" if counted or report.absent else "Next: genaipa compare A B")
 
 
-def _describe_unscored(report: Report) -> str:
+def _describe_unscored_report(report: Report) -> str:
     """Return the sentence in place of tables where people have scored nothing; empty where they have."""
     if "leaderboard" in report.tables or "card" in report.tables or "answers" not in report.tables:
         return ""
@@ -211,6 +213,6 @@ def _write_frame(report: Report, path: Path) -> None:
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        tidy.write_frame(report.study.join_facts(), path)
+        tidy.write_frame(report.study.make_tidy_table(), path)
     except OSError as error:
         raise UsageError(f"{path} can't be written ({error.strerror}).") from None

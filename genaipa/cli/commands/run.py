@@ -30,7 +30,7 @@ _PATIENCE = 60.0
 """Seconds that a slice waits for the process that holds it: one that a launcher began before, which is stopping."""
 
 
-def _insert_kind_options(command: Any) -> inspect.Signature:
+def _signature_with_task_options(command: Any) -> inspect.Signature:
     """Return a command's signature with the options of kinds of tasks in place of its `own`, each in its place."""
     signature = inspect.signature(command, eval_str=True)
     *parameters, _ = signature.parameters.values()
@@ -90,12 +90,14 @@ def run(
 
     launched = run_slices.end_with_driver_if_launched()
     observer, workspace = TerminalObserver(yes=yes, connections=max_connections, launched=launched), current_workspace()
-    part = run_slices.read_part(slice_, slices, resume)
+    part = run_slices.parse_slice_option(slice_, slices, resume)
     if resume is not None:
         _refuse_plan_options_with_resume(context)
-        prepared = run_slices.prepare_named(workspace, resume, part, observer, offline=offline)
+        prepared = run_slices.prepare_resumed_run_or_slice(workspace, resume, part, observer, offline=offline)
     else:
-        kind, task, plan = _select_task(task, {name: own[name] for name in own if _is_option_given(context, name)})
+        kind, task, plan = _resolve_task_kind_and_plan(
+            task, {name: own[name] for name in own if _is_option_given(context, name)}
+        )
         request = RunRequest(
             systems=split_names(system), documents=split_names(policy), company=company,
             corpus=str(corpus) if corpus else None, limit_documents=limit_documents, stratify=stratify,
@@ -103,32 +105,34 @@ def run(
             repetitions=repetitions, seed=seed, temperature=temperature, name=name, new=new, offline=offline,
             max_tokens=max_tokens, sampling_seed=sampling_seed,
         )  # fmt: skip
-        prepared = run_slices.prepare_whole(workspace, request, observer, is_whole=part is None)
-    run_slices.check_place_of_slices(on, prepared)
+        prepared = run_slices.prepare_run_or_first_slice(workspace, request, observer, covers_all_slices=part is None)
+    run_slices.check_launcher_option(on, prepared)
     if dry_run or estimate:
         print_preview(prepared, messages=dry_run, json=json, batch=bool(batch))
         return
     sizes = _format_options(data_parallel_size=data_parallel_size, tensor_parallel_size=tensor_parallel_size)
-    batch_mode, flags = choose_batching(batch, prepared, no_wait=no_wait), check_flags(sizes, prepared)
+    batch_mode, flags = choose_batching(batch, prepared, no_wait=no_wait), check_server_flags(sizes, prepared)
     limits = RunLimits(max_connections, max_retries, timeout, max_cost, batch_mode, flags)
     if run_slices.needs_driver(prepared, on, json=json):
-        driver = run_slices.Driver(workspace, prepared, limits, on or run_slices.ONE, json=json)
+        driver = run_slices.StudyDriver(workspace, prepared, limits, on or run_slices.ONE, json=json)
         raise typer.Exit(driver.run_study(context, observer))
-    raise typer.Exit(ask_prepared(prepared, limits, observer, json=json, again=flags, launched=launched))
+    raise typer.Exit(
+        carry_out_and_print_run(prepared, limits, observer, json=json, resume_options=flags, launched=launched)
+    )
 
 
-run.__signature__ = _insert_kind_options(run)  # type: ignore[attr-defined]
+run.__signature__ = _signature_with_task_options(run)  # type: ignore[attr-defined]
 
 
-def _select_task(task: str, kind_options: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
+def _resolve_task_kind_and_plan(task: str, task_options: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
     """Return the kind and the task that the options name, and the other given options of kinds."""
-    from genaipa.kinds import DEFAULT, kinds
+    from genaipa.kinds import DEFAULT, load_kinds
     from genaipa.tasks.catalog import find_task_kind
 
-    naming = {kind.option: name for name, kind in kinds().items() if kind.option}
+    naming = {kind.option: name for name, kind in load_kinds().items() if kind.option}
     values = {
         name: split_names([*value]) or None if isinstance(value, list | tuple) else value
-        for name, value in kind_options.items()
+        for name, value in task_options.items()
     }
     plan = {name: value for name, value in values.items() if name not in naming and value is not None}
     for option, kind in naming.items():
@@ -152,7 +156,7 @@ def _format_options(**options: str | float | None) -> list[str]:
     return [word for flag, value in option_values for word in (flag, value if isinstance(value, str) else f"{value:g}")]
 
 
-def check_flags(flags: Sequence[str], prepared: PreparedRun) -> tuple[str, ...]:
+def check_server_flags(flags: Sequence[str], prepared: PreparedRun) -> tuple[str, ...]:
     """Return the flags of a server; a UsageError where none would be started."""
     from genaipa.execution.serving import find_systems_to_serve
 
@@ -188,13 +192,13 @@ def _refuse_plan_options_with_resume(context: typer.Context) -> None:
             raise UsageError(f"--resume continues the run's own plan; leave out {parameter.opts[0]}.")
 
 
-def ask_prepared(
+def carry_out_and_print_run(
     prepared: PreparedRun,
     limits: RunLimits,
     observer: TerminalObserver,
     *,
     json: bool,
-    again: Sequence[str] = (),
+    resume_options: Sequence[str] = (),
     launched: bool = False,
 ) -> int:
     """Ask the missing questions, and print the outcome, unless a driver `launched` it; return the exit code."""
@@ -212,15 +216,15 @@ def ask_prepared(
     try:
         outcome = asyncio.run(_carry_out_until_interrupt(prepared, limits, observer, _PATIENCE if launched else 0.0))
     except (KeyboardInterrupt, asyncio.CancelledError):
-        say_interrupted(prepared.folder, again)
+        say_interrupted(prepared.folder, resume_options)
         return INTERRUPTED
     if not launched:
-        run_summary.print_closing(prepared, outcome, json=json, again=again)
+        run_summary.print_closing(prepared, outcome, json=json, resume_options=resume_options)
     return {"complete": 0, "capped": CAPPED}.get(outcome.status, PARTIAL)
 
 
 async def _carry_out_until_interrupt(
-    prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, patience: float
+    prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, lock_wait_seconds: float
 ) -> RunOutcome:
     """Ask a run that Ctrl-C stops also while a document is cut into parts.
 
@@ -231,7 +235,7 @@ async def _carry_out_until_interrupt(
     from genaipa.cli.terminal.process import stop_promptly_at_interrupt
     from genaipa.execution.run import carry_out_run
 
-    until = asyncio.get_running_loop().time() + patience
+    until = asyncio.get_running_loop().time() + lock_wait_seconds
     with stop_promptly_at_interrupt():
         while True:
             try:

@@ -11,7 +11,7 @@ import typer
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.options import option, read_config
 from genaipa.execution.launch import launcher_names
-from genaipa.kinds import find_kind, kinds, options
+from genaipa.kinds import find_kind, load_kinds, load_plan_options
 from genaipa.runs.procedure import MOST
 from genaipa.runs.records import MOST_SLICES
 
@@ -19,7 +19,7 @@ _LARGEST = 2**63 - 1
 """The largest whole number that a server or a file is sure to take."""
 
 
-def _parse_cap(value: object) -> float:
+def _parse_spending_cap(value: object) -> float:
     """Parse the dollars of a spending cap; infinity for `none`."""
     text = str(value).strip()
     if text.lower() == "none":
@@ -148,7 +148,7 @@ MaxCost = Annotated[
         "--max-cost",
         help="Stop before the run costs more US dollars. Resuming keeps it; none lifts it.",
         metavar="DOLLARS|none",
-        parser=_parse_cap,
+        parser=_parse_spending_cap,
     ),
 ]
 Batch = Annotated[
@@ -258,16 +258,16 @@ class KindOption(NamedTuple):
     before: str
 
 
-def _make_kind_options() -> dict[str, KindOption]:
+def _make_task_kind_options() -> dict[str, KindOption]:
     kind_options: dict[str, KindOption] = {}
-    for kind in kinds().values():
+    for kind in load_kinds().values():
         if kind.option:
             named = completion.complete_from_names(kind.task_names)
             annotation = option(
                 f"--{kind.option}", help=kind.about, metavar="NAME", panel=kind.heading, autocompletion=named
             )
             kind_options[kind.option] = KindOption(Annotated[str | None, annotation], None, "")
-    for name, field in options().items():
+    for name, field in load_plan_options().items():
         takes, details = list[str] if field.takes is tuple else field.takes, dict(field.details)
         before, completes = details.pop("before", ""), details.pop("completes", "")
         panel = details.pop("panel", None) or (None if before else find_kind(field.kind).heading)
@@ -279,7 +279,7 @@ def _make_kind_options() -> dict[str, KindOption]:
     return kind_options
 
 
-KIND_OPTIONS = _make_kind_options()
+KIND_OPTIONS = _make_task_kind_options()
 """Name → option of kinds of tasks: the fields of plans that have a help text among them."""
 BESIDE_RESUME = frozenset(
     {

@@ -12,9 +12,9 @@ import msgspec
 
 from genaipa.cli.commands.run_options import BESIDE_RESUME
 from genaipa.cli.terminal.console import caveat, print_json, say, show, write_options_as_flags
-from genaipa.cli.terminal.process import end_process_with_input
+from genaipa.cli.terminal.process import end_process_when_stdin_closes
 from genaipa.cli.terminal.progress import show_progress
-from genaipa.errors import ManyDocumentsError, OptionError, command
+from genaipa.errors import ManyDocumentsError, OptionError, shell_command
 from genaipa.execution.launch import (
     CAPPED,
     COMPLETE,
@@ -32,9 +32,9 @@ from genaipa.execution.launch import (
 from genaipa.runs.manifest import ANSWERS
 from genaipa.runs.selection import find_run_or_study, find_slices
 from genaipa.runs.slices import SlicedStudy, parse_slice
-from genaipa.words import number as count_words
-from genaipa.words import printable
-from genaipa.workspace import workspace_options
+from genaipa.words import format_count as count_words
+from genaipa.words import make_printable
+from genaipa.workspace import workspace_option_if_needed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -63,7 +63,7 @@ _OF_THE_DRIVER = frozenset(
 
 
 @dataclass
-class Driver:
+class StudyDriver:
     """The carrying out of a study; `run` is one of its slices, which stands for all."""
 
     workspace: Workspace
@@ -76,38 +76,40 @@ class Driver:
     """When the folder of runs had changed last, when slices were looked for."""
 
     @property
-    def part(self) -> Slice:
+    def representative_slice(self) -> Slice:
         """The slice that stands for all."""
         assert self.run.slice is not None, "a study has slices"
         return self.run.slice
 
     def find_begun_slices(self) -> dict[int, RunFolder]:
         """Return the slices that were begun."""
-        self._looked = self._read_last_change_time()
-        study = find_slices(self.workspace, self.part.study)
+        self._looked = self._read_runs_folder_mtime()
+        study = find_slices(self.workspace, self.representative_slice.study)
         self._begun = study.slices if study else {}
         return self._begun
 
-    def measure_answer_bytes(self, index: int) -> int:
+    def measure_answer_bytes(self, slice_index: int) -> int:
         """Return the bytes of a slice's answers."""
-        if index not in self._begun and self._read_last_change_time() != self._looked:
+        if slice_index not in self._begun and self._read_runs_folder_mtime() != self._looked:
             self.find_begun_slices()
-        folder = self._begun.get(index)
+        folder = self._begun.get(slice_index)
         with contextlib.suppress(OSError):
             return (folder.path / ANSWERS).stat().st_size if folder else 0
         return 0
 
-    def _read_last_change_time(self) -> int:
+    def _read_runs_folder_mtime(self) -> int:
         """Return when a run was last begun, as a number that only grows."""
         with contextlib.suppress(OSError):
             return self.workspace.runs.stat().st_mtime_ns
         return 0
 
-    def find_unfinished(self) -> list[int]:
+    def find_unfinished_slices(self) -> list[int]:
         """Return the slices that lack something, or were never begun."""
         begun = self.find_begun_slices()
         return [
-            index for index in range(1, self.part.number + 1) if index not in begun or not begun[index].is_complete()
+            index
+            for index in range(1, self.representative_slice.number + 1)
+            if index not in begun or not begun[index].is_complete()
         ]
 
     def run_study(self, context: typer.Context, observer: TerminalObserver) -> int:
@@ -120,29 +122,32 @@ class Driver:
         launcher, at_once = parse_launcher_option(self.on)
         cap = self.run.resolve_spending_cap(self.limits.max_cost)
         check_limits(self.run, replace(self.limits, max_cost=cap))
-        tally, todo = StudyTally(self.find_begun_slices, self.run), self.find_unfinished()
+        tally, todo = StudyTally(self.find_begun_slices, self.run), self.find_unfinished_slices()
         if not todo:
             return self._print_study_outcome(tally.count_all_slices(), "complete", {})
         systems = asyncio.run(make_systems_ready(self.run, lambda _sentence: None))
-        observer.ready(self.run, systems, cap)
+        observer.on_systems_ready(self.run, systems, cap)
         served, flags = find_systems_to_serve(self.run.systems), self.limits.server_flags
         is_here = launcher.is_here
         launch = Launch(
-            self._write_words(context, [] if is_here else flags, again=bool(self._begun)),
-            self._write_words(context, [] if is_here else flags, again=True),
-            self.part.number,
+            self._make_slice_command_words(context, [] if is_here else flags, resuming=bool(self._begun)),
+            self._make_slice_command_words(context, [] if is_here else flags, resuming=True),
+            self.representative_slice.number,
             say,
             measure=self.measure_answer_bytes,
             connections=self.limits.max_connections,
             shares_servers=is_here or len(served) < len(self.run.systems),
             gpus=math.prod(map(int, flags[1::2])) if served and not is_here else 0,
-            sentences={printable(write_options_as_flags(sentence)) for sentence in observer.sentences},
+            sentences={make_printable(write_options_as_flags(sentence)) for sentence in observer.sentences},
         )
         serving = serve_models(self.run.systems, flags, say) if is_here else contextlib.nullcontext(dict[str, str]())
-        subject = f"{len(todo):,} of {count_words(self.part.number, 'slice')} of {self.part.study}, {launcher.about}"
+        subject = (
+            f"{len(todo):,} of {count_words(self.representative_slice.number, 'slice')} of "
+            f"{self.representative_slice.study}, {launcher.about}"
+        )
         with serving as launch.environment, show_progress(self.run.spec.systems, cap, subject) as display:
-            display.begun(tally.count_all_slices())
-            launch.watch = lambda: display.counted(tally.count_all_slices())
+            display.on_run_started(tally.count_all_slices())
+            launch.watch = lambda: display.on_counts_updated(tally.count_all_slices())
             try:
                 carry_out_slices(launch, launcher, todo, at_once)
             except KeyboardInterrupt:
@@ -151,63 +156,75 @@ class Driver:
                 status = self._study_status(launch.codes)
         return self._print_study_outcome(tally.count_all_slices(), status, launch.codes)
 
-    def _write_words(self, context: typer.Context, flags: Sequence[str], *, again: bool) -> list[str]:
+    def _make_slice_command_words(self, context: typer.Context, flags: Sequence[str], *, resuming: bool) -> list[str]:
         """Return the words of `genaipa run` that all slices share, or those that go on `again`."""
-        words = select_shared_words(context, BESIDE_RESUME if again else None)
-        words += [f"{'--resume' if again else '--name'}={self.part.study}", *flags]
+        words = select_shared_option_words(context, BESIDE_RESUME if resuming else None)
+        words += [f"{'--resume' if resuming else '--name'}={self.representative_slice.study}", *flags]
         if (cap := self.limits.max_cost) is not None:
             words.append(f"--max-cost={'none' if math.isinf(cap) else repr(cap)}")
         return [*words, f"--workspace={self.workspace.home}", "--yes", "--quiet"]
 
-    def _study_status(self, codes: Mapping[int, int]) -> str:
+    def _study_status(self, exit_codes: Mapping[int, int]) -> str:
         """Return the status of the study."""
-        if not self.find_unfinished():
+        if not self.find_unfinished_slices():
             return "complete"
-        return "capped" if CAPPED in codes.values() else "partial"
+        return "capped" if CAPPED in exit_codes.values() else "partial"
 
-    def _print_study_outcome(self, tally: Tally, status: str, codes: Mapping[int, int]) -> int:
+    def _print_study_outcome(self, tally: Tally, status: str, exit_codes: Mapping[int, int]) -> int:
         """Print the outcome of the study and the next step; return the exit code."""
         from genaipa.cli.commands.run_summary import print_tally, tally_rows
 
         begun = self.find_begun_slices()
-        unfinished = self.find_unfinished()
+        unfinished = self.find_unfinished_slices()
         if self.json:
-            facts = {"study": self.part.study, "slices": self.part.number, "status": status, "unfinished": unfinished}
+            facts = {
+                "study": self.representative_slice.study,
+                "slices": self.representative_slice.number,
+                "status": status,
+                "unfinished": unfinished,
+            }
             print_json({**facts, "runs": [folder.name for folder in begun.values()], "rows": tally_rows(tally)})
-        elif USAGE not in codes.values():
+        elif USAGE not in exit_codes.values():
             print_tally(tally)
-            complete = self.part.number - len(unfinished)
-            show(f"{self.part.study}: {complete:,} of {count_words(self.part.number, 'slice')} complete.")
+            complete = self.representative_slice.number - len(unfinished)
+            show(
+                f"{self.representative_slice.study}: {complete:,} of "
+                f"{count_words(self.representative_slice.number, 'slice')} complete."
+            )
             caveat(self._next_step(tally, status))
         if status == "partial":
-            if USAGE in codes.values():
+            if USAGE in exit_codes.values():
                 return USAGE
             return (
-                FAILED if {*codes.values()} == {FAILED} and not any(map(self.measure_answer_bytes, begun)) else PARTIAL
+                FAILED
+                if {*exit_codes.values()} == {FAILED} and not any(map(self.measure_answer_bytes, begun))
+                else PARTIAL
             )
         return {"complete": COMPLETE, "capped": CAPPED, "interrupted": INTERRUPTED}[status]
 
     def _next_step(self, tally: Tally, status: str) -> str:
         """Return the sentence that the driver ends with."""
-        home = workspace_options(self.workspace.home)
+        home = workspace_option_if_needed(self.workspace.home)
         if status == "complete":
-            return f"Complete. All figures: {command('genaipa', 'report', self.part.study, *home)}"
+            return (
+                f"Complete. All figures: {shell_command('genaipa', 'report', self.representative_slice.study, *home)}"
+            )
         words = ["--on", self.on] if self.on != ONE else []
-        go_on = command("genaipa", "run", "--resume", self.part.study, *words, *home)
+        go_on = shell_command("genaipa", "run", "--resume", self.representative_slice.study, *words, *home)
         if status == "capped":
             cap = self.run.resolve_spending_cap(self.limits.max_cost)
             return f"Stopped by --max-cost: ${tally.cost:.4f} of ${cap:g} is spent. Continue with a higher cap: {go_on}"
         return f"{'Interrupted; all answers are kept.' if status == 'interrupted' else 'Not complete.'} Go on: {go_on}"
 
 
-def select_shared_words(context: typer.Context, only: Collection[str] | None = None) -> list[str]:
+def select_shared_option_words(context: typer.Context, parameter_names: Collection[str] | None = None) -> list[str]:
     """Return the words of the options that were given to the driver, and that each slice takes as they are."""
     words: list[str] = []
     for parameter in context.command.params:
         name = parameter.name or ""
         source = context.get_parameter_source(name)
         is_given = source is not None and source.name in ("COMMANDLINE", "DEFAULT_MAP")
-        if is_given and name not in _OF_THE_DRIVER and (only is None or name in only):
+        if is_given and name not in _OF_THE_DRIVER and (parameter_names is None or name in parameter_names):
             words += _format_option(parameter, context.params[name])
     return words
 
@@ -225,25 +242,30 @@ def end_with_driver_if_launched() -> bool:
     """Tell whether a driver launched this process, and then see that it ends with it."""
     if os.environ.pop(LAUNCHED, None) is None:
         return False
-    end_process_with_input()
+    end_process_when_stdin_closes()
     return True
 
 
-def read_part(text: str | None, slices: int | None, resume: str | None) -> tuple[int, int] | None:
+def parse_slice_option(slice_text: str | None, slices: int | None, resume: str | None) -> tuple[int, int] | None:
     """Return which slice is named, and of how many; None for all. An OptionError for options that don't go together."""
-    if slices is not None and (text is not None or resume is not None):
+    if slices is not None and (slice_text is not None or resume is not None):
         raise OptionError("slices", " starts all slices of a study; leave it out, or leave out --slice and --resume.")
-    return None if text is None else parse_slice(text)
+    return None if slice_text is None else parse_slice(slice_text)
 
 
-def check_place_of_slices(on: str | None, prepared: PreparedRun) -> None:
+def check_launcher_option(on: str | None, prepared: PreparedRun) -> None:
     """Raise a UsageError for a place of slices where there are none, or only one."""
     if on is not None and not prepared.stands_for_all:
         raise OptionError("on", " is for all slices of a study; start one with: --documents FILE --slices 16")
 
 
-def prepare_named(
-    workspace: Workspace, name: str, part: tuple[int, int] | None, observer: TerminalObserver, *, offline: bool
+def prepare_resumed_run_or_slice(
+    workspace: Workspace,
+    name: str,
+    slice_position: tuple[int, int] | None,
+    observer: TerminalObserver,
+    *,
+    offline: bool,
 ) -> PreparedRun:
     """Prepare the run of that name, or a slice of the study; without a `part`, one that stands for all."""
     from genaipa.execution.prepare import prepare_resumed_run
@@ -251,17 +273,17 @@ def prepare_named(
 
     meant = find_run_or_study(workspace, name)
     if isinstance(meant, SlicedStudy):
-        example = part or (min(meant.slices), meant.number)
+        example = slice_position or (min(meant.slices), meant.number)
         run = resume_or_prepare_slice(workspace, meant, example, observer, offline=offline)
-        run.stands_for_all = part is None
+        run.stands_for_all = slice_position is None
         return run
-    if part is not None:
+    if slice_position is not None:
         raise OptionError("slice", f" is for a study, but {meant.name} is a run; leave it out to continue the run.")
     return prepare_resumed_run(workspace, name, observer, offline=offline)
 
 
-def prepare_whole(
-    workspace: Workspace, request: RunRequest, observer: TerminalObserver, *, is_whole: bool
+def prepare_run_or_first_slice(
+    workspace: Workspace, request: RunRequest, observer: TerminalObserver, *, covers_all_slices: bool
 ) -> PreparedRun:
     """Prepare a run; of more documents than a run takes, the first of the slices that take them.
 
@@ -273,9 +295,9 @@ def prepare_whole(
         run = prepare_run(workspace, request, observer)
     except ManyDocumentsError as error:
         slices = count_words(error.slices, "slice")
-        observer.said(f"They are asked in {slices}, one after another; --on {LOCAL}:4 runs four at once.")
+        observer.on_note(f"They are asked in {slices}, one after another; --on {LOCAL}:4 runs four at once.")
         run = prepare_run(workspace, msgspec.structs.replace(request, slice=(1, error.slices)), observer)
-    run.stands_for_all = is_whole and run.slice is not None
+    run.stands_for_all = covers_all_slices and run.slice is not None
     return run
 
 

@@ -13,8 +13,8 @@ from genaipa.errors import NOT_RECORDED, GenaipaError
 from genaipa.kinds import DEFAULT, Closing, find_kind
 from genaipa.runs.status import Count
 from genaipa.systems.endpoint import read_variable
-from genaipa.systems.provider import find_provider, shorten_names, unwrap_system
-from genaipa.words import join_names, number
+from genaipa.systems.provider import find_provider, shorten_system_names, unwrap_system
+from genaipa.words import format_count, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -40,7 +40,7 @@ def print_preview(*runs: PreparedRun, messages: bool, json: bool, batch: bool = 
         refuse_batched_documents(run)
     pairs = [(run, ready) for run in runs for ready in asyncio.run(make_systems_ready(run, say))]
     if example := next((run for run in runs if run.study_size_factor != 1), None):
-        documents = number(len(example.task.facts), "document")
+        documents = format_count(len(example.task.facts), "document")
         say(f"{'shown' if messages else 'reckoned'} by one slice's {documents}, of {example.documents_label}")
     if messages:
         _print_messages(pairs, json=json)
@@ -71,11 +71,11 @@ def _print_estimate(pairs: list[tuple[PreparedRun, Ready]], *, json: bool, batch
     from genaipa.execution.ready import REPLY_TOKENS, estimate_run_costs
 
     rows = [row for run, ready in pairs for row in estimate_run_costs(run, ready)]
-    labels = {ready.resolved.requested_name: _describe_token_counter(ready) for _, ready in pairs}
+    labels = {ready.resolved.requested_name: _describe_token_counter_and_prices(ready) for _, ready in pairs}
     halved = {r.resolved.requested_name for _, r in pairs if r.resolved.takes_batches} if batch else set[str]()
     power = _estimate_smallest_differences(pairs[0][0].task, pairs[0][0].study_size_factor)
     if json:
-        print_json({"rows": [_list_cost_facts(row, halved) for row in rows], "systems": labels, "power": power})
+        print_json({"rows": [_cost_estimate_to_dict(row, halved) for row in rows], "systems": labels, "power": power})
         return
     procedure = pairs[0][0].spec.kind == DEFAULT
     print_table(
@@ -115,7 +115,7 @@ def _print_estimate(pairs: list[tuple[PreparedRun, Ready]], *, json: bool, batch
         f"Assumes {reply_tokens} output tokens a reply, reasoning not included; 'repeated' is input that a cache may "
         "serve."
     )
-    calls = f"Altogether {number(sum(row.calls for row in rows), 'call')}"
+    calls = f"Altogether {format_count(sum(row.calls for row in rows), 'call')}"
     priced = [(row.cost, row.cached_cost) for row in rows if row.cost is not None and row.cached_cost is not None]
     if len(priced) < len(rows):
         show(f"{calls}; the cost of some systems is unknown.")
@@ -132,42 +132,42 @@ def _print_estimate(pairs: list[tuple[PreparedRun, Ready]], *, json: bool, batch
             show(f"Fewer than {LEAST_DOCUMENTS} documents say nothing about policies like these.")
 
 
-def _estimate_smallest_differences(task: Task, times: float) -> dict[str, object]:
+def _estimate_smallest_differences(task: Task, document_factor: float) -> dict[str, object]:
     """Estimate the smallest differences of two systems that a run on these policies finds; empty where unknown.
 
     `questions` are those about each document, the fewest; the run has `times` the documents of the task.
     """
     from genaipa.errors import MissingPackageError
-    from genaipa.reports import check_packages
+    from genaipa.reports import check_report_packages
     from genaipa.tasks.procedure import Procedure
 
     if not isinstance(task, Procedure):
         return {}
     policies = {name for name, document in task.documents.items() if document.kind == "policy"}
-    counts = [len(order) for name, order in task.orders.items() if name.partition("|")[0] in policies]
+    counts = [len(order) for name, order in task.question_orders.items() if name.partition("|")[0] in policies]
     try:
-        check_packages()
+        check_report_packages()
     except MissingPackageError:
         return {}
-    from genaipa.reports.significance import PUBLISHED, begin_power_sentence
+    from genaipa.reports.significance import PUBLISHED, begin_detectable_difference_sentence
     from genaipa.stats.power import find_detectable_differences
 
-    questions, documents = min(counts, default=0), round(len(policies) * times)
+    questions, documents = min(counts, default=0), round(len(policies) * document_factor)
     detectable = find_detectable_differences(questions, documents, PUBLISHED)
     sizes = {target: None if size != size else round(size, 1) for target, size in detectable._asdict().items()}  # noqa: PLR0124 - NaN
-    text = begin_power_sentence(detectable, questions, documents)
+    text = begin_detectable_difference_sentence(detectable, questions, documents)
     return {"questions": questions, "documents": documents, **sizes, "said": text} if text else {}
 
 
-def _describe_token_counter(ready: Ready) -> str:
+def _describe_token_counter_and_prices(ready: Ready) -> str:
     counted = "; ".join(sorted({counter.label for counter in ready.target.counters.values()}))
     price = ready.tariff.label if ready.tariff else "no price known (add one to systems.yaml)"
     return f"{ready.resolved.requested_name}: tokens by {counted}; prices: {price}."
 
 
-def _compare_batch_cost(rows: list[CostEstimate], halved: set[str]) -> str:
+def _compare_batch_cost(rows: list[CostEstimate], half_price_systems: set[str]) -> str:
     """Compare both prices of batches: where prompts have much in common, a warm cache may be cheaper."""
-    priced = [row for row in rows if row.system in halved and row.batch_cost is not None]
+    priced = [row for row in rows if row.system in half_price_systems and row.batch_cost is not None]
     if not priced:
         return "In batches: no system takes them, or no price is known."
     batched = sum(row.batch_cost or 0.0 for row in priced)
@@ -179,8 +179,8 @@ def _compare_batch_cost(rows: list[CostEstimate], halved: set[str]) -> str:
     )
 
 
-def _list_cost_facts(row: CostEstimate, halved: set[str]) -> dict[str, object]:
-    extra = {"batch_cost": row.batch_cost} if row.system in halved else {}
+def _cost_estimate_to_dict(row: CostEstimate, half_price_systems: set[str]) -> dict[str, object]:
+    extra = {"batch_cost": row.batch_cost} if row.system in half_price_systems else {}
     return extra | {
         "system": row.system,
         "initialization": row.initialization,
@@ -201,7 +201,7 @@ _MINUTE = 60.0
 def report_complete(run: PreparedRun, *, json: bool) -> int:
     """Say that there is nothing left to ask; return the exit code."""
     assert run.folder is not None, "only an existing run is complete"
-    _, tally = run.folder.read_state()
+    _, tally = run.folder.read_manifest_and_tally()
     if json:
         print_json(
             {**summarize_run(run.folder, "complete", tally), **_read_task_closing(run.workspace, run.folder).facts}
@@ -214,9 +214,9 @@ def report_complete(run: PreparedRun, *, json: bool) -> int:
     return 0
 
 
-def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool, again: Sequence[str] = ()) -> None:
+def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool, resume_options: Sequence[str] = ()) -> None:
     """Print the outcome of a run, its folder and the next command, which needs `again` these options of it."""
-    folder = run.open_folder()
+    folder = run.open_or_create_folder()
     if json:
         facts = {
             **summarize_run(folder, outcome.status, outcome.tally),
@@ -235,11 +235,11 @@ def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool, again: S
     show(f"Run folder: {mark_unbreakable(folder.path)}")
     for system, reason in outcome.stopped.items():
         show(f"{system} was not asked any more: {write_options_as_flags(reason)}")
-    for sentence in [*_note_other_models(folder), *note_server_settings(outcome.tally)]:
+    for sentence in [*_note_other_models(folder), *note_cut_prompts_and_reasoning(outcome.tally)]:
         show(sentence)
     if outcome.capped:
         show(f"Stopped by --max-cost: {outcome.capped}.")
-    caveat(next_step(folder, outcome, again))
+    caveat(describe_run_next_step(folder, outcome, resume_options))
 
 
 def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None:
@@ -250,14 +250,14 @@ def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None
         return
     for system, scores in tally.scores.items():
         mean = sum(scores.values()) / len(scores)
-        show(f"{system}: scored {mean:.3f} on average over {number(len(scores), 'answer')}.")
+        show(f"{system}: scored {mean:.3f} on average over {format_count(len(scores), 'answer')}.")
 
 
 def _read_task_closing(workspace: Workspace, folder: RunFolder) -> Closing:
     """Return the lines and facts of the run's kind of task; none if its data can't be read."""
     kind = find_kind(folder.manifest().spec.kind)
     try:
-        return kind.closing(workspace, folder)
+        return kind.closing_lines_and_facts(workspace, folder)
     except GenaipaError:
         return Closing()
 
@@ -267,28 +267,31 @@ def _note_other_models(folder: RunFolder) -> Iterator[str]:
     for name, facts in folder.manifest().systems.items():
         if len(facts.served) > 1:
             yield (
-                f"{shorten_names([name])[name]} was served by {join_names(facts.served)} in this "
+                f"{shorten_system_names([name])[name]} was served by {join_names(facts.served)} in this "
                 "run: its name now stands for another model, so its answers come from several models."
             )
             continue
         record, model = find_provider(unwrap_system(facts.model)), facts.model.rpartition("/")[2]
         other_models = [served for served in facts.served if model not in served.rpartition("/")[2]]
         if record is not None and record.is_remote and other_models:
-            short_name = shorten_names([name])[name]
+            short_name = shorten_system_names([name])[name]
             yield f"{short_name} was served by {', '.join(other_models)}, which is not the model asked for."
 
 
-def note_server_settings(tally: Tally) -> Iterator[str]:
+def note_cut_prompts_and_reasoning(tally: Tally) -> Iterator[str]:
     """Yield sentences on what a setting of a system's server would mend: cut prompts, and thoughts in replies."""
     counts: dict[str, Count] = {}
     for (system, _), row in tally.rows.items():
         counts.setdefault(system, Count()).add(row)
-    names = shorten_names(counts)
+    names = shorten_system_names(counts)
     for system, count in counts.items():
         if count.prompt_cut:
-            yield f"{names[system]}: its server cut {number(count.prompt_cut, 'prompt')}, by its own count of tokens."
+            yield (
+                f"{names[system]}: its server cut {format_count(count.prompt_cut, 'prompt')}, by its own "
+                "count of tokens."
+            )
     if thought := [system for system, count in counts.items() if count.thoughts_in_text]:
-        replies = number(sum(counts[system].thoughts_in_text for system in thought), "reply", "replies")
+        replies = format_count(sum(counts[system].thoughts_in_text for system in thought), "reply", "replies")
         records = [record for system in thought if (record := find_provider(unwrap_system(system)))]
         started = any(record.program and not read_variable(record.address) for record in records)
         flag = "--reasoning-parser NAME"
@@ -299,7 +302,7 @@ def note_server_settings(tally: Tally) -> Iterator[str]:
         )
 
 
-def next_step(folder: RunFolder, outcome: RunOutcome, again: Sequence[str] = ()) -> str:
+def describe_run_next_step(folder: RunFolder, outcome: RunOutcome, resume_options: Sequence[str] = ()) -> str:
     """Return the sentence that a run ends with."""
     from genaipa.runs.batches import find_pending_batches, summarize_pending
 
@@ -307,13 +310,13 @@ def next_step(folder: RunFolder, outcome: RunOutcome, again: Sequence[str] = ())
     if outcome.status == "complete":
         report = (
             f"\nAll figures: {format_run_command(folder, 'report')}"
-            if find_kind(folder.manifest().spec.kind).has_results
+            if find_kind(folder.manifest().spec.kind).has_results_class
             else ""
         )
         return f"Complete. Read the answers: {format_run_command(folder, 'show')}{report}"
-    lack = f"{number(missing, 'answer')} {'is' if missing == 1 else 'are'} missing."
+    lack = f"{format_count(missing, 'answer')} {'is' if missing == 1 else 'are'} missing."
     out = list(find_pending_batches(folder.path))
-    go_on = format_run_command(folder, "run", *again, "--resume")
+    go_on = format_run_command(folder, "run", *resume_options, "--resume")
     if out:
         return f"{lack} {summarize_pending(out)}; collect with: {go_on}"
     if outcome.status == "waiting":
@@ -323,25 +326,27 @@ def next_step(folder: RunFolder, outcome: RunOutcome, again: Sequence[str] = ())
         )
     steps = sum(row.failed_steps for row in outcome.tally.rows.values())
     if steps:
-        lack += f" {number(steps, 'summary or acknowledgement', 'summaries or acknowledgements')} failed before them."
+        lack += (
+            f" {format_count(steps, 'summary or acknowledgement', 'summaries or acknowledgements')} failed before them."
+        )
     return f"{lack} {_describe_asking_again(folder, outcome, go_on)}"
 
 
-def _describe_asking_again(folder: RunFolder, outcome: RunOutcome, go_on: str) -> str:
+def _describe_asking_again(folder: RunFolder, outcome: RunOutcome, resume_command: str) -> str:
     """Say how to get the missing answers; `go_on` is the command that asks for them."""
     if outcome.status == "capped":
         enough = _suggest_cap(outcome)
-        return f"Continue with a higher cap (${enough:g} is a guess): {go_on} --max-cost {enough:g}"
-    if outcome.status == "partial" and not outcome.stopped and _are_all_failures_unrecorded(folder):
+        return f"Continue with a higher cap (${enough:g} is a guess): {resume_command} --max-cost {enough:g}"
+    if outcome.status == "partial" and not outcome.stopped and _are_all_failures_missing_recordings(folder):
         why = "Asking again can't help: the recording lacks them, or the turns before them."
         return f"{why} Why: {format_run_command(folder, 'show')}"
-    return f"Ask again: {go_on}"
+    return f"Ask again: {resume_command}"
 
 
-def _are_all_failures_unrecorded(folder: RunFolder) -> bool:
+def _are_all_failures_missing_recordings(folder: RunFolder) -> bool:
     """Tell whether every failure is that a recording lacks the answer."""
     tally, offsets = folder.tally_records()
-    failed = folder.read_records([offsets[key] for key, status in tally.statuses.items() if status == "failed"])
+    failed = folder.read_records_at([offsets[key] for key, status in tally.statuses.items() if status == "failed"])
     return bool(failed) and all(record.error and record.error.kind == NOT_RECORDED for record in failed)
 
 
@@ -375,7 +380,7 @@ _COUNTS: tuple[tuple[str, Callable[[Count], str]], ...] = (
 def print_tally(tally: Tally) -> None:
     """Print a row for each system and initialization, and one for all; columns of zeros are left out."""
     initializations = {initialization for _, initialization in tally.rows}
-    names = shorten_names(system for system, _ in tally.rows)
+    names = shorten_system_names(system for system, _ in tally.rows)
     rows: list[tuple[str, Count]] = []
     for system, name in names.items():
         below = [(f"  {way}", row) for (row_system, way), row in tally.rows.items() if row_system == system]

@@ -11,10 +11,10 @@ import typer
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import complain, print_json, print_table, say, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, split_names
-from genaipa.cli.terminal.selection import add_filters, print_study_losses
-from genaipa.errors import GenaipaError, NotAmongError, UnknownNameError, UsageError, command
+from genaipa.cli.terminal.selection import add_filters, print_study_slice_problems
+from genaipa.errors import GenaipaError, NotAmongError, UnknownNameError, UsageError, shell_command
 from genaipa.runs.filters import EVERYTHING, Filters, models_by_system
-from genaipa.words import number
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,14 +41,14 @@ def list_runs(
     json: JsonOption = False,
 ) -> None:
     """List runs, imported ones last, oldest first."""
-    from genaipa.workspace import workspace_options
+    from genaipa.workspace import workspace_option_if_needed
 
     workspace, names = current_workspace(), split_names(run)
-    readable, problems = _read_entries(workspace, names, whole=bool(only.documents))
+    readable, problems = _read_entries(workspace, names, with_all_documents=bool(only.documents))
     chosen = _select_entries(readable, names, only)
     for problem in problems:
         complain(problem)
-    print_study_losses(workspace, [entry.folder for entry in chosen])
+    print_study_slice_problems(workspace, [entry.folder for entry in chosen])
     if json:
         print_json([entry.as_dict() for entry in chosen])
     elif chosen:
@@ -62,8 +62,14 @@ def list_runs(
     elif readable:
         show(f"None of the {len(readable)} runs matches.")
     elif not problems:
-        first = command(
-            "genaipa", "run", "--system", "extractive", "--policy", "brindlecart", *workspace_options(workspace.home)
+        first = shell_command(
+            "genaipa",
+            "run",
+            "--system",
+            "extractive",
+            "--policy",
+            "brindlecart",
+            *workspace_option_if_needed(workspace.home),
         )
         show(f"No runs in {workspace.runs} yet. Start with: {first}")
     if problems:
@@ -71,7 +77,7 @@ def list_runs(
 
 
 @dataclass
-class _Entry:
+class _RunListEntry:
     """A line of the list: a run, or a study whose slices are counted together, by its first slice's manifest."""
 
     name: str
@@ -83,7 +89,7 @@ class _Entry:
     @property
     def folders(self) -> list[RunFolder]:
         """The run's folder, or those of the slices."""
-        return self.study.folders if self.study else [self.folder]
+        return self.study.as_folders if self.study else [self.folder]
 
     @property
     def newest_folder_name(self) -> str:
@@ -100,32 +106,34 @@ class _Entry:
         if self.study is not None:
             slices = {"number": self.study.number, "missing": self.study.missing_slices}
             facts["slices"] = slices | {"runs": [folder.name for folder in self.folders]}
-        return {**facts, "out": _pending_work(self.folders, self.manifest, self.totals)}
+        return {**facts, "out": _count_pending_answers_or_batches(self.folders, self.manifest, self.totals)}
 
     def as_row(self) -> tuple[Any, ...]:
         """Return the line as cells."""
-        from genaipa.systems.provider import shorten_names
+        from genaipa.systems.provider import shorten_system_names
 
         manifest, totals = self.manifest, self.totals
         documents = manifest.spec.plan.label or manifest.documents_description
         if self.study is not None:
             have = len(self.study.slices)
             slices = f"{have:,} of " if self.study.missing_slices else ""
-            slices += number(self.study.number, "slice")
+            slices += format_count(self.study.number, "slice")
             documents = f"{manifest.corpus.short_description if manifest.corpus else ''}, {slices}"
         return (
             self.name,
             manifest.status,
-            ", ".join(shorten_names(manifest.spec.systems).values()),
+            ", ".join(shorten_system_names(manifest.spec.systems).values()),
             documents,
-            _experiment_name(manifest),
+            _experiment_or_task_name(manifest),
             f"{totals.answer_count}/{totals.planned}",
             "" if totals.cost is None else f"${totals.cost:.2f}",
-            _describe_pending(_pending_work(self.folders, manifest, totals)),
+            _describe_pending(_count_pending_answers_or_batches(self.folders, manifest, totals)),
         )
 
 
-def _read_entries(workspace: Workspace, names: Sequence[str], *, whole: bool) -> tuple[list[_Entry], list[str]]:
+def _read_entries(
+    workspace: Workspace, names: Sequence[str], *, with_all_documents: bool
+) -> tuple[list[_RunListEntry], list[str]]:
     """Read the runs, one's own first, and studies, which these names unfold; `whole` with all names of documents.
 
     Also gives sentences about what could not be read.
@@ -142,17 +150,23 @@ def _read_entries(workspace: Workspace, names: Sequence[str], *, whole: bool) ->
         folder.name: study
         for study in studies.values()
         if not any(
-            name in part for name in names for part in (clean_folder_name(study.name), *(f.name for f in study.folders))
+            name in part
+            for name in names
+            for part in (clean_folder_name(study.name), *(f.name for f in study.as_folders))
         )
-        for folder in study.folders
+        for folder in study.as_folders
     }
-    entries, problems = list[_Entry](), list[str]()
+    entries, problems = list[_RunListEntry](), list[str]()
     for folder in folders:
         study = study_of.get(folder.name)
-        if study is not None and folder is not study.folders[0]:
+        if study is not None and folder is not study.as_folders[0]:
             continue
         try:
-            entries.append(_read_study(study, problems, whole=whole) if study else _read_run(folder, problems))
+            entries.append(
+                _read_study(study, problems, with_all_documents=with_all_documents)
+                if study
+                else _read_run(folder, problems)
+            )
         except GenaipaError as error:
             problems.append(str(error))
     stray_folders = (path for path in sorted(workspace.runs.glob("[!.]*/")) if not is_run(path))
@@ -160,64 +174,65 @@ def _read_entries(workspace: Workspace, names: Sequence[str], *, whole: bool) ->
     return entries, problems
 
 
-def _read_run(folder: RunFolder, problems: list[str]) -> _Entry:
+def _read_run(folder: RunFolder, problems: list[str]) -> _RunListEntry:
     """Read the line of a run; the errors of its manifest."""
     manifest = folder.manifest()
     manifest.status, totals = _read_status(folder, manifest, problems)
-    return _Entry(folder.name, folder, manifest, totals)
+    return _RunListEntry(folder.name, folder, manifest, totals)
 
 
-def _read_study(study: SlicedStudy, problems: list[str], *, whole: bool) -> _Entry:
+def _read_study(study: SlicedStudy, problems: list[str], *, with_all_documents: bool) -> _RunListEntry:
     """Read the line of a study: its worst status, and the sums of what its slices' manifests say."""
     from genaipa.runs.records import RunStatus, Totals
-    from genaipa.runs.status import combine_statuses
+    from genaipa.runs.status import worst_status
 
-    first = study.folders[0]
+    first = study.as_folders[0]
     manifest, statuses, totals = first.manifest(), set[RunStatus]({"partial"} if study.missing_slices else ()), Totals()
-    for folder in study.folders:
+    for folder in study.as_folders:
         status, of_slice = _read_status(folder, folder.head(), problems)
         statuses.add(status)
         totals = totals.add(of_slice)
-        if whole:
+        if with_all_documents:
             manifest.documents |= folder.manifest().documents
-    manifest.status = combine_statuses(statuses)
-    return _Entry(study.name, first, manifest, totals, study)
+    manifest.status = worst_status(statuses)
+    return _RunListEntry(study.name, first, manifest, totals, study)
 
 
 def _read_status(folder: RunFolder, manifest: Manifest | ManifestHead, problems: list[str]) -> tuple[RunStatus, Totals]:
     """Return the status and the counts of a run, from its answers where the manifest is behind."""
-    lack = folder.describe_loss(manifest)
+    lack = folder.describe_lost_answers(manifest)
     if lack:
         problems.append(lack)
     if manifest.status != "running" and not lack:
         return manifest.status, manifest.totals
     # The manifest is behind while a run goes on, and stays so if it is killed.
-    manifest, tally = folder.read_state()
+    manifest, tally = folder.read_manifest_and_tally()
     return manifest.status, tally.totals()
 
 
-def _select_entries(runs: list[_Entry], names: tuple[str, ...], only: Filters) -> list[_Entry]:
+def _select_entries(runs: list[_RunListEntry], names: tuple[str, ...], only: Filters) -> list[_RunListEntry]:
     """Select runs; an UnknownNameError for a name or a filter that fits none."""
     if only.experiments:
-        experiments = {_experiment_name(entry.manifest) for entry in runs}
+        experiments = {_experiment_or_task_name(entry.manifest) for entry in runs}
         for name in only.experiments:
             if name not in experiments:
                 raise NotAmongError("experiments of these runs", name, experiments)
     begun = only.experiments
     only = replace(only, experiments=()).resolve([(entry.folder, entry.manifest) for entry in runs])
-    from genaipa.systems.provider import find_system
+    from genaipa.systems.provider import match_system_name
 
     run_names = {entry.name for entry in runs}
     systems = {system for entry in runs for system in entry.manifest.spec.systems}
     models = models_by_system(entry.manifest for entry in runs)
     meant = {
-        name: "" if name in run_names or name == "latest" else find_system(name, systems, models) for name in names
+        name: "" if name in run_names or name == "latest" else match_system_name(name, systems, models)
+        for name in names
     }
     newest = max(
         (
             entry.newest_folder_name
             for entry in runs
-            if entry.newest_folder_name[:1].isdigit() and not entry.folder.is_judges
+            if entry.newest_folder_name[:1].isdigit() and not entry.folder.is_judge_run
         ),
         default="",
     )
@@ -225,7 +240,7 @@ def _select_entries(runs: list[_Entry], names: tuple[str, ...], only: Filters) -
         if name != "latest" and not meant[name] and not any(entry.matches(name) for entry in runs):
             raise UnknownNameError("system or run", name, systems.union(run_names))
 
-    def is_named(entry: _Entry) -> bool:
+    def is_named(entry: _RunListEntry) -> bool:
         parts = (newest if name == "latest" else name for name in names if not meant[name])
         return any(map(entry.matches, parts)) or any(meant[n] in entry.manifest.spec.systems for n in names)
 
@@ -233,26 +248,28 @@ def _select_entries(runs: list[_Entry], names: tuple[str, ...], only: Filters) -
         entry
         for entry in runs
         if (not names or is_named(entry))
-        and (not begun or _experiment_name(entry.manifest) in begun)
+        and (not begun or _experiment_or_task_name(entry.manifest) in begun)
         and only.select_systems(entry.folder, entry.manifest)
     ]
 
 
-def _experiment_name(manifest: Manifest) -> str:
+def _experiment_or_task_name(manifest: Manifest) -> str:
     from genaipa.runs.procedure import find_procedure_plan
 
     plan = find_procedure_plan(manifest.spec)
     return (plan.experiment or ", ".join(plan.initializations)) if plan else manifest.spec.task
 
 
-def _pending_work(folders: Sequence[RunFolder], manifest: Manifest, totals: Totals) -> dict[str, Any]:
+def _count_pending_answers_or_batches(
+    folders: Sequence[RunFolder], manifest: Manifest, totals: Totals
+) -> dict[str, Any]:
     """Return the batches, replies by hand or answers that a run waits for; empty for one that waits for nothing."""
     from genaipa.runs.batches import find_pending_batches
 
     if manifest.status == "complete":
         return {}
     if batches := [batch for folder in folders for batch in find_pending_batches(folder.path)]:
-        questions, done = sum(batch.count for batch in batches), sum(batch.done for batch in batches)
+        questions, done = sum(batch.request_count for batch in batches), sum(batch.done for batch in batches)
         return {"batches": len(batches), "questions": questions, "done": done}
     unanswered = totals.planned - totals.answer_count - totals.failed
     if manifest.status == "waiting":
@@ -260,14 +277,17 @@ def _pending_work(folders: Sequence[RunFolder], manifest: Manifest, totals: Tota
     return {"to_come": unanswered} if manifest.status == "running" else {}
 
 
-def _describe_pending(out: dict[str, Any]) -> str:
-    if "batches" in out:
-        return f"{number(out['batches'], 'batch', 'batches')}, {out['done']:,} of {out['questions']:,} done"
-    return next((f"{count:,} {name.replace('_', ' ')}" for name, count in out.items()), "")
+def _describe_pending(pending_counts: dict[str, Any]) -> str:
+    if "batches" in pending_counts:
+        return (
+            f"{format_count(pending_counts['batches'], 'batch', 'batches')}, {pending_counts['done']:,} of "
+            f"{pending_counts['questions']:,} done"
+        )
+    return next((f"{count:,} {name.replace('_', ' ')}" for name, count in pending_counts.items()), "")
 
 
 @app.command("rm")
-def remove(
+def remove_runs(
     run: Annotated[list[str], typer.Argument(autocompletion=completion.runs, help="Runs, by name, part, or latest.")],
     yes: Annotated[bool, option("--yes", "-y", help="Don't ask.")] = False,
 ) -> None:
@@ -284,7 +304,7 @@ def remove(
     folders = {
         folder.path.resolve(): folder
         for name in split_names(run)
-        for folder in find_run_or_study(workspace, name).folders
+        for folder in find_run_or_study(workspace, name).as_folders
     }
     for path, folder in folders.items():
         if path.parent != workspace.runs.resolve():
@@ -292,20 +312,20 @@ def remove(
         if folder.is_held_for_writing():
             raise UsageError(f"{folder.name} is in use by another process; stop that process first.")
     for folder in folders.values():
-        say(f"{folder.name}: {_describe_answers(folder)}")
+        say(f"{folder.name}: {_describe_answer_count(folder)}")
     if not yes:
         if not sys.stdin.isatty():
             raise UsageError("nothing was removed: there is no terminal to confirm on; add --yes.")
-        typer.confirm(f"Remove {number(len(folders), 'run')} with all answers?", abort=True, err=True)
+        typer.confirm(f"Remove {format_count(len(folders), 'run')} with all answers?", abort=True, err=True)
     for path in folders:
         try:
             shutil.rmtree(path)
         except OSError as error:
             raise UsageError(f"{error.filename or path} can't be removed ({error.strerror}).") from None
-    show(f"{number(len(folders), 'run')} removed; scores that were given to these answers stay where they are.")
+    show(f"{format_count(len(folders), 'run')} removed; scores that were given to these answers stay where they are.")
 
 
-def _describe_answers(folder: RunFolder) -> str:
+def _describe_answer_count(folder: RunFolder) -> str:
     try:
         totals = folder.manifest().totals
     except GenaipaError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from genaipa.cli.terminal.console import print_json, print_table, say, show, suggest_next
+from genaipa.cli.terminal.console import add_next_steps, print_json, print_table, say, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, split_names
 from genaipa.cli.terminal.selection import RunsArgument, add_filters
 from genaipa.runs.filters import EVERYTHING, Filters
@@ -57,8 +57,8 @@ def sample(
         show(note)
     all_scored = all(group.outside + group.scored == group.answers for group in result.groups)
     if all_scored or (result.waves and not result.unscored):
-        suggest_next("Next: genaipa report")
+        add_next_steps("Next: genaipa report")
     elif result.waves:
-        suggest_next("Next: genaipa score")
+        add_next_steps("Next: genaipa score")
     else:
-        suggest_next("Next: genaipa score", "A part: genaipa sample --size N")
+        add_next_steps("Next: genaipa score", "A part: genaipa sample --size N")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from genaipa.cli.terminal.console import say, show
 from genaipa.cli.terminal.options import SELDOM, current_workspace, option, split_names
 from genaipa.cli.terminal.selection import RunsArgument, add_filters
-from genaipa.errors import UnknownNameError, UsageError, clip, command
+from genaipa.errors import UnknownNameError, UsageError, clip, shell_command
 from genaipa.kinds import find_kind
 from genaipa.runs.filters import EVERYTHING, Filters
-from genaipa.words import join_names, number
+from genaipa.words import format_count, join_names
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
@@ -110,7 +110,7 @@ def score(
         "show_systems": show_systems or None,
         "suggestions": False if no_suggestions else None,
         "points": points,
-        "sample": _parse_size(sample),
+        "sample": _parse_sample_size(sample),
         "include_excluded": include_excluded or None,
     }
     planned = load_people(workspace).plan
@@ -120,10 +120,10 @@ def score(
     desk, login = launch.open_desk_once(settings)
     try:
         _check_something_to_score(desk, folders)
-        _check_host(host, login, insecure=insecure)
+        _refuse_open_host_without_login(host, login, insecure=insecure)
         launch.check_address(host, port)
         launch.import_first_page_modules()
-        _print_address(desk, login, host, port)
+        _print_desk_address_and_runs(desk, login, host, port)
         if note := describe_override(planned, plan):
             show(note)
         pages = dict.fromkeys(find_kind(folder.manifest().spec.kind).page for folder in folders)
@@ -132,12 +132,12 @@ def score(
         launch.serve_desk(desk, login, host=host, port=port, browser=not no_browser)
         state = desk.store.log_state()
         if state.events:
-            show(f"Digest of the log of {number(state.events, 'entry', 'entries')}: {state.head}")
+            show(f"Digest of the log of {format_count(state.events, 'entry', 'entries')}: {state.head}")
     finally:
         desk.store.close()
 
 
-def _parse_size(text: str | None) -> int | Literal["all"] | None:
+def _parse_sample_size(text: str | None) -> int | Literal["all"] | None:
     """Parse the size of the wave that the command line asks for; a UsageError for anything else."""
     if text is None:
         return None
@@ -148,11 +148,11 @@ def _parse_size(text: str | None) -> int | Literal["all"] | None:
     return int(text)
 
 
-def describe_override(planned: StudyPlan, plan: StudyPlan) -> str:
+def describe_override(study_plan: StudyPlan, actual_plan: StudyPlan) -> str:
     """Say what differs from the study's plan, with the line that would keep it; empty without any."""
     import msgspec
 
-    new_values, plan_values = msgspec.to_builtins(plan), msgspec.to_builtins(planned)
+    new_values, plan_values = msgspec.to_builtins(actual_plan), msgspec.to_builtins(study_plan)
     changed = [name for name, value in new_values.items() if value != plan_values[name]]
     if not changed:
         return ""
@@ -175,7 +175,7 @@ def _select_runs(workspace: Workspace, settings: DeskSettings) -> list[RunFolder
     """Select the runs that are scored; a UsageError where there is none yet."""
     from genaipa.runs import selection
 
-    folders = selection.select_folders(workspace, settings.runs, settings.only)
+    folders = selection.select_run_folders(workspace, settings.runs, settings.only)
     if not folders:
         raise UsageError(f"there is no run in {workspace.runs} yet; make one with genaipa demo, or with genaipa run.")
     return folders
@@ -195,7 +195,7 @@ def _check_something_to_score(desk: Desk, folders: list[RunFolder]) -> None:
         )
 
 
-def _check_host(host: str, login: Login | None, *, insecure: bool) -> None:
+def _refuse_open_host_without_login(host: str, login: Login | None, *, insecure: bool) -> None:
     """Raise a UsageError where anybody on the network could score, unless `insecure` allows it."""
     from genaipa.ui.launch import is_this_machine
 
@@ -207,7 +207,7 @@ def _check_host(host: str, login: Login | None, *, insecure: bool) -> None:
         )
 
 
-def _print_address(desk: Desk, login: Login | None, host: str, port: int) -> None:
+def _print_desk_address_and_runs(desk: Desk, login: Login | None, host: str, port: int) -> None:
     """Print the desk's address, the runs scored there, and where scores are kept."""
     from genaipa.runs.selection import run_folders
     from genaipa.runs.slices import map_slices_to_studies
@@ -222,7 +222,8 @@ def _print_address(desk: Desk, login: Login | None, host: str, port: int) -> Non
         say("The desk has no TLS in front of it: everything read and typed crosses the network in the clear.")
     for path in find_exposed_secrets(desk.workspace) if login else ():
         say(
-            f"{path} holds secrets that other users of this machine can read; close it: {command('chmod', '600', path)}"
+            f"{path} holds secrets that other users of this machine can read; close it: "
+            f"{shell_command('chmod', '600', path)}"
         )
     studies = map_slices_to_studies(run_folders(desk.workspace))
     in_runs = Counter(
@@ -237,7 +238,7 @@ def _print_address(desk: Desk, login: Login | None, host: str, port: int) -> Non
     texts = desk.pool.answers.values()
     once = ", equal texts counted once," if any(len(answer.occurrences) > 1 for answer in texts) else ""
     wanted = f" {desk.progress_sentence}" if texts else ""
-    show(f"{number(len(texts), 'answer')} to score{once}{' of ' if runs else ''}{runs}.{wanted}")
+    show(f"{format_count(len(texts), 'answer')} to score{once}{' of ' if runs else ''}{runs}.{wanted}")
     if desk.sample_note:
         show(desk.sample_note)
     if desk.pool.exclusion_note:

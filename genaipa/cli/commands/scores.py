@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import print_json, print_table, say, show, suggest_next
+from genaipa.cli.terminal.console import add_next_steps, print_json, print_table, say, show
 from genaipa.cli.terminal.options import (
     ForceOption,
     JsonOption,
@@ -21,8 +21,8 @@ from genaipa.cli.terminal.options import (
     pass_json_to_subcommands,
     split_names,
 )
-from genaipa.errors import UsageError, command
-from genaipa.words import number
+from genaipa.errors import UsageError, shell_command
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,7 @@ app = typer.Typer()
 
 
 @app.callback(invoke_without_command=True)
-def scores(context: typer.Context, json: JsonOption = False) -> None:
+def list_analysts_unless_subcommand(context: typer.Context, json: JsonOption = False) -> None:
     """List, export or import what score recorded.
 
     Without a command, the analysts and their scores are listed.
@@ -101,29 +101,29 @@ def export(
     """
     from genaipa.runs.selection import run_folders
     from genaipa.scoring.rubric import load_rubric
-    from genaipa.scoring.tables import parse_scores_suffix, select_effective_scores, write_scores
+    from genaipa.scoring.tables import check_scores_suffix, select_effective_scores, write_scores
 
     workspace = current_workspace()
-    suffix = parse_scores_suffix(output) if output else ".csv"
+    suffix = check_scores_suffix(output) if output else ".csv"
     if output is not None:
         check_no_overwrite(output, force=force)
     # The log as it is comes out of a damaged store too: nothing else brings the rest of it to safety.
-    events: Sequence[Event] = _read_events(workspace, damaged=suffix == ".jsonl")
+    events: Sequence[Event] = _read_events(workspace, allow_damaged=suffix == ".jsonl")
     answers, rubric = dict[str, Any](), load_rubric(workspace)
     if suffix != ".jsonl" or in_effect:
-        events = select_effective_scores(events, machines=machines)
+        events = select_effective_scores(events, include_machines=machines)
     if suffix != ".jsonl":
         answers = _load_pool(workspace, run_folders(workspace)).answers
     if output is None:
-        write_scores(sys.stdout.buffer, suffix, events, answers, rubric, per_run=per_run, marked=False)
+        write_scores(sys.stdout.buffer, suffix, events, answers, rubric, per_run=per_run, byte_order_mark=False)
         return
     with open_output(output, force=force) as file:
         write_scores(file, suffix, events, answers, rubric, per_run=per_run)
-    show(f"{output}: {number(len(events), 'event' if suffix == '.jsonl' else 'score')}")
+    show(f"{output}: {format_count(len(events), 'event' if suffix == '.jsonl' else 'score')}")
 
 
 @app.command("import")
-def import_(
+def import_scores(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE...", help="Exported .jsonl, .csv or .xlsx files, and filled sheets.")
     ],
@@ -142,20 +142,22 @@ def import_(
     value are left out.
     """
     from genaipa.runs.selection import run_folders
-    from genaipa.scoring.importing import import_sources
+    from genaipa.scoring.importing import import_scores_from_sources
     from genaipa.scoring.people import load_people
     from genaipa.scoring.store import open_store
 
     workspace = current_workspace()
     pool, people = _load_pool(workspace, run_folders(workspace)), load_people(workspace)
     with contextlib.closing(open_store(workspace)) as store:
-        imported = import_sources(store, files, pool.answers, people, analyst=analyst, unknown_answers=unknown_answers)
+        imported = import_scores_from_sources(
+            store, files, pool.answers, people, analyst=analyst, unknown_answers=unknown_answers
+        )
     if json:
         print_json(imported)
     else:
         _print_imported_scores(imported)
     if imported.problems:
-        say(f"genaipa: nothing was imported: {number(len(imported.problems), 'problem')}.")
+        say(f"genaipa: nothing was imported: {format_count(len(imported.problems), 'problem')}.")
         raise typer.Exit(_REFUSED)
 
 
@@ -184,7 +186,7 @@ def sheet(
     from genaipa.runs.selection import select_sources
     from genaipa.scoring.people import load_people
     from genaipa.scoring.rubric import load_rubric
-    from genaipa.scoring.tables import shuffle_answers, write_sheet
+    from genaipa.scoring.tables import shuffle_answers, write_scoring_sheet
     from genaipa.scoring.waves import load_waves, short_digest
 
     workspace = current_workspace()
@@ -204,7 +206,9 @@ def sheet(
     if not answers:
         raise UsageError(f"{', '.join(split_names(run))}: no answer to score yet.")
     sampled = (
-        frozenset[str]() if load_people(workspace).plan.size == "all" else load_waves(workspace).all_answers_in_wave
+        frozenset[str]()
+        if load_people(workspace).plan.sample_size == "all"
+        else load_waves(workspace).all_answers_in_wave
     )
 
     def in_part(digest: str) -> bool:
@@ -217,15 +221,19 @@ def sheet(
         )
     order = [*order, *unsampled] if every or not sampled else order
     with open_output(output, force=force) as file:
-        write_sheet(
-            file, map(pool.load_case, order), load_rubric(workspace), analyst, in_part=in_part if sampled else None
+        write_scoring_sheet(
+            file,
+            map(pool.load_case, order),
+            load_rubric(workspace),
+            analyst,
+            is_in_random_part=in_part if sampled else None,
         )
     outside = (
         f" {len(answers) - len(order):,} more are outside of the random part." if len(order) < len(answers) else ""
     )
-    show(f"{output}: {number(len(order), 'answer')} to score.{outside}")
+    show(f"{output}: {format_count(len(order), 'answer')} to score.{outside}")
     named = () if analyst else ("--analyst", "NAME")
-    show(f"To import the filled sheet: {command('genaipa', 'scores', 'import', str(output), *named)}")
+    show(f"To import the filled sheet: {shell_command('genaipa', 'scores', 'import', str(output), *named)}")
 
 
 @app.command()
@@ -253,18 +261,18 @@ def verify(
         for problem in check.breaks:
             say(f"{name}: {problem}")
         if not check.breaks:
-            show(f"{name}: {number(check.events, 'event')}, unchanged since written.")
+            show(f"{name}: {format_count(check.events, 'event')}, unchanged since written.")
             show(f"The last digest: {check.head or 'none yet'}")
     if check.breaks:
         say("genaipa: export the scores as they are with: genaipa scores export -o FILE.jsonl")
         raise typer.Exit(_BROKEN)
 
 
-def _read_events(workspace: Workspace, *, damaged: bool = False) -> list[Event]:
+def _read_events(workspace: Workspace, *, allow_damaged: bool = False) -> list[Event]:
     """Read all events of the store; none, and no store is made, where there is none yet."""
     from genaipa.scoring.store import open_existing_store
 
-    with open_existing_store(workspace, allow_damaged=damaged) as store:
+    with open_existing_store(workspace, allow_damaged=allow_damaged) as store:
         return [event for _, event in store.events()] if store else []
 
 
@@ -278,7 +286,7 @@ def _load_pool(workspace: Workspace, folders: Sequence[RunFolder], **narrowed: A
     return pool
 
 
-def _summarize_analysts(events: Sequence[Event], study: People) -> tuple[list[dict[str, Any]], dict[str, int]]:
+def _summarize_analysts(events: Sequence[Event], study_people: People) -> tuple[list[dict[str, Any]], dict[str, int]]:
     """Return a row for each analyst, people before machines, and how many answers people have scored and adjudicated.
 
     Whoever the study leaves out has a row with the reason, and is in no count of answers.
@@ -286,10 +294,10 @@ def _summarize_analysts(events: Sequence[Event], study: People) -> tuple[list[di
     from collections import Counter
     from statistics import median
 
-    from genaipa.scoring.current import select_effective_events
+    from genaipa.scoring.current import effective_scores_and_adjudications
 
     by: dict[tuple[str, str], list[Event]] = {}
-    for event in select_effective_events(events):
+    for event in effective_scores_and_adjudications(events):
         by.setdefault((event.scorer, event.analyst), []).append(event)
     rows = []
     for (scorer, analyst), theirs in sorted(by.items()):
@@ -302,14 +310,14 @@ def _summarize_analysts(events: Sequence[Event], study: People) -> tuple[list[di
                 "adjudicated": sum(event.kind == "adjudication" for event in theirs),
                 "seconds": median(times) if times else None,
                 "latest": max(event.time for event in theirs),
-                "left_out": study.exclusion_reason(analyst) if scorer == "human" else "",
+                "left_out": study_people.exclusion_reason(analyst) if scorer == "human" else "",
             }
         )
     people = [
         event
         for (scorer, _), theirs in by.items()
         if scorer == "human"
-        for event in study.select_counted_events(theirs)
+        for event in study_people.select_counted_events(theirs)
     ]
     scored = Counter(event.answer for event in people if event.kind == "score")
     answers = {
@@ -326,8 +334,8 @@ def _print_imported_scores(imported: ImportedScores) -> None:
     if imported.problems:
         return
     read_count = imported.added + imported.known
-    parts = [f"{number(read_count, 'score')} read, {imported.added:,} of them new"]
-    parts += [f"{number(len(imported.replaced), 'earlier one')} replaced"] if imported.replaced else []
-    parts += [f"{number(imported.unscored, 'row')} without values left out"] if imported.unscored else []
+    parts = [f"{format_count(read_count, 'score')} read, {imported.added:,} of them new"]
+    parts += [f"{format_count(len(imported.replaced), 'earlier one')} replaced"] if imported.replaced else []
+    parts += [f"{format_count(imported.unscored, 'row')} without values left out"] if imported.unscored else []
     show("; ".join(parts) + ".")
-    suggest_next("Next: genaipa report latest" if imported.added else "")
+    add_next_steps("Next: genaipa report latest" if imported.added else "")

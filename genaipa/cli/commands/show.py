@@ -12,8 +12,8 @@ import typer
 from genaipa.cli.terminal import completion, console
 from genaipa.cli.terminal.console import say, write_options_as_flags
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
-from genaipa.cli.terminal.selection import add_filters, print_study_losses
-from genaipa.errors import GenaipaError, UnknownNameError, UsageError, command
+from genaipa.cli.terminal.selection import add_filters, print_study_slice_problems
+from genaipa.errors import GenaipaError, UnknownNameError, UsageError, shell_command
 from genaipa.kinds import task_label
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import join_names
@@ -66,15 +66,15 @@ def show(
     in which it was given.
     """
     workspace = current_workspace()
-    name, chosen = _choose_answers(workspace, run, only)
-    print_study_losses(workspace, [choice.folder for choice in chosen])
+    name, chosen = _select_runs_to_show(workspace, run, only)
+    print_study_slice_problems(workspace, [choice.folder for choice in chosen])
     if answer is None:
         _show_run_or_study(name, chosen, json=json)
         return
     places: dict[str, RunFolder] = {}
     offsets: dict[str, dict[str, int]] = {}
     for choice in chosen:
-        positions = choice.offsets()
+        positions = choice.latest_record_offsets()
         offsets[choice.folder.name] = positions
         places |= dict.fromkeys(positions, choice.folder)
 
@@ -84,7 +84,7 @@ def show(
         return [
             record
             for run, run_keys in runs
-            for record in run.read_records([offsets[run.name][key] for key in run_keys])
+            for record in run.read_records_at([offsets[run.name][key] for key in run_keys])
         ]
 
     keys = _match_answer_keys(list(places), answer)
@@ -106,7 +106,7 @@ def show(
     for record in matching:
         folder = places[record.key]
         _print_answer(record, _read_messages(folder, record, offsets[folder.name]) if whole else [])
-        for sentence in (*judged.describe_equal_documents(folder, record), *judged.describe_scores(record)):
+        for sentence in (*judged.describe_documents_with_same_text(folder, record), *judged.describe_scores(record)):
             console.show(sentence)
         # Said once for all answers to a question that follow one another.
         if (annotated := judged.format_annotation(folder, record)) and annotated != right:
@@ -114,18 +114,18 @@ def show(
         right = annotated
 
 
-class _Selection(NamedTuple):
+class _SelectedRun(NamedTuple):
     """A run to show, or a slice of a study, and which of its answers; None for all."""
 
     folder: RunFolder
     meant: Source | None
 
-    def records(self) -> list[Record]:
+    def latest_records(self) -> list[Record]:
         """Return the latest record of each key."""
         meant = (record for record in self.folder.records() if not self.meant or self.meant.includes(record))
         return list({record.key: record for record in meant}.values())
 
-    def offsets(self) -> dict[str, int]:
+    def latest_record_offsets(self) -> dict[str, int]:
         """Return the place of each key's latest record."""
         _, offsets = self.folder.tally_records()
         if self.meant is None:
@@ -134,12 +134,12 @@ class _Selection(NamedTuple):
 
         return {
             line.key: offsets[line.key]
-            for _, line in self.folder.read_summed_entries(RecordHead)
+            for _, line in self.folder.read_verified_answers_as(RecordHead)
             if self.meant.includes(line)
         }
 
 
-def _choose_answers(workspace: Workspace, name: str, only: Filters) -> tuple[str, list[_Selection]]:
+def _select_runs_to_show(workspace: Workspace, name: str, only: Filters) -> tuple[str, list[_SelectedRun]]:
     """Return the name and the run to show, or the slices of a study; a UsageError for a system of several runs."""
     from genaipa.runs.selection import Source, apply_filters, resolve_system_or_run_name
 
@@ -147,14 +147,14 @@ def _choose_answers(workspace: Workspace, name: str, only: Filters) -> tuple[str
     slices = [part.folder.head().slice for part in parts]
     if len(parts) > 1 and len({part and part.study for part in slices}) + slices.count(None) > 1:
         runs = join_names([part.folder.name for part in parts])
-        raise UsageError(f"{full} was asked in {runs}; add the run: {command('genaipa', 'show', f'RUN:{name}')}")
+        raise UsageError(f"{full} was asked in {runs}; add the run: {shell_command('genaipa', 'show', f'RUN:{name}')}")
     if not only and parts[0].systems == parts[0].folder.head().spec.systems:
-        return full, [_Selection(part.folder, None) for part in parts]
+        return full, [_SelectedRun(part.folder, None) for part in parts]
     sources = apply_filters([Source(part.folder, part.folder.manifest(), part.systems) for part in parts], only)
-    return full, [_Selection(source.folder, source) for source in sources]
+    return full, [_SelectedRun(source.folder, source) for source in sources]
 
 
-def _show_run_or_study(name: str, chosen: Sequence[_Selection], *, json: bool) -> None:
+def _show_run_or_study(name: str, chosen: Sequence[_SelectedRun], *, json: bool) -> None:
     """Show the facts of a run or a study, and its answers unless they are too many."""
     from genaipa.cli.terminal.progress import format_run_command
 
@@ -164,16 +164,16 @@ def _show_run_or_study(name: str, chosen: Sequence[_Selection], *, json: bool) -
         if several:
             _print_study_facts(name, chosen)
         else:
-            _print_run_facts(folder.name, *folder.read_state())
-        again = command("genaipa", "show", name) if several else format_run_command(folder, "show")
+            _print_run_facts(folder.name, *folder.read_manifest_and_tally())
+        again = shell_command("genaipa", "show", name) if several else format_run_command(folder, "show")
         console.show(f"Too many to list; select some by part of their keys: {again} KEY")
         return
-    records = [record for choice in chosen for record in choice.records()]
+    records = [record for choice in chosen for record in choice.latest_records()]
     if json and several:
-        manifests = [choice.folder.read_state()[0] for choice in chosen]
+        manifests = [choice.folder.read_manifest_and_tally()[0] for choice in chosen]
         console.print_json({"study": name, "manifests": manifests, "answers": records})
     elif json:
-        console.print_json({"manifest": folder.read_state()[0], "answers": records})
+        console.print_json({"manifest": folder.read_manifest_and_tally()[0], "answers": records})
     elif several:
         _print_study_facts(name, chosen)
         _print_answers(records)
@@ -225,8 +225,8 @@ def _find_question_text(folder: RunFolder, question: str) -> str:
 def _print_run(folder: RunFolder, records: list[Record]) -> None:
     from genaipa.cli.terminal.progress import format_run_command
 
-    manifest, tally = folder.read_state()
-    if lack := folder.describe_loss(manifest, tally.totals().answer_count):
+    manifest, tally = folder.read_manifest_and_tally()
+    if lack := folder.describe_lost_answers(manifest, tally.totals().answer_count):
         console.say(lack)
     _print_run_facts(folder.name, manifest, tally)
     _print_answers(records)
@@ -236,7 +236,7 @@ def _print_run(folder: RunFolder, records: list[Record]) -> None:
         )
 
 
-def _print_study_facts(name: str, chosen: Sequence[_Selection]) -> None:
+def _print_study_facts(name: str, chosen: Sequence[_SelectedRun]) -> None:
     """Print the facts and the counts of a study in slices."""
     from genaipa.runs.slices import SlicedStudy, study_progress
 
@@ -253,7 +253,7 @@ def _print_run_facts(name: str, manifest: Manifest, tally: Tally) -> None:
     """Print the facts and the counts of a run."""
     from genaipa.cli.commands.run_summary import print_tally
     from genaipa.runs.procedure import find_procedure_plan
-    from genaipa.tasks.prompts import list_labels
+    from genaipa.tasks.prompts import list_prompt_set_labels
 
     spec = manifest.spec
     begun = f"begun {manifest.created}" if manifest.created else "imported"
@@ -263,7 +263,7 @@ def _print_run_facts(name: str, manifest: Manifest, tally: Tally) -> None:
         counted = f"; tokens by {facts.counter}" if facts.counter else ""
         console.show(f"system {system}: {facts.model}{served}{counted}")
     if manifest.corpus is not None:
-        console.show(f"{manifest.corpus.sentence} sha256 {manifest.corpus.digest[:12]}")
+        console.show(f"{manifest.corpus.summary_sentence} sha256 {manifest.corpus.digest[:12]}")
     for text, document in manifest.documents.items() if manifest.corpus is None else ():
         console.show(f"document {text}: {document.title or document.company}, sha256 {document.digest[:12]}")
     recorded = [system for system, facts in manifest.systems.items() if facts.words == "recording"]
@@ -274,17 +274,17 @@ def _print_run_facts(name: str, manifest: Manifest, tally: Tally) -> None:
     elif (plan := find_procedure_plan(spec)) and (not recorded or len(recorded) < len(manifest.systems)):
         console.show(f"{plan.conversation} conversations, {', '.join(plan.wordings)}, seed {spec.seed}")
         if plan.prompts:
-            console.show(f"prompts: {', '.join(list_labels(manifest).values())}")
+            console.show(f"prompts: {', '.join(list_prompt_set_labels(manifest).values())}")
     print_tally(tally)
 
 
 def _print_answers(records: list[Record]) -> None:
-    from genaipa.systems.provider import shorten_names
+    from genaipa.systems.provider import shorten_system_names
 
     if all("item" in record.coordinates for record in records):
-        _print_items(records)
+        _print_suite_answers(records)
         return
-    names = shorten_names(record.system for record in records)
+    names = shorten_system_names(record.system for record in records)
     console.print_table(
         ("system", "document", "initialization", "wording", "rep.", "question", "status", "reply"),
         [
@@ -303,7 +303,7 @@ def _print_answers(records: list[Record]) -> None:
     )
 
 
-def _print_items(records: list[Record]) -> None:
+def _print_suite_answers(records: list[Record]) -> None:
     """Print the replies about the items of a suite, with the score of each."""
     console.print_table(
         ("system", "item", "rep.", "status", "score", "reply"),
@@ -360,7 +360,7 @@ class _Judgements:
     def __init__(self, workspace: Workspace, records: Sequence[Record]) -> None:
         from genaipa.runs.folder import RunFolder
         from genaipa.runs.inputs import Inputs
-        from genaipa.scoring.current import select_effective_events
+        from genaipa.scoring.current import effective_scores_and_adjudications
         from genaipa.scoring.rubric import shipped_rubric
         from genaipa.scoring.store import open_existing_store
 
@@ -373,22 +373,25 @@ class _Judgements:
                 if store is not None:
                     self._rubric = store.rubric
                     self._events = {
-                        digest: select_effective_events(store.load_answer_events(digest)) for digest in digests
+                        digest: effective_scores_and_adjudications(store.load_answer_events(digest))
+                        for digest in digests
                     }
         except GenaipaError as error:
             say(f"The scores are not shown: {error}")
 
     def format_annotation(self, folder: RunFolder, record: Record) -> str:
         """Return the annotated answer with its sections and points; empty where there is none."""
-        annotation, _ = self._inputs(folder.path).annotated_answer(record.document, record.question)
+        annotation, _ = self._inputs(folder.path).annotated_answer_and_part_set(record.document, record.question)
         if annotation is None:
             return ""
         text = annotation.answer.strip() or ("The document does not say." if annotation.silent == "yes" else "")
         rests = f" ({', '.join(annotation.sections)})" if annotation.sections else ""
-        points = [f"\n{index}. {point.text} ({point.remark})" for index, point in enumerate(annotation.points, 1)]
+        points = [
+            f"\n{index}. {point.text} ({point.weight_and_sections})" for index, point in enumerate(annotation.points, 1)
+        ]
         return text + rests + "".join(points)
 
-    def describe_equal_documents(self, folder: RunFolder, record: Record) -> list[str]:
+    def describe_documents_with_same_text(self, folder: RunFolder, record: Record) -> list[str]:
         """Return a sentence on the other documents with the very text that the answer is about."""
         facts = self._inputs(folder.path).manifest.documents.get(record.document)
         return [f"It also holds for {', '.join(facts.also)}, with the same text.\n"] if facts and facts.also else []
@@ -403,7 +406,7 @@ class _Judgements:
 
     def annotation_and_scores(self, folder: RunFolder, record: Record) -> dict[str, object]:
         """Return annotation and scores for machines."""
-        annotation, _ = self._inputs(folder.path).annotated_answer(record.document, record.question)
+        annotation, _ = self._inputs(folder.path).annotated_answer_and_part_set(record.document, record.question)
         events = [event for event in self._events.get(record.digest, ()) if event.values is not None]
         return {"annotated": annotation, "scores": events}
 
@@ -419,6 +422,6 @@ def _describe_score(event: Event, rubric: Rubric) -> str:
 
 def _read_messages(folder: RunFolder, record: Record, offsets: dict[str, int]) -> list[dict[str, str]]:
     """Read the conversation up to and with this answer, as role and content."""
-    from genaipa.runs.inputs import load_conversation
+    from genaipa.runs.inputs import load_conversation_up_to
 
-    return [{"role": m.role, "content": m.content} for m in load_conversation(folder, record, offsets)]
+    return [{"role": m.role, "content": m.content} for m in load_conversation_up_to(folder, record, offsets)]

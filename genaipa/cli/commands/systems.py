@@ -8,15 +8,15 @@ import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import (
+    add_explanation,
+    add_next_steps,
     caveat,
-    explain,
     is_explanation_wanted,
     print_json,
     print_table,
     say,
     show,
     show_facts,
-    suggest_next,
 )
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, split_names
 from genaipa.errors import GenaipaError, UnknownNameError, UsageError
@@ -44,16 +44,16 @@ def systems(
 
     Nothing is asked and nothing costs money.
     """
-    from genaipa.systems.catalog import load_catalog, read_user_entries, resolve_system
+    from genaipa.systems.catalog import load_system_entries, read_user_system_entries, resolve_system
     from genaipa.systems.provider import list_builtin_systems
 
     workspace = current_workspace()
     chosen = split_names(names)
     if check and not chosen:
         raise UsageError("--check needs the names of the systems to start: genaipa systems NAME --check")
-    for error in read_user_entries(workspace)[1] if not chosen else ():
+    for error in read_user_system_entries(workspace)[1] if not chosen else ():
         say(f"left out: {error}")
-    listed = dict.fromkeys(_expand_provider_names(chosen) or (*list_builtin_systems(), *load_catalog(workspace)))
+    listed = dict.fromkeys(_expand_baseline_names(chosen) or (*list_builtin_systems(), *load_system_entries(workspace)))
     resolved = [resolve_system(name, workspace) for name in listed]
     if check:
         raise typer.Exit(_check_systems_start(resolved, json=json))
@@ -67,16 +67,16 @@ def systems(
         _print_ready_systems(model_rows)
         return
     if model_rows:
-        _print_table(model_rows)
+        _print_systems_table(model_rows)
     if chosen:
         _print_system_meanings(rows)
-        _print_details(model_rows)
+        _print_system_details(model_rows)
     else:
-        _print_systems_by_task()
+        _print_task_dependent_systems()
         _print_system_name_forms()
 
 
-def _expand_provider_names(names: Iterable[str]) -> list[str]:
+def _expand_baseline_names(names: Iterable[str]) -> list[str]:
     """Return the names, `baseline` expanded to all of them; an UnknownNameError for a name that its provider lacks."""
     from genaipa.systems.provider import find_provider
 
@@ -103,7 +103,7 @@ def _system_facts(resolved: ResolvedSystem) -> dict[str, Any]:
         "name": resolved.requested_name,
         "system": resolved.name,
         "context": resolved.context,
-        "price": _system_prices(tariff) if tariff else None,
+        "price": _prices_per_million_tokens(tariff) if tariff else None,
         "price_from": tariff.label if tariff else "",
         "ready": not missing,
         "missing": missing,
@@ -112,11 +112,11 @@ def _system_facts(resolved: ResolvedSystem) -> dict[str, Any]:
         "use": entry.use,
         "settings": None if entry.settings is None else sorted(entry.settings),
         "note": entry.note,
-        "suites": _find_meaning_by_task(resolved.name),
+        "suites": _find_system_meaning_by_task(resolved.name),
     }
 
 
-def _find_meaning_by_task(system: str) -> dict[str, dict[str, str]]:
+def _find_system_meaning_by_task(system: str) -> dict[str, dict[str, str]]:
     """Return task → kind and meaning of this system in it; empty where it is the same system for every task."""
     from genaipa.systems.provider import find_provider
 
@@ -127,7 +127,7 @@ def _find_meaning_by_task(system: str) -> dict[str, dict[str, str]]:
     }
 
 
-def _system_prices(tariff: Tariff) -> dict[str, float]:
+def _prices_per_million_tokens(tariff: Tariff) -> dict[str, float]:
     """Return the dollars per million tokens, priced for a thousand: those of a larger request may be higher."""
     from genaipa.systems.base import Usage
 
@@ -135,17 +135,21 @@ def _system_prices(tariff: Tariff) -> dict[str, float]:
     return {side: round(tariff.cost(usage) * 1000, 4) for side, usage in usages.items()}
 
 
-def _print_table(rows: list[dict[str, Any]]) -> None:
+def _print_systems_table(rows: list[dict[str, Any]]) -> None:
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in sorted(rows, key=lambda row: bool(_system_family(row["system"]))):
+    for row in sorted(rows, key=lambda row: bool(_system_requirement_prefix(row["system"]))):
         needs = "; ".join(row["missing"]) or "ready"
-        groups.setdefault((_system_family(row["system"]) or row["system"], needs), []).append(row)
+        groups.setdefault((_system_requirement_prefix(row["system"]) or row["system"], needs), []).append(row)
     listed: list[tuple[str, ...] | str] = []
     for (family, needs), members in groups.items():
         # A family with different needs gets a line for each, with the names of its systems.
         alike = sum(name == family for name, _ in groups) == 1
         listed.append(f"{family if alike else ', '.join(row['system'] for row in members)}: {needs}")
-        listed += [_make_cells(row) for row in members if _system_family(row["system"]) or row["name"] != row["system"]]
+        listed += [
+            _make_system_cells(row)
+            for row in members
+            if _system_requirement_prefix(row["system"]) or row["name"] != row["system"]
+        ]
     print_table(("  name", "model", "context", "$ in / out", ""), listed, right=(2, 3))
     if any(row["price"] for row in rows):
         show(f"Prices in US dollars per million tokens: {_price_sources(rows)}.")
@@ -155,7 +159,11 @@ def _print_ready_systems(rows: list[dict[str, Any]]) -> None:
     """Print the systems that can be asked now with their prices, and a line for each need of the others."""
     ready = [row for row in rows if row["ready"]]
     cells = [
-        (row["name"], _make_cells(row)[3] if any((row["price"] or {}).values()) else "free", _make_cells(row)[4])
+        (
+            row["name"],
+            _make_system_cells(row)[3] if any((row["price"] or {}).values()) else "free",
+            _make_system_cells(row)[4],
+        )
         for row in ready
     ]
     print_table(("ready", "$ in / out", ""), cells, right=(1,))
@@ -167,26 +175,26 @@ def _print_ready_systems(rows: list[dict[str, Any]]) -> None:
             needs.setdefault("; ".join(row["missing"]), []).append(row["name"])
     for need, names in needs.items():
         show(f"{', '.join(names)}: {need}")
-    suggest_next("Prices, or another model: genaipa systems NAME", "Baselines: genaipa systems baseline")
-    explain("How systems are named, and baselines of suites.", hint="How to name a system: --explain")
+    add_next_steps("Prices, or another model: genaipa systems NAME", "Baselines: genaipa systems baseline")
+    add_explanation("How systems are named, and baselines of suites.", hint="How to name a system: --explain")
 
 
-def _system_family(system: str) -> str:
+def _system_requirement_prefix(system: str) -> str:
     """Return the prefix of systems with the same requirements: `openai/`, `openai-api/lab/`; empty for a single one."""
     from genaipa.systems.provider import find_provider
 
     provider = find_provider(system)
     needs = provider is not None and (provider.keys or provider.missing_setup)
-    return provider.name_prefix(system) if provider and needs and "/" in system else ""
+    return provider.shared_name_prefix(system) if provider and needs and "/" in system else ""
 
 
-def _make_cells(row: dict[str, Any]) -> tuple[str, ...]:
+def _make_system_cells(row: dict[str, Any]) -> tuple[str, ...]:
     price, end, word = row["price"], "", "now" if row["ended"] else "then"
     if row["retired"]:
         end = f"{'retired' if row['ended'] else 'until'} {row['retired']}" + (row["use"] and f", {word} {row['use']}")
     return (
         f"  {row['name']}",
-        row["system"].removeprefix(_system_family(row["system"])),
+        row["system"].removeprefix(_system_requirement_prefix(row["system"])),
         f"{row['context']:,}" if row["context"] else "",
         f"{price['input']:.2f} / {price['output']:.2f}" if price else "",
         end,
@@ -202,7 +210,7 @@ def _price_sources(rows: list[dict[str, Any]]) -> str:
     return "; ".join([first, *(f"{', '.join(names_by_label[label])}: {label}" for label in other_labels)])
 
 
-def _print_details(rows: list[dict[str, Any]]) -> None:
+def _print_system_details(rows: list[dict[str, Any]]) -> None:
     if not rows:
         return
     for row in rows:
@@ -213,14 +221,14 @@ def _print_details(rows: list[dict[str, Any]]) -> None:
     show(f"To ask their servers: genaipa systems {' '.join(row['name'] for row in rows)} --check")
 
 
-def _print_systems_by_task() -> None:
+def _print_task_dependent_systems() -> None:
     """Print the names of systems that depend on the task: their meanings would fill the screen."""
     for provider, meanings in _list_providers_with_meanings():
         show(f"\n{meanings.title}")
         show_facts(
             (
                 f"  {task}",
-                ", ".join(_name_after_provider(name) + "*" * (kind in meanings.marked) for name, kind, _ in of),
+                ", ".join(_remove_provider_prefix(name) + "*" * (kind in meanings.marked) for name, kind, _ in of),
             )
             for task, of in meanings.by_task.items()
         )
@@ -233,7 +241,7 @@ def _print_system_meanings(rows: list[dict[str, Any]]) -> None:
         listed: list[tuple[str, ...] | str] = []
         for task, of in meanings.by_task.items():
             named = [
-                (f"  {_name_after_provider(name)}", kind, about) for name, kind, about in of if name in system_names
+                (f"  {_remove_provider_prefix(name)}", kind, about) for name, kind, about in of if name in system_names
             ]
             listed += [task, *dict.fromkeys(named)] if named else []
         if listed:
@@ -247,9 +255,9 @@ def _list_providers_with_meanings() -> list[tuple[Provider, Meanings]]:
     return [(provider, provider.meanings()) for provider in list_providers() if provider.meanings]
 
 
-def _name_after_provider(name: str) -> str:
+def _remove_provider_prefix(system: str) -> str:
     """Return a system's name after its provider's."""
-    return name.partition("/")[2]
+    return system.partition("/")[2]
 
 
 def _print_system_name_forms() -> None:
@@ -277,7 +285,7 @@ def _check_systems_start(resolved: Iterable[ResolvedSystem], *, json: bool) -> i
         if not json:
             ready = "ready" if answer["checked"] else "reached, but neither key nor model could be checked"
             show(f"{system.requested_name}: " + (ready if answer["ready"] else f"not ready: {answer['error']}"))
-            for sentence in _describe_answer(answer):
+            for sentence in _describe_start_result(answer):
                 show(f"    {sentence}")
     if json:
         print_json(answers)
@@ -311,17 +319,17 @@ async def _try_starting_system(resolved: ResolvedSystem) -> dict[str, Any]:
     }
 
 
-def _describe_answer(answer: dict[str, Any]) -> list[str]:
+def _describe_start_result(start_result: dict[str, Any]) -> list[str]:
     """Return a server's facts as sentences."""
-    if not answer["ready"]:
+    if not start_result["ready"]:
         return []
-    sentences = list(answer["notes"])
-    if answer["models"] is not None:
+    sentences = list(start_result["notes"])
+    if start_result["models"] is not None:
         sentences.append(
-            f"{answer['models']} models are listed" + (", this one among them" if answer["listed"] else "")
+            f"{start_result['models']} models are listed" + (", this one among them" if start_result["listed"] else "")
         )
-    if answer["context"]:
-        sentences.append(f"the context holds {answer['context']:,} tokens")
-    if answer["shutdown"]:
-        sentences.append(f"the provider ends this model on {answer['shutdown']}")
+    if start_result["context"]:
+        sentences.append(f"the context holds {start_result['context']:,} tokens")
+    if start_result["shutdown"]:
+        sentences.append(f"the provider ends this model on {start_result['shutdown']}")
     return sentences

@@ -22,18 +22,18 @@ def unpack(
     'genaipa runs', its report in report/, and the one made again in reports/again/.
     """
     from genaipa.cli.terminal.console import say, show
-    from genaipa.reports import check_packages
-    from genaipa.words import number
+    from genaipa.reports import check_report_packages
+    from genaipa.words import format_count
 
-    check_packages()
+    check_report_packages()
     from genaipa.archive import unpack as unpacked
     from genaipa.scoring.rubric import load_rubric
     from genaipa.workspace import find_workspace
 
     target = folder or Path(file.stem)
     done = unpacked(file, target)
-    runs, tables = number(len(done.pack.runs), "run"), number(done.tables, "table file")
-    show(f"{target}: {runs}, {number(done.events, 'score')}; every file is unchanged.")
+    runs, tables = format_count(len(done.pack.runs), "run"), format_count(done.tables, "table file")
+    show(f"{target}: {runs}, {format_count(done.events, 'score')}; every file is unchanged.")
     for absent in done.pack.absent:
         say(f"not in the pack: the text of {absent.document} (SHA-256 {absent.digest[:12]}…); {absent.source}")
     rubric = load_rubric(find_workspace(target)).digest

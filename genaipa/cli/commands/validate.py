@@ -10,7 +10,7 @@ import typer
 
 from genaipa.cli.terminal.console import print_json, print_table, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
-from genaipa.words import number
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from genaipa.validation import FileProblem, Validation
@@ -47,7 +47,7 @@ def validate(
     from genaipa.validation import validate as validated
 
     workspace = current_workspace()
-    done = validated(workspace, data=data)
+    done = validated(workspace, with_digests=data)
     if json:
         counts = {kind: {"fine": fine, "checked": total} for kind, (fine, total) in done.counts.items()}
         print_json(
@@ -83,5 +83,5 @@ def _print_counts(done: Validation) -> None:
         show("Everything is fine.")
         return
     counted = Counter(finding.severity for finding in done.findings)
-    count_words = [number(n, word) for word in ("error", "warning") if (n := counted[word])]
+    count_words = [format_count(n, word) for word in ("error", "warning") if (n := counted[word])]
     show(f"{' and '.join(count_words)}; {fine} of {total} are fine.")

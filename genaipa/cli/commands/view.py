@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from genaipa.cli.terminal.console import say, show
 from genaipa.cli.terminal.options import current_workspace, option, split_names
-from genaipa.cli.terminal.selection import RunsArgument, add_filters, print_study_losses
+from genaipa.cli.terminal.selection import RunsArgument, add_filters, print_study_slice_problems
 from genaipa.errors import MissingPackageError, UsageError
 from genaipa.runs.filters import EVERYTHING, Filters
 
 if TYPE_CHECKING:
-    from genaipa.ui.view.index import Index
+    from genaipa.ui.view.index import AnswerIndex
     from genaipa.ui.view.server import ViewPages
 
 _NEEDED = ("starlette", "uvicorn")
@@ -39,27 +39,27 @@ def view(
     import webbrowser
 
     from genaipa.runs.selection import resolve_system_or_run_name, select_sources
-    from genaipa.ui.view.index import Index
+    from genaipa.ui.view.index import AnswerIndex
 
     workspace = current_workspace()
     sources = select_sources(workspace, split_names(run), only)
     if not sources:
         raise UsageError(f"there is no run in {workspace.runs} yet; make one with genaipa demo, or with genaipa run.")
-    print_study_losses(workspace, [source.folder for source in sources])
+    print_study_slice_problems(workspace, [source.folder for source in sources])
     systems = [
         system
         for name in split_names(run)
         for part in resolve_system_or_run_name(workspace, name).parts
         for system in part.systems
     ]
-    opened = _open_pages(Index(workspace, sources, list(dict.fromkeys(systems))), port)
+    opened = _open_pages(AnswerIndex(workspace, sources, list(dict.fromkeys(systems))), port)
     show(f"The answers are at {opened.url} (Ctrl-C closes it).")
     if not no_browser and not webbrowser.open(opened.url):
         say("No browser could be opened; open the address yourself.")
     opened.serve()
 
 
-def _open_pages(index: Index, port: int) -> ViewPages:
+def _open_pages(index: AnswerIndex, port: int) -> ViewPages:
     from genaipa.ui.view.server import ViewPages
 
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genaipa.errors import command
+from genaipa.errors import shell_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ def alternative_commands(words: Sequence[str], ways: Sequence[Way]) -> Iterator[
         if way.options:
             arguments = _replace_option(arguments, *way.options)
         address = f"{way.address} " if way.address else ""
-        yield f"  {address}{command('genaipa', *arguments)}  # {way.about}"
+        yield f"  {address}{shell_command('genaipa', *arguments)}  # {way.about}"
 
 
 def _rename_system(word: str, old_name: str, system: str) -> str:

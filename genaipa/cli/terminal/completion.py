@@ -18,36 +18,40 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 
-def _make_completion(names: Callable[[Workspace, dict[str, Any]], Iterable[str]]) -> Any:
+def _make_completion(list_names: Callable[[Workspace, dict[str, Any]], Iterable[str]]) -> Any:
     """Return a callback for Typer from a function that gives all names; after a comma the next name begins."""
 
     def complete(context: typer.Context, incomplete: str) -> list[str]:
         before, comma, begun = incomplete.rpartition(",")
         try:
             workspace = current_workspace()
-            return [f"{before}{comma}{name}" for name in names(workspace, context.params) if name.startswith(begun)]
+            return [
+                f"{before}{comma}{name}" for name in list_names(workspace, context.params) if name.startswith(begun)
+            ]
         except (GenaipaError, OSError):
             return []
 
     return complete
 
 
-def complete_from_names(names: Callable[[], Iterable[str] | None]) -> Any:
+def complete_from_names(list_names: Callable[[], Iterable[str] | None]) -> Any:
     """Return a callback for Typer from a function that gives all names, wherever it is called."""
-    return _make_completion(lambda _here, _given: names() or ())
+    return _make_completion(lambda _here, _given: list_names() or ())
 
 
 def _list_systems(workspace: Workspace, _given: dict[str, Any]) -> list[str]:
-    from genaipa.systems.catalog import load_catalog
+    from genaipa.systems.catalog import load_system_entries
     from genaipa.systems.provider import list_builtin_systems
 
-    return [*list_builtin_systems(), *load_catalog(workspace)]
+    return [*list_builtin_systems(), *load_system_entries(workspace)]
 
 
 def _list_documents(workspace: Workspace, _given: dict[str, Any]) -> list[str]:
     from genaipa.datasets.base import load_datasets
 
-    return sorted({*workspace.names("policies"), *(name for dataset in load_datasets() for name in dataset.documents)})
+    return sorted(
+        {*workspace.nearest_files("policies"), *(name for dataset in load_datasets() for name in dataset.documents)}
+    )
 
 
 def _list_data_sets(_here: Workspace, _given: dict[str, Any]) -> list[str]:
@@ -99,24 +103,24 @@ def _list_runs(workspace: Workspace, _given: dict[str, Any]) -> list[str]:
 def _list_runs_and_systems(workspace: Workspace, parameters: dict[str, Any]) -> list[str]:
     """Return the runs, after the systems that were asked in them, by their full and their short names."""
     from genaipa.runs.selection import run_folders
-    from genaipa.systems.provider import shorten_names
+    from genaipa.systems.provider import shorten_system_names
 
     systems = {name for folder in run_folders(workspace) for name in folder.head().spec.systems}
-    return [*sorted({*systems, *shorten_names(systems).values()}), *_list_runs(workspace, parameters)]
+    return [*sorted({*systems, *shorten_system_names(systems).values()}), *_list_runs(workspace, parameters)]
 
 
-def _list_answers(workspace: Workspace, parameters: dict[str, Any]) -> list[str]:
+def _list_run_questions(workspace: Workspace, parameters: dict[str, Any]) -> list[str]:
     """Return the questions of the run that is named before."""
     from genaipa.runs.selection import find_run_or_study
 
-    orders = find_run_or_study(workspace, str(parameters.get("run"))).folders[0].manifest().orders
+    orders = find_run_or_study(workspace, str(parameters.get("run"))).as_folders[0].manifest().orders
     return sorted({question for order in orders.values() for question in order})
 
 
 systems, documents, experiments = map(_make_completion, (_list_systems, _list_documents, _list_experiments))
 data_sets = _make_completion(_list_data_sets)
 initializations, wordings = map(_make_completion, (_list_initializations, _list_wordings))
-question_sets = _make_completion(lambda here, _given: here.names("questions"))
+question_sets = _make_completion(lambda here, _given: here.nearest_files("questions"))
 prompts = _make_completion(_list_templates)
 prompt_sets = _make_completion(_list_prompt_sets)
-runs, runs_and_systems, answers = map(_make_completion, (_list_runs, _list_runs_and_systems, _list_answers))
+runs, runs_and_systems, answers = map(_make_completion, (_list_runs, _list_runs_and_systems, _list_run_questions))

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import typer
 
 from genaipa.errors import UsageError
-from genaipa.words import escape_unprintable, printable
+from genaipa.words import escape_unprintable, make_printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -84,13 +84,13 @@ def say(text: str, *, exact: bool = False) -> None:
 
     On a terminal it is broken between words, unless it is `exact`: to be copied and pasted.
     """
-    _print_to_console(stderr_console(), sys.stderr, printable(write_options_as_flags(text)), exact=exact)
+    _print_to_console(stderr_console(), sys.stderr, make_printable(write_options_as_flags(text)), exact=exact)
 
 
 def complain(error: object) -> None:
     """Print an error as its one sentence, on stderr."""
     _print_to_console(
-        stderr_console(), sys.stderr, printable(f"genaipa: {write_options_as_flags(str(error))}"), lead="genaipa:"
+        stderr_console(), sys.stderr, make_printable(f"genaipa: {write_options_as_flags(str(error))}"), lead="genaipa:"
     )
 
 
@@ -104,14 +104,14 @@ def show(text: str = "", *, exact: bool = False) -> None:
 
     Nothing in them is markup or steers a terminal.
     """
-    _print_to_console(stdout_console(), sys.stdout, printable(text), exact=exact)
+    _print_to_console(stdout_console(), sys.stdout, make_printable(text), exact=exact)
 
 
 def show_facts(facts: Iterable[tuple[str, object]]) -> None:
     """Print facts, a label and its value in each line; empty ones are left out."""
     from genaipa.cli.terminal.fitting import wrap_text
 
-    listed = [(label, printable(str(value))) for label, value in facts if value not in (None, "")]
+    listed = [(label, make_printable(str(value))) for label, value in facts if value not in (None, "")]
     broad = max([10, *(len(label) for label, _ in listed)]) + 2
     room = width() if sys.stdout.isatty() else None
     for label, value in listed:
@@ -152,7 +152,7 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[object] | str], 
     from genaipa.cli.terminal.fitting import format_table, remove_unbreakable_marks
 
     cells: list[list[str] | str] = [
-        printable(row) if isinstance(row, str) else ["" if c is None else printable(str(c)) for c in row]
+        make_printable(row) if isinstance(row, str) else ["" if c is None else make_printable(str(c)) for c in row]
         for row in rows
     ]
     rendered = Text("\n")
@@ -181,7 +181,7 @@ NOTHING = "There is nothing to explain here; what the command takes is on its pa
 
 
 @dataclass
-class _Closing:
+class _CommandNotes:
     explains: bool = False
     quiet: bool = False
     explanations: list[str] = field(default_factory=list)
@@ -189,21 +189,21 @@ class _Closing:
     hint: str = HINT
 
 
-_closing: ContextVar[_Closing | None] = ContextVar("_closing", default=None)
+_closing: ContextVar[_CommandNotes | None] = ContextVar("_closing", default=None)
 
 
-def _current_closing() -> _Closing:
-    return _closing.get() or _Closing()
+def _current_notes() -> _CommandNotes:
+    return _closing.get() or _CommandNotes()
 
 
 def is_quiet() -> bool:
     """Tell whether the result alone is wanted."""
-    return _current_closing().quiet
+    return _current_notes().quiet
 
 
 def is_explanation_wanted() -> bool:
     """Tell whether all is wanted that there is to say."""
-    return _current_closing().explains
+    return _current_notes().explains
 
 
 def caveat(sentence: str) -> None:
@@ -220,40 +220,40 @@ def caveats(sentences: Iterable[str]) -> None:
         if room >= 0 or not index:
             caveat(sentence)
         else:
-            explain(sentence)
+            add_explanation(sentence)
 
 
-def explain(*sentences: str, hint: str = "") -> None:
+def add_explanation(*sentences: str, hint: str = "") -> None:
     """Keep sentences for `--explain`; the `hint` says what they tell, where they are not shown."""
-    closing = _current_closing()
+    closing = _current_notes()
     closing.explanations += [sentence for sentence in sentences if sentence and sentence not in closing.explanations]
     closing.hint = hint or closing.hint
 
 
-def suggest_next(*steps: str, always: bool = False) -> None:
+def add_next_steps(*steps: str, always: bool = False) -> None:
     """Keep next steps, such as `Next: genaipa score demo`, for the last line; `always` for a part of the result."""
-    _current_closing().steps.extend((step, always) for step in steps if step)
+    _current_notes().steps.extend((step, always) for step in steps if step)
 
 
 @contextlib.contextmanager
-def collect_notes(general: str, *, explains: bool, quiet: bool, json: bool) -> Iterator[None]:
+def print_notes_at_end(fallback_explanation: str, *, explains: bool, quiet: bool, json: bool) -> Iterator[None]:
     """Print what a command kept, once it is done; `general` explains it where it has no explanation of its own."""
     if explains and quiet:
         raise UsageError("--explain asks for more and --quiet for less; leave out one of them.")
-    notes = _Closing(explains, quiet)
+    notes = _CommandNotes(explains, quiet)
     token = _closing.set(notes)
     try:
         try:
             yield
         except typer.Exit:
-            _print_closing(notes, general, json=json)
+            _print_collected_notes(notes, fallback_explanation, json=json)
             raise
-        _print_closing(notes, general, json=json)
+        _print_collected_notes(notes, fallback_explanation, json=json)
     finally:
         _closing.reset(token)
 
 
-def _print_closing(notes: _Closing, general: str, *, json: bool) -> None:
+def _print_collected_notes(notes: _CommandNotes, fallback_explanation: str, *, json: bool) -> None:
     if json:
         return
     steps = [step for step, always in notes.steps if always or not notes.quiet]
@@ -267,7 +267,7 @@ def _print_closing(notes: _Closing, general: str, *, json: bool) -> None:
         if text:
             show(text, exact=True)
     if notes.explains:
-        show("\n" + "\n".join(notes.explanations or [general]))
+        show("\n" + "\n".join(notes.explanations or [fallback_explanation]))
 
 
 def show_table(table: Table) -> None:
@@ -281,5 +281,5 @@ def show_tables(tables: Iterable[Table]) -> None:
 
     for index, table in enumerate(tables):
         show(("\n" if index else "") + table.title)
-        print_table(render.visible_headings(table), table.cells, right=render.numeric_columns(table))
-        explain(*re.split(r"(?<=\.) (?=[A-Z`“])", table.note), hint="What the numbers mean: --explain")
+        print_table(render.visible_headings(table), table.cells, right=render.numeric_column_indices(table))
+        add_explanation(*re.split(r"(?<=\.) (?=[A-Z`“])", table.note), hint="What the numbers mean: --explain")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.cli.terminal.console import say
 from genaipa.errors import GenaipaError, clip
-from genaipa.words import join_names, some
+from genaipa.words import join_names, join_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -54,13 +54,13 @@ def load_dotenv() -> None:
         return
     values = _read_env_file(path)
     keys = {name: value for name, value in values.items() if _is_key(name) and "${" not in value}
-    addresses = {name: value for name, value in values.items() if name not in keys and _find_keys(name)}
+    addresses = {name: value for name, value in values.items() if name not in keys and _find_key_variables(name)}
     usable = {name: value for name, value in addresses.items() if _is_address_safe(name, keys)}
     names = [name for name in (*keys, *usable) if name not in os.environ]
     os.environ.update({name: values[name] for name in names})
     _loaded.set(_LoadedVariables(path, frozenset(names)))
     ignored = [name for name in values if name not in os.environ]
-    _report_ignored(path, ignored, addresses)
+    _print_ignored_variables(path, ignored, addresses)
 
 
 def print_key_origins(systems: Iterable[str]) -> None:
@@ -73,11 +73,11 @@ def print_key_origins(systems: Iterable[str]) -> None:
         provider = find_provider(system)
         if loaded is None or provider is None or not provider.is_remote:
             continue
-        server = provider.fill_server_variables(system)
+        server = provider.fill_server_in_variable_names(system)
         named = ["key"] * bool(loaded.names.intersection(server.keys)) + ["address"] * (server.address in loaded.names)
         if named:
             address = f" ({redact(read_variable(server.address) or '')})" if server.address in loaded.names else ""
-            origins[f"{provider.name_prefix(system).rstrip('/')}{address}"] = " and ".join(named)
+            origins[f"{provider.shared_name_prefix(system).rstrip('/')}{address}"] = " and ".join(named)
     if loaded is not None and origins:
         line = join_names([f"{named} of {family}" for family, named in origins.items()])
         say(f"{line[0].upper()}{line[1:]} from {os.path.relpath(loaded.path)}.")
@@ -109,7 +109,7 @@ def _read_env_file(path: Path) -> dict[str, str]:
     bad += [binding.original.line for binding in parse_stream(io.StringIO(text)) if binding.error]
     if bad:
         noun, are = ("line", "is") if len(bad) == 1 else ("lines", "are")
-        say(f"{path}: {noun} {some(sorted(bad), _SHOWN)} {are} not NAME=value, and {are} passed over.")
+        say(f"{path}: {noun} {join_some(sorted(bad), _SHOWN)} {are} not NAME=value, and {are} passed over.")
     values = dotenv.dotenv_values(stream=io.StringIO(text), interpolate=False)
     return {name: value for name, value in values.items() if value and _NAME.fullmatch(name) and "\0" not in value}
 
@@ -126,39 +126,39 @@ def _is_key(name: str) -> bool:
     return name.endswith(_KEY) or any(name in provider.keys for provider in _load_providers())
 
 
-def _find_keys(address: str) -> set[str]:
+def _find_key_variables(address_variable: str) -> set[str]:
     """Return the variables of the keys that may be sent to the address in a variable; none if it is no address."""
     keys: set[str] = set()
     for provider in _load_providers():
         before, by_server, after = provider.address.partition("{SERVER}")
-        server = address.removeprefix(before).removesuffix(after) if by_server else ""
-        if provider.address and address == provider.address.replace("{SERVER}", server):
+        server = address_variable.removeprefix(before).removesuffix(after) if by_server else ""
+        if provider.address and address_variable == provider.address.replace("{SERVER}", server):
             keys |= {key.replace("{SERVER}", server) for key in provider.keys}
     return keys
 
 
-def _is_address_safe(address: str, keys: Mapping[str, str]) -> bool:
+def _is_address_safe(address_variable: str, keys: Mapping[str, str]) -> bool:
     """Tell whether an address has its key in the same file, and no other secret of the user's would be sent to it."""
-    wanted = _find_keys(address)
-    server = address.removesuffix("_BASE_URL")
+    wanted = _find_key_variables(address_variable)
+    server = address_variable.removesuffix("_BASE_URL")
     foreign = [key for key in wanted if os.environ.get(key, keys.get(key)) != keys.get(key)]
     return bool(wanted & keys.keys()) and not foreign and not any(f"{server}{end}" in os.environ for end in _SECRETS)
 
 
-def _report_ignored(path: Path, names: Iterable[str], addresses: Mapping[str, str]) -> None:
+def _print_ignored_variables(path: Path, names: Iterable[str], addresses: Mapping[str, str]) -> None:
     """Say which variables of a file are not taken, and the remedy."""
     ignored_addresses = [clip(name) for name in names if name in addresses]
     ignored_names = [clip(name) for name in names if name not in addresses]
     sentences = []
     if ignored_addresses:
         sentences.append(
-            f"{some(ignored_addresses, _SHOWN)} not taken: write the key of the same server into the same file "
+            f"{join_some(ignored_addresses, _SHOWN)} not taken: write the key of the same server into the same file "
             "(NAME_API_KEY=none where it wants none), and have no other key of it in the environment, or set the "
             "address there"
         )
     if ignored_names:
         sentences.append(
-            f"{some(ignored_names, _SHOWN)} not taken: a .env gives keys (NAME_API_KEY, without ${{…}}) and their "
+            f"{join_some(ignored_names, _SHOWN)} not taken: a .env gives keys (NAME_API_KEY, without ${{…}}) and their "
             "addresses alone; set the rest in the environment, if it is yours"
         )
     if sentences:

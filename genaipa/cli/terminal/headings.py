@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from genaipa.plugins import load_each
+from genaipa.plugins import load_entry_points_of_type
 
 GROUPS: dict[str, dict[str, str]] = {
     "Ask": {
@@ -71,11 +71,11 @@ ENTRY_POINTS = "genaipa.commands"
 
 def package_commands() -> dict[str, PackageCommand]:
     """Return words → command of every package whose commands can be imported."""
-    commands = load_each(ENTRY_POINTS, PackageCommand)
+    commands = load_entry_points_of_type(ENTRY_POINTS, PackageCommand)
     return {words: command for words, command in commands.items() if words not in OWN}
 
 
-def list_commands() -> dict[str, dict[str, str]]:
+def commands_by_heading() -> dict[str, dict[str, str]]:
     """Return heading → all commands under it, with their summaries."""
     groups = {heading: list(commands.items()) for heading, commands in GROUPS.items()}
     for words, command in package_commands().items():
@@ -89,7 +89,7 @@ def list_commands() -> dict[str, dict[str, str]]:
 
 def command_names() -> list[str]:
     """Return the names of all commands in the order of the page that lists them."""
-    return [name for commands in list_commands().values() for name in commands]
+    return [name for commands in commands_by_heading().values() for name in commands]
 
 
 def rare_commands() -> set[str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from typer.core import TyperCommand, TyperGroup
 
-from genaipa.cli.terminal.headings import OLD_OPTIONS, RENAMED, STARTS, list_commands, rare_commands
+from genaipa.cli.terminal.headings import OLD_OPTIONS, RENAMED, STARTS, commands_by_heading, rare_commands
 from genaipa.errors import closest
 
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take options by their old names and plurals, too, and the page of all options."""
-        names = self._other_names()
+        names = self._option_aliases()
         before = args.index("--") if "--" in args else len(args)
         renamed = [_rename_option(word, names) for word in args[:before]] + args[before:]
         result: list[str] = super().parse_args(ctx, _translate_help_all(ctx, renamed))
         return result
 
-    def _other_names(self) -> dict[str, str]:
+    def _option_aliases(self) -> dict[str, str]:
         """Return other name of an option → its name: the plural where it takes several, and the names that it had."""
         listed = [parameter for parameter in self.params if parameter.param_type_name == "option"]
         names = {name for parameter in listed for name in parameter.opts}
@@ -60,7 +60,7 @@ class Command(TyperCommand):
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the options, then each argument: `RUN`, `[ANSWER]`, `[RUN]...`."""
-        return [self.options_metavar or "", *_list_arguments(self.get_params(ctx))]
+        return [self.options_metavar or "", *_list_argument_placeholders(self.get_params(ctx))]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write what each argument and option does."""
@@ -144,7 +144,7 @@ class Root(Group):
         rare = () if ctx.meta.get(_ALL) else rare_commands()
         groups = {
             heading: {name: summary for name, summary in listed.items() if name not in rare}
-            for heading, listed in list_commands().items()
+            for heading, listed in commands_by_heading().items()
         }
         _write_commands(formatter, groups)
 
@@ -178,9 +178,9 @@ def _translate_help_all(ctx: Any, args: list[str]) -> list[str]:
     return args
 
 
-def _rename_option(word: str, names: Mapping[str, str]) -> str:
+def _rename_option(word: str, aliases: Mapping[str, str]) -> str:
     flag, equals, value = word.partition("=")
-    return f"{names.get(flag, flag)}{equals}{value}" if flag.startswith("--") else word
+    return f"{aliases.get(flag, flag)}{equals}{value}" if flag.startswith("--") else word
 
 
 def _set_value_placeholders(parameters: Iterable[Any]) -> None:
@@ -194,7 +194,7 @@ def _set_value_placeholders(parameters: Iterable[Any]) -> None:
             parameter.metavar = _PLACEHOLDERS.get(kind, name.upper().replace("_", "-"))
 
 
-def _list_arguments(parameters: Iterable[Any]) -> list[str]:
+def _list_argument_placeholders(parameters: Iterable[Any]) -> list[str]:
     return [
         _format_argument(parameter)
         for parameter in parameters
@@ -207,10 +207,10 @@ def _format_argument(parameter: Any) -> str:
     return name if parameter.nargs == 1 else f"{name}..."
 
 
-def _drop_far_bounds(text: str) -> str:
+def _remove_huge_bounds(help_text: str) -> str:
     """Return an option's help without bounds of eight digits and more, which nobody comes near."""
-    text = re.sub(r"(-?\d+)<=x<=\d{8,}", r"x>=\1", text)
-    return re.sub(r"; x>=-\d{8,}|\s*\[x>=-\d{8,}\]", "", text)
+    help_text = re.sub(r"(-?\d+)<=x<=\d{8,}", r"x>=\1", help_text)
+    return re.sub(r"; x>=-\d{8,}|\s*\[x>=-\d{8,}\]", "", help_text)
 
 
 def _write_parameters(ctx: Any, formatter: Any, parameters: Iterable[Any]) -> None:
@@ -227,7 +227,7 @@ def _write_parameters(ctx: Any, formatter: Any, parameters: Iterable[Any]) -> No
         elif parameter.param_type_name == "argument":
             panels["Arguments"].append((parameter.metavar, record[1]))
         else:
-            panels.setdefault(panel or "Options", []).append((record[0], _drop_far_bounds(record[1])))
+            panels.setdefault(panel or "Options", []).append((record[0], _remove_huge_bounds(record[1])))
     for heading, rows in panels.items():
         if rows:
             with formatter.section(heading):
@@ -247,7 +247,7 @@ _REPLACEMENTS = {
 """Patterns of the parser's messages, each with its replacement."""
 
 
-def describe_error(error: Exception) -> str:
+def describe_parser_error(error: Exception) -> str:
     """Describe the parser's error in a sentence, and name the help page to read."""
     context: Any = getattr(error, "ctx", None)
     problem = _reword_message(error, getattr(error, "param", None), context)
@@ -261,7 +261,7 @@ def _reword_message(error: Any, parameter: Any, context: Any) -> str:
     if parameter is not None:
         problem = " ".join(error.message.split()).rstrip(".").partition(", unable to parse")[0]
         problem = problem.replace("a valid integer", "a whole number").replace("a valid number", "a number")
-        named = _source_name(parameter, context)
+        named = _parameter_flag_or_variable(parameter, context)
         if problem.startswith("Input should be "):
             return f"{named} has to be {problem.removeprefix('Input should be ')}."
         return f"{named}: {problem}."
@@ -269,10 +269,10 @@ def _reword_message(error: Any, parameter: Any, context: Any) -> str:
         # Without the dashes, which all have: they would make anything look alike.
         near = closest(error.option_name.lstrip("-"), [flag.lstrip("-") for flag in error.possibilities or ()])
         near = f": did you mean '--{near}'?" if near else "."
-        from genaipa.kinds import missing
+        from genaipa.kinds import describe_missing_kinds
 
         # It may be an option of a kind of task whose package is gone.
-        gone = missing() if context is not None and context.command.name == "run" else ""
+        gone = describe_missing_kinds() if context is not None and context.command.name == "run" else ""
         near = f"; {gone}." if gone else near
         return f"there is no option '{error.option_name}'{near}"
     for pattern, replacement in _REPLACEMENTS.items():
@@ -290,7 +290,7 @@ def _parameter_help(parameter: Any) -> str:
     return f": {help_[:1].lower()}{help_[1:]}" if help_ else ""
 
 
-def _source_name(parameter: Any, context: Any) -> str:
+def _parameter_flag_or_variable(parameter: Any, context: Any) -> str:
     """Return the parameter by the name that the user gave it: the flag, or the variable that set it."""
     variable = parameter.envvar
     source = context.get_parameter_source(parameter.name) if context is not None else None

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from genaipa.errors import DataError, UsageError, nearest
-from genaipa.files.atomic import replacing
+from genaipa.errors import DataError, UsageError, name_suggestion
+from genaipa.files.atomic import open_for_atomic_write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ def option(*names: str, help: str, panel: str | None = None, **details: Any) -> 
     return typer.Option(*names, help=help, rich_help_panel=panel, envvar=variable, show_envvar=False, **details)
 
 
-def _note_workspace(context: typer.Context, folder: Path | None) -> Path | None:
+def _remember_workspace(context: typer.Context, folder: Path | None) -> Path | None:
     """Remember the workspace that a command is called with: its own option wins over the one before it."""
     source = context.get_parameter_source("workspace")
     # What the environment names is found later on, and yields to both.
@@ -65,7 +65,7 @@ WorkspaceOption = Annotated[
         "-w",
         metavar="DIR",
         help="Folder with your data and runs.",
-        callback=_note_workspace,
+        callback=_remember_workspace,
     ),
 ]
 ExplainOption = Annotated[bool, option("--explain", help="Say how the result is to be read.")]
@@ -75,7 +75,7 @@ JsonOption = Annotated[bool, option("--json", help="Print JSON for machines.")]
 OfflineOption = Annotated[bool, option("--offline", help="Fetch nothing: missing data is an error.", panel=SELDOM)]
 
 
-def _check_points(points: float | None) -> float | None:
+def _check_gate_points(points: float | None) -> float | None:
     """Refuse what is no number of points: a gate of nan would let everything pass."""
     if points is not None and not 0 <= points <= MOST_POINTS:
         raise typer.BadParameter(f"{points:g} is no loss of M_all: name 0 to {MOST_POINTS} points.")
@@ -89,7 +89,7 @@ GateOption = Annotated[
     option(
         "--gate",
         metavar="N",
-        callback=_check_points,
+        callback=_check_gate_points,
         help="Exit with 5 for a sure loss of N points of M_all or more.",
     ),
 ]
@@ -114,7 +114,7 @@ def choose_figure_formats(values: list[str] | None, usual: tuple[Format, ...]) -
     formats: tuple[Format, ...] = ("png", "svg", "pdf", "slide", "column")
     for name in names:
         if name not in formats:
-            raise UsageError(f"There is no format '{name}'{nearest(name, formats)}")
+            raise UsageError(f"There is no format '{name}'{name_suggestion(name, formats)}")
     return tuple(form for form in formats if form in names) or usual
 
 
@@ -138,7 +138,7 @@ def open_output(path: Path, *, force: bool) -> Iterator[BinaryIO]:
     """Open a file that replaces the earlier one once it is whole; a UsageError as `check_no_overwrite`."""
     check_no_overwrite(path, force=force)
     try:
-        with replacing(path) as file:
+        with open_for_atomic_write(path) as file:
             yield file
     except OSError as error:
         raise UsageError(f"{path} can't be written ({error.strerror}).") from None
@@ -154,7 +154,7 @@ def read_config(path: Path, context: typer.Context) -> dict[str, Any]:
     defaults: dict[str, Any] = {}
     for key, value in read_yaml(path, dict[str, Any]).items():
         if key not in flags:
-            raise DataError(path, f"unknown key '{key}'{nearest(key, flags)}")
+            raise DataError(path, f"unknown key '{key}'{name_suggestion(key, flags)}")
         if isinstance(value, dict) or value is None:
             raise DataError(path, "needs a value or a list of values.", key)
         parameter = flags[key]

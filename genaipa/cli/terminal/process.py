@@ -110,10 +110,10 @@ def stop_promptly_at_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGINT, at_ctrl_c)
 
 
-def end_process_with_input() -> None:
+def end_process_when_stdin_closes() -> None:
     """Have this process end, as at Ctrl-C, when its standard input does: with whoever started it, however that ends."""
 
-    def wait() -> None:
+    def wait_for_stdin_end() -> None:
         with contextlib.suppress(OSError):
             while os.read(0, 1024):
                 pass
@@ -121,4 +121,4 @@ def end_process_with_input() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         os.kill(os.getpid(), signal.SIGTERM)
 
-    threading.Thread(target=wait, daemon=True).start()
+    threading.Thread(target=wait_for_stdin_end, daemon=True).start()

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 import typer
 
 from genaipa.cli.terminal.console import say, stderr_console, write_options_as_flags
-from genaipa.errors import command
+from genaipa.errors import shell_command
 from genaipa.execution.observer import Observer
 from genaipa.kinds import describe_task
 from genaipa.runs.procedure import find_procedure_plan
 from genaipa.runs.status import Count, Tally
 from genaipa.systems.base import Usage
-from genaipa.systems.provider import shorten_names
-from genaipa.words import number, printable
-from genaipa.workspace import workspace_options
+from genaipa.systems.provider import shorten_system_names
+from genaipa.words import format_count, make_printable
+from genaipa.workspace import workspace_option_if_needed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -85,37 +85,37 @@ class RunProgress(Observer):
     def __post_init__(self) -> None:
         self._since, self._bars = self.now(), _make_bars(self.now)
 
-    def begun(self, tally: Tally) -> None:
+    def on_run_started(self, tally: Tally) -> None:
         """Start the clock, with a bar for each system."""
         self._since, self._tally = self.now(), tally
-        names = shorten_names(self.systems)
+        names = shorten_system_names(self.systems)
         for system in self.systems:
-            count = self._count(system)
+            count = self._sum_system_counts(system)
             self._tasks[system] = self._bars.add_task(
-                printable(names[system]), total=count.planned, completed=count.answer_count, failed=""
+                make_printable(names[system]), total=count.planned, completed=count.answer_count, failed=""
             )
             self._update_bar(system)
 
-    def recorded(self, record: Record, tally: Tally) -> None:
+    def on_record_saved(self, record: Record, tally: Tally) -> None:
         """Show these counts from now on."""
         self._tally = tally
         self._update_bar(record.system)
 
-    def counted(self, tally: Tally) -> None:
+    def on_counts_updated(self, tally: Tally) -> None:
         """Show these counts from now on."""
         self._tally = tally
         for system in self._tasks:
             self._update_bar(system)
 
-    def said(self, sentence: str) -> None:
+    def on_note(self, sentence: str) -> None:
         """Say it."""
         say(sentence)
 
-    def stopped(self, system: str, reason: str) -> None:  # noqa: ARG002 - what the displays show
+    def on_system_stopped(self, system: str, reason: str) -> None:  # noqa: ARG002 - what the displays show
         """Expect no more of it."""
         self._stopped.add(system)
 
-    def out(self, system: str, asked: int, done: int) -> None:
+    def on_batch_progress(self, system: str, asked: int, done: int) -> None:
         """Show what is out in batches."""
         self._batches[system] = asked, done
         self._update_bar(system)
@@ -123,7 +123,7 @@ class RunProgress(Observer):
     def _update_bar(self, system: str) -> None:
         """Move the bar of a system to where it is now; what its provider has done counts."""
         if system in self._tasks:
-            count, (_, done) = self._count(system), self._batches.get(system, (0, 0))
+            count, (_, done) = self._sum_system_counts(system), self._batches.get(system, (0, 0))
             failed = count.status["failed"]
             self._bars.update(
                 self._tasks[system],
@@ -132,7 +132,7 @@ class RunProgress(Observer):
                 failed=f"{failed:,} failed" if failed else "",
             )
 
-    def _count(self, system: str) -> Count:
+    def _sum_system_counts(self, system: str) -> Count:
         """Return the count of a system over its initializations."""
         total = Count()
         for (name, _), row in self._tally.rows.items():
@@ -162,14 +162,14 @@ class RunProgress(Observer):
         elapsed, remaining = self.now() - self._since, self._estimate_remaining()
         return [*facts, format_time(elapsed) + (f", about {format_time(remaining)} left" if remaining else "")]
 
-    def _describe_batches(self, missing: int) -> list[str]:
+    def _describe_batches(self, missing_answers: int) -> list[str]:
         """Describe the batches that are out, and on what waits beside them."""
         requests, done = (
             (sum(counts) for counts in zip(*self._batches.values(), strict=True)) if self._batches else (0, 0)
         )
         if not requests:
             return []
-        waiting = max(0, missing - requests)
+        waiting = max(0, missing_answers - requests)
         running = f"{requests:,} in batches" + (f" ({done:,} done there)" if done else "")
         return [running, *([f"{waiting:,} waiting"] if waiting else [])]
 
@@ -185,31 +185,31 @@ class RunProgress(Observer):
 
 
 @dataclass(eq=False)
-class Lines(RunProgress):
+class LineProgress(RunProgress):
     """Plain lines on stderr: at the start, every few seconds, and for each warning."""
 
     _next: float = field(default=0.0, init=False)
     _sentences: set[str] = field(default_factory=set, init=False)
 
-    def begun(self, tally: Tally) -> None:
+    def on_run_started(self, tally: Tally) -> None:
         """Say how much there is to do."""
-        super().begun(tally)
-        counts = [self._count(system) for system in self.systems]
+        super().on_run_started(tally)
+        counts = [self._sum_system_counts(system) for system in self.systems]
         answered = sum(count.answer_count for count in counts)
         missing = sum(count.missing for count in counts)
-        say(f"asking {number(missing, 'question')}" + (f"; answered already: {answered:,}" if answered else ""))
+        say(f"asking {format_count(missing, 'question')}" + (f"; answered already: {answered:,}" if answered else ""))
         self._next = self.now() + LINE_EVERY
 
-    def recorded(self, record: Record, tally: Tally) -> None:
+    def on_record_saved(self, record: Record, tally: Tally) -> None:
         """Say each new kind of failure once, and the state every few seconds."""
-        super().recorded(record, tally)
+        super().on_record_saved(record, tally)
         if record.error is not None:
-            self._say_once(_format_note(record.system, record.error.message))
+            self._say_once(_format_system_note(record.system, record.error.message))
         self._say_state_every_few_seconds()
 
-    def counted(self, tally: Tally) -> None:
+    def on_counts_updated(self, tally: Tally) -> None:
         """Say the state every few seconds."""
-        super().counted(tally)
+        super().on_counts_updated(tally)
         self._say_state_every_few_seconds()
 
     def _say_state_every_few_seconds(self) -> None:
@@ -217,20 +217,20 @@ class Lines(RunProgress):
             self._next = self.now() + LINE_EVERY
             say(" · ".join(self.describe_state()))
 
-    def out(self, system: str, asked: int, done: int) -> None:
+    def on_batch_progress(self, system: str, asked: int, done: int) -> None:
         """Say the state when it has changed, every few seconds."""
         before = self._batches.get(system)
-        super().out(system, asked, done)
+        super().on_batch_progress(system, asked, done)
         if before not in (None, (asked, done)):
             self._say_state_every_few_seconds()
 
-    def waiting(self, system: str, reason: str) -> None:
+    def on_wait(self, system: str, reason: str) -> None:
         """Say it once."""
-        self._say_once(_format_note(system, reason), key=f"{system}{reason.partition(';')[0]}")
+        self._say_once(_format_system_note(system, reason), key=f"{system}{reason.partition(';')[0]}")
 
-    def stopped(self, system: str, reason: str) -> None:
+    def on_system_stopped(self, system: str, reason: str) -> None:
         """Say why."""
-        super().stopped(system, reason)
+        super().on_system_stopped(system, reason)
         say(f"{system} is not asked any more: {reason}")
 
     def _say_once(self, text: str, key: str = "") -> None:
@@ -240,12 +240,12 @@ class Lines(RunProgress):
 
 
 @dataclass(eq=False)
-class Remarks(Lines):
+class WarningProgress(LineProgress):
     """Lines for warnings alone."""
 
-    def begun(self, tally: Tally) -> None:
+    def on_run_started(self, tally: Tally) -> None:
         """Know the counts."""
-        RunProgress.begun(self, tally)
+        RunProgress.on_run_started(self, tally)
 
     def _say_state_every_few_seconds(self) -> None:
         """Say no state."""
@@ -258,21 +258,21 @@ class LiveProgress(RunProgress):
     _notes: dict[str, str] = field(default_factory=dict, init=False)
     _failed: dict[str, str] = field(default_factory=dict, init=False)
 
-    def recorded(self, record: Record, tally: Tally) -> None:
+    def on_record_saved(self, record: Record, tally: Tally) -> None:
         """Show the last failure of a system."""
-        super().recorded(record, tally)
+        super().on_record_saved(record, tally)
         if record.error is not None:
             self._failed[record.system] = record.error.message
         else:
             self._notes.pop(record.system, None)
 
-    def waiting(self, system: str, reason: str) -> None:
+    def on_wait(self, system: str, reason: str) -> None:
         """Show the reason that a call waits for."""
         self._notes[system] = reason
 
-    def stopped(self, system: str, reason: str) -> None:
+    def on_system_stopped(self, system: str, reason: str) -> None:
         """Show why."""
-        super().stopped(system, reason)
+        super().on_system_stopped(system, reason)
         self._failed[system] = f"not asked any more: {reason}"
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
@@ -280,10 +280,10 @@ class LiveProgress(RunProgress):
 
         for line in join_facts(self.describe_state(), options.max_width):
             yield Text(line, style="bold")
-        for note in [_format_note(*pair) for notes in (self._notes, self._failed) for pair in notes.items()][
+        for note in [_format_system_note(*pair) for notes in (self._notes, self._failed) for pair in notes.items()][
             :_MOST_NOTES
         ]:
-            yield Text(printable(write_options_as_flags(note))[:_LONGEST_REASON], style="yellow")
+            yield Text(make_printable(write_options_as_flags(note))[:_LONGEST_REASON], style="yellow")
         yield self._bars.get_renderable()
 
 
@@ -304,10 +304,10 @@ def _make_bars(get_time: Callable[[], float]) -> Progress:
     )
 
 
-def _count_conversations(plan: ProcedurePlan, documents: int, repetitions: int) -> int:
+def _count_parallel_conversations(plan: ProcedurePlan, document_count: int, repetitions: int) -> int:
     """Count the conversations of a system that can go on side by side; each asks a question at a time."""
     ways = len(plan.initializations) * len(plan.wordings) * max(1, len(plan.prompts))
-    return documents * ways * repetitions
+    return document_count * ways * repetitions
 
 
 def _format_cap(dollars: float) -> str:
@@ -315,15 +315,15 @@ def _format_cap(dollars: float) -> str:
     return f"${dollars:,.2f}" if round(dollars, 2) == dollars else format_dollars(dollars)
 
 
-def _format_note(system: str, reason: str) -> str:
+def _format_system_note(system: str, reason: str) -> str:
     """Format a note about a system, headed by its name unless it begins with it."""
     return reason if reason.startswith(system) else f"{system}: {reason}"
 
 
-def join_facts(words: Sequence[str], width: int) -> list[str]:
+def join_facts(facts: Sequence[str], width: int) -> list[str]:
     """Join the facts with dots between them, in as many lines as it takes, none of them broken."""
     lines: list[str] = []
-    for word in words:
+    for word in facts:
         longer = f"{lines[-1]} · {word}" if lines else word
         lines[-1:] = [longer] if not lines or len(longer) <= width else [lines[-1], word]
     return lines
@@ -357,51 +357,55 @@ class TerminalObserver(Observer):
         self.sentences: list[str] = []
         """What it said."""
 
-    def said(self, sentence: str) -> None:
+    def on_note(self, sentence: str) -> None:
         """Say it once."""
         if sentence not in self.sentences:
             self.sentences.append(sentence)
             say(sentence)
 
     @contextlib.contextmanager
-    def pulling(self, title: str) -> Iterator[Callable[[int, int], None]]:
+    def show_download(self, title: str) -> Iterator[Callable[[int, int], None]]:
         """Show how many files are fetched."""
         with show_pull_progress(title) as report_files:
             yield report_files
 
-    def ready(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> None:
+    def on_systems_ready(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> None:
         """Ask whoever sits at the terminal whether to spend the money."""
         _confirm_cost(run, systems, yes=self._yes or cap is not None)
 
     def _describe_conversations(self, run: PreparedRun, plan: ProcedurePlan, systems: Sequence[Ready]) -> str:
         """Name the kind of conversations, or how few go on at once where a remote system could be asked faster."""
-        at_once = _count_conversations(
+        at_once = _count_parallel_conversations(
             plan, run.corpus.asked if run.corpus else len(plan.documents), run.spec.repetitions
         )
         remote = any(system.resolved.record and system.resolved.record.is_remote for system in systems)
         if plan.conversation == "independent" or not remote or at_once >= self._connections:
             return f"{plan.conversation} conversations"
         return (
-            f"{number(at_once, 'conversation')} at a time (--conversation independent asks {self._connections} "
+            f"{format_count(at_once, 'conversation')} at a time (--conversation independent asks {self._connections} "
             "questions at once)"
         )
 
     @contextlib.contextmanager
-    def watching(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> Iterator[Observer]:
+    def observer_while_asking(
+        self, run: PreparedRun, systems: Sequence[Ready], cap: float | None
+    ) -> Iterator[Observer]:
         """Show the progress: a live table on a terminal, lines elsewhere."""
         names = [ready.resolved.requested_name for ready in systems if not ready.resolved.manual]
         if not names:
             yield self
             return
         if self._launched:
-            yield Remarks(names, cap)
+            yield WarningProgress(names, cap)
             return
         if plan := find_procedure_plan(run.spec):
             sets = ", ".join(dict.fromkeys(plan.questions.values()))
             subject = f"{run.documents_label}, question set {sets}, {self._describe_conversations(run, plan, systems)}"
         else:
             subject = f"the {describe_task(run.spec)}" if run.spec.plan.label else f"the task '{run.spec.task}'"
-        heading = f"run {run.open_folder().name}: {', '.join(shorten_names(names).values())} on {subject}"
+        heading = (
+            f"run {run.open_or_create_folder().name}: {', '.join(shorten_system_names(names).values())} on {subject}"
+        )
         with show_progress(names, cap, heading) as progress:
             yield progress
 
@@ -412,7 +416,7 @@ def show_progress(systems: Sequence[str], cap: float | None, heading: str) -> It
     capped = "" if cap is None else f", for {_format_cap(cap)} at most"
     say(f"{heading}{capped}")
     if not stderr_console().is_terminal:
-        yield Lines(systems, cap)
+        yield LineProgress(systems, cap)
         return
     from rich.live import Live
 
@@ -435,10 +439,10 @@ def _confirm_cost(run: PreparedRun, systems: Sequence[Ready], *, yes: bool) -> N
 
 def format_run_command(folder: RunFolder, *words: str) -> str:
     """Format a command about this run, to be printed: these words, then the run's name and where it is."""
-    return command("genaipa", *words, folder.name, *workspace_options(folder.path.parents[1]))
+    return shell_command("genaipa", *words, folder.name, *workspace_option_if_needed(folder.path.parents[1]))
 
 
-def say_interrupted(folder: RunFolder | None, again: Sequence[str] = ()) -> None:
+def say_interrupted(folder: RunFolder | None, resume_options: Sequence[str] = ()) -> None:
     """Say the last words after Ctrl-C; the next command needs `again` these options of the stopped one."""
     from genaipa.runs.batches import find_pending_batches, summarize_pending
 
@@ -447,7 +451,7 @@ def say_interrupted(folder: RunFolder | None, again: Sequence[str] = ()) -> None
     else:
         totals = folder.manifest().totals
         answered = totals.answered + totals.refused + totals.truncated
-        say(f"interrupted; {number(answered, 'answer')} of {totals.planned:,} in, all kept.")
+        say(f"interrupted; {format_count(answered, 'answer')} of {totals.planned:,} in, all kept.")
         if out := list(find_pending_batches(folder.path)):
             say(f"{summarize_pending(out)}. They go on at the provider, and nothing of them is lost.")
-        say(f"Go on with: {format_run_command(folder, 'run', *again, '--resume')}")
+        say(f"Go on with: {format_run_command(folder, 'run', *resume_options, '--resume')}")

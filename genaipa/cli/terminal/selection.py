@@ -70,13 +70,13 @@ _FILTERS = {
 
 def check_run_and_system_names(workspace: Workspace, *names: str) -> None:
     """Raise an UnknownNameError for a name of no run and no system here, before anything that takes seconds."""
-    from genaipa.runs.selection import resolve_names
+    from genaipa.runs.selection import find_sources_by_names
 
     if names:
-        resolve_names(workspace, names)
+        find_sources_by_names(workspace, names)
 
 
-def print_study_losses(workspace: Workspace, runs: Iterable[RunFolder]) -> None:
+def print_study_slice_problems(workspace: Workspace, runs: Iterable[RunFolder]) -> None:
     """Say on stderr which slices of these runs' studies are lost, and which only bear a study's name."""
     from genaipa.cli.terminal.console import say
     from genaipa.runs.selection import describe_study_problems

@@ -82,7 +82,7 @@ def refuse_batched_documents(run: PreparedRun) -> None:
 
 def account_fingerprint(system: BatchSystem, run_name: str) -> str:
     """Name a system's account for the run's journal: its address, and a digest that tells its key from others."""
-    where, key = system.account
+    where, key = system.address_and_key
     return f"{where}, key {hmac.new(run_name.encode(), key.encode(), 'sha256').hexdigest()[:12]}"
 
 
@@ -159,7 +159,7 @@ class BatchedSystem:
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """Read the request's result; a LeftOutError where it is still to come."""
-        body, sent = self.system.encode_line(messages, settings)
+        body, sent = self.system.encode_batch_request(messages, settings)
         line = hashlib.sha256(messages[-1].key.encode() + b"\0" + body).hexdigest()[:40]
         number = self._asked[line]
         self._asked[line] += 1
@@ -180,7 +180,7 @@ class BatchedSystem:
         self._unread[found.mark].discard(found.offset)
         if found.offset < 0:
             raise TransientError(f"{self.name}: the batch ended without this answer.", kind=UNDONE)
-        reply = self.system.read_line(self._ledger.read_result(found.mark, found.offset), sent)
+        reply = self.system.parse_result_line(self._ledger.read_result(found.mark, found.offset), sent)
         return replace(reply, sent=reply.sent | {"batch": True})
 
     # -- handing in --
@@ -222,7 +222,7 @@ class BatchedSystem:
                 self._sending -= 1
                 self._sent.notify_all()
         if batch is not None:
-            await self._poll_until_ended(batch)
+            await self._poll_and_download_results(batch)
 
     async def _submit_batch(self, lines: list[tuple[str, bytes]], dollars: float) -> Batch | None:
         digest = hashlib.sha256()
@@ -237,7 +237,7 @@ class BatchedSystem:
             bytes=sum(len(body) for _, body in lines),
             dollars=dollars,
         )
-        named = [(name, body) for name, (_, body) in zip(batch.names, lines, strict=True)]
+        named = [(name, body) for name, (_, body) in zip(batch.request_names, lines, strict=True)]
         lines.clear()
         try:
             number = await self.system.submit(named, batch.mark)
@@ -299,7 +299,7 @@ class BatchedSystem:
 
     async def _resume_batch(self, batch: Batch) -> None:
         if batch.step == "submitted" or await self._check_was_accepted(batch, batch.intended.at):
-            await self._poll_until_ended(batch)
+            await self._poll_and_download_results(batch)
 
     async def _check_was_accepted(self, batch: Batch, since: float) -> bool:
         """Whether a batch was accepted; one that never was is asked again."""
@@ -310,7 +310,7 @@ class BatchedSystem:
 
     # -- collecting --
 
-    async def _poll_until_ended(self, batch: Batch) -> None:
+    async def _poll_and_download_results(self, batch: Batch) -> None:
         async for _ in poll_with_growing_waits(self._plan):
             try:
                 state = await self.system.status(batch.id)
@@ -327,7 +327,7 @@ class BatchedSystem:
     def _report_pending_batches(self) -> list[Batch]:
         """Return the batches that are out, after their counts were reported."""
         out = [batch for batch in self._ledger.pending_batches if batch.intended.system == self.name]
-        self._tell(sum(batch.count for batch in out), sum(batch.done for batch in out))
+        self._tell(sum(batch.request_count for batch in out), sum(batch.done for batch in out))
         return out
 
     async def _download_results(self, batch: Batch, state: BatchState) -> None:
@@ -350,14 +350,14 @@ class BatchedSystem:
         self._states[batch.mark] = state
         await self._ledger.record_batch_step(batch, "fetched")
         self._troubles = 0
-        self._make_results_available(batch, called_off=state.cancelled and batch.mark not in self._earlier)
+        self._make_results_available(batch, was_cancelled=state.cancelled and batch.mark not in self._earlier)
 
-    def _make_results_available(self, batch: Batch, *, called_off: bool = False) -> None:
+    def _make_results_available(self, batch: Batch, *, was_cancelled: bool = False) -> None:
         """Have the results of a batch at hand; what somebody called off meanwhile is not asked again now."""
         found = self._ledger.result_offsets(batch)
         self._unread[batch.mark] = set(found.values())
-        for line, name in zip(batch.intended.lines, batch.names, strict=True):
-            if name in found or not called_off:
+        for line, name in zip(batch.intended.lines, batch.request_names, strict=True):
+            if name in found or not was_cancelled:
                 self._results[line].append(_ResultPlace(batch.mark, found.get(name, -1)))
                 self._out[line] -= 1
         self._news = True
@@ -400,7 +400,7 @@ class BatchedSystem:
 
     # -- the end --
 
-    async def delete_recorded_batches(self, *, all_asked: bool) -> None:
+    async def note_and_delete_recorded_batches(self, *, all_asked: bool) -> None:
         """Note the batches whose every answer is in `answers.jsonl`, and delete what their provider holds.
 
         Where all was asked to its `ended`, nobody will come for what nobody read: it was in the records before.
@@ -414,7 +414,7 @@ class BatchedSystem:
                 self._ledger.delete_results(batch)
                 if state := self._states.get(batch.mark):
                     with contextlib.suppress(NoReplyError):
-                        await self.system.delete(state)
+                        await self.system.delete_batch_data(state)
 
     async def stop_following_batches(self) -> None:
         """Leave everything as it is; batches that are out stay out."""
@@ -446,7 +446,7 @@ class BatchTransport(Transport):
     async def reserve(self, budget: Budget, estimate: float) -> None:
         """Set money aside, without waiting for what is out: it is seen to when its batch has ended."""
         try:
-            await budget.reserve(estimate, of_left=False)
+            await budget.reserve(estimate, wait_for_pending_batches=False)
         except SpendingCapError:
             if budget.left:
                 raise LeftOutError from None  # what is out may cost less than was set aside for it
@@ -468,7 +468,10 @@ async def cancel_pending_batches(folder: RunFolder, workspace: Workspace, say: C
             account = account_fingerprint(system, folder.name)
             for batch in (batch for batch in out if batch.intended.system == name):
                 if not batch.id:
-                    say(f"{name}: resuming the run will show whether it accepted a batch of {len(batch.names):,}")
+                    say(
+                        f"{name}: resuming the run will show whether it accepted a batch of "
+                        f"{len(batch.request_names):,}"
+                    )
                 elif batch.intended.account != account:
                     say(f"{name}: {batch.id} is out at {batch.intended.account}, and this is {account}")
                 else:

@@ -14,11 +14,11 @@ from typing import IO, TYPE_CHECKING, Any
 import msgspec
 
 from genaipa.errors import DataError, NoReplyError, NoRoomError, TransientError
-from genaipa.files.atomic import replacing
-from genaipa.files.text import DAMAGE, why
+from genaipa.files.atomic import open_for_atomic_write
+from genaipa.files.text import DAMAGE, explain_error
 from genaipa.runs import journal
-from genaipa.runs.batches import BATCHES, RESULTS, Batch, BatchEvent, read_batches, read_result_name
-from genaipa.systems.provider import environment_keys, mask_keys
+from genaipa.runs.batches import BATCHES, RESULTS, Batch, BatchEvent, read_batches, read_request_name
+from genaipa.systems.provider import list_api_keys_in_environment, mask_keys
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -36,7 +36,7 @@ class BatchLedger:
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
         # A cut line announced what was not begun, or told what the provider can tell again.
-        journal.repair_last_line(folder.path / BATCHES)
+        journal.remove_cut_last_line(folder.path / BATCHES)
         self.batches = read_batches(folder.path)
         self._journal: journal.Journal | None = None
         self._reading: dict[str, IO[bytes]] = {}
@@ -46,16 +46,16 @@ class BatchLedger:
         """The batches whose results are still to come."""
         return [batch for batch in self.batches.values() if batch.is_pending]
 
-    async def record_intended_batch(self, **facts: Any) -> Batch:
+    async def record_intended_batch(self, **event_fields: Any) -> Batch:
         """Note a batch before its provider is asked to take it."""
-        event = BatchEvent(step="intended", at=time.time(), **facts)
+        event = BatchEvent(step="intended", at=time.time(), **event_fields)
         await self._append_event(event)
         batch = self.batches[event.mark] = Batch(event)
         return batch
 
-    async def record_batch_step(self, batch: Batch, step: Step, **facts: Any) -> None:
+    async def record_batch_step(self, batch: Batch, step: Step, **event_fields: Any) -> None:
         """Note what became of a batch; it is on disk when this returns."""
-        event = BatchEvent(step=step, mark=batch.mark, at=time.time(), **facts)
+        event = BatchEvent(step=step, mark=batch.mark, at=time.time(), **event_fields)
         await self._append_event(event)
         batch.apply(event)
 
@@ -74,13 +74,13 @@ class BatchLedger:
         try:
             await self._write_results(batch, result_lines, path)
         except OSError as error:
-            raise NoRoomError.from_os_error(path, error, saved="the results stay at the provider") from None
+            raise NoRoomError.from_os_error(path, error, what_is_saved="the results stay at the provider") from None
 
     @staticmethod
     async def _write_results(batch: Batch, result_lines: AsyncGenerator[bytes], path: Path) -> None:
-        keys = environment_keys()
+        keys = list_api_keys_in_environment()
         path.parent.mkdir(exist_ok=True)
-        with replacing(path, durable=True) as file:
+        with open_for_atomic_write(path, durable=True) as file:
             async with contextlib.aclosing(result_lines):
                 async for line in result_lines:
                     if not line:
@@ -98,7 +98,7 @@ class BatchLedger:
         try:
             with path.open("rb") as file:
                 for line in file:
-                    found.setdefault(read_result_name(line), offset)
+                    found.setdefault(read_request_name(line), offset)
                     offset += len(line)
         except OSError as error:
             raise self._make_unreadable_error(path, error) from None
@@ -118,7 +118,7 @@ class BatchLedger:
 
     def _make_unreadable_error(self, path: Path, error: Exception) -> DataError:
         forget = f"genaipa runs batches forget {self._folder.name}"
-        return DataError(path, f"can't be read ({why(error)}); restore it, or ask again after: {forget}")
+        return DataError(path, f"can't be read ({explain_error(error)}); restore it, or ask again after: {forget}")
 
     def close_result_files(self) -> None:
         """Let go of the files of results."""
@@ -204,14 +204,14 @@ class UnconfirmedBatches:
     def _may_be_same_batch(self, batch: Batch, state: BatchState) -> bool:
         """Whether a batch without a mark, which no other of ours is, may be this one."""
         known = {one.id for one in self._ledger.batches.values()}
-        return state.total == batch.count and state.id not in known | self._foreign
+        return state.total == batch.request_count and state.id not in known | self._foreign
 
     async def _contains_batch_requests(self, batch: Batch, state: BatchState) -> bool:
         """Whether the lines of an ended batch are this one's: a mark is in their names alone."""
         try:
             async with contextlib.aclosing(self._system.results(state)) as lines:
                 async for line in lines:
-                    if read_result_name(line).startswith(batch.mark[:8]):
+                    if read_request_name(line).startswith(batch.mark[:8]):
                         return True
         except NoReplyError as error:
             self._say(f"{error}; checking again whether a batch was accepted")

@@ -8,12 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.answers.tidy import plain_texts
-from genaipa.plugins import make_each
+from genaipa.plugins import make_plugins_and_problems
 from genaipa.reports.chapters import prompting
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.part import add_figure_warning, add_table_warning, find_thin_experiments
-from genaipa.words import some
+from genaipa.reports.part import (
+    add_sparse_scores_warning_to_figure,
+    add_sparse_scores_warning_to_table,
+    find_sparsely_scored_experiments,
+)
+from genaipa.words import join_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -69,14 +73,20 @@ def make_chapters(study: Study, bounds: Bounds) -> MadeChapters:
             )
             continue
         if duplicates:
-            problems.append(f"The chapter {name} is left out: there is already something called {some(duplicates, 3)}.")
+            problems.append(
+                f"The chapter {name} is left out: there is already something called {join_some(duplicates, 3)}."
+            )
         elif chapter:
             chapters.append(chapter)
-    chapters, thin_counts = prompting.note_prompts(chapters, study.table), find_thin_experiments(study.table)
+    chapters, thin_counts = (
+        prompting.add_prompts_to_chapters(chapters, study.table),
+        find_sparsely_scored_experiments(study.table),
+    )
     if thin_counts:
         chapters = [
-            made_chapter.transform(
-                lambda one: add_table_warning(one, thin_counts), lambda one: add_figure_warning(one, thin_counts)
+            made_chapter.transform_parts(
+                lambda one: add_sparse_scores_warning_to_table(one, thin_counts),
+                lambda one: add_sparse_scores_warning_to_figure(one, thin_counts),
             )
             for made_chapter in chapters
         ]
@@ -100,7 +110,7 @@ def notable_chapter_sentences(study: Study, *, urgent: bool) -> list[str]:
 
 
 def _load_chapter_makers() -> tuple[dict[str, ChapterMaker], tuple[str, ...]]:
-    return make_each("chapter", OWN, ChapterMaker)
+    return make_plugins_and_problems("chapter", OWN, ChapterMaker)
 
 
 def _select_chapter_makers(makers: Mapping[str, ChapterMaker], study: Study) -> Iterator[tuple[str, ChapterMaker]]:
@@ -115,22 +125,22 @@ def _select_chapter_makers(makers: Mapping[str, ChapterMaker], study: Study) -> 
 def _order_chapters(makers: Mapping[str, ChapterMaker]) -> list[str]:
     """Return the names of chapters, each of a package behind the one that it names, else at the end."""
 
-    def walk_followers(name: str) -> Iterator[str]:
+    def yield_chapter_and_followers(name: str) -> Iterator[str]:
         yield name
         for follower, maker in makers.items():
             if maker.after == name and follower not in OWN:
-                yield from walk_followers(follower)
+                yield from yield_chapter_and_followers(follower)
 
-    placed = [name for core_name in OWN if core_name in makers for name in walk_followers(core_name)]
+    placed = [name for core_name in OWN if core_name in makers for name in yield_chapter_and_followers(core_name)]
     return list(dict.fromkeys([*placed, *(maker_name for maker_name in makers if maker_name not in placed)]))
 
 
 def _find_duplicate_part_names(chapter: Chapter, earlier: Iterable[Chapter]) -> list[str]:
     """Return the names of a chapter, its tables and figures that an earlier one has: they name anchors and files."""
 
-    def list_names(subject: Chapter) -> set[tuple[str, str]]:
+    def list_part_names(subject: Chapter) -> set[tuple[str, str]]:
         parts = (("table", subject.tables), ("figure", subject.figures))
         return {("chapter", subject.name), *((of, part.name) for of, members in parts for part in members)}
 
-    earlier_names = {name for other in earlier for name in list_names(other)}
-    return sorted(name for _, name in list_names(chapter) & earlier_names)
+    earlier_names = {name for other in earlier for name in list_part_names(other)}
+    return sorted(name for _, name in list_part_names(chapter) & earlier_names)

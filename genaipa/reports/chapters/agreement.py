@@ -10,17 +10,17 @@ from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_fig
 from genaipa.reports.chapters.judges import set_up_alpha_axes
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure, Scope
-from genaipa.reports.judged.quality import group_answers_by_document
-from genaipa.reports.ratings import tabulate_each, tabulate_people
+from genaipa.reports.judged.quality import group_answers_by_document_traits
+from genaipa.reports.ratings import tabulate_agreement_of_people, tabulate_ratings_of_packages
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.agreement import (
     LEAST_ANSWERS,
-    compare_suggestions,
-    describe_agreement,
+    agreement_columns,
     measure_agreement_by_group,
     measure_analyst_agreement,
+    measure_suggestion_effects,
 )
-from genaipa.scoring.current import independent_scores
+from genaipa.scoring.current import independent_human_scores
 from genaipa.scoring.rubric import guidelines_digest
 from genaipa.stats.agreement import LEAST_UNITS, LEVEL
 
@@ -51,12 +51,12 @@ _LINES = {0.0: "chance", 0.667: "0.667", 0.8: "0.8"}
 
 def alpha_table(events: Iterable[Event], rubric: Rubric) -> Table:
     """Tabulate Krippendorff's alpha of people's independent scores by metric; empty where no answer has two."""
-    agreement = measure_analyst_agreement(independent_scores(events), rubric)
+    agreement = measure_analyst_agreement(independent_human_scores(events), rubric)
     analysts = {leaning.analyst for leaning in agreement.leanings}
     rows = []
     for metric, agreed in agreement.metrics.items() if agreement.answers else ():
-        about = {"metric": rubric.names[metric], "answers": agreement.answers, "analysts": len(analysts)}
-        rows.append({**about, **describe_agreement(agreed), "apart": agreed.difference})
+        about = {"metric": rubric.display_names[metric], "answers": agreement.answers, "analysts": len(analysts)}
+        rows.append({**about, **agreement_columns(agreed), "apart": agreed.difference})
     measures = ["alpha", "low", "high", "ac2", "commonest", "agreement", "apart"]
     columns = ["metric", *measures, "answers", "analysts", "reason"]
     return make_table(
@@ -79,11 +79,11 @@ def alpha_by_group_table(study: Study) -> Table:
     """Return alpha by group: where the document is silent and where it is not, and by its language."""
     scores, rubric = study.independent_scores, study.rubric
     rows = []
-    for by, groups in group_answers_by_document(study).items():
+    for by, groups in group_answers_by_document_traits(study).items():
         for group, (answers, metrics) in measure_agreement_by_group(scores, rubric, groups).items():
             for metric, agreed in metrics.items():
-                about = {"by": by, "group": group, "metric": rubric.names[metric], "answers": answers}
-                rows.append({**about, **describe_agreement(agreed)})
+                about = {"by": by, "group": group, "metric": rubric.display_names[metric], "answers": answers}
+                rows.append({**about, **agreement_columns(agreed)})
     measures = ["alpha", "low", "high", "ac2", "commonest"]
     columns = ["by", "group", "metric", *measures, "answers", "reason"]
     return make_table(
@@ -102,11 +102,11 @@ def alpha_by_group_table(study: Study) -> Table:
 def tabulate_suggestion_effects(events: Iterable[Event], rubric: Rubric) -> Table:
     """Tabulate the effect of suggestions on screen, by metric; nothing where none were kept."""
     rows = []
-    for metric, comparison in compare_suggestions(events, rubric).items():
+    for metric, comparison in measure_suggestion_effects(events, rubric).items():
         low, high = comparison.interval or (None, None)
         rows.append(
             {
-                "metric": rubric.names[metric],
+                "metric": rubric.display_names[metric],
                 "with": comparison.with_it,
                 "without": comparison.without,
                 "difference": comparison.difference,
@@ -176,7 +176,7 @@ def _draw_alphas(data: pd.DataFrame) -> Canvas:
                 axes.plot([row["low"], row["high"]], [index, index], color=style.INK, linewidth=1.2)
             axes.plot([row["alpha"]], [index], marker="o", color=style.COLOURS[0], markersize=5)
         axes.text(1.06, index, f"n={row['answers']:.0f}", va="center", fontsize=style.TINY, clip_on=False)
-    style.label_question_rows(axes, {name: style.shorten(name) for name in data["metric"]}, {})
+    style.write_row_labels(axes, {name: style.shorten_drawn_name(name) for name in data["metric"]}, {})
     set_up_alpha_axes(axes, data, len(data), 1.3)
     return drawing
 
@@ -188,7 +188,7 @@ class AgreementChapter(ChapterMaker):
         """Make the chapter."""
         agreement = alpha_table(study.log.counted, study.rubric)
         beside = tabulate_suggestion_effects(study.log.counted, study.rubric)
-        rated = tabulate_each(lambda ratings: tabulate_people(ratings, study))
+        rated = tabulate_ratings_of_packages(lambda ratings: tabulate_agreement_of_people(ratings, study))
         guidelines = guidelines_digest(study.workspace) if study.workspace else ""
         return Chapter(
             "agreement",

@@ -52,9 +52,13 @@ class Chapter:
         """Tell whether there is anything in it."""
         return bool(self.tables or self.figures or self.absent)
 
-    def transform(self, table: Callable[[Table], Table], figure: Callable[[Figure], Figure]) -> Chapter:
+    def transform_parts(
+        self, transform_table: Callable[[Table], Table], transform_figure: Callable[[Figure], Figure]
+    ) -> Chapter:
         """Return the chapter with its tables and figures as these two make them."""
-        return replace(self, tables=list(map(table, self.tables)), figures=list(map(figure, self.figures)))
+        return replace(
+            self, tables=list(map(transform_table, self.tables)), figures=list(map(transform_figure, self.figures))
+        )
 
 
 class ChapterMaker:
@@ -97,14 +101,14 @@ def has_experiment(frame: pd.DataFrame, experiment: str) -> bool:
     return bool((frame["experiment"] == experiment).any())
 
 
-def list_experiments(table: Table) -> list[str]:
+def list_experiments_in_table(table: Table) -> list[str]:
     """Return the experiments in a table: the paper's in its order, then others."""
     names = sorted({str(name) for name in table.data["experiment"]})
     known_experiments = [name for name in ORDERED["experiment"] if name in names]
     return [*known_experiments, *(name for name in names if name not in known_experiments)]
 
 
-class Against(NamedTuple):
+class ResultsComparison(NamedTuple):
     """The differences between two systems or runs: the whole table, its main rows, sentences on what can't be read."""
 
     table: Table
@@ -139,7 +143,7 @@ class Results(Protocol):
         ...
 
     @classmethod
-    def against(cls, workspace: Workspace, first: str, second: str) -> Against:
+    def compare_systems(cls, workspace: Workspace, first: str, second: str) -> ResultsComparison:
         """Compare two systems, runs, or RUN:SYSTEM, on what both were asked; an empty table where that is nothing."""
         ...
 
@@ -147,9 +151,9 @@ class Results(Protocol):
 def result_classes(sources: Sequence[Source]) -> list[type[Results]]:
     """Return the classes of the kinds of these runs that have results of their own, each once."""
     kinds = dict.fromkeys(source.manifest.spec.kind for source in sources)
-    return [results for kind in kinds if (results := find_kind(kind).results())]
+    return [results for kind in kinds if (results := find_kind(kind).load_results_class())]
 
 
-def find_results(workspace: Workspace, sources: Sequence[Source]) -> list[Results]:
+def make_results_by_rule(workspace: Workspace, sources: Sequence[Source]) -> list[Results]:
     """Return the results of the runs among these that are scored by a rule."""
     return [kind(workspace, sources) for kind in result_classes(sources)]

@@ -32,7 +32,7 @@ _LEAST = 20
 """The axis reaches at least so far on both sides, so that small differences look small."""
 
 
-def question_gains_table(frame: pd.DataFrame) -> Table:
+def closed_book_gains_by_question_table(frame: pd.DataFrame) -> Table:
     """Tabulate M_all of every question with the document shown, against the company's name alone."""
     data = averages.average_pairs_by_question(averages.pair_experiments(frame, *_WAYS))
     return make_table(
@@ -46,10 +46,10 @@ def question_gains_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def mean_gains_table(frame: pd.DataFrame) -> Table:
+def closed_book_mean_gains_table(frame: pd.DataFrame) -> Table:
     """Return the gain in M_all from showing the document, by system."""
     columns = ["system", "n", "mean", *BOTH]
-    data = averages.summarize_groups(
+    data = averages.summarize_each_group(
         averages.pair_experiments(frame, *_WAYS),
         ["system"],
         lambda rows: averages.estimate_column_mean(rows, "difference"),
@@ -59,7 +59,7 @@ def mean_gains_table(frame: pd.DataFrame) -> Table:
         "What showing the document adds",
         "M_all with the document shown, minus M_all by the company's name alone, averaged over n "
         "questions, each a mean over documents; above 0: the document helps (paper, section 6.3). "
-        f"{averages.note_intervals(data)}",
+        f"{averages.explain_intervals_and_small_n(data)}",
         data,
         columns,
         headings={"mean": "difference"},
@@ -71,13 +71,13 @@ _WORDS = {1: 44, 2: 34, 3: 22}
 """Panels side by side → letters of a question beside them."""
 
 
-def differences_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
+def closed_book_gains_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
     """Draw questions down, a panel per system: M_all with the document minus by name; None without a pair."""
-    data = scope.select_shown(table.data.dropna(subset=["difference"]))
+    data = scope.select_rows_of_shown_systems(table.data.dropna(subset=["difference"]))
     if data.empty:
         return None
     systems = style.unique_labels(style.distinct_values(data["system"]))
-    groups, sources = style.group_questions_by_category(
+    groups, sources = style.map_questions_to_category_and_source(
         data, scope.sort_questions(style.distinct_values(data["question"]))
     )
     names = style.unique_labels(groups, 12)
@@ -95,7 +95,7 @@ def differences_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
         title,
         note,
         figure_table,
-        lambda: _draw_gains(data, systems, names, groups, sources, scope.texts),
+        lambda: _draw_closed_book_gains(data, systems, names, groups, sources, scope.texts),
         fits=fits,
     )
 
@@ -105,7 +105,7 @@ def _panel_height_inches(names: Mapping[Any, str], texts: Mapping[str, str]) -> 
     return (style.TALL if texts else 0.165) * len(names) + 0.35
 
 
-def _draw_gains(
+def _draw_closed_book_gains(
     data: pd.DataFrame,
     systems: Mapping[Any, str],
     names: Mapping[Any, str],
@@ -122,7 +122,7 @@ def _draw_gains(
         axes.axvspan(-reach, 0, facecolor="#f1f1f1", zorder=0)
         axes.axvline(0, color=style.INK, linewidth=0.8, zorder=1)
         rows = data[data["system"] == system].set_index("question").reindex(list(names))
-        _draw_panel(axes, rows, sources, reach)
+        _draw_system_gains(axes, rows, sources, reach)
         style.draw_group_lines(axes, list(groups.values()), (-reach, reach), at=-0.5)
         axes.set_title(label, pad=9)
         axes.tick_params(axis="y", length=0)
@@ -132,8 +132,8 @@ def _draw_gains(
     )
     panels[0, 0].set_ylim(len(names) - 0.4, -0.6)
     for axes in panels[:, 0]:
-        style.label_question_rows(axes, names, sources, texts=texts, max_letters=_WORDS[across])
-    for axes in style.lowest_used_axes(panels, len(systems)):
+        style.write_row_labels(axes, names, sources, texts=texts, max_letters=_WORDS[across])
+    for axes in style.remove_unused_and_list_lowest_axes(panels, len(systems)):
         axes.set_xlabel("Document minus name alone\n(M_all)", fontsize=style.SMALL)
         axes.tick_params(axis="x", labelbottom=True)
     named = {"faq": "question from FAQs", "user": "question from users"}
@@ -145,7 +145,7 @@ def _draw_gains(
     return drawing
 
 
-def _draw_panel(axes: Axes, rows: pd.DataFrame, sources: Mapping[Any, str], reach: float) -> None:
+def _draw_system_gains(axes: Axes, rows: pd.DataFrame, sources: Mapping[Any, str], reach: float) -> None:
     axes.text(reach * 1.08, -0.62, "n", fontsize=style.TINY, style="italic", va="bottom")
     for index, (question, row) in enumerate(rows.iterrows()):
         if pd.isna(row["difference"]):
@@ -154,7 +154,7 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, sources: Mapping[Any, str], reac
         look = style.SOURCE_POINTS.get(sources[question], {"marker": "o", "color": style.INK})
         axes.plot([0, row["difference"]], [index, index], color=look["color"], linewidth=1.2, zorder=2)
         axes.plot([row["difference"]], [index], **look, linestyle="none", markersize=3.6, zorder=3)
-        axes.text(reach * 1.08, index, style.write_count(row["n"]), va="center", fontsize=style.TINY)
+        axes.text(reach * 1.08, index, style.format_count_or_mean(row["n"]), va="center", fontsize=style.TINY)
 
 
 class ClosedBookChapter(ChapterMaker):
@@ -165,7 +165,7 @@ class ClosedBookChapter(ChapterMaker):
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
         frame = study.table
-        differences = question_gains_table(frame)
+        differences = closed_book_gains_by_question_table(frame)
         was_asked = has_experiment(frame, "recall") and has_experiment(frame, "quality")
         why = "no question is scored both ways" if was_asked else (
             "this needs answers with the document shown and with the company's name alone "
@@ -175,7 +175,7 @@ class ClosedBookChapter(ChapterMaker):
             "memory",
             "Closed book",
             "A system's answers from the document, against its answers when only the company is named.",
-            nonempty_tables(mean_gains_table(frame), differences),
-            scope.draw_pages([partial(differences_figure, differences)]),
+            nonempty_tables(closed_book_mean_gains_table(frame), differences),
+            scope.draw_paged_figures([partial(closed_book_gains_figure, differences)]),
             [] if differences else [f"The closed-book comparison is not shown: {why}."],
         )

@@ -14,7 +14,7 @@ from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, BOUNDS, Figure, Scope
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import M_ALL_WIDTH
-from genaipa.stats.repeats import compare_repeats, compare_sides
+from genaipa.stats.repeats import compare_repeats_within_groups, compare_sides_within_groups
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,7 +57,7 @@ _LOOKS: dict[str, dict[str, Any]] = {
 
 
 @averages.cache_per_frame
-def tabulate_repeated_cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.DataFrame:
+def measure_repeated_cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.DataFrame:
     """Return a row per system, way of asking (`over`), experiment, question and document scored twice or more.
 
     Columns: those, `category` and `source`; `drop`, `change` and `spread` in M_all; `bands` and `same` in
@@ -67,9 +67,9 @@ def tabulate_repeated_cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.
     rows = rows[rows["m_all"].notna() & (rows["document"] != "")]
     # Rounded, because 86.5 and 86.5 may differ in their last binary digit.
     points = rows["m_all"].round(9)
-    edges = np.round([bounds.overall.red, bounds.overall.green], 9)
+    edges = np.round([bounds.m_all_bounds.red, bounds.m_all_bounds.green], 9)
     rows = rows.assign(points=points, band=np.searchsorted(edges, points, side="right"))
-    again, words = _repetition_cells(rows[rows["unit"] == "answer"]), _paraphrase_cells(rows)
+    again, words = _measure_reasked_cells(rows[rows["unit"] == "answer"]), _measure_paraphrased_cells(rows)
     twice = again[again["experiment"].isin(("quality", "robustness"))].groupby(_CELL, observed=True)["change"]
     # What is known of one of the two only says nothing about the other's scatter.
     own_scatter = twice.mean()[twice.size() == 2].rename("own").reset_index()  # noqa: PLR2004
@@ -80,16 +80,16 @@ def tabulate_repeated_cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.
     return all_cells.sort_values(_CELL, kind="stable", ignore_index=True)
 
 
-def _paraphrase_cells(rows: pd.DataFrame) -> pd.DataFrame:
+def _measure_paraphrased_cells(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the cells of original questions beside their paraphrases."""
     rows = rows[rows["experiment"].isin(("quality", "robustness"))]
-    group, first = _number_groups(rows, [*_CELL, "conversation", "prompts"])
+    group, first = _number_groups_with_first_rows(rows, [*_CELL, "conversation", "prompts"])
     original, wordings = (rows["experiment"] == "quality").to_numpy(), rows["wording"].cat.codes.to_numpy()
     points, band = rows["points"].to_numpy(), rows["band"].to_numpy()
     shares = []
     for wording in np.unique(wordings[~original]):
         in_sides = original | (wordings == wording)
-        sides = compare_sides(points[in_sides], band[in_sides], group[in_sides], ~original[in_sides])
+        sides = compare_sides_within_groups(points[in_sides], band[in_sides], group[in_sides], ~original[in_sides])
         measures = {"drop": sides.drop, "change": sides.change, "bands": 100 * sides.bands}
         shares.append(first.iloc[: len(sides.pairs)][_CELL].assign(**measures)[sides.pairs > 0])
     wording_rows = (
@@ -99,10 +99,10 @@ def _paraphrase_cells(rows: pd.DataFrame) -> pd.DataFrame:
     return means.assign(over=WORDS, experiment="robustness")
 
 
-def _repetition_cells(rows: pd.DataFrame) -> pd.DataFrame:
+def _measure_reasked_cells(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the cells whose very question was asked more than once."""
-    group, first = _number_groups(rows, [*_CELL, *_CONDITIONS])
-    repeats = compare_repeats(rows["points"], rows["band"], group)
+    group, first = _number_groups_with_first_rows(rows, [*_CELL, *_CONDITIONS])
+    repeats = compare_repeats_within_groups(rows["points"], rows["band"], group)
     measures = {"change": repeats.change, "bands": 100 * repeats.bands, "spread": repeats.spread}
     repeated = first[[*_CELL, "experiment"]].assign(**measures, same=100.0 * (repeats.change < _ROUNDING))[
         repeats.pairs > 0
@@ -111,7 +111,7 @@ def _repetition_cells(rows: pd.DataFrame) -> pd.DataFrame:
     return means.assign(over=AGAIN, experiment=means["experiment"].astype("str"))
 
 
-def _number_groups(rows: pd.DataFrame, by: list[str]) -> tuple[NDArray[np.int64], pd.DataFrame]:
+def _number_groups_with_first_rows(rows: pd.DataFrame, by: list[str]) -> tuple[NDArray[np.int64], pd.DataFrame]:
     """Return the number of each row's group, and the first row of each group."""
     group: Any = rows.groupby(by, observed=True, sort=False).ngroup().to_numpy()
     return group, rows[~pd.Series(group).duplicated().to_numpy()]
@@ -138,7 +138,7 @@ def consistency_table(cells: pd.DataFrame) -> Table:
         "the paraphrases; `band changes` is how often the two are in different bands. "
         f"{_HOW}; `{BEYOND}` subtracts it, where the original and its paraphrases were both asked again. In a shared "
         "conversation, asking again reshuffles the order. `n` is the number of questions (paper, sections 6.2 and "
-        f"7). {averages.note_intervals(data)}",
+        f"7). {averages.explain_intervals_and_small_n(data)}",
         data,
         columns,
     )
@@ -148,7 +148,8 @@ def consistency_by_question_table(cells: pd.DataFrame) -> Table:
     """Summarize the `cells` by system and question."""
     groups = cells.groupby([*_OVER, *_QUESTION], observed=True, sort=True)
     rows = [
-        {**dict(zip([*_OVER, *_QUESTION], key, strict=True)), **_summarize_question(group)} for key, group in groups
+        {**dict(zip([*_OVER, *_QUESTION], key, strict=True)), **_summarize_question_consistency(group)}
+        for key, group in groups
     ]
     columns = ["system", *_OVER, *_QUESTION[1:], "change", "policies_low", "policies_high"]
     columns += ["bands", "bands_policies_low", "bands_policies_high", "documents"]
@@ -169,11 +170,11 @@ def consistency_by_question_table(cells: pd.DataFrame) -> Table:
     )
 
 
-def _summarize_question(rows: pd.DataFrame) -> dict[str, object]:
+def _summarize_question_consistency(rows: pd.DataFrame) -> dict[str, object]:
     values: dict[str, object] = {"documents": rows["document"].nunique()}
     for measure, before in ((CHANGE, ""), (BANDS, "bands_")):
         column, limits = _MEASURES[measure]
-        estimate = averages.mean_over_documents(rows, column, ["over"], limits)
+        estimate = averages.estimate_column_mean_over_documents(rows, column, ["over"], limits)
         values |= {
             column: estimate["mean"],
             **{f"{before}{end}": estimate[end] for end in ("policies_low", "policies_high")},
@@ -186,7 +187,9 @@ def consistency_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
 
     None without an answer in other words or asked again.
     """
-    data = scope.select_shown(table.data[table.data["measure"].isin([*_LOOKS, BANDS])]).reset_index(drop=True)
+    data = scope.select_rows_of_shown_systems(table.data[table.data["measure"].isin([*_LOOKS, BANDS])]).reset_index(
+        drop=True
+    )
     if data.empty:
         return None
     systems = style.unique_labels(style.distinct_values(data["system"]), 40)
@@ -199,14 +202,14 @@ def consistency_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
     )
     figure_table = Table("consistency", title, note, data, table.headings, table.formats)
     drawn_rows = data[["system", *_OVER]].drop_duplicates()
-    fits = forest.systems_per_page(drawn_rows.groupby("system").size().max())
+    fits = forest.count_systems_per_page(drawn_rows.groupby("system").size().max())
     return Figure("consistency", title, note, figure_table, lambda: _draw_consistency(data, systems), fits=fits)
 
 
 def _draw_consistency(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
     keys = data[["system", *_OVER]].drop_duplicates().itertuples(index=False)
     rows = forest.ForestRows.lay_out_rows(
-        systems, ((system, (over, by), _name_way_of_asking(over, by)) for system, over, by in keys)
+        systems, ((system, (over, by), _label_way_of_asking(over, by)) for system, over, by in keys)
     )
     drawing, (points_axes, bands_axes) = rows.make_canvas((3, 2))
     for row in data.to_dict("records"):
@@ -214,7 +217,7 @@ def _draw_consistency(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
         # The drop is above the change, so that both are seen.
         height -= 0.16 if row["measure"] == DROP else 0.0
         axes = bands_axes if row["measure"] == BANDS else points_axes
-        forest.draw_interval(axes, row, height, _LOOKS.get(row["measure"], _LOOKS[CHANGE]))
+        forest.draw_mean_with_intervals(axes, row, height, _LOOKS.get(row["measure"], _LOOKS[CHANGE]))
     points_axes.axvline(0, color=style.FAINT, linewidth=0.6, zorder=0)
     points_axes.set_xlabel("points of M_all")
     bands_axes.set_xlim(left=0)
@@ -223,8 +226,8 @@ def _draw_consistency(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
     return drawing
 
 
-def _name_way_of_asking(over: str, experiment: str) -> str:
-    return over if over == WORDS else f"{over}: {style.shorten(experiment, 18)}"
+def _label_way_of_asking(over: str, experiment: str) -> str:
+    return over if over == WORDS else f"{over}: {style.shorten_drawn_name(experiment, 18)}"
 
 
 class ConsistencyChapter(ChapterMaker):
@@ -234,7 +237,7 @@ class ConsistencyChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
-        repeats = tabulate_repeated_cells(study.table, scope.bounds)
+        repeats = measure_repeated_cells(study.table, scope.bounds)
         summary = consistency_table(repeats)
         absent = [
             f"How far answers move {condition} is not shown: {why}."
@@ -253,6 +256,6 @@ class ConsistencyChapter(ChapterMaker):
             "Consistency",
             "How far the answer moves when a question is put in other words or asked again.",
             nonempty_tables(summary, consistency_by_question_table(repeats)),
-            scope.draw_pages([partial(consistency_figure, summary)]),
+            scope.draw_paged_figures([partial(consistency_figure, summary)]),
             absent,
         )

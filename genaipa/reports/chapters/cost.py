@@ -14,7 +14,7 @@ from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_fig
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, make_table
-from genaipa.reports.throughput import throughput_of_study
+from genaipa.reports.throughput import study_throughput_table
 from genaipa.stats.intervals import LEAST_DRAWS
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ _WIDE = 20
 """From this ratio of the largest to the smallest effort on, the axis is logarithmic."""
 
 
-def effort_table(study: Study) -> Table:
+def time_and_cost_table(study: Study) -> Table:
     """Seconds and money of the answers to each experiment's questions, beside their M_all."""
     answers = averages.select_policy_rows(study.rows_once_per_answer("spending"))
     answers = answers[answers["status"] != "missing"]
@@ -60,22 +60,22 @@ def effort_table(study: Study) -> Table:
     answers = answers.assign(seconds=answers["seconds"].where(longest > 0)).dropna(
         subset=["seconds", "cost"], how="all"
     )
-    spent = averages.summarize_groups(answers, by, _summarize_effort)
+    spent = averages.summarize_each_group(answers, by, _summarize_time_and_cost)
     scored = averages.weigh_cells_in_average(study.table, "m_all")
-    quality = averages.summarize_groups(scored, by, lambda rows: averages.estimate_column_mean(rows, "m_all"))
+    quality = averages.summarize_each_group(scored, by, lambda rows: averages.estimate_column_mean(rows, "m_all"))
     columns = [*by, "answers", "m_all", *BOTH, "seconds", "cost", *_COSTS.values(), "cost_total"]
     data = pd.DataFrame(columns=columns)
     if len(spent):
         data = spent.merge(quality.reindex(columns=[*by, "mean", *BOTH]), on=by, how="left")
         data = data.rename(columns={"mean": "m_all"})
     effort = make_table(
-        "effort", "Time and money", _write_effort_note(data), data, columns, aside=list(_SECONDS.values())
+        "effort", "Time and money", _describe_time_and_cost_columns(data), data, columns, aside=list(_SECONDS.values())
     )
     empty = {column for column in columns if effort.data[column].isna().all()} if effort else set()
     return replace(effort, aside=effort.aside | empty)
 
 
-def _write_effort_note(data: pd.DataFrame) -> str:
+def _describe_time_and_cost_columns(data: pd.DataFrame) -> str:
     """Describe the columns of `effort_table` that have values: of a baseline that nobody scored, most have none."""
     note = (
         "All answers of an experiment, scored or not, failures and refusals included: the median of the seconds from "
@@ -92,7 +92,7 @@ def _write_effort_note(data: pd.DataFrame) -> str:
     )
 
 
-def _summarize_effort(rows: pd.DataFrame) -> dict[str, object]:
+def _summarize_time_and_cost(rows: pd.DataFrame) -> dict[str, object]:
     over_questions, middle = (
         averages.estimate_column_mean(rows, "cost"),
         averages.estimate_column_median(rows, "seconds"),
@@ -107,7 +107,7 @@ def _summarize_effort(rows: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def effort_figure(table: Table, effort: Effort, scope: Scope = ALONE) -> Figure | None:
+def score_against_effort_figure(table: Table, effort: Effort, scope: Scope = ALONE) -> Figure | None:
     """Draw a panel per experiment: a point per system, M_all and its intervals against the effort; None without one."""
     data = table.data.dropna(subset=["m_all", effort])
     if data.empty or (effort == "seconds" and data[effort].max() < _INSTANT):
@@ -127,10 +127,12 @@ def effort_figure(table: Table, effort: Effort, scope: Scope = ALONE) -> Figure 
         for experiment in style.distinct_values(table.data["experiment"])
         if (data["experiment"] == experiment).any()
     ]
-    return Figure(name, title, note, figure_table, lambda: _draw_effort(data, effort, experiments, systems, scope))
+    return Figure(
+        name, title, note, figure_table, lambda: _draw_score_against_effort(data, effort, experiments, systems, scope)
+    )
 
 
-def _draw_effort(
+def _draw_score_against_effort(
     data: pd.DataFrame,
     effort: Effort,
     experiments: list[Any],
@@ -144,7 +146,7 @@ def _draw_effort(
     marks = scope.system_markers(list(systems))
     for axes, experiment in zip(panels.flat, experiments, strict=False):
         style.draw_quality_axis(axes, scope.bounds, along="y")
-        axes.set_title(style.shorten(str(experiment).capitalize(), 30))
+        axes.set_title(style.shorten_drawn_name(str(experiment).capitalize(), 30))
         rows = data[data["experiment"] == experiment].sort_values(effort)
         for index, (_, row) in enumerate(rows.iterrows()):
             _draw_system_point(axes, row, effort, marks[row["system"]])
@@ -157,7 +159,7 @@ def _draw_effort(
     _scale_effort_axis(panels[0, 0], data[effort], _PER[effort])
     for axes in panels[:, 0]:
         axes.set_ylabel(style.QUALITY)
-    for axes in style.lowest_used_axes(panels, len(experiments)):
+    for axes in style.remove_unused_and_list_lowest_axes(panels, len(experiments)):
         axes.set_xlabel(_AXES[effort])
         axes.tick_params(axis="x", labelbottom=True)
     lines = [style.make_marker_legend_entry(label, color=style.INK, **_LINES[end]) for end, label in _TARGETS.items()]
@@ -226,12 +228,12 @@ class CostChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
-        spent, pace = effort_table(study), throughput_of_study(study)
+        spent, pace = time_and_cost_table(study), study_throughput_table(study)
         return Chapter(
             "effort",
             "Time and cost",
             "The time that the answers took, the pace at which they came and, where prices are known, their cost.",
             nonempty_tables(spent, pace),
-            nonempty_figures(*(effort_figure(spent, effort, scope) for effort in _PER)),
+            nonempty_figures(*(score_against_effort_figure(spent, effort, scope) for effort in _PER)),
             [] if spent or study.table.empty else [_UNKNOWN],
         )

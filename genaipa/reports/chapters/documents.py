@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports import averages, matches
-from genaipa.reports.analysts import note_other_analysts
+from genaipa.reports.analysts import note_confounded_analysts
 from genaipa.reports.averages import THESE
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, list_experiments, nonempty_tables
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, list_experiments_in_table, nonempty_tables
 from genaipa.reports.crossed import estimate_crossed_mean
-from genaipa.reports.evidence import measure_evidence
+from genaipa.reports.evidence import measure_evidence_level
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.significance import OTHER_PEOPLE
@@ -55,7 +55,7 @@ _SCORED = ("silent", "m_all", "answers", "scores")
 
 def question_scores_table(frame: pd.DataFrame) -> Table:
     """Tabulate M_all of every question about every document: the points behind the box plots."""
-    cells = averages.select_document_cells(averages.policy_cells(frame))
+    cells = averages.select_scored_document_cells(averages.average_policy_cells(frame))
     return make_table(
         "scores-by-question",
         "M_all of every question about every document",
@@ -68,19 +68,19 @@ def question_scores_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def five_numbers_table(frame: pd.DataFrame) -> Table:
+def five_number_summary_table(frame: pd.DataFrame) -> Table:
     """Tabulate minimum, quartiles, median, maximum and mean of M_all over questions, by document."""
-    cells = averages.select_document_cells(averages.policy_cells(frame))
+    cells = averages.select_scored_document_cells(averages.average_policy_cells(frame))
     by = ["system", "experiment", "document"]
     rows = [
         {
             **dict(zip(by, key, strict=True)),
             "questions": group,
-            **_five_numbers(group_rows["m_all"]),
+            **_five_number_summary(group_rows["m_all"]),
             **mean,
         }
         for key, document_rows in cells.groupby(by, observed=True, sort=True)
-        for group, group_rows in averages.questions_by_source_and_category(document_rows)
+        for group, group_rows in averages.group_rows_by_source_and_category(document_rows)
         for mean in [averages.estimate_column_mean(group_rows, "m_all")]
     ]
     columns = [*by, "questions", "n", *_NUMBERS, "mean", "low", "high"]
@@ -97,20 +97,22 @@ def five_numbers_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def _five_numbers(values: pd.Series) -> dict[str, float]:
+def _five_number_summary(values: pd.Series) -> dict[str, float]:
     return dict(zip(_NUMBERS, values.quantile([0, 0.25, 0.5, 0.75, 1]).tolist(), strict=True))
 
 
 def document_ranks_table(frame: pd.DataFrame) -> Table:
     """Rank the documents by their M_all over all systems, experiments and questions."""
-    scored = averages.select_document_cells(averages.policy_cells(frame))
+    scored = averages.select_scored_document_cells(averages.average_policy_cells(frame))
     columns = ["rank", "document", "n", "mean", "low", "high", "from", "to"]
-    means = averages.summarize_groups(scored, ["document"], lambda rows: averages.estimate_column_mean(rows, "m_all"))
+    means = averages.summarize_each_group(
+        scored, ["document"], lambda rows: averages.estimate_column_mean(rows, "m_all")
+    )
     data, has_others = pd.DataFrame(columns=columns), False
     if len(means):
         data = means.sort_values("mean", ascending=False, kind="stable")
         data["rank"] = averages.rank_means(data["mean"])
-        places, has_others = _document_ranks(scored, frame)
+        places, has_others = _document_rank_bounds(scored, frame)
         data = data.merge(places, on="document", how="left")
     return make_table(
         "documents-ranked",
@@ -118,15 +120,15 @@ def document_ranks_table(frame: pd.DataFrame) -> Table:
         "M_all (10 to 100) over all systems, experiments and questions; n is the number of questions (paper, section "
         "7). A document's rank lies between the two places shown; only differences that hold for other questions, "
         "among all pairs of documents (Holm), decide it. "
-        f"{measure_evidence(averages.select_policy_rows(frame)).sentence_prefix}{_OTHERS if has_others else ''}"
-        f"{_note_unequal_scores(scored)}{THESE}{averages.note_few_questions(data['n'])}",
+        f"{measure_evidence_level(averages.select_policy_rows(frame)).prefix_sentence}{_OTHERS if has_others else ''}"
+        f"{_note_unequally_scored_documents(scored)}{THESE}{averages.note_few_questions(data['n'])}",
         data,
         columns,
         headings={"from": "rank from", "to": "to"},
     )
 
 
-def _document_ranks(scored: pd.DataFrame, frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
+def _document_rank_bounds(scored: pd.DataFrame, frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
     """Return the least and the greatest rank of each document, by what the same systems gave to the same questions.
 
     Beside it, whether a pair is left open because other people scored the one document than the other.
@@ -135,21 +137,21 @@ def _document_ranks(scored: pd.DataFrame, frame: pd.DataFrame) -> tuple[pd.DataF
     cells = scored.astype({"document": "str"}).pivot_table(
         index=["system", "experiment", "question"], columns="document", values="m_all", observed=True
     )
-    rows, needed = [], measure_evidence(averages.select_policy_rows(frame))
+    rows, needed = [], measure_evidence_level(averages.select_policy_rows(frame))
     for first, second in combinations(cells.columns, 2) if len(cells.columns) <= _COMPARED else ():
         apart = (cells[first] - cells[second]).dropna()
         estimate = estimate_crossed_mean(apart, apart.index.get_level_values("question"), [""] * len(apart))
         p = estimate.p if estimate.questions >= needed.least_questions else np.nan
-        meaning = OTHER_PEOPLE if note_other_analysts(*(people[name] for name in (first, second))) else ""
+        meaning = OTHER_PEOPLE if note_confounded_analysts(*(people[name] for name in (first, second))) else ""
         rows.append({"first": first, "second": second, "difference": estimate.mean, "p": p, "meaning": meaning})
     pairs = pd.DataFrame(rows, columns=["first", "second", "difference", "p", "meaning"])
     pairs["p_holm"] = pairs["policies_p_holm"] = adjust_p_by_holm(pairs["p"].tolist())
     pairs["level"] = needed.p
-    found_ranks = matches.possible_ranks(pairs).rename(columns={"system": "document", "rank": "from"})
+    found_ranks = matches.possible_rank_ranges(pairs).rename(columns={"system": "document", "rank": "from"})
     return found_ranks[["document", "from", "to"]], bool((pairs["meaning"] == OTHER_PEOPLE).any())
 
 
-def _note_unequal_scores(scored: pd.DataFrame) -> str:
+def _note_unequally_scored_documents(scored: pd.DataFrame) -> str:
     """Return a sentence where documents differ in what was scored about them."""
     score_sets = {
         frozenset(zip(rows["system"], rows["experiment"], rows["question"], strict=True))
@@ -160,16 +162,16 @@ def _note_unequal_scores(scored: pd.DataFrame) -> str:
     return "Not every document has scores of the same systems, experiments and questions, which may affect its rank. "
 
 
-def box_plots(points: Table, five_numbers: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
+def box_plots_figure(points: Table, five_numbers: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
     """Draw box plots of an experiment: a panel a system, documents down, boxes for all, FAQ and user questions.
 
     `points` is the table of the scores by question, `five_numbers` that of the boxes; None without a box.
     """
-    boxes = _experiment_rows(five_numbers, experiment).dropna(subset=_NUMBERS)
-    boxes = scope.select_shown(boxes[boxes["questions"].isin(_LOOKS)])
+    boxes = _select_experiment_rows(five_numbers, experiment).dropna(subset=_NUMBERS)
+    boxes = scope.select_rows_of_shown_systems(boxes[boxes["questions"].isin(_LOOKS)])
     if boxes.empty:
         return None
-    dots = scope.select_shown(_experiment_rows(points, experiment).dropna(subset=["m_all"]))
+    dots = scope.select_rows_of_shown_systems(_select_experiment_rows(points, experiment).dropna(subset=["m_all"]))
     systems = style.unique_labels(style.distinct_values(boxes["system"]))
     documents = style.unique_labels(style.distinct_values(boxes["document"]), 16)
     reading = (
@@ -182,9 +184,9 @@ def box_plots(points: Table, five_numbers: Table, experiment: str, scope: Scope 
     names = f"{style.note_full_names(systems)}{style.note_full_names(documents)}"
     about = f"{averages.note_few_questions(boxes['n'])}{absent}{names}".strip()
     name, title = style.make_figure_name(experiment, "by-document"), style.experiment_heading(experiment)
-    table = Table(name, title, reading, _figure_data(boxes, dots))
+    table = Table(name, title, reading, _combine_boxes_and_points(boxes, dots))
     groups = [group for group in _LOOKS if group in set(boxes["questions"])]
-    fits = _ABREAST * max(int((style.HEIGHT - _FOOT) / _panel_height(groups, documents)), 1)
+    fits = _ABREAST * max(int((style.HEIGHT - _FOOT) / _box_panel_height(groups, documents)), 1)
     return Figure(
         name,
         title,
@@ -198,19 +200,19 @@ def box_plots(points: Table, five_numbers: Table, experiment: str, scope: Scope 
     )
 
 
-def _panel_height(groups: list[str], documents: dict[Any, str]) -> float:
+def _box_panel_height(groups: list[str], documents: dict[Any, str]) -> float:
     """Return the inches of a panel."""
     pitch = 0.15 if len(documents) <= _MANY else 0.115
     return pitch * (len(groups) + _GAP) * len(documents) + 0.3
 
 
-def _experiment_rows(table: Table, experiment: str) -> pd.DataFrame:
+def _select_experiment_rows(table: Table, experiment: str) -> pd.DataFrame:
     if not table:
         return pd.DataFrame(columns=["system", "document", "questions", "source", "question", "m_all", *_NUMBERS])
     return table.data[(table.data["experiment"] == experiment) & (table.data["document"] != "")]
 
 
-def _figure_data(boxes: pd.DataFrame, dots: pd.DataFrame) -> pd.DataFrame:
+def _combine_boxes_and_points(boxes: pd.DataFrame, dots: pd.DataFrame) -> pd.DataFrame:
     columns = ["mark", "system", "document", "questions", "question", "m_all", "n", *_NUMBERS]
     parts = [boxes.assign(mark="box"), dots.assign(mark="point", questions=dots["source"])]
     rows = [part.reindex(columns=columns).astype(dict.fromkeys(columns[:5], object)) for part in parts if len(part)]
@@ -228,28 +230,28 @@ def _draw_box_plots(
     groups = [group for group in _LOOKS if group in set(boxes["questions"])]
     down, across = style.panel_rows_and_columns(len(systems), _ABREAST)
     drawing = style.make_canvas(
-        style.COLUMN if across == 1 else style.WIDTH, down * _panel_height(groups, documents) + _FOOT
+        style.COLUMN if across == 1 else style.WIDTH, down * _box_panel_height(groups, documents) + _FOOT
     )
-    style.write_heading(drawing, experiment)
+    style.write_figure_heading(drawing, experiment)
     panels = drawing.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     middle = (len(groups) - 1) / 2
     places = {document: position * (len(groups) + _GAP) for position, document in enumerate(documents)}
     for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):
         style.draw_quality_axis(axes, bounds, room=_ROOM)
         axes.set_title(label, pad=12)
-        _draw_panel(axes, boxes[boxes["system"] == system], dots[dots["system"] == system], places, groups)
+        _draw_system_boxes(axes, boxes[boxes["system"] == system], dots[dots["system"] == system], places, groups)
         axes.tick_params(axis="y", length=0)
     panels.flat[0].set_ylim(max(places.values()) + len(groups) - 0.4, -0.6)
     for axes in panels[:, 0]:
-        style.label_question_rows(axes, documents, {}, rows=[position + middle for position in places.values()])
-    for axes in style.lowest_used_axes(panels, len(systems)):
+        style.write_row_labels(axes, documents, {}, rows=[position + middle for position in places.values()])
+    for axes in style.remove_unused_and_list_lowest_axes(panels, len(systems)):
         axes.set_xlabel(style.QUALITY)
         axes.tick_params(axis="x", labelbottom=True)
-    style.draw_legend(drawing, [*_legend_entries(groups)])
+    style.draw_legend(drawing, [*_box_legend_entries(groups)])
     return drawing
 
 
-def _draw_panel(
+def _draw_system_boxes(
     axes: Axes, boxes: pd.DataFrame, dots: pd.DataFrame, places: dict[Any, float], groups: list[str]
 ) -> None:
     """Draw the boxes and points of one system, with n beside each box, and a word where there is nothing."""
@@ -271,7 +273,7 @@ def _draw_points(axes: Axes, points: pd.DataFrame, height: float, look: dict[str
     values = points["m_all"].to_numpy()
     fill = {"alpha": 0.75, "markeredgewidth": 0}
     axes.plot(
-        values, height + _spread_equal_points(values), **{**look, **fill}, linestyle="none", markersize=2.1, zorder=3
+        values, height + _offset_equal_points(values), **{**look, **fill}, linestyle="none", markersize=2.1, zorder=3
     )
 
 
@@ -299,7 +301,7 @@ def _draw_box(axes: Axes, box: pd.Series[Any], height: float, look: dict[str, An
     artists["medians"][0].set_zorder(4)
 
 
-def _spread_equal_points(values: Any) -> Any:
+def _offset_equal_points(values: Any) -> Any:
     """Offsets of the points from the middle of their row, so that equal values are seen as many."""
     offsets = np.zeros(len(values))
     for value in np.unique(values):
@@ -309,7 +311,7 @@ def _spread_equal_points(values: Any) -> Any:
     return offsets
 
 
-def _legend_entries(groups: list[str]) -> Iterator[Any]:
+def _box_legend_entries(groups: list[str]) -> Iterator[Any]:
     """Yield the legend: each group's box with its points."""
     for group in groups:
         box, name = style.make_patch_legend_entry(
@@ -329,9 +331,9 @@ class DocumentsChapter(ChapterMaker):
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
         frame = study.table
-        scores, five = question_scores_table(frame), five_numbers_table(frame)
-        figures = scope.draw_pages(
-            partial(box_plots, scores, five, experiment) for experiment in list_experiments(scores)
+        scores, five = question_scores_table(frame), five_number_summary_table(frame)
+        figures = scope.draw_paged_figures(
+            partial(box_plots_figure, scores, five, experiment) for experiment in list_experiments_in_table(scores)
         )
         return Chapter(
             "documents",

@@ -22,7 +22,7 @@ _EVERY = "all"
 _WITHOUT, _WITH = "without_excluded", "with_excluded"
 
 
-def count_exclusions(frame: pd.DataFrame) -> Table:
+def exclusion_counts_table(frame: pd.DataFrame) -> Table:
     """Count the excluded answers and published scores, by kind and reason."""
     rows = frame[frame["excluded"] != ""].astype({"excluded": "str"})
     rows = rows[(rows["unit"] == "table") | ~rows.duplicated(["run", "key"])]
@@ -40,7 +40,7 @@ def count_exclusions(frame: pd.DataFrame) -> Table:
     )
 
 
-def compare_averages(frame: pd.DataFrame) -> Table:
+def averages_with_and_without_excluded_table(frame: pd.DataFrame) -> Table:
     """Return M_all of the systems and experiments that lose something, without what is excluded and with it."""
     countable_rows, excluded = may_count_in_averages(frame), frame["excluded"] != ""
     lost = averages.select_policy_rows(frame[countable_rows & excluded])
@@ -57,7 +57,7 @@ def compare_averages(frame: pd.DataFrame) -> Table:
     for name, counted in ((_WITHOUT, countable_rows & ~excluded), (_WITH, countable_rows)):
         rows = [
             (*key, mean, n)
-            for key, mean, n in _average_groups(frame.assign(counted=counted)[concerned])
+            for key, mean, n in _average_question_groups(frame.assign(counted=counted)[concerned])
             if key in affected
         ]
         sides.append(pd.DataFrame(rows, columns=[*by, name, f"{name}_n"]))
@@ -73,12 +73,12 @@ def compare_averages(frame: pd.DataFrame) -> Table:
     )
 
 
-def _average_groups(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], float, int]]:
+def _average_question_groups(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], float, int]]:
     """Yield system, experiment (or all) and group of questions, with their mean and how many questions there are."""
-    questions = averages.policy_questions(frame).dropna(subset="m_all")
+    questions = averages.average_policy_questions(frame).dropna(subset="m_all")
     for system, system_rows in questions.groupby("system", observed=True, sort=True):
         for experiment, rows in [*system_rows.groupby("experiment", observed=True, sort=True), (_EVERY, system_rows)]:
-            for group, part in averages.questions_by_source_and_category(rows):
+            for group, part in averages.group_rows_by_source_and_category(rows):
                 means = part.groupby("question", observed=True)["m_all"].mean()
                 yield (str(system), str(experiment), group), float(means.mean()), len(means)
 
@@ -96,5 +96,5 @@ class ExclusionsChapter(ChapterMaker):
             "What is left out",
             "Answers that don't answer their question, and published scores that can't be right, count in no average. "
             "Here are the reasons, and how much the averages depend on them.",
-            nonempty_tables(compare_averages(frame), count_exclusions(frame)),
+            nonempty_tables(averages_with_and_without_excluded_table(frame), exclusion_counts_table(frame)),
         )

@@ -11,7 +11,7 @@ from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa.reports.crossed import estimate_crossed_mean
 from genaipa.reports.table import Table, make_table
-from genaipa.words import number
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from genaipa.answers.study import Study
@@ -27,7 +27,9 @@ def group_outcomes_table(study: Study, groups: Groups) -> Table:
     once = once.assign(group=once["document"].astype(str).map(groups.group_by_document))
     statuses = [*_KNOWN, *(["mute"] if (once["claims_silence"] == "none").any() else [])]
     columns = ["group", "system", "experiment", "documents", "planned", *statuses, "says_silent", *BOTH[:-1]]
-    data = averages.summarize_groups(once[once["group"].notna()], ["group", "system", "experiment"], _count_outcomes)
+    data = averages.summarize_each_group(
+        once[once["group"].notna()], ["group", "system", "experiment"], _summarize_outcomes
+    )
     data = data.reindex(columns=[*columns, "questions"])
     return make_table(
         "groups-answers",
@@ -35,7 +37,7 @@ def group_outcomes_table(study: Study, groups: Groups) -> Table:
         f"For each group of documents (column `{groups.by}`), the questions planned and their last status, as in the "
         "outcomes of the questions. Of the answers that say something, the share that says that the document is "
         "silent, found by rules in the reply and not by scores: each question weighs the same, however many "
-        f"documents it is about. {averages.note_intervals(data.rename(columns={'questions': 'n'}))}",
+        f"documents it is about. {averages.explain_intervals_and_small_n(data.rename(columns={'questions': 'n'}))}",
         data,
         columns,
         headings={"group": groups.by, "mute": "said nothing", "says_silent": "says silent"},
@@ -43,7 +45,7 @@ def group_outcomes_table(study: Study, groups: Groups) -> Table:
     )
 
 
-def _count_outcomes(rows: pd.DataFrame) -> dict[str, object]:
+def _summarize_outcomes(rows: pd.DataFrame) -> dict[str, object]:
     answers = rows[rows["claims_silence"].isin(["yes", "no", "abstains"])]
     estimate = estimate_crossed_mean(
         answers["claims_silence"] == "yes", answers["question"], answers["document"], limits=(0, 1)
@@ -59,19 +61,21 @@ def _count_outcomes(rows: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def group_quality_table(frame: pd.DataFrame, groups: Groups) -> Table:
+def group_leaderboard_table(frame: pd.DataFrame, groups: Groups) -> Table:
     """Rank the systems by their M_all within each group, the best first."""
     boards, unlike_groups = [], []
     for group in sorted(set(groups.group_by_document.values())):
         within = frame[frame["document"].astype(str).map(groups.group_by_document) == group]
         cells = averages.weigh_cells_in_average(within, "m_all")
         if len(cells):
-            data = averages.summarize_groups(
+            data = averages.summarize_each_group(
                 cells, ["system"], lambda rows: averages.estimate_column_mean(rows, "m_all")
             )
             data = data.astype({"system": str}).sort_values("mean", ascending=False, kind="stable")
             boards.append(data.assign(group=group, rank=averages.rank_means(data["mean"])))
-            if averages.scored_different_questions(within, averages.policy_questions(within).dropna(subset="m_all")):
+            if averages.has_unlike_scored_questions(
+                within, averages.average_policy_questions(within).dropna(subset="m_all")
+            ):
                 unlike_groups.append(group)
     columns = ["group", "rank", "system", "n", "documents", "mean", *BOTH[:-1]]
     data = pd.concat(boards, ignore_index=True) if boards else pd.DataFrame(columns=[*columns])
@@ -80,14 +84,15 @@ def group_quality_table(frame: pd.DataFrame, groups: Groups) -> Table:
         f"Leaderboard by {groups.by}",
         f"Systems by M_all (10 to 100) within each group of documents (column `{groups.by}`), averaged as in "
         f"the leaderboard: n is the number of questions, `documents` the number of documents with a score. Groups "
-        f"may differ in what was scored. {_note_unlike_groups(unlike_groups)}{averages.note_intervals(data)}",
+        "may differ in what was scored. "
+        f"{_note_groups_with_unlike_scores(unlike_groups)}{averages.explain_intervals_and_small_n(data)}",
         data,
         columns,
         headings={"group": groups.by},
     )
 
 
-def _note_unlike_groups(groups: list[str]) -> str:
+def _note_groups_with_unlike_scores(groups: list[str]) -> str:
     """Name the groups within which systems were scored on different questions or documents; or nothing."""
     if not groups:
         return ""
@@ -108,7 +113,8 @@ class GroupsChapter(ChapterMaker):
         return Chapter(
             "groups",
             f"By {groups.by}",
-            f"The documents fall into {number(len(set(groups.group_by_document.values())), 'group')}, each reported "
+            f"The documents fall into {format_count(len(set(groups.group_by_document.values())), 'group')}, "
+            "each reported "
             "separately.",
-            nonempty_tables(group_quality_table(study.table, groups), group_outcomes_table(study, groups)),
+            nonempty_tables(group_leaderboard_table(study.table, groups), group_outcomes_table(study, groups)),
         )

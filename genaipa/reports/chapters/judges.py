@@ -18,18 +18,18 @@ from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.judged import quality
 from genaipa.reports.judged.alone import NO_ESTIMATE
 from genaipa.reports.judged.beside import people_and_judge_table
-from genaipa.reports.judged.findings import judge_findings
+from genaipa.reports.judged.findings import judge_findings_table
 from genaipa.reports.judged.quality import (
     ALL,
     EACH_OTHER,
     PEOPLE,
-    agreement_by_group_table,
     alternative_test_table,
-    group_answers_by_document,
-    leniency_table,
+    group_answers_by_document_traits,
+    judge_agreement_by_group_table,
+    judge_leniency_table,
 )
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
-from genaipa.reports.ratings import tabulate_each, tabulate_judges_and_people
+from genaipa.reports.ratings import tabulate_agreement_of_judges, tabulate_ratings_of_packages
 from genaipa.reports.table import Table
 
 if TYPE_CHECKING:
@@ -56,22 +56,22 @@ class JudgesChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
-        verdicts = Verdicts.collect(study) if any(event.scorer == "machine" for event in study.log.counted) else None
+        verdicts = Verdicts.from_study(study) if any(event.scorer == "machine" for event in study.log.counted) else None
         if not verdicts:
             return Chapter("judges", "How good the judges are", "")
         agreed, lenient, tested = (
-            quality.agreement_table(verdicts),
-            leniency_table(verdicts, study.table),
+            quality.judge_agreement_table(verdicts),
+            judge_leniency_table(verdicts, study.table),
             alternative_test_table(verdicts),
         )
-        against = quality.compare_judges(verdicts)
-        findings = judge_findings(verdicts, agreed, against, lenient, tested)
+        against = quality.judges_against_people_table(verdicts)
+        findings = judge_findings_table(verdicts, agreed, against, lenient, tested)
         enough = [
             judge for judge, both_scored in verdicts.scored_by_judge_and_people.items() if both_scored.sum() >= LEAST
         ]
-        apart = agreement_by_group_table(verdicts, group_answers_by_document(study))
-        rated = tabulate_each(lambda ratings: tabulate_judges_and_people(ratings, study, verdicts))
-        rated_alone = tabulate_each(lambda ratings: ratings.tabulate_judges(study, verdicts))
+        apart = judge_agreement_by_group_table(verdicts, group_answers_by_document_traits(study))
+        rated = tabulate_ratings_of_packages(lambda ratings: tabulate_agreement_of_judges(ratings, study, verdicts))
+        rated_alone = tabulate_ratings_of_packages(lambda ratings: ratings.tabulate_judges_alone(study, verdicts))
         tables = (
             [
                 agreed,
@@ -79,8 +79,8 @@ class JudgesChapter(ChapterMaker):
                 apart,
                 *rated.tables,
                 lenient,
-                quality.confusion_table(verdicts),
-                quality.drift_table(verdicts),
+                quality.judge_confusion_table(verdicts),
+                quality.agreement_drift_table(verdicts),
                 tested,
             ]
             if enough
@@ -91,7 +91,7 @@ class JudgesChapter(ChapterMaker):
             tables.append(people_and_judge_table(study.table))
         points = {
             judge: [
-                side.means[verdicts.scored_by_judge_and_people[judge], 0]
+                side.answer_means[verdicts.scored_by_judge_and_people[judge], 0]
                 for side in (verdicts.people, verdicts.judges[judge])
             ]
             for judge in enough
@@ -103,25 +103,25 @@ class JudgesChapter(ChapterMaker):
             f"people agree with each other; the tables are blank below {LEAST} answers scored by both.",
             nonempty_tables(findings, *tables, *rated_alone.tables),
             [
-                *judge_map_figures(verdicts, study.table, scope),
-                *nonempty_figures(agreement_figure(agreed)),
-                *leniency_figures(lenient, scope),
-                *nonempty_figures(people_judge_scatter_figure(points, _write_correlations(agreed))),
+                *uncompared_judge_map_figures(verdicts, study.table, scope),
+                *nonempty_figures(judge_agreement_figure(agreed)),
+                *judge_leniency_figures(lenient, scope),
+                *nonempty_figures(people_judge_scatter_figure(points, _label_correlations_by_judge(agreed))),
             ],
-            [*_note_absent(verdicts), *dict.fromkeys([*rated.problems, *rated_alone.problems])],
+            [*_note_missing_drift(verdicts), *dict.fromkeys([*rated.problems, *rated_alone.problems])],
             method=_METHOD,
             references=_REFERENCES,
             first=(findings.name,),
         )
 
 
-def _write_correlations(agreed: Table) -> dict[str, str]:
+def _label_correlations_by_judge(agreed: Table) -> dict[str, str]:
     """Judge → r of its M_all with people's, as it is written into a figure."""
     data = agreed.data[(agreed.data["measure"] == "M_all") & agreed.data["r"].notna()]
     return {row["judge"]: f"r = {row['r']:.2f}, n = {row['answers']}" for row in data.to_dict("records")}
 
 
-def _note_absent(verdicts: Verdicts) -> list[str]:
+def _note_missing_drift(verdicts: Verdicts) -> list[str]:
     """Sentences on what is not shown."""
     answers = max(int(both_scored.sum()) for both_scored in verdicts.scored_by_judge_and_people.values())
     if LEAST <= answers < 2 * LEAST:
@@ -142,7 +142,7 @@ _SPARSE = 200
 """Points of a panel up to which each is drawn large."""
 
 
-def agreement_figure(agreement: Table) -> Figure | None:
+def judge_agreement_figure(agreement: Table) -> Figure | None:
     """Draw metrics down, each judge's alpha with people across, people's own as the line to reach; None without any."""
     data = agreement.data[agreement.data["with"].isin((PEOPLE, EACH_OTHER)) & agreement.data["alpha"].notna()]
     judges = list(dict.fromkeys(data.loc[data["judge"] != PEOPLE, "judge"]))
@@ -162,10 +162,12 @@ def agreement_figure(agreement: Table) -> Figure | None:
         "Krippendorff's alpha of each judge with people, with its interval. Dark: people's agreement with each "
         "other, which a judge should reach."
     )
-    return Figure("judges-alpha", title, note, figure_table, lambda: _draw_agreement(data, names), caption=caption)
+    return Figure(
+        "judges-alpha", title, note, figure_table, lambda: _draw_judge_agreement(data, names), caption=caption
+    )
 
 
-def _draw_agreement(data: pd.DataFrame, names: Mapping[Any, str]) -> Canvas:
+def _draw_judge_agreement(data: pd.DataFrame, names: Mapping[Any, str]) -> Canvas:
     measures, marks = list(dict.fromkeys(data["measure"])), style.assign_system_markers(list(names))
     high = max(0.3, 0.13 * len(names) + 0.12)
     drawing = style.make_canvas(style.COLUMN, high * len(measures) + 0.65 + 0.17 * (len(names) + 1))
@@ -183,7 +185,7 @@ def _draw_agreement(data: pd.DataFrame, names: Mapping[Any, str]) -> Canvas:
             look = marks[row["judge"]]
             axes.plot([row["low"], row["high"]], [at, at], color=look["color"], linewidth=1.2, zorder=3)
             axes.plot([row["alpha"]], [at], **look, markersize=4.5, linestyle="none", zorder=4)
-    style.label_question_rows(axes, {name: style.shorten(name) for name in measures}, {})
+    style.write_row_labels(axes, {name: style.shorten_drawn_name(name) for name in measures}, {})
     set_up_alpha_axes(axes, data, len(measures), 1.05)
     people = [style.make_patch_legend_entry("people with each other", facecolor="#dddddd", edgecolor=style.INK)]
     has_people = (data["judge"] == PEOPLE).any()
@@ -209,7 +211,7 @@ def set_up_alpha_axes(axes: Axes, data: pd.DataFrame, rows: int, end: float) -> 
     axes.tick_params(axis="y", length=0)
 
 
-def leniency_figures(leniency: Table, scope: Scope = ALONE) -> list[Figure]:
+def judge_leniency_figures(leniency: Table, scope: Scope = ALONE) -> list[Figure]:
     """Draw judges down, under each the systems: its M_all less people's, with both intervals; page by page."""
     data = leniency.data[
         (leniency.data["measure"] == "M_all")
@@ -221,12 +223,14 @@ def leniency_figures(leniency: Table, scope: Scope = ALONE) -> list[Figure]:
     data = data.drop(columns="place")
     judges = style.unique_labels(dict.fromkeys(leniency.data["judge"]), 40)
     shown_judges = [judge for judge in judges if (data["judge"] == judge).any()]
-    fits = forest.systems_per_page(data.groupby("judge").size().max()) if shown_judges else 1
+    fits = forest.count_systems_per_page(data.groupby("judge").size().max()) if shown_judges else 1
     pages = [shown_judges[first : first + fits] for first in range(0, len(shown_judges), fits)]
-    return [_leniency_page(leniency, data, judges, page, number, len(pages)) for number, page in enumerate(pages, 1)]
+    return [
+        _leniency_page_figure(leniency, data, judges, page, number, len(pages)) for number, page in enumerate(pages, 1)
+    ]
 
 
-def _leniency_page(
+def _leniency_page_figure(
     leniency: Table, data: pd.DataFrame, judges: Mapping[Any, str], page: list[str], number: int, pages: int
 ) -> Figure:
     rows = data[data["judge"].isin(page)].reset_index(drop=True)
@@ -240,10 +244,10 @@ def _leniency_page(
         f"{style.note_full_names({**labels, **systems})} {leniency.note}"
     )
     figure_table = Table(name, title, note, rows, leniency.headings, leniency.formats, leniency.aside)
-    return Figure(name, title, note, figure_table, lambda: _draw_leniency(figure_table.data, labels, systems))
+    return Figure(name, title, note, figure_table, lambda: _draw_judge_leniency(figure_table.data, labels, systems))
 
 
-def _draw_leniency(data: pd.DataFrame, judges: Mapping[Any, str], systems: Mapping[Any, str]) -> Canvas:
+def _draw_judge_leniency(data: pd.DataFrame, judges: Mapping[Any, str], systems: Mapping[Any, str]) -> Canvas:
     rows = data.to_dict("records")
     labels = {"": "all answers", **systems}
     named = [(row["judge"], row["group"], f"{labels[row['group']]}{' *' if row['family'] else ''}") for row in rows]
@@ -256,7 +260,7 @@ def _draw_leniency(data: pd.DataFrame, judges: Mapping[Any, str], systems: Mappi
             "marker": "s" if is_own_family else "o",
             "color": style.INK if every else style.COLOURS[1] if is_own_family else style.COLOURS[0],
         }
-        forest.draw_interval(axes, row, laid.places[row["judge"], row["group"]], look)
+        forest.draw_mean_with_intervals(axes, row, laid.places[row["judge"], row["group"]], look)
         axes.annotate(
             f"n={row['answers']}", (1.01, laid.places[row["judge"], row["group"]]),
             xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center",
@@ -300,10 +304,12 @@ def people_judge_scatter_figure(
         "M_all of each answer: people's mean on the horizontal axis, the judge's on the vertical; above the line the "
         "judge is more lenient."
     )
-    return Figure("judges-scatter", title, note, table, lambda: _draw_scatter(data, correlations), caption=caption)
+    return Figure(
+        "judges-scatter", title, note, table, lambda: _draw_people_judge_scatter(data, correlations), caption=caption
+    )
 
 
-def _draw_scatter(data: pd.DataFrame, correlations: Mapping[str, str]) -> Canvas:
+def _draw_people_judge_scatter(data: pd.DataFrame, correlations: Mapping[str, str]) -> Canvas:
     judges = list(dict.fromkeys(data["judge"]))
     down, across = style.panel_rows_and_columns(len(judges), _ACROSS)
     width = style.COLUMN if len(judges) == 1 else style.WIDTH
@@ -313,10 +319,10 @@ def _draw_scatter(data: pd.DataFrame, correlations: Mapping[str, str]) -> Canvas
     random = np.random.default_rng(0)
     for axes, judge in zip(panels.flat, judges, strict=False):
         rows = data[data["judge"] == judge]
-        _draw_points(axes, rows, random)
+        _draw_jittered_answer_points(axes, rows, random)
         title_lines = [*textwrap.wrap(names[judge], 26), *filter(None, [correlations.get(judge)])]
         axes.set_title("\n".join(title_lines), fontsize=style.SMALL)
-    for axes in style.lowest_used_axes(panels, len(judges)):
+    for axes in style.remove_unused_and_list_lowest_axes(panels, len(judges)):
         axes.set_xlabel("People's M_all")
         axes.tick_params(labelbottom=True)
     for axes in panels[:, 0]:
@@ -324,7 +330,7 @@ def _draw_scatter(data: pd.DataFrame, correlations: Mapping[str, str]) -> Canvas
     return drawing
 
 
-def _draw_points(axes: Axes, rows: pd.DataFrame, random: np.random.Generator) -> None:
+def _draw_jittered_answer_points(axes: Axes, rows: pd.DataFrame, random: np.random.Generator) -> None:
     axes.plot([10, 100], [10, 100], color=style.FAINT, linewidth=0.8, zorder=1)
     moved = random.uniform(-_JITTER, _JITTER, (2, len(rows)))
     axes.plot(
@@ -349,7 +355,7 @@ _LETTERS = 14
 """Letters of the line above it to an inch."""
 
 
-def judge_map_figures(verdicts: Verdicts, frame: pd.DataFrame, scope: Scope = ALONE) -> list[Figure]:
+def uncompared_judge_map_figures(verdicts: Verdicts, frame: pd.DataFrame, scope: Scope = ALONE) -> list[Figure]:
     """Draw a grey map for each judge that people can't be compared with yet: questions down, systems across."""
     columns = ["system", "answer", "question", "category", "source"]
     scorable = (frame["unit"] == "answer") & (frame["answer"] != "") & (frame["excluded"] == "")
@@ -360,27 +366,31 @@ def judge_map_figures(verdicts: Verdicts, frame: pd.DataFrame, scope: Scope = AL
         name: side for name, side in verdicts.judges.items() if verdicts.scored_by_judge_and_people[name].sum() < LEAST
     }
     for number, (judge, side) in enumerate(judges.items(), 1):
-        values = pd.Series(side.means[:, 0], verdicts.answers, name="m_all")
+        values = pd.Series(side.answer_means[:, 0], verdicts.answers, name="m_all")
         rows = places.join(values, "answer").dropna(subset="m_all")
         by = ["system", "question", "category", "source"]
         data = rows.groupby(by, as_index=False).agg(m_all=("m_all", "mean"), answers=("answer", "size"))
         if not data.empty:
             name = NAME if len(judges) == 1 else f"{NAME}-{number}"
-            figures += scope.draw_pages([partial(_judge_map_figure, name, judge, data)])
+            figures += scope.draw_paged_figures([partial(_judge_map_figure, name, judge, data)])
     return figures
 
 
 def _judge_map_figure(name: str, judge: str, data: pd.DataFrame, scope: Scope) -> Figure:
-    data = scope.select_shown(data).sort_values(["system", "question"], kind="stable").reset_index(drop=True)
-    groups, _ = style.group_questions_by_category(data, scope.sort_questions(dict.fromkeys(data["question"])))
+    data = (
+        scope.select_rows_of_shown_systems(data)
+        .sort_values(["system", "question"], kind="stable")
+        .reset_index(drop=True)
+    )
+    groups, _ = style.map_questions_to_category_and_source(data, scope.sort_questions(dict.fromkeys(data["question"])))
     means = data.groupby("system")["m_all"].mean().to_dict()
-    short = style.brief_labels(sorted(map(str, means)), 26)
+    short = style.last_part_labels(sorted(map(str, means)), 26)
     labels, systems = (
         style.unique_labels(groups, 12),
         {system: f"{short[system]}  {means[system]:.0f}" for system in short},
     )
-    title = f"{style.put_on_one_line(judge)}: {SAID}"
-    whose = f"By the judge {style.put_on_one_line(judge)} alone: {NO_ESTIMATE}"
+    title = f"{style.clean_name_on_one_line(judge)}: {SAID}"
+    whose = f"By the judge {style.clean_name_on_one_line(judge)} alone: {NO_ESTIMATE}"
     about = (
         f"{whose}. M_all (10 to 100), averaged over documents and passes. Systems are in order of name, each with "
         f"the mean over its questions. How far the judge is off is unknown until people "
@@ -409,10 +419,10 @@ def _draw_judge_map(
     texts: Mapping[str, str],
     whose: str,
 ) -> Canvas:
-    from genaipa.reports.figures.words import Words
+    from genaipa.reports.figures.words import DrawnTexts
 
     tall = 0.06 * max(map(len, systems.values()))
-    wide, letters = heatmap.heat_map_width(labels, systems, texts)
+    wide, letters = heatmap.heat_map_width_and_line_length(labels, systems, texts)
     drawing = style.make_canvas(wide, len(labels) * (style.TALL if texts else _ROW) + tall + 0.6)
     axes = drawing.subplots()
     values = data.pivot_table(index="question", columns="system", values="m_all")
@@ -422,7 +432,7 @@ def _draw_judge_map(
     cell_texts = {
         (at[1] + 0.5, at[0] + 0.5): f"{value:.0f}" for at, value in np.ndenumerate(values) if not np.isnan(value)
     }
-    Words(axes, list(cell_texts.values()), list(cell_texts), style.INK, size=7.5).set_in_layout(False)
+    DrawnTexts(axes, list(cell_texts.values()), list(cell_texts), style.INK, size=7.5).set_in_layout(False)
     axes.xaxis.tick_top()
     names = list(systems.values())
     axes.set_xticks(np.arange(len(names)) + 0.5, names, rotation=45, ha="left", rotation_mode="anchor")
@@ -431,7 +441,7 @@ def _draw_judge_map(
     axes.set_ylim(len(labels), 0)
     axes.spines[:].set_visible(False)
     style.draw_group_lines(axes, list(groups.values()), (0, len(names)))
-    style.label_question_rows(axes, labels, {}, at=0.5, texts=texts, max_letters=letters)
+    style.write_row_labels(axes, labels, {}, at=0.5, texts=texts, max_letters=letters)
     lines = textwrap.wrap(whose, int(wide * _LETTERS))
     drawing.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=style.SMALL, color="#555555")
     return drawing

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genaipa.answers.tidy import list_metrics, name_metrics
+from genaipa.answers.tidy import list_metrics, metric_display_names
 from genaipa.questions.annotations import SAID
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS, LIKE_THESE
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, list_experiments, nonempty_tables
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, list_experiments_in_table, nonempty_tables
 from genaipa.reports.figures import heatmap, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.figures.heatmap import Grid
 from genaipa.reports.table import Table, make_table, metric_formats
 from genaipa.scoring.rubric import M_ALL_RANGE
-from genaipa.stats.intervals import find_interval
+from genaipa.stats.intervals import interval_of_document_mean
 
 if TYPE_CHECKING:
     from genaipa.answers.study import Study
@@ -30,8 +30,8 @@ _ENDS = ("policies_low", "policies_high")
 
 def metrics_by_question_table(frame: pd.DataFrame) -> Table:
     """Return the metrics and M_all of every question, as means over documents."""
-    means = averages.policy_questions(frame)
-    means = means.merge(_question_intervals(frame, means), on=_ASKED, how="left")
+    means = averages.average_policy_questions(frame)
+    means = means.merge(_intervals_of_question_metrics(frame, means), on=_ASKED, how="left")
     return make_table(
         "metrics-by-question",
         "The metrics by question",
@@ -46,15 +46,15 @@ def metrics_by_question_table(frame: pd.DataFrame) -> Table:
             *list_metrics(frame),
             *("m_all", "documents", "m_all_documents"),
         ),
-        headings=name_metrics(frame) | {"documents": "n of the metrics", "m_all_documents": "n of M_all"},
+        headings=metric_display_names(frame) | {"documents": "n of the metrics", "m_all_documents": "n of M_all"},
         formats=metric_formats(frame),
         aside=[*_ENDS, *(f"{metric}_{end}" for metric in list_metrics(frame) for end in _ENDS)],
     )
 
 
-def _question_intervals(frame: pd.DataFrame, means: pd.DataFrame) -> pd.DataFrame:
+def _intervals_of_question_metrics(frame: pd.DataFrame, means: pd.DataFrame) -> pd.DataFrame:
     """Return the intervals of each question's metrics and M_all, where its mean is one over documents."""
-    cells = averages.policy_cells(frame)
+    cells = averages.average_policy_cells(frame)
     single = cells[cells["document"] != ""]
     scales = {**{metric: (f"{metric}_", (-1.0, 1.0)) for metric in list_metrics(frame)}, "m_all": ("", M_ALL_RANGE)}
     values = {measure: single[measure].to_numpy(dtype="float64") for measure in scales}
@@ -74,7 +74,7 @@ def _question_intervals(frame: pd.DataFrame, means: pd.DataFrame) -> pd.DataFram
                 and np.isclose(known_values.mean(), means_by_key[key][measure])
                 and scored[places].all()
             ):
-                low, high = find_interval(known_values, limits)
+                low, high = interval_of_document_mean(known_values, limits)
                 intervals |= {f"{before}policies_low": low, f"{before}policies_high": high}
         rows.append(intervals)
     columns = [*_ASKED, *(f"{before}{end}" for before, _ in scales.values() for end in _ENDS)]
@@ -84,9 +84,9 @@ def _question_intervals(frame: pd.DataFrame, means: pd.DataFrame) -> pd.DataFram
 def metrics_by_category_table(frame: pd.DataFrame) -> Table:
     """Return the metrics and M_all of every category, as means over its questions."""
     by = ["system", "experiment", "category"]
-    means = averages.policy_questions(frame)
-    data = averages.summarize_groups(means, by, _average_category)
-    overall = averages.summarize_groups(
+    means = averages.average_policy_questions(frame)
+    data = averages.summarize_each_group(means, by, _average_category_metrics)
+    overall = averages.summarize_each_group(
         averages.weigh_cells_in_average(frame, "m_all"), by, lambda rows: averages.estimate_column_mean(rows, "m_all")
     )
     columns = [*by, *list_metrics(frame), "m_all", *BOTH, "questions", "m_all_questions"]
@@ -105,32 +105,36 @@ def metrics_by_category_table(frame: pd.DataFrame) -> Table:
         f"{averages.note_few_documents(data)}",
         data,
         columns,
-        headings=name_metrics(frame) | {"questions": "n of the metrics", "m_all_questions": "n of M_all"},
+        headings=metric_display_names(frame) | {"questions": "n of the metrics", "m_all_questions": "n of M_all"},
         formats=metric_formats(frame),
     )
 
 
-def _average_category(rows: pd.DataFrame) -> dict[str, object]:
+def _average_category_metrics(rows: pd.DataFrame) -> dict[str, object]:
     return {
         **{metric: rows[metric].mean() for metric in list_metrics(rows)},
         "questions": min((n for n in map(int, rows[list_metrics(rows)].count()) if n), default=0),
     }
 
 
-def easiest_and_hardest_table(frame: pd.DataFrame, per_end: int = 5) -> Table:
+def easiest_and_hardest_questions_table(frame: pd.DataFrame, per_end: int = 5) -> Table:
     """Return the questions with the highest and the lowest M_all, and the documents that are silent on them.
 
     No question is among both, so that there are fewer of each where there are fewer than twice as many questions. A
     question that lacks a system or an experiment has no part, unless all do.
     """
-    scored, lacking = _select_complete_questions(_spread_published_means(averages.policy_cells(frame)))
-    means = averages.summarize_groups(
-        scored, ["question"], lambda rows: averages.mean_over_documents(rows, "m_all", ["system", "experiment"])
+    scored, lacking = _select_complete_questions(
+        _assign_published_means_to_documents(averages.average_policy_cells(frame))
+    )
+    means = averages.summarize_each_group(
+        scored,
+        ["question"],
+        lambda rows: averages.estimate_column_mean_over_documents(rows, "m_all", ["system", "experiment"]),
     )
     columns = ["end", "rank", "question", "mean", "policies_low", "policies_high", "n", "silent"]
     data = pd.DataFrame(columns=columns)
     if len(means):
-        silent = _list_silent_documents(frame)
+        silent = _name_silent_documents_by_question(frame)
         # A published mean over documents alone doesn't say over how many.
         if not scored["document"].ne("").any():
             means["n"] = 0
@@ -150,13 +154,13 @@ def easiest_and_hardest_table(frame: pd.DataFrame, per_end: int = 5) -> Table:
         f"annotated answers (paper, section 7, table 2). Ties keep the order of the questions. {lacking}{LIKE_THESE} "
         "That holds for a question named beforehand. These were chosen for their averages, so their true averages "
         "lie nearer to the middle, and more of them outside their "
-        f"intervals.{averages.note_few_questions(data['n'], 'documents')}{averages.note_corrections(frame)}",
+        f"intervals.{averages.note_few_questions(data['n'], 'documents')}{averages.note_corrected_annotations(frame)}",
         data,
         columns,
     )
 
 
-def _spread_published_means(cells: pd.DataFrame) -> pd.DataFrame:
+def _assign_published_means_to_documents(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the cells of questions and paraphrases; each document gets a published mean over documents."""
     scored_cells = cells[cells["experiment"].isin(["quality", "robustness"]) & cells["m_all"].notna()]
     single = scored_cells[scored_cells["document"] != ""]
@@ -186,7 +190,7 @@ def _select_complete_questions(scored: pd.DataFrame) -> tuple[pd.DataFrame, str]
     return scored[scored["question"].isin(complete)], sentence
 
 
-def _list_silent_documents(frame: pd.DataFrame) -> dict[str, str]:
+def _name_silent_documents_by_question(frame: pd.DataFrame) -> dict[str, str]:
     """Question → the documents that are wholly silent on it: names, "none" or "all"; without those not known."""
     annotated_rows = averages.select_policy_rows(frame)
     annotated_rows = annotated_rows[annotated_rows["silent"].isin(SAID)].drop_duplicates(["question", "document"])
@@ -200,12 +204,12 @@ def _list_silent_documents(frame: pd.DataFrame) -> dict[str, str]:
 _METRICS = "a score of the metrics in this experiment"
 
 
-def question_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
+def metrics_by_question_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
     """Draw questions down, metrics across, a panel per system, for one experiment; None without a value."""
-    data = _experiment_rows(table, experiment, scope)
+    data = _select_experiment_metric_rows(table, experiment, scope)
     if data.empty:
         return None
-    groups, sources = style.group_questions_by_category(
+    groups, sources = style.map_questions_to_category_and_source(
         data, scope.sort_questions(style.distinct_values(data["question"]))
     )
     grid = Grid(
@@ -221,7 +225,7 @@ def question_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
     about = (
         f"Averages of the metrics by question, grouped by category. {style.SOURCES_IN_WORDS} n is the number of "
         "documents that the metrics are averaged over, the fewest where they differ, or 'mean' where the source "
-        f"gives only the mean over its documents.{_note_missing(table, experiment, data, scope)}"
+        f"gives only the mean over its documents.{_note_missing_metrics(table, experiment, data, scope)}"
         f"{style.note_full_names(grid.labels)}"
     )
     return heatmap.heat_map_figure(
@@ -229,9 +233,9 @@ def question_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
     )
 
 
-def category_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
+def metrics_by_category_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
     """Draw categories down, metrics across, a panel per system, for one experiment; None without a value."""
-    data = _experiment_rows(table, experiment, scope)
+    data = _select_experiment_metric_rows(table, experiment, scope)
     if data.empty:
         return None
     order = style.distinct_values(data["category"])
@@ -251,7 +255,7 @@ def category_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
     )
 
 
-def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
+def overall_score_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
     """Draw questions down, systems across, M_all in each cell, for one experiment; None without a value.
 
     `table` is that of the metrics by question.
@@ -259,13 +263,15 @@ def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure |
     name = style.make_figure_name(experiment, "overall")
     if not table:
         return None
-    data = scope.select_shown(table.data[table.data["experiment"] == experiment].dropna(subset=["m_all"]))
+    data = scope.select_rows_of_shown_systems(
+        table.data[table.data["experiment"] == experiment].dropna(subset=["m_all"])
+    )
     if data.empty:
         return None
-    groups, sources = style.group_questions_by_category(
+    groups, sources = style.map_questions_to_category_and_source(
         data, scope.sort_questions(style.distinct_values(data["question"]))
     )
-    make_labels = style.brief_labels if scope.texts else style.unique_labels
+    make_labels = style.last_part_labels if scope.texts else style.unique_labels
     labels, systems = style.unique_labels(groups, 12), make_labels(style.distinct_values(data["system"]), 26)
     title = f"{style.experiment_heading(experiment)}: overall score by question and system"
     about = (
@@ -287,7 +293,7 @@ def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure |
         title,
         about,
         figure_table,
-        lambda: heatmap.draw_overall(grid, systems, scope.bounds, experiment),
+        lambda: heatmap.draw_overall_score_map(grid, systems, scope.bounds, experiment),
         reading,
         fits,
         f"M_all of each question, by system: \u25cf from FAQs, \u25c6 from users.{grid.n_explanation}",
@@ -295,15 +301,15 @@ def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure |
     )
 
 
-def _experiment_rows(table: Table, experiment: str, scope: Scope) -> pd.DataFrame:
+def _select_experiment_metric_rows(table: Table, experiment: str, scope: Scope) -> pd.DataFrame:
     if not table:
         return table.data
-    return scope.select_shown(
+    return scope.select_rows_of_shown_systems(
         table.data[table.data["experiment"] == experiment].dropna(subset=list_metrics(table.data), how="all")
     )
 
 
-def _note_missing(table: Table, experiment: str, data: pd.DataFrame, scope: Scope) -> str:
+def _note_missing_metrics(table: Table, experiment: str, data: pd.DataFrame, scope: Scope) -> str:
     """Sentences on the systems and questions that have an M_all, and no metric."""
     experiment_questions = table.data[table.data["experiment"] == experiment]["question"]
     questions_note = (
@@ -321,30 +327,36 @@ class MetricsChapter(ChapterMaker):
         """Make the chapter."""
         frame = study.table
         questions, categories = metrics_by_question_table(frame), metrics_by_category_table(frame)
-        figures = scope.draw_pages(
+        figures = scope.draw_paged_figures(
             (
                 *(
-                    partial(overall_map, questions, experiment)
-                    for experiment in _list_comparable_experiments(questions)
+                    partial(overall_score_map, questions, experiment)
+                    for experiment in _list_experiments_for_score_map(questions)
                 ),
-                *(partial(question_map, questions, experiment) for experiment in list_experiments(questions)),
-                *(partial(category_map, categories, experiment) for experiment in list_experiments(categories)),
+                *(
+                    partial(metrics_by_question_map, questions, experiment)
+                    for experiment in list_experiments_in_table(questions)
+                ),
+                *(
+                    partial(metrics_by_category_map, categories, experiment)
+                    for experiment in list_experiments_in_table(categories)
+                ),
             ),
         )
         return Chapter(
             "metrics",
             "By metric and question",
             f"Strengths and weaknesses, averaged over documents. Bands: {scope.bounds.description}.",
-            nonempty_tables(easiest_and_hardest_table(frame), questions, categories),
+            nonempty_tables(easiest_and_hardest_questions_table(frame), questions, categories),
             figures,
             [] if figures else ["There is no heat map: no counted score has values of single metrics."],
         )
 
 
-def _list_comparable_experiments(questions: Table) -> list[str]:
+def _list_experiments_for_score_map(questions: Table) -> list[str]:
     """List the experiments with several systems, or questions without metrics, whose M_all can be compared."""
     experiments = []
-    for experiment in list_experiments(questions):
+    for experiment in list_experiments_in_table(questions):
         rows = questions.data[questions.data["experiment"] == experiment].dropna(subset="m_all")
         if len(rows["system"].unique()) > 1 or rows[list_metrics(rows)].isna().any(axis=None):
             experiments.append(experiment)

@@ -18,7 +18,7 @@ from genaipa.reports.crossed import number_documents, number_labels
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, make_table
-from genaipa.stats.trend import estimate_slope
+from genaipa.stats.trend import estimate_slope_on_places
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,46 +43,53 @@ _LOOKS: dict[str, dict[str, Any]] = {
 _BESIDE = {"shared": -0.14, "independent": 0.14}
 
 
-def _select_scored_answers(frame: pd.DataFrame) -> pd.DataFrame:
+def _select_scored_answers_with_position(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the answers about policies whose conversation and place are known, with their M_all as `points`."""
     rows = averages.select_policy_rows(averages.average_answers(frame))
     rows = rows[rows["m_all"].notna() & (rows["conversation"] != "") & (rows["position"] > 0)]
     return rows.assign(points=rows["m_all"].round(9))
 
 
-def conversations_table(frame: pd.DataFrame) -> Table:
+def conversation_comparison_table(frame: pd.DataFrame) -> Table:
     """Compare questions asked in a shared conversation against the same ones asked each on its own."""
     columns = [*_BY, "n", *KINDS, "difference", *averages.BOTH]
     by = [*_ABOUT, "initialization", "wording", "prompts"]
-    means = _select_scored_answers(frame).groupby([*by, "conversation"], observed=True)["points"].mean().reset_index()
+    means = (
+        _select_scored_answers_with_position(frame)
+        .groupby([*by, "conversation"], observed=True)["points"]
+        .mean()
+        .reset_index()
+    )
     sides = [means[means["conversation"] == kind].drop(columns="conversation") for kind in KINDS]
     paired = sides[0].rename(columns={"points": KINDS[0]}).merge(sides[1].rename(columns={"points": KINDS[1]}), on=by)
     paired["difference"] = (paired[KINDS[0]] - paired[KINDS[1]]).round(9)
-    data = averages.summarize_groups(paired, _BY, _average_difference).reindex(columns=columns)
+    data = averages.summarize_each_group(paired, _BY, _average_conversation_kinds).reindex(columns=columns)
     return make_table(
         "conversations",
         "Shared and independent conversations",
         "M_all (10 to 100) where questions follow each other in one growing conversation (`shared`), where "
         "each is asked on its own (`independent`), and the difference, shared minus independent: of every question "
         "about a document that the system was asked in both ways, in the same experiment and wording, with the same "
-        f"prompts. `n` is the number of questions. {averages.note_intervals(data)}",
+        f"prompts. `n` is the number of questions. {averages.explain_intervals_and_small_n(data)}",
         data,
         columns,
         formats=dict.fromkeys(KINDS, ".1f"),
     )
 
 
-def _average_difference(rows: pd.DataFrame) -> dict[str, object]:
+def _average_conversation_kinds(rows: pd.DataFrame) -> dict[str, object]:
     estimate = averages.estimate_column_mean(rows, "difference")
     sides = {kind: averages.estimate_column_mean(rows, kind)["mean"] for kind in KINDS}
     return {**estimate, **sides, "difference": estimate["mean"]}
 
 
-def positions_table(frame: pd.DataFrame) -> Table:
+def position_trend_table(frame: pd.DataFrame) -> Table:
     """Tabulate the trend of the scores from the first question of a conversation to the last."""
     columns = [*_BY, "conversation", "n", *THIRDS, "slope", *averages.BOTH]
-    data = averages.summarize_groups(
-        _measure_turn_positions(_select_scored_answers(frame)), [*_BY, "conversation"], _estimate_place_trend
+    data = averages.summarize_each_group(
+        _measure_position_deviations(_select_scored_answers_with_position(frame)),
+        [*_BY, "conversation"],
+        _estimate_position_trend,
     ).reindex(columns=columns)
     return make_table(
         "positions",
@@ -92,7 +99,7 @@ def positions_table(frame: pd.DataFrame) -> Table:
         "questions are answered worse). Each answer is compared with the others to the same question, so hard "
         "questions that happened to come late don't distort the result; questions that were asked only once don't "
         "count. Where each question is asked on its own (`independent`), its place can't matter: any difference "
-        f"there is chance. `n` is the number of questions. {averages.note_intervals(data)}",
+        f"there is chance. `n` is the number of questions. {averages.explain_intervals_and_small_n(data)}",
         data,
         columns,
         headings={"slope": SLOPE},
@@ -100,7 +107,7 @@ def positions_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def _measure_turn_positions(rows: pd.DataFrame) -> pd.DataFrame:
+def _measure_position_deviations(rows: pd.DataFrame) -> pd.DataFrame:
     """Return answers to questions asked at more than one place: `place` is 0 for the first and 1 for the last.
 
     `off_place` and `off_points` are what an answer is apart from the mean of the others to the same question.
@@ -116,23 +123,25 @@ def _measure_turn_positions(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[same_question["place"].transform("nunique") > 1]
 
 
-def _estimate_place_trend(rows: pd.DataFrame) -> dict[str, object]:
+def _estimate_position_trend(rows: pd.DataFrame) -> dict[str, object]:
     places = number_labels(rows["question"])[0], number_documents(rows["document"])
-    slope = estimate_slope(rows["off_points"], rows["off_place"], *places)
+    slope = estimate_slope_on_places(rows["off_points"], rows["off_place"], *places)
     third = np.minimum((rows["place"] * len(THIRDS)).astype(int), len(THIRDS) - 1)
     means = (rows["off_points"].groupby(third).mean() + rows["points"].mean()).reindex(range(len(THIRDS)))
-    return {**dict(zip(THIRDS, means, strict=True)), **averages.interval_columns(slope), "slope": slope.mean}
+    return {**dict(zip(THIRDS, means, strict=True)), **averages.mean_and_interval_columns(slope), "slope": slope.mean}
 
 
-def order_figure(conversations: Table, positions: Table, scope: Scope = ALONE) -> Figure | None:
+def order_effects_figure(conversations: Table, positions: Table, scope: Scope = ALONE) -> Figure | None:
     """Draw the effects of the kind of conversation and of the place in it: a row per system and experiment.
 
     None if neither is known.
     """
     rows = pd.concat(
         [
-            scope.select_shown(conversations.data).assign(effect=APART).rename(columns={"difference": "mean"}),
-            scope.select_shown(positions.data).assign(effect=SLOPE).rename(columns={"slope": "mean"}),
+            scope.select_rows_of_shown_systems(conversations.data)
+            .assign(effect=APART)
+            .rename(columns={"difference": "mean"}),
+            scope.select_rows_of_shown_systems(positions.data).assign(effect=SLOPE).rename(columns={"slope": "mean"}),
         ]
     )
     columns = [*_BY, "effect", "conversation", "n", "mean", *averages.BOTH]
@@ -149,13 +158,15 @@ def order_figure(conversations: Table, positions: Table, scope: Scope = ALONE) -
         f"{' '.join(table.note for table in (conversations, positions) if table)}"
     )
     figure_table = Table("order", title, note, data, positions.headings, {**positions.formats, "mean": "+.1f"})
-    fits = forest.systems_per_page(data[_BY].drop_duplicates().groupby("system").size().max())
-    return Figure("order", title, note, figure_table, lambda: _draw_effects(data, systems), fits=fits)
+    fits = forest.count_systems_per_page(data[_BY].drop_duplicates().groupby("system").size().max())
+    return Figure("order", title, note, figure_table, lambda: _draw_order_effects(data, systems), fits=fits)
 
 
-def _draw_effects(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
+def _draw_order_effects(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
     keys = data[_BY].drop_duplicates().itertuples(index=False)
-    rows = forest.ForestRows.lay_out_rows(systems, ((system, by, style.shorten(by, 18)) for system, by in keys))
+    rows = forest.ForestRows.lay_out_rows(
+        systems, ((system, by, style.shorten_drawn_name(by, 18)) for system, by in keys)
+    )
     effects = [effect for effect in (APART, SLOPE) if effect in set(data["effect"])]
     drawing, panels = rows.make_canvas([1] * len(effects))
     for axes, effect in zip(panels, effects, strict=True):
@@ -165,7 +176,7 @@ def _draw_effects(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
         look = _LOOKS.get(row["conversation"], _BOTH)
         # Of the two kinds of conversation, one is above the other, so that both are seen.
         height = rows.places[row["system"], row["experiment"]] + _BESIDE.get(row["conversation"], 0.0)
-        forest.draw_interval(panels[effects.index(row["effect"])], row, height, look)
+        forest.draw_mean_with_intervals(panels[effects.index(row["effect"])], row, height, look)
     if SLOPE in effects:
         kinds = [kind for kind in KINDS if kind in set(data["conversation"])]
         style.draw_legend(
@@ -181,7 +192,7 @@ class OrderChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
-        conversations, positions = conversations_table(study.table), positions_table(study.table)
+        conversations, positions = conversation_comparison_table(study.table), position_trend_table(study.table)
         absent = [
             f"{effect} not shown: {why}."
             for table, effect, why in (
@@ -204,6 +215,6 @@ class OrderChapter(ChapterMaker):
             "Whether an answer depends on what was asked before it: in one growing conversation or each on its own, "
             "and early or late in the shuffled order.",
             nonempty_tables(conversations, positions),
-            scope.draw_pages([partial(order_figure, conversations, positions)]),
+            scope.draw_paged_figures([partial(order_effects_figure, conversations, positions)]),
             absent,
         )

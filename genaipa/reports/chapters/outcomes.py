@@ -19,7 +19,7 @@ _STATUSES = ("answered", "truncated", "refused", "failed", "missing")
 
 
 @averages.cache_per_frame
-def outcomes_table(study: Study) -> Table:
+def question_outcomes_table(study: Study) -> Table:
     """Count the questions planned, their statuses, and the answers that count."""
     by = ["system", "experiment"]
     frame, once = study.table, study.rows_once_per_answer("silence", "prompt-cut")
@@ -60,18 +60,18 @@ def outcomes_table(study: Study) -> Table:
     )
 
 
-def _has_published_score(once: pd.DataFrame, tables: pd.DataFrame) -> pd.Series:
+def _has_published_score(answers: pd.DataFrame, published_scores: pd.DataFrame) -> pd.Series:
     """Tell which answers have a published score of their question, for its document or over all documents."""
-    if tables.empty:
-        return pd.Series(data=False, index=once.index)
+    if published_scores.empty:
+        return pd.Series(data=False, index=answers.index)
     by = ["system", "experiment", "question", "document"]
-    scored = pd.MultiIndex.from_frame(tables[by].drop_duplicates().astype("str"))
-    about, whole = once[by].astype("str"), once[by].astype("str").assign(document="")
+    scored = pd.MultiIndex.from_frame(published_scores[by].drop_duplicates().astype("str"))
+    about, whole = answers[by].astype("str"), answers[by].astype("str").assign(document="")
     has_score = [pd.MultiIndex.from_frame(cell_rows).isin(scored) for cell_rows in (about, whole)]
-    return pd.Series(has_score[0] | has_score[1], index=once.index)
+    return pd.Series(has_score[0] | has_score[1], index=answers.index)
 
 
-def questions_table(study: Study) -> Table:
+def question_texts_table(study: Study) -> Table:
     """Question ids with their texts."""
     about = study.table[["question", "category", "source"]].drop_duplicates("question").astype(str)
     about = about[about["question"].isin(study.questions.texts)]
@@ -106,5 +106,5 @@ class OutcomesChapter(ChapterMaker):
             "What was asked, and what came back",
             "Every planned question is counted once, whatever became of it. Questions without an answer, and answers "
             "without a score, are in no average.",
-            nonempty_tables(outcomes_table(study), *moved, questions_table(study)),
+            nonempty_tables(question_outcomes_table(study), *moved, question_texts_table(study)),
         )

@@ -14,25 +14,25 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports import averages, matches, part
-from genaipa.reports.answered import add_answered_column
+from genaipa.reports.answered import add_answered_column_and_note
 from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters import documents, prompting
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_figures, nonempty_tables
 from genaipa.reports.figures import forest, heatmap, style
 from genaipa.reports.figures.figure import Figure, Scope
-from genaipa.reports.judged.beside import forecast_table, measure_names, people_and_judge_table
+from genaipa.reports.judged.beside import forecast_table, name_measures, people_and_judge_table
 from genaipa.reports.judged.estimate import estimate_averages
 from genaipa.reports.part import (
-    drop_thin_experiments,
-    find_thin_experiments,
-    note_blank_cells,
-    note_thin_experiments,
+    drop_sparsely_scored_experiments,
+    find_sparsely_scored_experiments,
+    note_blank_leaderboard_cells,
+    note_sparsely_scored_experiments,
     tabulate_averages_with_lacking_answers,
 )
 from genaipa.reports.table import Table, make_table
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
 from genaipa.stats.intervals import LEVEL
-from genaipa.words import number
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,27 +55,27 @@ def leaderboard_table(frame: pd.DataFrame) -> Table:
     that shares its texts with answers scored elsewhere is not a sample. Where averages rest on a part of the answers,
     people see the column `scored`, which says on which part.
     """
-    thin_counts, needed = find_thin_experiments(frame), part.leaderboard_evidence(frame)
-    frame = drop_thin_experiments(frame)
+    thin_counts, needed = find_sparsely_scored_experiments(frame), part.leaderboard_evidence_level(frame)
+    frame = drop_sparsely_scored_experiments(frame)
     mean_of = functools.partial(averages.estimate_column_mean, column="m_all", confidence=needed.confidence)
     policies, estimate = averages.select_policy_rows(frame), estimate_averages(frame)
     averaged_frame = estimate.frame
-    question_means = averages.policy_questions(averaged_frame).dropna(subset="m_all")
+    question_means = averages.average_policy_questions(averaged_frame).dropna(subset="m_all")
     cells = averages.weigh_cells_in_average(averaged_frame, "m_all")
-    data = averages.summarize_groups(cells, ["system"], mean_of)
+    data = averages.summarize_each_group(cells, ["system"], mean_of)
     other_experiments = [
         name for name in question_means["experiment"].cat.categories if name in set(question_means["experiment"])
     ]
     columns = ["rank", "system", "m_all", *BOTH, *dict.fromkeys((*_EXPERIMENTS, *other_experiments))]
     judged = {name: estimate.describe_scored_answers(name) for name in estimate.estimated_groups["system"].unique()}
-    partial = part.is_partial(policies) or bool(judged)
+    partial = part.is_partly_scored(policies) or bool(judged)
     columns += ["answers", *(["scored"] if partial else []), "scored_by"]
     if len(data):
         means = question_means.pivot_table(index="system", columns="experiment", values="m_all", observed=True)
         data = data.rename(columns={"mean": "m_all"}).merge(means.reset_index(), on="system")
-        data = data.merge(_summarize_scores_by_system(frame), on="system")
-        data["scored"] = data["system"].map(part.describe_system_parts(policies) | judged)
-        experiment_means = averages.summarize_groups(cells, _BY, mean_of)
+        data = data.merge(_count_answers_and_scorers_by_system(frame), on="system")
+        data["scored"] = data["system"].map(part.describe_scored_part_by_system(policies) | judged)
+        experiment_means = averages.summarize_each_group(cells, _BY, mean_of)
         for name, rows in experiment_means.groupby("experiment", observed=True):
             sure = rows[["system", *BOTH[:-1]]].rename(columns={end: f"{name}_{end}" for end in BOTH[:-1]})
             data = data.merge(sure, on="system", how="left")
@@ -84,14 +84,15 @@ def leaderboard_table(frame: pd.DataFrame) -> Table:
     leaderboard = make_table(
         "leaderboard",
         "Leaderboard",
-        f"{needed.sentence_prefix}Systems by M_all (10 to 100): each question's mean over the experiments that it is "
+        f"{needed.prefix_sentence}Systems by M_all (10 to 100): each question's mean over the experiments that it is "
         "scored in, each a mean over documents, averaged over questions. An experiment's own column averages its "
         "questions. `answers` is how many answers, or published scores, this rests on. The intervals are for one "
         "system; whether two differ is what `genaipa compare` tests (paper, sections 6 and 7), over only what both "
         "have, so its averages may differ from these. Those of an experiment are in CSV and JSON. "
         f"{averages.explain_both_intervals(needed.confidence)}{averages.note_few_documents(data)}"
-        f"{note_blank_cells(thin_counts)}{averages.note_unlike_questions(averaged_frame, question_means)}"
-        f"{part.describe_scored_parts(policies)}{estimate.describe()}",
+        f"{note_blank_leaderboard_cells(thin_counts)}"
+        f"{averages.note_unlike_scored_questions(averaged_frame, question_means)}"
+        f"{part.describe_scored_parts(policies)}{estimate.note_estimates()}",
         data,
         columns,
         formats=dict.fromkeys((*_EXPERIMENTS, *other_experiments), ".1f"),
@@ -100,27 +101,27 @@ def leaderboard_table(frame: pd.DataFrame) -> Table:
             *(f"{name}_{end}" for name in dict.fromkeys((*_EXPERIMENTS, *other_experiments)) for end in BOTH[:-1]),
         ],
     )
-    return prompting.add_prompts_column(
-        add_answered_column(leaderboard, frame), averages.select_policy_rows(frame[frame["counted"]])
+    return prompting.add_prompts_column_and_note(
+        add_answered_column_and_note(leaderboard, frame), averages.select_policy_rows(frame[frame["counted"]])
     )
 
 
 def rank_systems(frame: pd.DataFrame) -> list[str]:
     """Return the systems, the best first, as the leaderboard has them, and those without an average last."""
-    cells = averages.weigh_cells_in_average(estimate_averages(drop_thin_experiments(frame)).frame, "m_all").dropna(
-        subset="m_all"
-    )
+    cells = averages.weigh_cells_in_average(
+        estimate_averages(drop_sparsely_scored_experiments(frame)).frame, "m_all"
+    ).dropna(subset="m_all")
     means = cells["m_all"].mul(cells["weight"]).groupby(cells["system"], observed=True).sum()
     means /= cells.groupby("system", observed=True)["weight"].sum()
     ranked = [str(name) for name in means.round(9).sort_values(ascending=False, kind="stable").index]
     return [*ranked, *(name for name in frame["system"].cat.categories if name not in set(ranked))]
 
 
-def note_unlike_systems(frame: pd.DataFrame) -> str:
+def note_unequally_scored_systems(frame: pd.DataFrame) -> str:
     """Return a sentence where systems of a leaderboard were scored on different questions or documents; else empty."""
-    averaged_frame = estimate_averages(drop_thin_experiments(frame)).frame
-    if not averages.scored_different_questions(
-        averaged_frame, averages.policy_questions(averaged_frame).dropna(subset="m_all")
+    averaged_frame = estimate_averages(drop_sparsely_scored_experiments(frame)).frame
+    if not averages.has_unlike_scored_questions(
+        averaged_frame, averages.average_policy_questions(averaged_frame).dropna(subset="m_all")
     ):
         return ""
     return (
@@ -129,15 +130,15 @@ def note_unlike_systems(frame: pd.DataFrame) -> str:
     )
 
 
-def _summarize_scores_by_system(frame: pd.DataFrame) -> pd.DataFrame:
+def _count_answers_and_scorers_by_system(frame: pd.DataFrame) -> pd.DataFrame:
     """For each system, how many answers or published scores its averages rest on, and who gave the scores."""
     rows = averages.select_policy_rows(frame[frame["counted"]])
-    return averages.summarize_groups(
-        rows, ["system"], lambda group: {"answers": _count_answers(group), "scored_by": _describe_scorers(group)}
+    return averages.summarize_each_group(
+        rows, ["system"], lambda group: {"answers": _count_scored_answers(group), "scored_by": _describe_scorers(group)}
     )
 
 
-def _count_answers(rows: pd.DataFrame) -> int:
+def _count_scored_answers(rows: pd.DataFrame) -> int:
     """Count answers and published scores; a mean over documents counts only where its question has no other."""
     single = rows[rows["document"] != ""]
     keys = ["experiment", "question"]
@@ -149,13 +150,13 @@ def _count_answers(rows: pd.DataFrame) -> int:
 
 def _describe_scorers(rows: pd.DataFrame) -> str:
     analysts = rows.loc[rows["unit"] == "answer", "analyst"].nunique()
-    people = number(analysts, "analyst")
+    people = format_count(analysts, "analyst")
     if (rows["unit"] == "table").any():
         return f"published, {people}" if analysts else "published"
     return people
 
 
-def who_scored_table(frame: pd.DataFrame) -> Table:
+def analyst_dependence_table(frame: pd.DataFrame) -> Table:
     """Show how far each system's average depends on who scored."""
     columns = ["system", "analysts", "mean", "policies_low", "policies_high", "analysts_low", "analysts_high"]
     columns += ["least", "most", "why"]
@@ -166,7 +167,7 @@ def who_scored_table(frame: pd.DataFrame) -> Table:
         "these\u201d is for other policies and other analysts. The last two are the lowest and the highest average "
         "of the same answers with one analyst left out; where only that analyst scored, what they give beyond others "
         "is subtracted.",
-        averages.summarize_analysts(frame).reindex(columns=columns),
+        averages.summarize_analyst_dependence(frame).reindex(columns=columns),
         columns,
         headings={
             "analysts_low": "for analysts like these",
@@ -178,17 +179,17 @@ def who_scored_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def sources_table(frame: pd.DataFrame) -> Table:
+def scores_by_question_source_table(frame: pd.DataFrame) -> Table:
     """Tabulate M_all over questions from FAQs and over users' questions, by system."""
     estimate = estimate_averages(frame)
     frame = estimate.frame
-    question_means = averages.policy_questions(frame).dropna(subset="m_all")
+    question_means = averages.average_policy_questions(frame).dropna(subset="m_all")
     rows = [
         {"system": system, "questions": group, **averages.estimate_column_mean(group_rows, "m_all")}
         for system, system_rows in averages.weigh_cells_in_average(frame, "m_all").groupby(
             "system", observed=True, sort=True
         )
-        for group, group_rows in averages.questions_by_source_and_category(system_rows)
+        for group, group_rows in averages.group_rows_by_source_and_category(system_rows)
         if group != "all"
     ]
     columns = ["system", "questions", "n", "mean", *BOTH]
@@ -198,38 +199,38 @@ def sources_table(frame: pd.DataFrame) -> Table:
         "Questions from FAQs and from users",
         "M_all (10 to 100): each question's mean over the experiments that it is scored in, each a mean over "
         "documents, averaged over questions; n is the number of questions (paper, section 7). Experiments: "
-        f"{_name_experiments(question_means)}. {averages.note_intervals(data)}"
-        f"{averages.note_unlike_questions(frame, question_means)}{estimate.describe()}",
+        f"{_list_averaged_experiments(question_means)}. {averages.explain_intervals_and_small_n(data)}"
+        f"{averages.note_unlike_scored_questions(frame, question_means)}{estimate.note_estimates()}",
         data,
         columns,
     )
 
 
-def measures_table(frame: pd.DataFrame) -> Table:
+def averages_by_measure_table(frame: pd.DataFrame) -> Table:
     """Tabulate M_all and each metric, by system, experiment and source of the questions, with their intervals."""
     policies, estimate = averages.select_policy_rows(frame), estimate_averages(frame)
-    averaged_frame, note = estimate.frame, estimate.describe()
+    averaged_frame, note = estimate.frame, estimate.note_estimates()
     scored_parts = {(row.system, row.experiment): str(row.part) for row in part.scored_parts(policies).itertuples()}
     columns = ["system", "experiment", "measure", "questions", "n", "mean", *BOTH, "scored"]
     rows = [
         {"system": system, "experiment": experiment, "measure": name, "questions": group, **mean, "scored": scored}
-        for measure, name in measure_names(frame).items()
+        for measure, name in name_measures(frame).items()
         for (system, experiment), system_rows in averages.weigh_cells_in_average(averaged_frame, measure).groupby(
             _BY, observed=True, sort=True
         )
         for basis in [estimate.describe_scored_answers(str(system), str(experiment), measure=measure)]
         for scored in [basis or scored_parts.get((str(system), str(experiment)), "")]
-        for group, group_rows in averages.questions_by_source_and_category(system_rows)
+        for group, group_rows in averages.group_rows_by_source_and_category(system_rows)
         for mean in [averages.estimate_column_mean(group_rows, measure, None if measure == "m_all" else (-1.0, 1.0))]
     ]
     data = pd.DataFrame(rows, columns=columns).astype({"system": frame["system"].dtype})
-    printed = columns if part.is_partial(policies) or note else columns[:-1]
+    printed = columns if part.is_partly_scored(policies) or note else columns[:-1]
     return make_table(
         "averages",
         "Averages of M_all and of each metric",
         "M_all (10 to 100) and the metrics (-1 to 1): means over n questions of their means over documents, for all "
         "questions, FAQs' and users'; `documents` is how many documents these are, 0 where a study "
-        f"published only means over them (paper, section 6). {averages.note_intervals(data)}{note}",
+        f"published only means over them (paper, section 6). {averages.explain_intervals_and_small_n(data)}{note}",
         data.sort_values(["system", "experiment"], kind="stable"),
         printed,
         formats=dict.fromkeys(("mean", *BOTH[:-1]), ".2f"),
@@ -237,7 +238,7 @@ def measures_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def _name_experiments(question_means: pd.DataFrame) -> str:
+def _list_averaged_experiments(question_means: pd.DataFrame) -> str:
     """Return the experiments that means over documents are of; by system, where these differ."""
     experiments_by_system = {
         str(name): rows["experiment"] for name, rows in question_means.groupby("system", observed=True, sort=True)
@@ -259,9 +260,11 @@ class OverallChapter(ChapterMaker):
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
         frame = study.table
-        ranked, thin_note = leaderboard_table(frame), note_thin_experiments(frame)
-        cells = averages.weigh_cells_in_average(estimate_averages(drop_thin_experiments(frame)).frame, "m_all")
-        numbers = tabulate_overview(ranked, cells, part.leaderboard_evidence(frame).confidence)
+        ranked, thin_note = leaderboard_table(frame), note_sparsely_scored_experiments(frame)
+        cells = averages.weigh_cells_in_average(
+            estimate_averages(drop_sparsely_scored_experiments(frame)).frame, "m_all"
+        )
+        numbers = tabulate_systems_by_category(ranked, cells, part.leaderboard_evidence_level(frame).confidence)
         return Chapter(
             "overall",
             "Overall quality",
@@ -269,14 +272,18 @@ class OverallChapter(ChapterMaker):
             nonempty_tables(
                 *(
                     ranked,
-                    *matches.difference_tables(frame),
-                    who_scored_table(frame),
+                    *matches.system_difference_tables(frame),
+                    analyst_dependence_table(frame),
                     tabulate_averages_with_lacking_answers(frame),
                 ),
                 *(people_and_judge_table(frame, study.log.counted), forecast_table(frame)),
-                *(measures_table(frame), documents.five_numbers_table(frame), sources_table(frame)),
+                *(
+                    averages_by_measure_table(frame),
+                    documents.five_number_summary_table(frame),
+                    scores_by_question_source_table(frame),
+                ),
             ),
-            nonempty_figures(overview_figure(numbers, scope)),
+            nonempty_figures(systems_by_category_figure(numbers, scope)),
             [] if ranked or not thin_note else [f"There is no leaderboard. {thin_note}"],
         )
 
@@ -292,7 +299,7 @@ _ROOM = 12.0
 """Behind 100, for the number beside each interval."""
 
 
-def tabulate_overview(board: Table, cells: pd.DataFrame, confidence: float = LEVEL) -> Table:
+def tabulate_systems_by_category(board: Table, cells: pd.DataFrame, confidence: float = LEVEL) -> Table:
     """Averages of the systems of a leaderboard over all questions (category `all`), and over each category.
 
     `cells` are the weighted cells (`averages.weigh_cells`) that the leaderboard averages; `confidence` is that of its
@@ -302,7 +309,7 @@ def tabulate_overview(board: Table, cells: pd.DataFrame, confidence: float = LEV
     columns = ["system", "category", "mean", *BOTH]
     whole = board.data.head(_MOST).rename(columns={"m_all": "mean"}).assign(category="all")
     mean_of = functools.partial(averages.estimate_column_mean, column="m_all", confidence=confidence)
-    rows = averages.summarize_groups(cells, ["system", "category"], mean_of)
+    rows = averages.summarize_each_group(cells, ["system", "category"], mean_of)
     rows = rows[rows["system"].isin(systems) & (rows["category"].astype(str) != "")]
     numbers = pd.concat([whole, rows.astype({"system": str, "category": str})])[columns]
     # One category says what the average says.
@@ -319,11 +326,11 @@ def tabulate_overview(board: Table, cells: pd.DataFrame, confidence: float = LEV
     )
 
 
-def overview_figure(numbers: Table, scope: Scope) -> Figure | None:
+def systems_by_category_figure(numbers: Table, scope: Scope) -> Figure | None:
     """Draw systems down with both intervals, and categories down with systems across; None without a system."""
     if not numbers:
         return None
-    systems = style.brief_labels(dict.fromkeys(numbers.data["system"]), 20)
+    systems = style.last_part_labels(dict.fromkeys(numbers.data["system"]), 20)
     note = f"{numbers.note} {forest.READING} {style.describe_bands(scope.bounds)}{style.note_full_names(systems)}"
     data = numbers.data
     return Figure(
@@ -333,22 +340,22 @@ def overview_figure(numbers: Table, scope: Scope) -> Figure | None:
         numbers,
         lambda: _draw_overview(data, systems, scope),
         caption=numbers.note,
-        layouts={"column": lambda: _draw_column(data, systems, scope)},
+        layouts={"column": lambda: _draw_narrow_overview(data, systems, scope)},
     )
 
 
-def _draw_column(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
+def _draw_narrow_overview(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
     """Draw the systems over their categories, as wide as a column of a paper."""
     categories = [name for name in dict.fromkeys(data["category"]) if name != "all"]
     whole, heads = _ROW * len(systems) * 1.2 + _HEAD, 0.3 + _ROW * len(categories)
     drawing = style.make_canvas(style.COLUMN, whole + (heads + 0.1 if categories else 0.0))
     if not categories:
-        _draw_systems(drawing.subplots(), data, systems, scope)
+        _draw_system_averages(drawing.subplots(), data, systems, scope)
         return drawing
     above, below = drawing.subplots(2, 1, height_ratios=(whole, heads))
-    _draw_systems(above, data[data["category"] == "all"], systems, scope)
+    _draw_system_averages(above, data[data["category"] == "all"], systems, scope)
     names = {name: scope.categories.get(name, name) for name in categories}
-    _draw_categories(below, data, systems, names, scope.bounds)
+    _draw_category_cells(below, data, systems, names, scope.bounds)
     return drawing
 
 
@@ -357,23 +364,23 @@ def _draw_overview(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope)
     rows = max(len(systems) * 1.3, len(categories))
     drawing = style.make_canvas(style.WIDTH, _ROW * rows + _HEAD + 0.25)
     if not categories:
-        _draw_systems(drawing.subplots(), data, systems, scope)
+        _draw_system_averages(drawing.subplots(), data, systems, scope)
         return drawing
     # The names of the categories take about as much as five columns.
     across = (3.1, 0.55 * len(systems))
     systems_axes, categories_axes = drawing.subplots(1, 2, width_ratios=across)
-    _draw_systems(systems_axes, data[data["category"] == "all"], systems, scope)
-    _draw_categories(
+    _draw_system_averages(systems_axes, data[data["category"] == "all"], systems, scope)
+    _draw_category_cells(
         categories_axes, data, systems, {name: scope.categories.get(name, name) for name in categories}, scope.bounds
     )
     return drawing
 
 
-def _draw_systems(axes: Axes, data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> None:
+def _draw_system_averages(axes: Axes, data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> None:
     style.draw_quality_axis(axes, scope.bounds, room=_ROOM)
     marks = scope.system_markers(list(systems))
     for index, row in enumerate(data.to_dict("records")):
-        forest.draw_interval(axes, row, index, marks[row["system"]])
+        forest.draw_mean_with_intervals(axes, row, index, marks[row["system"]])
         axes.text(103, index, f"{row['mean']:.0f}", va="center", weight="bold", fontsize=style.TEXT)
     axes.set_yticks(range(len(systems)), list(systems.values()))
     axes.set_ylim(len(systems) - 0.45, -0.55)
@@ -381,23 +388,25 @@ def _draw_systems(axes: Axes, data: pd.DataFrame, systems: Mapping[Any, str], sc
     axes.set_xlabel("M_all, with its intervals")
 
 
-def _draw_categories(
+def _draw_category_cells(
     axes: Axes, data: pd.DataFrame, systems: Mapping[Any, str], categories: Mapping[str, str], bounds: Bounds
 ) -> None:
     values = data.pivot_table(index="category", columns="system", values="mean", sort=False)
     values = values.reindex(index=list(categories), columns=list(systems)).astype("float64").round(9)
-    heatmap.draw_overall_cells(axes, values, bounds)
-    names = ["\n".join(textwrap.wrap(style.shorten(name, 2 * _WRAPPED), _WRAPPED)) for name in categories.values()]
+    heatmap.draw_overall_score_cells(axes, values, bounds)
+    names = [
+        "\n".join(textwrap.wrap(style.shorten_drawn_name(name, 2 * _WRAPPED), _WRAPPED)) for name in categories.values()
+    ]
     small = style.TINY if any("\n" in name for name in names) else style.SMALL
     axes.set_yticks(np.arange(len(names)) + 0.5, names, fontsize=small, linespacing=0.95)
-    _label_column_ticks(axes, list(systems.values()))
+    _label_system_columns(axes, list(systems.values()))
     axes.set_ylim(len(names), 0)
     axes.set_xlim(0, len(systems))
     axes.tick_params(length=0, pad=2)
     axes.spines[:].set_visible(False)
 
 
-def _label_column_ticks(axes: Axes, names: Sequence[str]) -> None:
+def _label_system_columns(axes: Axes, names: Sequence[str]) -> None:
     """Write the systems above their columns: level where they are short, else slanted."""
     level = max(map(len, names)) <= 11 and len(names) <= 4  # noqa: PLR2004 - what fits
     look: dict[str, Any] = {} if level else {"rotation": 30, "ha": "left", "rotation_mode": "anchor"}

@@ -11,7 +11,7 @@ from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa.reports.table import Table, make_table
-from genaipa.scoring.rubric import Bounds, band
+from genaipa.scoring.rubric import Bounds, classify_band
 from genaipa.tasks.prompts import PUBLISHED, SETS
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def sort_prompt_sets(labels: Iterable[str]) -> list[str]:
 
 def note_unlike_prompts(frame: pd.DataFrame) -> str:
     """Say which system was asked with which prompts, where not all were asked with the same; or nothing."""
-    prompts_by_system = _group_prompts(frame, ["system"])
+    prompts_by_system = _list_prompt_sets_by_group(frame, ["system"])
     if len({label for labels in prompts_by_system.values() for label in labels}) <= 1:
         return ""
     named = "; ".join(f"{system} {', '.join(labels)}" for (system,), labels in prompts_by_system.items())
@@ -44,7 +44,7 @@ def note_unlike_prompts(frame: pd.DataFrame) -> str:
     return sentence
 
 
-def _group_prompts(frame: pd.DataFrame, by: Sequence[str]) -> dict[tuple[str, ...], list[str]]:
+def _list_prompt_sets_by_group(frame: pd.DataFrame, by: Sequence[str]) -> dict[tuple[str, ...], list[str]]:
     """Map each group of rows to its sets of prompts, in their order."""
     # What nobody scored is in no average, unless there is none at all.
     rows = frame[frame["counted"]] if frame["counted"].any() else frame
@@ -53,13 +53,13 @@ def _group_prompts(frame: pd.DataFrame, by: Sequence[str]) -> dict[tuple[str, ..
     return {tuple(map(str, key)): sort_prompt_sets(labels) for key, labels in groups}
 
 
-def add_prompts_column(report_table: Table, frame: pd.DataFrame) -> Table:
+def add_prompts_column_and_note(report_table: Table, frame: pd.DataFrame) -> Table:
     """Add a column on the prompts of each row, and the sentence, where a report mixes sets of them."""
     sentence = note_unlike_prompts(frame)
     if not sentence or "prompts" in report_table.data or "system" not in report_table.data or report_table.data.empty:
         return report_table
     by = [name for name in ("system", "experiment") if name in report_table.data]
-    prompts_by_row = _group_prompts(frame, by)
+    prompts_by_row = _list_prompt_sets_by_group(frame, by)
     keys = report_table.data[by].astype("str").itertuples(index=False, name=None)
     data = report_table.data.copy()
     data.insert(
@@ -68,20 +68,23 @@ def add_prompts_column(report_table: Table, frame: pd.DataFrame) -> Table:
     return replace(report_table, data=data, note=f"{report_table.note} {sentence}".strip())
 
 
-def note_prompts(chapters: list[Chapter], frame: pd.DataFrame) -> list[Chapter]:
+def add_prompts_to_chapters(chapters: list[Chapter], frame: pd.DataFrame) -> list[Chapter]:
     """Add the prompts' column to the chapters' tables, and the sentence under their figures of systems."""
     sentence = note_unlike_prompts(frame)
     if not sentence:
         return chapters
 
-    def add_sentence(figure: Figure) -> Figure:
+    def add_prompts_sentence(figure: Figure) -> Figure:
         return replace(figure, about=f"{figure.about} {sentence}") if "system" in figure.table.data else figure
 
-    return [chapter.transform(lambda table: add_prompts_column(table, frame), add_sentence) for chapter in chapters]
+    return [
+        chapter.transform_parts(lambda table: add_prompts_column_and_note(table, frame), add_prompts_sentence)
+        for chapter in chapters
+    ]
 
 
 @averages.cache_per_frame
-def _pair_prompts(frame: pd.DataFrame) -> pd.DataFrame:
+def _pair_cells_across_prompt_sets(frame: pd.DataFrame) -> pd.DataFrame:
     """Return one row per system, two sets of prompts, experiment, document and question that has an M_all with both.
 
     `prompts` and `others` are the sets, `m_all` and `m_all_others` the averages.
@@ -103,10 +106,10 @@ def _pair_prompts(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(pairs, ignore_index=True) if pairs else pd.DataFrame(columns=[*_ABOUT, "prompts", "others"])
 
 
-def _pair_groups(paired: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+def _group_prompt_pairs(paired: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
     """Yield the first columns of each row of a table, and its pairs."""
     for (system, first, second), rows in paired.groupby(["system", "prompts", "others"], observed=True, sort=True):
-        for group, group_rows in averages.questions_by_source_and_category(rows, categories=True):
+        for group, group_rows in averages.group_rows_by_source_and_category(rows, categories=True):
             yield {"system": system, "prompts": first, "others": second, "questions": group}, group_rows
 
 
@@ -117,7 +120,7 @@ _OTHERS = {"others": "other prompts", "changed": "in another band"}
 def prompt_changes_table(frame: pd.DataFrame) -> Table:
     """Tabulate how M_all moves from one set of prompts to another, by system and group of questions."""
     rows = []
-    for about, group_rows in _pair_groups(_pair_prompts(frame)):
+    for about, group_rows in _group_prompt_pairs(_pair_cells_across_prompt_sets(frame)):
         before, after = group_rows["m_all"], group_rows["m_all_others"]
         # Rounded, because 86.5 and 86.5 may differ in their last binary digit.
         pair_rows = group_rows.assign(before=before, after=after, difference=(after - before).round(9))
@@ -132,7 +135,7 @@ def prompt_changes_table(frame: pd.DataFrame) -> Table:
         "M_all (10 to 100) of the same questions about the same documents asked with one set of prompts "
         "(before) and with the other (after), averaged over n questions, each a mean over documents (and experiments), "
         "and the change (above 0: the other prompts do better). The intervals are for the change. "
-        f"{averages.note_intervals(data)}",
+        f"{averages.explain_intervals_and_small_n(data)}",
         data,
         columns,
         headings=_OTHERS,
@@ -143,9 +146,12 @@ def prompt_changes_table(frame: pd.DataFrame) -> Table:
 def prompt_band_changes_table(frame: pd.DataFrame, bounds: Bounds) -> Table:
     """Return the share of answers in another band with the other prompts, by system and group of questions."""
     rows = []
-    for about, group_rows in _pair_groups(_pair_prompts(frame)):
+    for about, group_rows in _group_prompt_pairs(_pair_cells_across_prompt_sets(frame)):
         sides = zip(group_rows["m_all"], group_rows["m_all_others"], strict=True)
-        moved = [float(band(before, bounds.overall) != band(after, bounds.overall)) for before, after in sides]
+        moved = [
+            float(classify_band(before, bounds.m_all_bounds) != classify_band(after, bounds.m_all_bounds))
+            for before, after in sides
+        ]
         share = averages.estimate_column_mean(group_rows.assign(changed=moved), "changed", (0.0, 1.0))
         rows.append({**about, **share, "changed": share["mean"]})
     columns = [*_ABOUT_ROWS, "changed", *BOTH]
@@ -155,7 +161,7 @@ def prompt_band_changes_table(frame: pd.DataFrame, bounds: Bounds) -> Table:
         "Answers that other prompts move to another band",
         "Share of the questions about a document whose average M_all is in another band with the other prompts, in "
         f"either direction, each question weighing the same. Bands: {bounds.description}. "
-        f"{averages.note_intervals(data)}",
+        f"{averages.explain_intervals_and_small_n(data)}",
         data,
         columns,
         headings=_OTHERS,

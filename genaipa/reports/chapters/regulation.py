@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.answers.tidy import list_metrics, name_metrics
+from genaipa.answers.tidy import list_metrics, metric_display_names
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, has_experiment, nonempty_tables
 from genaipa.reports.figures import heatmap, style
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from genaipa.answers.study import Study
 
 
-def regulation_table(frame: pd.DataFrame) -> Table:
+def regulation_scores_table(frame: pd.DataFrame) -> Table:
     """Return the metrics and M_all of every question about every regulation."""
     cells = averages.average_cells(frame)
     cells = cells[(cells["kind"] == "regulation") | (cells["experiment"] == "regulation")]
@@ -29,14 +29,14 @@ def regulation_table(frame: pd.DataFrame) -> Table:
         "published score counts as one) and their scores (paper, section 6.4, figure 5).",
         cells,
         ("system", "document", "question", *list_metrics(frame), "m_all", "answers"),
-        headings=name_metrics(frame),
+        headings=metric_display_names(frame),
         formats=metric_formats(frame),
     )
 
 
-def regulation_map(table: Table, scope: Scope = ALONE) -> Figure | None:
+def regulation_metrics_map(table: Table, scope: Scope = ALONE) -> Figure | None:
     """Draw regulations and their questions down, metrics across, a panel per system; None without a value."""
-    data = scope.select_shown(table.data.dropna(subset=list_metrics(table.data), how="all"))
+    data = scope.select_rows_of_shown_systems(table.data.dropna(subset=list_metrics(table.data), how="all"))
     if data.empty:
         return None
     regulations = style.unique_labels(style.distinct_values(data["document"]), 10)
@@ -67,7 +67,7 @@ class RegulationChapter(ChapterMaker):
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
         frame = study.table
-        scores = regulation_table(frame)
+        scores = regulation_scores_table(frame)
         why = "no answer about a regulation is scored" if has_experiment(frame, "regulation") else (
             "no regulation was asked about (genaipa run --experiment regulation)"
         )  # fmt: skip
@@ -76,6 +76,6 @@ class RegulationChapter(ChapterMaker):
             "Regulations",
             "Questions about data-protection laws, which give only the name of the law.",
             nonempty_tables(scores),
-            scope.draw_pages([partial(regulation_map, scores)]),
+            scope.draw_paged_figures([partial(regulation_metrics_map, scores)]),
             [] if scores else [f"Regulations are not shown: {why}."],
         )

@@ -40,15 +40,15 @@ _NAMES, _WRITTEN = 0.95, 1.45
 """Inches that the groups' names and the written drops take."""
 
 
-def drops_table(frame: pd.DataFrame) -> Table:
+def paraphrase_drops_table(frame: pd.DataFrame) -> Table:
     """Tabulate M_all of original questions against their paraphrases, by system and group of questions."""
     columns = ["system", "questions", "n", "original", "paraphrased", "drop", *BOTH]
     rows = [
-        {"system": system, "questions": group, **_summarize_drop(group_rows)}
+        {"system": system, "questions": group, **_summarize_paraphrase_drop(group_rows)}
         for system, system_rows in averages.pair_experiments(frame, "quality", "robustness").groupby(
             "system", observed=True, sort=True
         )
-        for group, group_rows in averages.questions_by_source_and_category(system_rows, categories=True)
+        for group, group_rows in averages.group_rows_by_source_and_category(system_rows, categories=True)
     ]
     data = pd.DataFrame(rows, columns=columns)
     return make_table(
@@ -56,13 +56,13 @@ def drops_table(frame: pd.DataFrame) -> Table:
         "Original questions and their paraphrases",
         "M_all (10 to 100) averaged over n questions, each a mean over documents, and how far it drops from "
         f"the original to the paraphrases (above 0: the paraphrases do worse). {_HOW}. The intervals are for the "
-        f"drop (paper, sections 6.2 and 7). {averages.note_intervals(data)}",
+        f"drop (paper, sections 6.2 and 7). {averages.explain_intervals_and_small_n(data)}",
         data,
         columns,
     )
 
 
-def _summarize_drop(rows: pd.DataFrame) -> dict[str, object]:
+def _summarize_paraphrase_drop(rows: pd.DataFrame) -> dict[str, object]:
     drop = averages.estimate_column_mean(rows, "difference")
     return {
         "n": drop["n"],
@@ -73,7 +73,7 @@ def _summarize_drop(rows: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def drops_by_question_table(frame: pd.DataFrame) -> Table:
+def paraphrase_drops_by_question_table(frame: pd.DataFrame) -> Table:
     """Tabulate M_all of every original question against its paraphrases."""
     data = averages.average_pairs_by_question(averages.pair_experiments(frame, "quality", "robustness"))
     return make_table(
@@ -86,12 +86,12 @@ def drops_by_question_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def drops_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
+def paraphrase_drops_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
     """Return a panel per system: groups of questions down, a line from the original's to the paraphrases' average.
 
     The drop, its interval and n are written behind each line. None without a pair.
     """
-    data = scope.select_shown(table.data.dropna(subset=["original", "paraphrased"]))
+    data = scope.select_rows_of_shown_systems(table.data.dropna(subset=["original", "paraphrased"]))
     if data.empty:
         return None
     systems = style.unique_labels(style.distinct_values(data["system"]), 30)
@@ -111,7 +111,12 @@ def drops_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
     rows = max(int((style.HEIGHT - _FOOT) / _panel_height(names)), 1)
     fits = rows if rows <= _FEW else rows * 2
     return Figure(
-        "robustness", title, note, figure_table, lambda: _draw_drops(data, systems, names, scope.bounds), fits=fits
+        "robustness",
+        title,
+        note,
+        figure_table,
+        lambda: _draw_paraphrase_drops(data, systems, names, scope.bounds),
+        fits=fits,
     )
 
 
@@ -120,7 +125,9 @@ def _panel_height(names: Mapping[Any, str]) -> float:
     return 0.165 * len(names) + 0.45
 
 
-def _draw_drops(data: pd.DataFrame, systems: Mapping[Any, str], names: Mapping[Any, str], bounds: Bounds) -> Canvas:
+def _draw_paraphrase_drops(
+    data: pd.DataFrame, systems: Mapping[Any, str], names: Mapping[Any, str], bounds: Bounds
+) -> Canvas:
     down, across = style.panel_rows_and_columns(len(systems), 1 if len(systems) <= _FEW else 2)
     drawing = style.make_canvas(style.WIDTH, down * _panel_height(names) + _FOOT)
     room = 94 * _WRITTEN / ((style.WIDTH - _NAMES) / across - _WRITTEN)
@@ -128,13 +135,13 @@ def _draw_drops(data: pd.DataFrame, systems: Mapping[Any, str], names: Mapping[A
     for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):
         style.draw_quality_axis(axes, bounds, room=room)
         axes.set_title(label, pad=12)
-        _draw_panel(axes, data[data["system"] == system].set_index("questions").reindex(list(names)), 102 + room)
+        _draw_system_drops(axes, data[data["system"] == system].set_index("questions").reindex(list(names)), 102 + room)
         style.draw_group_lines(axes, [name in style.GROUPS for name in names], (10, 100), at=-0.5)
         axes.tick_params(axis="y", length=0)
     for axes in panels[:, 0]:
-        style.label_question_rows(axes, names, {})
+        style.write_row_labels(axes, names, {})
     panels[0, 0].set_ylim(len(names) - 0.4, -0.6)
-    for axes in style.lowest_used_axes(panels, len(systems)):
+    for axes in style.remove_unused_and_list_lowest_axes(panels, len(systems)):
         low, high = axes.get_xlim()
         # In the middle of the scale, without the room behind it.
         axes.set_xlabel(style.QUALITY, x=(55 - low) / (high - low))
@@ -143,7 +150,7 @@ def _draw_drops(data: pd.DataFrame, systems: Mapping[Any, str], names: Mapping[A
     return drawing
 
 
-def _draw_panel(axes: Axes, rows: pd.DataFrame, end_at: float) -> None:
+def _draw_system_drops(axes: Axes, rows: pd.DataFrame, end_at: float) -> None:
     """Draw one system's lines, with what is written behind them: the drop, and n where the axis ends."""
     head: dict[str, Any] = {"fontsize": style.TINY, "style": "italic", "va": "bottom", "clip_on": False}
     axes.text(103, -0.62, "drop [interval]", **head)
@@ -158,9 +165,9 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, end_at: float) -> None:
         interval = (
             ""
             if pd.isna(row["low"])
-            else f" [{style.write_difference(row['low'])}, {style.write_difference(row['high'])}]"
+            else f" [{style.format_difference(row['low'])}, {style.format_difference(row['high'])}]"
         )
-        axes.text(103, index, f"{style.write_difference(row['drop'])}{interval}", va="center", fontsize=style.TINY)
+        axes.text(103, index, f"{style.format_difference(row['drop'])}{interval}", va="center", fontsize=style.TINY)
         axes.text(end_at, index, f"{row['n']:.0f}", va="center", ha="right", fontsize=style.TINY)
 
 
@@ -172,8 +179,8 @@ class RobustnessChapter(ChapterMaker):
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
         frame = study.table
-        dropped = drops_table(frame)
-        tables = nonempty_tables(dropped, drops_by_question_table(frame))
+        dropped = paraphrase_drops_table(frame)
+        tables = nonempty_tables(dropped, paraphrase_drops_by_question_table(frame))
         why = "no question was asked in other wordings (genaipa run --experiment robustness)"
         if has_experiment(frame, "robustness"):
             why = "no pair of an original and a paraphrased question is scored"
@@ -182,6 +189,6 @@ class RobustnessChapter(ChapterMaker):
             "Robustness",
             "Whether the same question in other words is answered as well.",
             tables,
-            scope.draw_pages([partial(drops_figure, dropped)]),
+            scope.draw_paged_figures([partial(paraphrase_drops_figure, dropped)]),
             [] if dropped else [f"Robustness to other wordings is not shown: {why}."],
         )

@@ -14,7 +14,7 @@ from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tab
 from genaipa.reports.crossed import estimate_crossed_mean, number_documents, number_labels
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.recognition import describe_recognition, document_languages
+from genaipa.reports.recognition import describe_rule_accuracy, document_languages
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.stats.paired_shares import FEW, subtract_paired_shares
@@ -44,12 +44,17 @@ _BEHIND = 1.5
 _SURE = [*BOTH[:-1], "questions", "documents"]
 
 
-def silent_rates_table(study: Study) -> Table:
+def silence_error_rates_table(study: Study) -> Table:
     """Count how often a system asserts something where the document is silent, and claims silence where it answers."""
     by = ["system", "experiment"]
     columns = [*by, "error", "answers", "wrong", "rate", *_SURE, "mute", "partly"]
-    once, foreign = _select_ruled_answers(study)
-    data = pd.concat([averages.summarize_groups(once, by, partial(_estimate_rate, error=error)) for error in _ERRORS])
+    once, foreign = _select_answers_covered_by_rules(study)
+    data = pd.concat(
+        [
+            averages.summarize_each_group(once, by, partial(_estimate_silence_error_rate, error=error))
+            for error in _ERRORS
+        ]
+    )
     data = data.reindex(columns=columns).sort_values(by, kind="stable")
     return make_table(
         "silent-questions",
@@ -61,8 +66,8 @@ def silent_rates_table(study: Study) -> Table:
         "refusal in words) is left out, and counted under `said nothing`. Clear cases only: the last column counts "
         "the answers to questions that a document answers only in part, which are left out (paper, sections 6.1 and "
         "7). Each question weighs the same, however many documents and answers it has. "
-        f"{describe_recognition('silence', document_languages(once, study.languages))}"
-        f"{_ABROAD.format(foreign) if foreign else ''}{INTERVALS}{averages.note_corrections(study.table)}",
+        f"{describe_rule_accuracy('silence', document_languages(once, study.languages))}"
+        f"{_ABROAD.format(foreign) if foreign else ''}{INTERVALS}{averages.note_corrected_annotations(study.table)}",
         data[data["answers"] + data["mute"] > 0],
         columns if data["mute"].any() else [name for name in columns if name != "mute"],
         headings={"mute": "said nothing", "partly": "left out (partly silent)", "documents": "documents"},
@@ -70,7 +75,7 @@ def silent_rates_table(study: Study) -> Table:
     )
 
 
-def _select_ruled_answers(study: Study) -> tuple[pd.DataFrame, int]:
+def _select_answers_covered_by_rules(study: Study) -> tuple[pd.DataFrame, int]:
     """Return the answers about policies that the rules cover, and how many are in a language without rules."""
     once = averages.select_policy_rows(study.rows_once_per_answer("silence"))
     answered, recognized = (
@@ -80,9 +85,9 @@ def _select_ruled_answers(study: Study) -> tuple[pd.DataFrame, int]:
     return once[recognized & once["silent"].isin(_WHERE) & ~once["left_out"]], int((answered & ~recognized).sum())
 
 
-def silent_differences_table(study: Study) -> Table:
+def silence_error_differences_table(study: Study) -> Table:
     """Return the differences between systems in both rates, over the questions about documents that both answered."""
-    judged, _ = _select_ruled_answers(study)
+    judged, _ = _select_answers_covered_by_rules(study)
     once = judged[judged["claims_silence"] != MUTE]
     rows = []
     for error, (where, claim) in _ERRORS.items():
@@ -120,7 +125,7 @@ def silent_differences_table(study: Study) -> Table:
     )
 
 
-def _estimate_rate(rows: pd.DataFrame, error: str) -> dict[str, object]:
+def _estimate_silence_error_rate(rows: pd.DataFrame, error: str) -> dict[str, object]:
     where, claim = _ERRORS[error]
     of_kind = rows[rows["silent"] == where]
     clear = of_kind[of_kind["claims_silence"] != MUTE]
@@ -131,22 +136,22 @@ def _estimate_rate(rows: pd.DataFrame, error: str) -> dict[str, object]:
         "answers": len(clear),
         "wrong": int(wrong.sum()),
         "rate": estimate.mean,
-        **_interval_columns(estimate),
+        **_interval_and_count_columns(estimate),
         "mute": len(of_kind) - len(clear),
         "partly": int((rows["silent"] == "partly").sum()),
     }
 
 
-def _interval_columns(estimate: CrossedMean) -> dict[str, object]:
+def _interval_and_count_columns(estimate: CrossedMean) -> dict[str, object]:
     return {column: getattr(estimate, column) for column in _SURE}
 
 
-def silent_quality_table(frame: pd.DataFrame) -> Table:
+def quality_by_silence_table(frame: pd.DataFrame) -> Table:
     """Tabulate how well a system does where the document is silent, where it answers in part, and where it answers."""
     by = ["system", "experiment", "silent"]
     columns = [*by, "m_all", *_SURE]
-    cells = averages.select_document_cells(averages.policy_cells(frame))
-    data = averages.summarize_groups(cells[cells["silent"].isin(_WHERE)], by, _estimate_quality).reindex(
+    cells = averages.select_scored_document_cells(averages.average_policy_cells(frame))
+    data = averages.summarize_each_group(cells[cells["silent"].isin(_WHERE)], by, _estimate_overall_score).reindex(
         columns=columns
     )
     data["silent"] = pd.Categorical(data["silent"].astype("str"), list(_WHERE)).rename_categories(_WHERE)
@@ -155,7 +160,7 @@ def silent_quality_table(frame: pd.DataFrame) -> Table:
         "Quality where the document is silent, and where it is not",
         "M_all (10 to 100) of the answers to questions on which the document is silent, which it answers in "
         "part, and which it answers (paper, sections 6.1 and 7). Each question weighs the same, however many documents "
-        f"and answers it has. {INTERVALS}{averages.note_corrections(frame)}",
+        f"and answers it has. {INTERVALS}{averages.note_corrected_annotations(frame)}",
         data.sort_values(by, kind="stable"),
         columns,
         headings={"silent": "the document", "documents": "documents"},
@@ -163,9 +168,9 @@ def silent_quality_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def _estimate_quality(rows: pd.DataFrame) -> dict[str, object]:
+def _estimate_overall_score(rows: pd.DataFrame) -> dict[str, object]:
     estimate = estimate_crossed_mean(rows["m_all"], rows["question"], rows["document"], limits=M_ALL_RANGE)
-    return {"m_all": estimate.mean, **_interval_columns(estimate)}
+    return {"m_all": estimate.mean, **_interval_and_count_columns(estimate)}
 
 
 NAME = "silence"
@@ -176,9 +181,9 @@ _PANELS = {
 """Error → the label of its panel's axis."""
 
 
-def silent_rates_figure(rates: Table, scope: Scope = ALONE) -> Figure | None:
+def silence_error_rates_figure(rates: Table, scope: Scope = ALONE) -> Figure | None:
     """Return the figure with a panel for each error and a row for each system's rate; None without a rate."""
-    data = scope.select_shown(rates.data[rates.data["answers"] > 0])
+    data = scope.select_rows_of_shown_systems(rates.data[rates.data["answers"] > 0])
     if data.empty:
         return None
     systems = style.unique_labels(style.distinct_values(data["system"]), 30)
@@ -188,13 +193,19 @@ def silent_rates_figure(rates: Table, scope: Scope = ALONE) -> Figure | None:
     )
     note = f"{caption} {forest.READING}{style.note_full_names(systems)} {rates.note}"
     numbers = Table(NAME, rates.title, note, data.reset_index(drop=True), rates.headings, rates.formats)
-    fits = forest.systems_per_page(int(data.groupby("system")["experiment"].nunique().max()))
+    fits = forest.count_systems_per_page(int(data.groupby("system")["experiment"].nunique().max()))
     return Figure(
-        NAME, rates.title, note, numbers, lambda: _draw_rates(data, systems, scope), fits=fits, caption=caption
+        NAME,
+        rates.title,
+        note,
+        numbers,
+        lambda: _draw_silence_error_rates(data, systems, scope),
+        fits=fits,
+        caption=caption,
     )
 
 
-def _draw_rates(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
+def _draw_silence_error_rates(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
     pairs = data[["system", "experiment"]].drop_duplicates().itertuples(index=False, name=None)
     rows = forest.ForestRows.lay_out_rows(
         systems, [(system, of, style.shorten_experiment_name(of)) for system, of in pairs], heads=False
@@ -208,7 +219,7 @@ def _draw_rates(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) ->
         axes.grid(axis="x", color="#e4e4e4", linewidth=0.5)
         for row in data[data["error"] == error].to_dict("records"):
             height = rows.places[row["system"], row["experiment"]]
-            forest.draw_interval(axes, row | {"mean": row["rate"]}, height, marks[row["system"]])
+            forest.draw_mean_with_intervals(axes, row | {"mean": row["rate"]}, height, marks[row["system"]])
             axes.text(1.06, height, f"{row['rate']:.0%}", va="center", weight="bold", fontsize=style.SMALL)
             axes.text(1.26, height, f"n={row['answers']}", va="center", fontsize=style.TINY)
     return drawing
@@ -223,15 +234,15 @@ class SilentChapter(ChapterMaker):
         """Make the chapter."""
         frame = study.table
         has_silent = (frame["silent"] == "yes").any()
-        rates = silent_rates_table(study)
-        tables = nonempty_tables(rates, silent_differences_table(study), silent_quality_table(frame))
+        rates = silence_error_rates_table(study)
+        tables = nonempty_tables(rates, silence_error_differences_table(study), quality_by_silence_table(frame))
         return Chapter(
             "silent",
             "Where the document is silent",
             "Where a document does not answer a question, the right answer is to say so. How often a system asserts "
             "something all the same, and how often it claims silence where the document is not silent.",
             tables,
-            scope.draw_pages([partial(silent_rates_figure, rates)]) if has_silent else [],
+            scope.draw_paged_figures([partial(silence_error_rates_figure, rates)]) if has_silent else [],
             []
             if tables and has_silent
             else ["No question that was asked is annotated as one on which its document is silent."],

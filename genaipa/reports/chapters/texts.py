@@ -29,7 +29,7 @@ _GRADES = (
 )
 
 
-def texts_table(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Table:
+def document_statistics_table(statistics_by_document: Mapping[str, Statistics], frame: pd.DataFrame) -> Table:
     """Return the documents' statistics by name, and on how many of the questions asked each is silent."""
     columns = [
         "document",
@@ -37,7 +37,7 @@ def texts_table(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Tabl
         "unique_words",
         "reading_minutes",
         "grade",
-        *(["ease"] if any(text_facts.ease is not None for text_facts in measured.values()) else []),
+        *(["ease"] if any(text_facts.ease is not None for text_facts in statistics_by_document.values()) else []),
         "connective_words",
         "questions",
         "silent",
@@ -45,8 +45,8 @@ def texts_table(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Tabl
     pair = ["document", "question"]
     asked_rows, annotated_rows = frame.drop_duplicates(pair), frame[frame["silent"].isin(SAID)].drop_duplicates(pair)
     rows = []
-    for name in sorted(measured):
-        facts = measured[name]
+    for name in sorted(statistics_by_document):
+        facts = statistics_by_document[name]
         silent = annotated_rows.loc[annotated_rows["document"] == name, "silent"]
         rows.append(
             {
@@ -64,9 +64,10 @@ def texts_table(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Tabl
     return make_table(
         "documents",
         "The documents",
-        f"{_describe_measures(_list_formulas(measured))}The last columns are the questions asked, and how many of "
+        f"{_describe_text_measures(_list_readability_formulas(statistics_by_document))}The last columns are "
+        "the questions asked, and how many of "
         "them the document is wholly silent on by its annotated answers (paper, section 6, table "
-        f"1).{averages.note_corrections(frame)}",
+        f"1).{averages.note_corrected_annotations(frame)}",
         pd.DataFrame(rows, columns=columns),
         columns,
         headings={"silent": "silent on"},
@@ -74,13 +75,13 @@ def texts_table(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Tabl
     )
 
 
-def _list_formulas(measured: Mapping[str, Statistics]) -> list[tuple[str, Readability]]:
+def _list_readability_formulas(statistics_by_document: Mapping[str, Statistics]) -> list[tuple[str, Readability]]:
     """Return the formulas by which these texts were measured, each with the name of its language."""
-    codes = {entry.language for entry in measured.values()}
+    codes = {entry.language for entry in statistics_by_document.values()}
     return [(entry.name, entry.readability) for code, entry in LANGUAGES.items() if code in codes and entry.readability]
 
 
-def _describe_measures(formulas: list[tuple[str, Readability]]) -> str:
+def _describe_text_measures(formulas: list[tuple[str, Readability]]) -> str:
     """Describe how the texts were measured."""
     words = ", ".join(f'"{formula.connective}"' for _, formula in formulas)
     eases = "; ".join(
@@ -104,8 +105,8 @@ class TextsChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:  # noqa: ARG002 - without figures
         """Make the chapter."""
-        table = texts_table(study.statistics, study.table)
-        formulas = [formula for _, formula in _list_formulas(study.statistics) if formula.cited]
+        table = document_statistics_table(study.statistics, study.table)
+        formulas = [formula for _, formula in _list_readability_formulas(study.statistics) if formula.cited]
         measures = [
             f"{formula.formula} {'grade' if formula.grades else 'ease'} "
             f'<a href="#{_reference_anchor(formula.cited)}">[{formula.cited}]</a>'

@@ -14,10 +14,10 @@ import numpy as np
 
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.figures.fonts import font_families
-from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, holds_for_policies_like_these, write_confidence
+from genaipa.reports.figures.fonts import installed_font_families
+from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, format_confidence, holds_for_policies_like_these
 from genaipa.scoring.rubric import M_ALL_WIDTH
-from genaipa.words import number
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -80,7 +80,7 @@ class ComparedSides:
     @property
     def judge_prefix(self) -> str:
         """Return who judges, as the beginning of a sentence; empty where people scored."""
-        return f"By the judge {style.drawable_name(self.judge)} alone, " if self.judge else ""
+        return f"By the judge {style.make_name_drawable(self.judge)} alone, " if self.judge else ""
 
 
 def find_better_side(row: Row) -> int | None:
@@ -100,7 +100,7 @@ def describe_row_finding(row: Row, wins: Sequence[str], judge: str = "") -> str:
 def comparison_title(table: Table, sides: ComparedSides) -> str:
     """Return the title of a comparison: who is better, and by how much."""
     row, (first, second) = table.data.iloc[0].to_dict(), sides.shorten_names(24)
-    by, side = style.write_difference(abs(row["difference"])).lstrip("+"), find_better_side(row)
+    by, side = style.format_difference(abs(row["difference"])).lstrip("+"), find_better_side(row)
     if row["test"] == "none":
         return f"{sides.judge_prefix}{first} and {second} have too few questions for a verdict"
     if side is None:
@@ -109,13 +109,17 @@ def comparison_title(table: Table, sides: ComparedSides) -> str:
     return f"{sides.judge_prefix}{winner} is better than {loser}, by {by} points of M_all"
 
 
-def describe_limits(table: Table, sides: ComparedSides) -> list[str]:
+def describe_comparison_basis(table: Table, sides: ComparedSides) -> list[str]:
     """Return what a comparison rests on, and what it doesn't tell, to be joined into a sentence."""
     row, (first, second) = table.data.iloc[0].to_dict(), sides.shorten_names(24)
-    ours, theirs = _write_means(row)
-    documents = [style.shorten(name, 24) for name in sides.documents]
-    about = f" about {documents[0] if len(documents) == 1 else number(len(documents), 'document')}" if documents else ""
-    parts = [f"M_all (10 to 100): {first} {ours}, {second} {theirs}", f"{number(row['n'], 'question')}{about}"]
+    ours, theirs = _format_means(row)
+    documents = [style.shorten_drawn_name(name, 24) for name in sides.documents]
+    about = (
+        f" about {documents[0] if len(documents) == 1 else format_count(len(documents), 'document')}"
+        if documents
+        else ""
+    )
+    parts = [f"M_all (10 to 100): {first} {ours}, {second} {theirs}", f"{format_count(row['n'], 'question')}{about}"]
     if row["test"] == "none":
         return parts
     if math.isnan(row["policies_low"]):
@@ -131,7 +135,7 @@ def _explain_interval_lines(row: Row) -> str:
     """Return what the lines and the axis of a panel are."""
     wide = not math.isnan(row["policies_low"])
     lines = ", thick for these documents, thin for policies like these" if wide else ""
-    return f"Lines: intervals of {write_confidence(row['level'])}{lines}. Axis: in % of each row's scale."
+    return f"Lines: intervals of {format_confidence(row['level'])}{lines}. Axis: in % of each row's scale."
 
 
 def differences_figure(table: Table, sides: ComparedSides) -> Figure | None:
@@ -146,20 +150,23 @@ def differences_figure(table: Table, sides: ComparedSides) -> Figure | None:
     note = (
         f"{title}. Differences, {sides.names[0]} minus {sides.names[1]}, over all questions. Each row is "
         "drawn in percent of its own scale, from 10 to 100 of M_all and from -1 to 1 of a metric. Hollow: no verdict. "
-        f"{'; '.join(describe_limits(table, sides))}. {table.note}"
+        f"{'; '.join(describe_comparison_basis(table, sides))}. {table.note}"
     )
 
-    def layout(wide: float, *, titled: bool = True) -> Callable[[], Canvas]:
+    def make_layout(wide: float, *, titled: bool = True) -> Callable[[], Canvas]:
         footer = [
-            f"{'; '.join(describe_limits(table, sides))}.",
+            f"{'; '.join(describe_comparison_basis(table, sides))}.",
             sides.favoured,
             _explain_interval_lines(data.iloc[0].to_dict()),
         ]
         return lambda: _DifferencesPanel(data, sides, wide).draw([title] if titled else [], footer)
 
     figure_table = replace(table, name="differences", title=title, note=note, data=data)
-    layouts: dict[str, Callable[[], Canvas]] = {"slide": layout(_SLIDE, titled=False), "column": layout(style.COLUMN)}
-    return Figure("differences", title, note, figure_table, layout(style.WIDTH), layouts=layouts)
+    layouts: dict[str, Callable[[], Canvas]] = {
+        "slide": make_layout(_SLIDE, titled=False),
+        "column": make_layout(style.COLUMN),
+    }
+    return Figure("differences", title, note, figure_table, make_layout(style.WIDTH), layouts=layouts)
 
 
 _SLIDE = 6.0
@@ -188,12 +195,12 @@ class _DifferencesPanel:
         for max_chars, means in [(max_chars, True) for max_chars in range(14, 10, -1) if page] + [
             (max_chars, False) for max_chars in range(14, 7, -1)
         ]:
-            self._set_names(max_chars, means=means)
+            self._set_names_and_widths(max_chars, means=means)
             begin, end = self._axis_ends()
             if end - begin >= _AXIS * (1.0 if means else 0.7):
                 break
 
-    def _set_names(self, max_chars: int, *, means: bool) -> None:
+    def _set_names_and_widths(self, max_chars: int, *, means: bool) -> None:
         """Write both names in so many signs, and measure what stands beside the axis, both means or none among it."""
         self.names = self.sides.shorten_names(max_chars)
         self.means = (
@@ -201,7 +208,7 @@ class _DifferencesPanel:
         )
         wins = [f"{name} is better" for name in self.names]
         verdicts = [describe_row_finding(row, wins, self.sides.judge) for row in self.rows]
-        self.right = [[_write_interval(row) for row in self.rows], verdicts]
+        self.right = [[_format_difference_and_interval(row) for row in self.rows], verdicts]
         self.widths = [
             max(_measure_text_width(text, self.size, bold=True) for text in (head, *texts))
             for head, texts in zip((self.head, ""), self.right, strict=True)
@@ -228,7 +235,7 @@ class _DifferencesPanel:
             (begin / self.wide, under / tall, (end - begin) / self.wide, 1 - (above + under) / tall)
         )
         self._draw_rows(axes)
-        self._write_row_numbers(axes, begin, end)
+        self._write_row_texts_and_headings(axes, begin, end)
         return picture
 
     def _axis_ends(self) -> tuple[float, float]:
@@ -239,7 +246,7 @@ class _DifferencesPanel:
 
     def _draw_rows(self, axes: Axes) -> None:
         """Draw a mark with its intervals in each row, in parts of its scale."""
-        scaled = [_scale_row(row) for row in self.rows]
+        scaled = [_divide_row_by_scale(row) for row in self.rows]
         ends = [value for row in scaled for value in row.values() if not math.isnan(value)]
         reach = 1.06 * max(0.05, *map(abs, ends))
         # The side on which nothing lies is there, too, though narrow: its name says whose it is.
@@ -259,32 +266,34 @@ class _DifferencesPanel:
         least_step = _TICK * (x_max - x_min) / (end - begin)
         step = next((step for step in (0.05, 0.1, 0.25, 0.5) if step > least_step), 1.0)
         ticks = [tick for tick in (-step, 0.0, step) if x_min <= tick <= x_max]
-        axes.set_xticks(ticks, [_write_percent(tick) for tick in ticks], fontsize=style.TINY)
+        axes.set_xticks(ticks, [_format_scale_percent(tick) for tick in ticks], fontsize=style.TINY)
         axes.set_yticks([])
         axes.spines["left"].set_visible(False)
 
-    def _write_row_numbers(self, axes: Axes, begin: float, end: float) -> None:
+    def _write_row_texts_and_headings(self, axes: Axes, begin: float, end: float) -> None:
         """Write beside each row what it is and what it says, and above whose side is whose."""
         for index, (row, measure) in enumerate(zip(self.rows, self.measures, strict=True)):
             bold, look = "bold" if index == 0 else "normal", _choose_row_marker(row, self.sides)
             colour = look["color"] if find_better_side(row) is not None else _GREY
-            self._write_text(axes, 4 - begin, index, measure, weight=bold)
+            self._write_text_from_axis(axes, 4 - begin, index, measure, weight=bold)
             if self.narrow:
-                self._write_text(axes, end - begin + _GAP, index - 0.2, self.right[0][index], weight=bold)
-                self._write_text(axes, end - begin + _GAP, index + 0.2, self.right[1][index], weight=bold, color=colour)
+                self._write_text_from_axis(axes, end - begin + _GAP, index - 0.2, self.right[0][index], weight=bold)
+                self._write_text_from_axis(
+                    axes, end - begin + _GAP, index + 0.2, self.right[1][index], weight=bold, color=colour
+                )
                 continue
             at = 4 + self.left - begin
-            for mean, wide in zip(_write_means(row), self.means, strict=False):
-                self._write_text(axes, at + wide, index, mean, weight=bold, ha="right")
+            for mean, wide in zip(_format_means(row), self.means, strict=False):
+                self._write_text_from_axis(axes, at + wide, index, mean, weight=bold, ha="right")
                 at += wide + _GAP
-            self._write_text(
+            self._write_text_from_axis(
                 axes, end - begin + _GAP + self.widths[0], index, self.right[0][index], weight=bold, ha="right"
             )
             at = end - begin + 2 * _GAP + self.widths[0]
-            self._write_text(axes, at, index, self.right[1][index], weight=bold, color=colour)
-        self._write_column_headings(axes, begin, end)
+            self._write_text_from_axis(axes, at, index, self.right[1][index], weight=bold, color=colour)
+        self._write_column_and_axis_headings(axes, begin, end)
 
-    def _write_column_headings(self, axes: Axes, begin: float, end: float) -> None:
+    def _write_column_and_axis_headings(self, axes: Axes, begin: float, end: float) -> None:
         """Write the heads of the columns, and below the axis on which side of zero who is better."""
         above, colours = -0.5 - 7 / self.high, [look["color"] for look in self.sides.marker_styles]
         look: dict[str, Any] = {"fontsize": self.size - 1, "weight": "bold"}
@@ -298,15 +307,15 @@ class _DifferencesPanel:
                 (text for text in texts if _measure_text_width(text, style.TINY, bold=True) <= rooms[side]), texts[-1]
             )
             aside: dict[str, Any] = {"ha": ("left", "right")[side], "color": colours[side], "fontsize": style.TINY}
-            self._write_text(axes, zero + (5, -5)[side], below, text, **{**look, **aside})
+            self._write_text_from_axis(axes, zero + (5, -5)[side], below, text, **{**look, **aside})
         at = 4 + self.left - begin
         for name, colour, wide in zip(self.names, colours, self.means, strict=False):
-            self._write_text(axes, at + wide, above, name, ha="right", color=colour, **look)
+            self._write_text_from_axis(axes, at + wide, above, name, ha="right", color=colour, **look)
             at += wide + _GAP
         at = end - begin + _GAP + (0.0 if self.narrow else self.widths[0])
-        self._write_text(axes, at, above, self.head, ha="left" if self.narrow else "right", **look)
+        self._write_text_from_axis(axes, at, above, self.head, ha="left" if self.narrow else "right", **look)
 
-    def _write_text(self, axes: Axes, at: float, row: float, text: str, **look: Any) -> None:
+    def _write_text_from_axis(self, axes: Axes, at: float, row: float, text: str, **look: Any) -> None:
         """Write a text at so many points from the beginning of the axis."""
         axes.annotate(
             text,
@@ -328,34 +337,34 @@ def _choose_row_marker(row: Row, sides: ComparedSides) -> dict[str, Any]:
     return _LOOKS[describe_row_finding(row, ("", ""))]
 
 
-def _scale_row(row: Row) -> dict[str, float]:
+def _divide_row_by_scale(row: Row) -> dict[str, float]:
     """Return a row's difference and the ends of its intervals in parts of its scale."""
     names = ("difference", *(end for low, high, _ in _TARGETS.values() for end in (low, high)))
     return {name: float(row[name]) / _SCALES.get(row["measure"], _METRIC) for name in names}
 
 
-def _write_difference(value: float, measure: str) -> str:
+def _format_difference(value: float, measure: str) -> str:
     """Return a difference as it is written: one decimal of M_all, two of a metric."""
     if measure == OVERALL:
-        return style.write_difference(value)
+        return style.format_difference(value)
     written = f"{value:+.2f}"
     return "0.00" if written in {"+0.00", "-0.00"} else written.replace("-", "\u2212")
 
 
-def _write_interval(row: Row) -> str:
+def _format_difference_and_interval(row: Row) -> str:
     """Return the difference of a row with its interval for these documents."""
-    low, high = (_write_difference(row[end], row["measure"]) for end in ("low", "high"))
-    difference = _write_difference(row["difference"], row["measure"])
+    low, high = (_format_difference(row[end], row["measure"]) for end in ("low", "high"))
+    difference = _format_difference(row["difference"], row["measure"])
     return difference if math.isnan(row["low"]) else f"{difference} ({low} to {high})"
 
 
-def _write_means(row: Row) -> list[str]:
+def _format_means(row: Row) -> list[str]:
     """Return both means of a row."""
     digits = 1 if row["measure"] == OVERALL else 2
     return [f"{row[mean]:.{digits}f}".replace("-", "\u2212") for mean in ("mean_a", "mean_b")]
 
 
-def _write_percent(part: float) -> str:
+def _format_scale_percent(part: float) -> str:
     """Return a part of a scale in percent."""
     return f"{100 * part:+.0f} %".replace("-", "\u2212") if part else "0"
 
@@ -365,7 +374,7 @@ def _measure_text_width(text: str, size: float, *, bold: bool = False) -> float:
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    font = FontProperties(family=list(font_families()), size=size, weight="bold" if bold else "normal")
+    font = FontProperties(family=list(installed_font_families()), size=size, weight="bold" if bold else "normal")
     across, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
     return 1.04 * float(across)  # letters of few pixels are a little wider
 
@@ -386,7 +395,7 @@ def _wrap_to_width(text: str, wide: float, size: float, *, bold: bool = False) -
 _ROW = 0.205
 
 
-def groups_figure(table: Table, sides: ComparedSides) -> Figure | None:
+def group_differences_figure(table: Table, sides: ComparedSides) -> Figure | None:
     """Return the differences in groups of questions, a panel for each measure; None where there is no group."""
     data = table.data[table.data["questions"] != "all"] if table else table.data
     if data.empty:
@@ -400,11 +409,11 @@ def groups_figure(table: Table, sides: ComparedSides) -> Figure | None:
     )
     figure_table = replace(table, name="differences-groups", title=title, note=note, data=data)
 
-    def layout(*, titled: bool) -> Callable[[], Canvas]:
-        return lambda: _draw_groups(data, sides, title if titled else "")
+    def make_layout(*, titled: bool) -> Callable[[], Canvas]:
+        return lambda: _draw_group_differences(data, sides, title if titled else "")
 
-    layouts = {"slide": layout(titled=False)}
-    return Figure("differences-groups", title, note, figure_table, layout(titled=True), layouts=layouts)
+    layouts = {"slide": make_layout(titled=False)}
+    return Figure("differences-groups", title, note, figure_table, make_layout(titled=True), layouts=layouts)
 
 
 def label_question_groups(groups: Sequence[str], categories: Mapping[str, str]) -> dict[str, str]:
@@ -416,7 +425,7 @@ def label_question_groups(groups: Sequence[str], categories: Mapping[str, str]) 
     }
 
 
-def _draw_groups(data: pd.DataFrame, sides: ComparedSides, title: str) -> Canvas:
+def _draw_group_differences(data: pd.DataFrame, sides: ComparedSides, title: str) -> Canvas:
     measures, groups = style.distinct_values(data["measure"]), style.distinct_values(data["questions"])
     names = label_question_groups(groups, sides.scope.categories)
     down, across = style.panel_rows_and_columns(len(measures), 3)
@@ -429,14 +438,14 @@ def _draw_groups(data: pd.DataFrame, sides: ComparedSides, title: str) -> Canvas
         # The metrics have one scale.
         reach = _find_axis_reach(rows if measure == OVERALL else data[data["measure"] != OVERALL])
         axes.set_xlim(-reach, reach)
-        _draw_group(axes, rows, groups, sides)
+        _draw_measure_panel(axes, rows, groups, sides)
         axes.set_title("M_all" if measure == OVERALL else measure)
-    panels.flat[0].set_yticks(range(len(groups)), [style.wrap(names[group], 26) for group in groups])
+    panels.flat[0].set_yticks(range(len(groups)), [style.wrap_in_two_lines(names[group], 26) for group in groups])
     for axes in panels[:, 0]:
         axes.tick_params(axis="y", labelsize=6.5)
     panels.flat[0].set_ylim(len(groups) - 0.4, -0.6)
     first, second = sides.shorten_names(10)
-    for axes in style.lowest_used_axes(panels, len(measures)):
+    for axes in style.remove_unused_and_list_lowest_axes(panels, len(measures)):
         axes.set_xlabel(f"\u2190 {second} | {first} \u2192", fontsize=style.TINY)
     rows = data.to_dict("records")
     wins = f"{first} is better", f"{second} is better"
@@ -460,7 +469,7 @@ def _find_axis_reach(rows: pd.DataFrame) -> float:
     return float(1.08 * np.nanmax([furthest, rows["difference"].abs().max(), 0.1]))
 
 
-def _draw_group(axes: Axes, rows: pd.DataFrame, groups: Sequence[str], sides: ComparedSides) -> None:
+def _draw_measure_panel(axes: Axes, rows: pd.DataFrame, groups: Sequence[str], sides: ComparedSides) -> None:
     """Draw one measure: a mark with its intervals for each group, and n at the edge."""
     axes.axvline(0, color=style.FAINT, linewidth=0.8, zorder=0)
     for row in rows.to_dict("records"):

@@ -21,7 +21,7 @@ from genaipa.reports.figures import style
 from genaipa.reports.render import as_csv
 from genaipa.reports.table import Table
 from genaipa.scoring.rubric import Bounds
-from genaipa.words import some
+from genaipa.words import join_some
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,15 +97,15 @@ def figure_file_paths(figure: Figure, folder: Path, formats: Sequence[Format]) -
     ]
 
 
-def save_figure(figure: Figure, folder: Path, formats: Sequence[Format] = FORMATS) -> list[Path]:
+def save_figure_and_data(figure: Figure, folder: Path, formats: Sequence[Format] = FORMATS) -> list[Path]:
     """Write NAME.png, .svg, .pdf (as `formats` says) and NAME.csv into the folder; gives the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     plain = [form for form in formats if form not in _ENDS]
     if plain:
         with style.apply_house_style(figure.name):
-            drawing = _apply_layout(figure.draw())
+            drawing = _lay_out_drawing_once(figure.draw())
             for form in plain:
-                (folder / f"{figure.name}.{form}").write_bytes(_render_bytes(drawing, figure.title, form, PNG_DPI))
+                (folder / f"{figure.name}.{form}").write_bytes(_render_drawing(drawing, figure.title, form, PNG_DPI))
     for form in formats:
         if form == "slide" or (form == "column" and form in figure.layouts):
             (folder / f"{figure.name}{_ENDS[form]}").write_bytes(render_figure(figure, form))
@@ -117,10 +117,10 @@ def save_figure(figure: Figure, folder: Path, formats: Sequence[Format] = FORMAT
 def render_figure(figure: Figure, form: Format, dpi: int = PNG_DPI) -> bytes:
     """Return the figure as a file of this format; the text of SVG is drawn, that of PDF has its font embedded."""
     with style.apply_house_style(figure.name):
-        drawing = _apply_layout(figure.layouts.get(form, figure.draw)())
+        drawing = _lay_out_drawing_once(figure.layouts.get(form, figure.draw)())
         if form == "slide":
             return _render_slide(drawing, figure.title)
-        return _render_bytes(drawing, figure.title, "pdf" if form == "column" else form, dpi)
+        return _render_drawing(drawing, figure.title, "pdf" if form == "column" else form, dpi)
 
 
 _SLIDE = (12.8, 7.2)
@@ -136,7 +136,7 @@ def _render_slide(drawing: Canvas, title: str) -> bytes:
     wide, high = drawing.get_size_inches()
     slide = style.make_canvas(*_SLIDE)
     slide.set_layout_engine(None)
-    lines = style.wrap(title, 62).split("\n")
+    lines = style.wrap_in_two_lines(title, 62).split("\n")
     above = 2 * _MARGIN + len(lines) * _HEADING * 1.2 / 72
     room = (_SLIDE[0] - 2 * _MARGIN, _SLIDE[1] - above - _MARGIN)
     times = min(room[0] / wide, room[1] / high)
@@ -148,10 +148,10 @@ def _render_slide(drawing: Canvas, title: str) -> bytes:
     slide.figimage(pixels, margin_left * PNG_DPI, (_MARGIN + (room[1] - high * times) / 2) * PNG_DPI, origin="upper")
     look: Any = {"va": "top", "fontsize": _HEADING, "weight": "bold", "linespacing": 1.2}
     slide.text(_MARGIN / _SLIDE[0], 1 - _MARGIN / _SLIDE[1], "\n".join(lines), **look)
-    return _render_bytes(slide, title, "png", PNG_DPI)
+    return _render_drawing(slide, title, "png", PNG_DPI)
 
 
-def _apply_layout(drawing: Canvas) -> Canvas:
+def _lay_out_drawing_once(drawing: Canvas) -> Canvas:
     """Lay out the drawing's parts once; savefig would draw all of it for that, for each format."""
     engine = drawing.get_layout_engine()
     if engine is not None:
@@ -161,17 +161,17 @@ def _apply_layout(drawing: Canvas) -> Canvas:
     return drawing
 
 
-def _render_bytes(drawing: Canvas, title: str, form: Format, dpi: int) -> bytes:
+def _render_drawing(drawing: Canvas, title: str, form: Format, dpi: int) -> bytes:
     """Return the drawing as a file of this format; the house style must still hold."""
     metadata = _UNSAID[form] | ({} if form == "png" else {"Title": title})
     if form == "svg":
-        return _as_svg(drawing, metadata)
+        return _render_svg(drawing, metadata)
     buffer = io.BytesIO()
     drawing.savefig(buffer, format=form, dpi=dpi, metadata=metadata)
     return buffer.getvalue()
 
 
-def _as_svg(drawing: Canvas, metadata: dict[str, Any]) -> bytes:
+def _render_svg(drawing: Canvas, metadata: dict[str, Any]) -> bytes:
     """Return the drawing as SVG, in which a text that is at several places is outlined once.
 
     `data-names` has the points from its left at which the names of rows begin and end, where it has any.
@@ -257,7 +257,7 @@ class Scope:
             texts=dict(texts or {}),
         )
 
-    def select_shown(self, data: pd.DataFrame) -> pd.DataFrame:
+    def select_rows_of_shown_systems(self, data: pd.DataFrame) -> pd.DataFrame:
         """Return the rows of the systems that are to be shown."""
         return data if self.shown is None else data[data["system"].isin(self.shown)]
 
@@ -273,36 +273,38 @@ class Scope:
     def note_missing_systems(self, present: Iterable[Any], missing: str) -> str:
         """Name the report's systems that a figure lacks because something is `missing`; empty without one."""
         listed_systems = {*map(str, present), *(() if self.shown is None else set(self.systems) - self.shown)}
-        absent = [style.put_on_one_line(system) for system in self.systems if system not in listed_systems]
+        absent = [style.clean_name_on_one_line(system) for system in self.systems if system not in listed_systems]
         return f" Left out for lack of {missing}: {', '.join(absent)}." if absent else ""
 
     def note_missing_questions(self, present: Iterable[Any], asked_questions: Iterable[Any], missing: str) -> str:
         """Name the questions asked in an experiment that a figure lacks; empty without one."""
         every, present_set = self.sort_questions(dict.fromkeys(asked_questions)), set(present)
-        absent = [style.put_on_one_line(question) for question in every if question not in present_set]
+        absent = [style.clean_name_on_one_line(question) for question in every if question not in present_set]
         if not absent:
             return ""
-        return f" Left out of {len(every)} questions, since no system has {missing} for them: {some(absent, _NAMED)}."
+        return (
+            f" Left out of {len(every)} questions, since no system has {missing} for them: {join_some(absent, _NAMED)}."
+        )
 
     def note_category_names(self, present: Iterable[Any]) -> str:
         """Return a sentence that gives the names of categories; empty where they have none."""
         named = [
-            f"{style.put_on_one_line(short)} {style.put_on_one_line(self.categories[short])}"
+            f"{style.clean_name_on_one_line(short)} {style.clean_name_on_one_line(self.categories[short])}"
             for short in present
             if self.categories.get(short, short) != short
         ]
         return f" Categories: {'; '.join(named)}." if named else ""
 
-    def draw_pages(self, draw: Iterable[Callable[[Scope], Figure | None]]) -> list[Figure]:
+    def draw_paged_figures(self, draw: Iterable[Callable[[Scope], Figure | None]]) -> list[Figure]:
         """Return the figures that there are; many systems take several pages."""
-        return [figure for draw_page in draw for figure in _draw_on_pages(draw_page, self)]
+        return [figure for draw_page in draw for figure in _draw_figure_on_pages(draw_page, self)]
 
 
 ALONE = Scope()
 """The scope of a figure that belongs to no report."""
 
 
-def _draw_on_pages(draw: Callable[[Scope], Figure | None], scope: Scope) -> list[Figure]:
+def _draw_figure_on_pages(draw: Callable[[Scope], Figure | None], scope: Scope) -> list[Figure]:
     """Return the figure, or, where it has more systems than fit a page, several that have as few of them as can be."""
     whole = draw(scope)
     if whole is None:

@@ -6,7 +6,7 @@ import unicodedata
 from functools import cache
 from typing import TYPE_CHECKING
 
-from genaipa.words import join_names, some
+from genaipa.words import join_names, join_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +26,7 @@ _SCRIPTS = {"CJK": "Chinese", "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "H
 
 
 @cache
-def font_families() -> tuple[str, ...]:
+def installed_font_families() -> tuple[str, ...]:
     """Return the names of the fonts of figures, as far as they are installed."""
     from matplotlib.font_manager import fontManager
 
@@ -39,17 +39,20 @@ def has_glyph(sign: str) -> bool:
     """Tell whether a letter can be drawn here."""
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
-    return any(get_font(findfont(FontProperties(family=[name]))).get_char_index(ord(sign)) for name in font_families())
+    return any(
+        get_font(findfont(FontProperties(family=[name]))).get_char_index(ord(sign))
+        for name in installed_font_families()
+    )
 
 
-def glyph_warning(texts: Iterable[str]) -> str:
+def warn_of_missing_glyphs(texts: Iterable[str]) -> str:
     """Return a sentence on the letters of these texts that no installed font has; empty where all can be drawn."""
     signs = sorted({sign for text in texts for sign in text if not sign.isspace() and not has_glyph(sign)})
     scripts = dict.fromkeys(_script_name(sign) for sign in signs if unicodedata.category(sign)[0] in "LM")
     if not scripts:
         return ""
     return (
-        f"Figures show boxes in place of {some(signs, _SHOWN)}: no installed font has {join_names(list(scripts))} "
+        f"Figures show boxes in place of {join_some(signs, _SHOWN)}: no installed font has {join_names(list(scripts))} "
         "letters. Install one, such as Noto Sans CJK (Debian: fonts-noto-cjk, fonts-noto-core), and make the report "
         "again."
     )

@@ -77,12 +77,12 @@ class ForestRows:
             axes.vlines(0, min(places) - 0.5, max(places) + 0.5, **look)
 
 
-def systems_per_page(rows: int) -> int:
+def count_systems_per_page(rows_per_system: int) -> int:
     """Count the systems with this many rows that fit a page."""
-    return max(int((style.HEIGHT - FOOT) / (ROW * rows + HEAD)), 1)
+    return max(int((style.HEIGHT - FOOT) / (ROW * rows_per_system + HEAD)), 1)
 
 
-def draw_interval(axes: Axes, row: Mapping[Any, Any], height: float, look: Mapping[str, Any]) -> None:
+def draw_mean_with_intervals(axes: Axes, row: Mapping[Any, Any], height: float, look: Mapping[str, Any]) -> None:
     """Draw a mean with both of its intervals, where it has them."""
     for ends, width in ((("policies_low", "policies_high"), 0.7), (("low", "high"), 2.0)):
         axes.plot([row[end] for end in ends], [height] * 2, color=look["color"], linewidth=width, zorder=2)

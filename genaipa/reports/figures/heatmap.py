@@ -16,8 +16,8 @@ from genaipa.answers.tidy import list_metrics
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.table import Table
-from genaipa.scoring.rubric import M_ALL_RANGE, band
-from genaipa.words import number
+from genaipa.scoring.rubric import M_ALL_RANGE, classify_band
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -81,7 +81,7 @@ class Grid:
     texts: Mapping[Any, str] = field(default_factory=dict)
 
     @property
-    def metrics(self) -> dict[str, str]:
+    def metric_headings(self) -> dict[str, str]:
         """The columns of the metrics, and their headings."""
         return {metric: self.headings.get(metric, metric) for metric in list_metrics(self.data)}
 
@@ -100,14 +100,14 @@ class Grid:
     def common_n(self) -> str:
         """The n of all rows, where they have the same; else empty."""
         numbers = set(self.data[self.count])
-        return style.write_count(numbers.pop()) if len(numbers) == 1 and numbers != {0} else ""
+        return style.format_count_or_mean(numbers.pop()) if len(numbers) == 1 and numbers != {0} else ""
 
     @property
     def common_n_heading(self) -> str:
         """Words for the heading, where all have the same."""
         if not self.common_n.isdigit():
             return f", n = {self.common_n}" if self.common_n else ""
-        return f", n = {number(int(self.common_n), self.count.removesuffix('s'))}"
+        return f", n = {format_count(int(self.common_n), self.count.removesuffix('s'))}"
 
     @property
     def n_explanation(self) -> str:
@@ -117,7 +117,7 @@ class Grid:
 
 def heat_map_figure(name: str, experiment: str, about: str, table: Table, grid: Grid, bounds: Bounds) -> Figure:
     """Return the figure of a grid; `about` is the beginning of its caption."""
-    systems = (style.brief_labels if grid.texts else style.unique_labels)(
+    systems = (style.last_part_labels if grid.texts else style.unique_labels)(
         style.distinct_values(grid.data["system"]), 26
     )
     title = f"{style.experiment_heading(experiment)}{_KINDS.get(name.rpartition('-')[2], '')}"
@@ -128,7 +128,7 @@ def heat_map_figure(name: str, experiment: str, about: str, table: Table, grid: 
         title,
         f"{about}{style.note_full_names(systems)}",
         figure_table,
-        lambda: _draw_grid(grid, systems, bounds, experiment),
+        lambda: _draw_heat_map(grid, systems, bounds, experiment),
         f"Bands: {bounds.description}; {SIGNS} {table.note}",
         grid.systems_per_page,
         f"Each metric, from -1 to 1, to one decimal.{grid.n_explanation}",
@@ -142,37 +142,39 @@ SIGNS = (
 )
 
 
-def _draw_grid(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
+def _draw_heat_map(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
     down, across = style.panel_rows_and_columns(len(systems), _ABREAST)
     aside, behind = style.row_names_width(grid.labels), 0.0 if grid.common_n else _N
-    panel = _CELL * len(grid.metrics) + behind
+    panel = _CELL * len(grid.metric_headings) + behind
     wide = min(max(across * panel + aside, style.COLUMN), style.WIDTH)
     if grid.texts:
         # One system and its texts take more than a column.
         wide = style.WIDTH
-        panel = min(panel, _CLOSE * len(grid.metrics) + behind) if across == _ABREAST else panel
+        panel = min(panel, _CLOSE * len(grid.metric_headings) + behind) if across == _ABREAST else panel
     words = int((wide - across * (panel + _GAP) - aside) / style.LETTER)
     drawing = style.make_canvas(wide, down * (grid.panel_height + _HEAD) + _FOOT)
-    style.write_heading(drawing, experiment, grid.common_n_heading)
+    style.write_figure_heading(drawing, experiment, grid.common_n_heading)
     panels = drawing.subplots(down, across, sharey=True, squeeze=False)
-    shades = _make_colours(-1.0, bounds.red, bounds.green, 1.0)
+    shades = _make_band_colours(-1.0, bounds.red, bounds.green, 1.0)
     size = 6.5 if grid.texts and across == _ABREAST else 7.5
     for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):
         rows = grid.data[grid.data["system"] == system].set_index(grid.keys if len(grid.keys) > 1 else grid.keys[0])
-        _draw_panel(axes, rows.reindex(list(grid.labels)), grid, shades, bounds, size)
+        _draw_system_cells(axes, rows.reindex(list(grid.labels)), grid, shades, bounds, size)
         axes.set_title(label)
-        style.draw_group_lines(axes, list(grid.groups.values()), (0, len(grid.metrics)))
-    style.lowest_used_axes(panels, len(systems))
+        style.draw_group_lines(axes, list(grid.groups.values()), (0, len(grid.metric_headings)))
+    style.remove_unused_and_list_lowest_axes(panels, len(systems))
     for axes in panels[:, 0]:
-        style.label_question_rows(
+        style.write_row_labels(
             axes, grid.labels, grid.sources, at=0.5, texts=grid.texts, max_letters=min(words, _WORDS)
         )
-    absent = grid.data[list(grid.metrics)].isna().any(axis=None) or len(grid.data) < len(grid.labels) * len(systems)
-    _draw_legend(drawing, absent=bool(absent))
+    absent = grid.data[list(grid.metric_headings)].isna().any(axis=None) or len(grid.data) < len(grid.labels) * len(
+        systems
+    )
+    _draw_band_legend(drawing, absent=bool(absent))
     return drawing
 
 
-def heat_map_width(
+def heat_map_width_and_line_length(
     labels: Mapping[Any, str], systems: Mapping[Any, str], texts: Mapping[Any, str]
 ) -> tuple[float, int]:
     """Return the inches of a map with a column for each system, and the letters of a line of text beside its rows."""
@@ -187,29 +189,29 @@ def heat_map_width(
     return wide, min(int((wide - cells) / style.LETTER), _WORDS)
 
 
-def draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
+def draw_overall_score_map(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
     """Draw one panel: a column for each system, with its n below where these differ."""
     tall = 0.06 * max(map(len, systems.values()))
-    wide, words = heat_map_width(grid.labels, systems, grid.texts)
+    wide, words = heat_map_width_and_line_length(grid.labels, systems, grid.texts)
     drawing = style.make_canvas(wide, grid.panel_height + tall + _FOOT + 0.45)
-    style.write_heading(drawing, experiment, grid.common_n_heading)
+    style.write_figure_heading(drawing, experiment, grid.common_n_heading)
     axes = drawing.subplots()
     values = grid.data.pivot_table(index="question", columns="system", values="m_all", sort=False)
     values = values.reindex(index=list(grid.labels), columns=list(systems)).astype("float64").round(9)
-    at = bounds.overall
+    at = bounds.m_all_bounds
     written = values.map(lambda value: "" if np.isnan(value) else f"{value:.0f}" if value == 100 else f"{value:.1f}")  # noqa: PLR2004 - the highest there is
     _draw_cells(
         axes,
         values.to_numpy(),
         written.to_numpy(),
-        _make_colours(M_ALL_RANGE[0], at.red, at.green, M_ALL_RANGE[1]),
-        lambda value: band(value, at),
+        _make_band_colours(M_ALL_RANGE[0], at.red, at.green, M_ALL_RANGE[1]),
+        lambda value: classify_band(value, at),
     )
     if not grid.common_n:
         for column, system in enumerate(systems):
             numbers = grid.data.loc[grid.data["system"] == system, grid.count]
             axes.text(
-                column + 0.5, len(values) + 0.5, _write_range(numbers), fontsize=style.TINY, ha="center", va="center"
+                column + 0.5, len(values) + 0.5, _format_n_range(numbers), fontsize=style.TINY, ha="center", va="center"
             )
         axes.text(-0.12, len(values) + 0.5, "n", fontsize=style.TINY, style="italic", ha="right", va="center")
     axes.xaxis.tick_top()
@@ -223,26 +225,30 @@ def draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experim
     axes.spines[:].set_visible(False)
     style.draw_group_lines(axes, list(grid.groups.values()), (0, len(systems)))
     # What is narrow comes first: on a phone the cells are seen before the rest of a question.
-    style.label_question_rows(axes, grid.labels, grid.sources, at=0.5, texts=grid.texts, max_letters=words, behind=True)
-    _draw_legend(drawing, absent=bool(values.isna().any(axis=None)))
+    style.write_row_labels(axes, grid.labels, grid.sources, at=0.5, texts=grid.texts, max_letters=words, behind=True)
+    _draw_band_legend(drawing, absent=bool(values.isna().any(axis=None)))
     return drawing
 
 
-def draw_overall_cells(axes: Axes, values: pd.DataFrame, bounds: Bounds) -> None:
+def draw_overall_score_cells(axes: Axes, values: pd.DataFrame, bounds: Bounds) -> None:
     """Draw a cell for each M_all (10 to 100) of a frame, as a whole number in the colour of its band."""
-    at = bounds.overall
+    at = bounds.m_all_bounds
     written = values.map(lambda value: "" if np.isnan(value) else f"{value:.0f}").to_numpy()
-    shades = _make_colours(M_ALL_RANGE[0], at.red, at.green, M_ALL_RANGE[1])
-    _draw_cells(axes, values.to_numpy(), written, shades, lambda value: band(value, at))
+    shades = _make_band_colours(M_ALL_RANGE[0], at.red, at.green, M_ALL_RANGE[1])
+    _draw_cells(axes, values.to_numpy(), written, shades, lambda value: classify_band(value, at))
 
 
-def _write_range(numbers: pd.Series[Any]) -> str:
+def _format_n_range(numbers: pd.Series[Any]) -> str:
     """Return the n of a column: one number, from which to which, or `mean`."""
     lowest, highest = int(numbers.min()), int(numbers.max())
-    return style.write_count(highest) if lowest == highest else f"{style.write_count(lowest)}\u2013{highest}"
+    return (
+        style.format_count_or_mean(highest)
+        if lowest == highest
+        else f"{style.format_count_or_mean(lowest)}\u2013{highest}"
+    )
 
 
-def _draw_legend(drawing: Canvas, *, absent: bool) -> None:
+def _draw_band_legend(drawing: Canvas, *, absent: bool) -> None:
     entries = [
         style.make_patch_legend_entry(name, facecolor=_STRONG[name], edgecolor=style.FAINT, linewidth=0.5)
         for name in reversed(style.BANDS)
@@ -252,27 +258,31 @@ def _draw_legend(drawing: Canvas, *, absent: bool) -> None:
     )
 
 
-def _draw_panel(
+def _draw_system_cells(
     axes: Axes, rows: pd.DataFrame, grid: Grid, shades: tuple[ListedColormap, BoundaryNorm], bounds: Bounds, size: float
 ) -> None:
     """Draw the cells of one system, the band's corner in each, and n behind each row, where these differ."""
-    from genaipa.reports.figures.words import Words
+    from genaipa.reports.figures.words import DrawnTexts
 
     # An average that is exactly on a bound can come out of floating point a hair beside it.
-    values = rows[list(grid.metrics)].astype("float64").round(9)
-    written = values.map(lambda value: "" if np.isnan(value) else _write_average(value))
-    _draw_cells(axes, values.to_numpy(), written.to_numpy(), shades, lambda value: band(value, bounds), size)
+    values = rows[list(grid.metric_headings)].astype("float64").round(9)
+    written = values.map(lambda value: "" if np.isnan(value) else _format_metric_average(value))
+    _draw_cells(axes, values.to_numpy(), written.to_numpy(), shades, lambda value: classify_band(value, bounds), size)
     if not grid.common_n:
-        behind = len(grid.metrics) + 0.12
+        behind = len(grid.metric_headings) + 0.12
         places = [(behind, row + 0.5) for row in range(len(rows))]
-        numbers = [style.write_count(count) for count in rows[grid.count]]
-        Words(axes, numbers, places, style.INK, size=style.TINY, side="left").set_in_layout(False)
+        numbers = [style.format_count_or_mean(count) for count in rows[grid.count]]
+        DrawnTexts(axes, numbers, places, style.INK, size=style.TINY, side="left").set_in_layout(False)
         axes.text(behind, -0.25, "n", fontsize=style.TINY, style="italic", va="bottom").set_in_layout(False)
-    axes.set_xlim(0, len(grid.metrics) + (0 if grid.common_n else _N / _CELL))
+    axes.set_xlim(0, len(grid.metric_headings) + (0 if grid.common_n else _N / _CELL))
     axes.set_ylim(len(rows), 0)
     axes.xaxis.tick_top()
     axes.set_xticks(
-        np.arange(len(grid.metrics)) + 0.5, list(grid.metrics.values()), rotation=60, ha="left", rotation_mode="anchor"
+        np.arange(len(grid.metric_headings)) + 0.5,
+        list(grid.metric_headings.values()),
+        rotation=60,
+        ha="left",
+        rotation_mode="anchor",
     )
     axes.tick_params(length=0, pad=1)
     axes.spines[:].set_visible(False)
@@ -287,14 +297,14 @@ def _draw_cells(
     size: float = 7.5,
 ) -> None:
     """Draw a coloured cell for each value, with its text and its band's corner; a hatched one for none."""
-    from genaipa.reports.figures.words import Words
+    from genaipa.reports.figures.words import DrawnTexts
 
     cmap, norm = shades
     mesh = axes.pcolormesh(values, cmap=cmap, norm=norm, edgecolors="white", linewidth=0.6)
     mesh.update_scalarmappable()  # its colours are there before it is drawn
     cells = {(column + 0.5, row + 0.5): text for (row, column), text in np.ndenumerate(written) if text}
     # All inside the axes: to measure them for the layout takes time for nothing.
-    Words(axes, list(cells.values()), list(cells), style.INK, size=size).set_in_layout(False)
+    DrawnTexts(axes, list(cells.values()), list(cells), style.INK, size=size).set_in_layout(False)
     corners: dict[str, list[tuple[int, int]]] = {fill: [] for fill in _CORNERS.values()}
     for (row, column), value in np.ndenumerate(values):
         if np.isnan(value):
@@ -323,12 +333,12 @@ def mark_cell_corners(axes: Axes, cells: Iterable[Sequence[int]], fill: str) -> 
     axes.add_collection(PolyCollection(corners, **look), autolim=False).set_in_layout(False)
 
 
-def _write_average(value: float) -> str:
+def _format_metric_average(value: float) -> str:
     """Return a metric's average as it is written in its cell, to one decimal; the ends of the scale and 0 have none."""
     return f"{round(value, 1) + 0.0:g}".replace("-", "\u2212")
 
 
-def _make_colours(low: float, red: float, green: float, high: float) -> tuple[ListedColormap, BoundaryNorm]:
+def _make_band_colours(low: float, red: float, green: float, high: float) -> tuple[ListedColormap, BoundaryNorm]:
     """Colours that change their hue exactly at the bounds, and the values that each begins at."""
     from matplotlib.colors import BoundaryNorm, LinearSegmentedColormap, ListedColormap
 

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.reports.figures.fonts import font_families, has_glyph
+from genaipa.reports.figures.fonts import has_glyph, installed_font_families
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.scoring.rubric import Band, Bounds
-from genaipa.systems.provider import shorten_names
+from genaipa.systems.provider import shorten_system_names
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -108,7 +108,7 @@ def apply_house_style(name: str) -> Iterator[None]:
 
     with _DRAWING, mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update({**_SETTINGS, "font.family": list(font_families()), "svg.hashsalt": name})
+        mpl.rcParams.update({**_SETTINGS, "font.family": list(installed_font_families()), "svg.hashsalt": name})
         yield
 
 
@@ -136,13 +136,13 @@ def make_canvas(width: float, height: float) -> Canvas:
     )
 
 
-def panel_rows_and_columns(wanted: int, most_across: int) -> tuple[int, int]:
+def panel_rows_and_columns(panel_count: int, most_across: int) -> tuple[int, int]:
     """Rows and columns of this many panels, as even as can be."""
-    rows = -(-wanted // most_across)
-    return rows, -(-wanted // rows)
+    rows = -(-panel_count // most_across)
+    return rows, -(-panel_count // rows)
 
 
-def lowest_used_axes(panels: Any, used: int) -> list[Axes]:
+def remove_unused_and_list_lowest_axes(panels: Any, used: int) -> list[Axes]:
     """Return the lowest axes of each column of a grid; those after the first `used` ones are removed."""
     lowest = []
     for number, axes in enumerate(panels.flat):
@@ -165,7 +165,9 @@ def distinct_values(column: pd.Series[Any]) -> list[Any]:
 # Rows of questions
 
 
-def group_questions_by_category(data: pd.DataFrame, order: Sequence[Any]) -> tuple[dict[Any, Any], dict[Any, str]]:
+def map_questions_to_category_and_source(
+    data: pd.DataFrame, order: Sequence[Any]
+) -> tuple[dict[Any, Any], dict[Any, str]]:
     """Question → its category, category by category in this order of the questions, and question → its source."""
     by_question = data.drop_duplicates("question").set_index("question")
     position = {
@@ -194,7 +196,7 @@ def row_names_width(names: Mapping[Any, str]) -> float:
     return 0.25 + 0.066 * max(map(len, names.values()))
 
 
-def label_question_rows(
+def write_row_labels(
     axes: Axes,
     names: Mapping[Any, str],
     sources: Mapping[Any, str],
@@ -210,7 +212,7 @@ def label_question_rows(
     `rows` are where the rows begin, by default at 0, 1, 2. Before it, or `behind` the axes, is its text, in two lines
     of at most `most` letters, where there is room for any.
     """
-    from genaipa.reports.figures.words import Words
+    from genaipa.reports.figures.words import DrawnTexts
 
     colours = [SOURCE_POINTS["user"]["color"] if sources.get(key) == "user" else INK for key in names]
     places = [(0.0, row + at) for row in rows or range(len(names))]
@@ -218,14 +220,16 @@ def label_question_rows(
     axes.set_yticks([])
     signed = [f"{name} {SOURCE_SIGNS.get(sources.get(key, ''), '')}".strip() for key, name in names.items()]
     with_texts = bool(texts) and max_letters >= _LEAST
-    artist = Words(axes, signed, places, colours, size=TINY if with_texts else SMALL, side="right", pad=-3, **beside)
+    artist = DrawnTexts(
+        axes, signed, places, colours, size=TINY if with_texts else SMALL, side="right", pad=-3, **beside
+    )
     artist.set_gid(NAMES)
     if texts and with_texts:
-        lines = [wrap(texts[key], max_letters) if key in texts else "" for key in names]
+        lines = [wrap_in_two_lines(texts[key], max_letters) if key in texts else "" for key in names]
         broad = max(len(line) for text in lines for line in text.split("\n"))
         pad = 5 if behind else -72 * (row_names_width(names) + broad * LETTER)
         places = [(float(behind), row) for _, row in places]
-        Words(axes, lines, places, colours, size=6.5, side="left", pad=pad, **beside)
+        DrawnTexts(axes, lines, places, colours, size=6.5, side="left", pad=pad, **beside)
 
 
 def draw_group_lines(axes: Axes, groups: Sequence[Any], across: tuple[float, float], *, at: float = 0.0) -> None:
@@ -235,14 +239,14 @@ def draw_group_lines(axes: Axes, groups: Sequence[Any], across: tuple[float, flo
             axes.plot(across, [row + at, row + at], color=FAINT, linewidth=0.8, zorder=3)
 
 
-def write_count(number: Any) -> str:
+def format_count_or_mean(number: Any) -> str:
     """Return the n of a row: `mean` where only a published mean is known, nothing where nothing is."""
     if pd.isna(number):
         return ""
     return f"{number:.0f}" if number else "mean"
 
 
-def write_difference(number: float) -> str:
+def format_difference(number: float) -> str:
     """Return a difference in M_all as it is written: with its sign, and none if it rounds to nothing."""
     written = f"{number:+.1f}"
     return "0.0" if written in {"+0.0", "-0.0"} else written.replace("-", "\u2212")
@@ -256,21 +260,21 @@ def format_tick_labels(*values: float) -> list[str]:
 # Names
 
 
-def put_on_one_line(text: object) -> str:
+def clean_name_on_one_line(text: object) -> str:
     """Return a name in one line, without control or unassigned characters."""
     signs = (" " if sign.isspace() else sign for sign in str(text))
     visible = "".join(sign for sign in signs if unicodedata.category(sign) not in {"Cc", "Cf", "Cs", "Co", "Cn"})
     return " ".join(visible.split()) or "(no name)"
 
 
-def drawable_name(text: object) -> str:
+def make_name_drawable(text: object) -> str:
     """Return a name as it can be drawn: in one line, with a box for each sign that no installed font has."""
-    return "".join(sign if has_glyph(sign) else "\u25a1" for sign in put_on_one_line(text))
+    return "".join(sign if has_glyph(sign) else "\u25a1" for sign in clean_name_on_one_line(text))
 
 
-def shorten(text: object, max_chars: int = 24) -> str:
+def shorten_drawn_name(text: object, max_chars: int = 24) -> str:
     """Return a name in at most this many signs: `openai-api/host/model` loses its front first, then its middle."""
-    name = drawable_name(text)
+    name = make_name_drawable(text)
     if len(name) <= max_chars:
         return name
     last = "\u2026/" + name.rpartition("/")[2]
@@ -280,10 +284,10 @@ def shorten(text: object, max_chars: int = 24) -> str:
     return f"{name[: room - room // 2]}\u2026{name[-(room // 2) :]}"
 
 
-def wrap(text: object, max_chars: int) -> str:
+def wrap_in_two_lines(text: object, max_chars: int) -> str:
     """Return a text, or its beginning, in two lines of at most this many signs."""
     lines = textwrap.wrap(
-        drawable_name(text), max_chars, max_lines=_LINES, placeholder="\u2026", break_on_hyphens=False
+        make_name_drawable(text), max_chars, max_lines=_LINES, placeholder="\u2026", break_on_hyphens=False
     )
     return "\n".join(lines)
 
@@ -291,50 +295,55 @@ def wrap(text: object, max_chars: int) -> str:
 def unique_labels(names: Iterable[Hashable], max_chars: int = 24) -> dict[Any, str]:
     """Name → its label in the drawing, no two alike."""
     label_by_name: dict[Any, str] = {}
-    ends = shorten_names(map(str, names := list(names)))
+    ends = shorten_system_names(map(str, names := list(names)))
     for name in names:
-        label, number = shorten(ends[str(name)], max_chars), 2
+        label, number = shorten_drawn_name(ends[str(name)], max_chars), 2
         while label in label_by_name.values():
             ending = f" ({number})"
-            label, number = shorten(name, max_chars - len(ending)) + ending, number + 1
+            label, number = shorten_drawn_name(name, max_chars - len(ending)) + ending, number + 1
         label_by_name[name] = label
     return label_by_name
 
 
-def brief_labels(names: Iterable[Hashable], max_chars: int = 24) -> dict[Any, str]:
+def last_part_labels(names: Iterable[Hashable], max_chars: int = 24) -> dict[Any, str]:
     """Name → its label in the drawing: its last part where this tells all names apart (`host/model` is `model`)."""
     every = list(names)
-    last = {name: drawable_name(name).rpartition("/")[2] for name in every}
+    last = {name: make_name_drawable(name).rpartition("/")[2] for name in every}
     apart = len(set(last.values())) == len(every) and all(last.values())
     return (
         unique_labels(every, max_chars)
         if not apart
-        else {name: shorten(label, max_chars) for name, label in last.items()}
+        else {name: shorten_drawn_name(label, max_chars) for name, label in last.items()}
     )
 
 
 def note_full_names(label_by_name: Mapping[Any, str]) -> str:
     """Return a sentence for the note that gives the full names of shortened ones; empty if none is."""
     changed = [
-        f"{label} is {put_on_one_line(name)}" for name, label in label_by_name.items() if label != put_on_one_line(name)
+        f"{label} is {clean_name_on_one_line(name)}"
+        for name, label in label_by_name.items()
+        if label != clean_name_on_one_line(name)
     ]
     return f" Names: {'; '.join(changed)}." if changed else ""
 
 
 def experiment_heading(experiment: str) -> str:
     """Return the heading of an experiment's figure."""
-    return EXPERIMENTS[experiment].label if experiment in EXPERIMENTS else drawable_name(experiment)
+    return EXPERIMENTS[experiment].label if experiment in EXPERIMENTS else make_name_drawable(experiment)
 
 
 def shorten_experiment_name(experiment: str) -> str:
     """Return an experiment's name in a word or two, for a row."""
-    return shorten(EXPERIMENTS[experiment].short.partition(":")[0] if experiment in EXPERIMENTS else experiment, 18)
+    return shorten_drawn_name(
+        EXPERIMENTS[experiment].short.partition(":")[0] if experiment in EXPERIMENTS else experiment, 18
+    )
 
 
-def write_heading(drawing: Canvas, experiment: str, also: str = "") -> None:
+def write_figure_heading(drawing: Canvas, experiment: str, also: str = "") -> None:
     """Write above a whole figure which experiment it shows, and what else holds for all of it."""
     known_experiment = EXPERIMENTS.get(experiment)
-    text = f"{(known_experiment and known_experiment.short) or shorten(experiment_heading(experiment), 60)}{also}"
+    short = known_experiment.short if known_experiment else ""
+    text = f"{short or shorten_drawn_name(experiment_heading(experiment), 60)}{also}"
     lines = textwrap.wrap(text, int(drawing.get_figwidth() * 14))
     drawing.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=SMALL, color="#555555")
 
@@ -349,7 +358,7 @@ def make_figure_name(experiment: str, content: str) -> str:
 
 def describe_bands(bounds: Bounds) -> str:
     """Return the bands of an axis of M_all, for a note."""
-    axis = bounds.overall
+    axis = bounds.m_all_bounds
     return (
         f"Bands: Green from {axis.green:g} up, Yellow from {axis.red:g} up, Red below {axis.red:g} (in every metric's "
         f"average: {bounds.green:g} and {bounds.red:g})."
@@ -361,25 +370,25 @@ def draw_quality_axis(axes: Axes, bounds: Bounds, *, along: str = "x", room: flo
 
     `room` is left behind 100 for what is written beside the marks.
     """
-    at = bounds.overall
+    at = bounds.m_all_bounds
     edges = (10.0, min(max(at.red, 10.0), 100.0), min(max(at.green, 10.0), 100.0), 100.0)
     span, line = (axes.axvspan, axes.axvline) if along == "x" else (axes.axhspan, axes.axhline)
     for band, low, high in zip(BANDS, edges, edges[1:], strict=False):
         if low < high:
             span(low, high, facecolor=BAND_TINTS[band], edgecolor="none", zorder=0)
-            _name_band(axes, band, (low + high) / 2, along)
+            _write_band_name(axes, band, (low + high) / 2, along)
     for bound in edges[1:3]:
         line(bound, color=FAINT, linewidth=0.6, linestyle=(0, (4, 2)), zorder=0.5)
     ticks = sorted({10.0, 25.0, 40.0, *edges[1:3], 100.0})
     if along == "x":
         axes.set_xlim(8, 102 + room)
-        axes.set_xticks(_spread_ticks(ticks), [f"{tick:g}" for tick in _spread_ticks(ticks)])
+        axes.set_xticks(_drop_crowded_ticks(ticks), [f"{tick:g}" for tick in _drop_crowded_ticks(ticks)])
     else:
         axes.set_ylim(8, 102 + room)
-        axes.set_yticks(_spread_ticks(ticks), [f"{tick:g}" for tick in _spread_ticks(ticks)])
+        axes.set_yticks(_drop_crowded_ticks(ticks), [f"{tick:g}" for tick in _drop_crowded_ticks(ticks)])
 
 
-def _spread_ticks(ticks: Sequence[float], least_gap: float = 9.0) -> list[float]:
+def _drop_crowded_ticks(ticks: Sequence[float], least_gap: float = 9.0) -> list[float]:
     """Return the ticks, without any that would touch the one before; the last one stays."""
     spread: list[float] = []
     for tick in ticks:
@@ -388,7 +397,7 @@ def _spread_ticks(ticks: Sequence[float], least_gap: float = 9.0) -> list[float]
     return spread
 
 
-def _name_band(axes: Axes, band: Band, middle: float, along: str) -> None:
+def _write_band_name(axes: Axes, band: Band, middle: float, along: str) -> None:
     text = axes.annotate(
         band,
         xy=(middle, 1.0) if along == "x" else (1.0, middle),

@@ -25,7 +25,7 @@ _BEFORE = {"left": 0.0, "center": 0.5, "right": 1.0}
 """Side → the part of a text that is left of its place."""
 
 
-class Words(Artist):
+class DrawnTexts(Artist):
     """Texts of one size, each with the middle of its digits at the height of its place; a text may have lines.
 
     `at` are the places in the axes' data, or by another `transform`; the text is `pad` points to the right of there.
@@ -73,7 +73,7 @@ class Words(Artist):
             self._measured = renderer, np.array([sizes[line] for line in self._lines])
         return self._measured[1]
 
-    def _place_lines(self, renderer: RendererBase) -> tuple[Any, float]:
+    def _place_lines_and_measure_digit(self, renderer: RendererBase) -> tuple[Any, float]:
         """Places where the lines begin on their baselines, and the height of a digit, in pixels."""
         _, height, descent = renderer.get_text_width_height_descent("0", self._font, False)
         pixels: Any = renderer.points_to_pixels(1.0)
@@ -88,7 +88,9 @@ class Words(Artist):
             return
         high = renderer.get_canvas_width_height()[1]
         gc = renderer.new_gc()
-        for line, colour, (x, y) in zip(self._lines, self._colours, self._place_lines(renderer)[0], strict=True):
+        for line, colour, (x, y) in zip(
+            self._lines, self._colours, self._place_lines_and_measure_digit(renderer)[0], strict=True
+        ):
             gc.set_foreground(colour)
             renderer.draw_text(gc, x, high - y if renderer.flipy() else y, line, self._font, 0)
         gc.restore()
@@ -98,6 +100,6 @@ class Words(Artist):
         """Give the box around all of them, in pixels; none without a renderer, which alone can measure."""
         if not self._lines or renderer is None:
             return Bbox.null()
-        placed, height = self._place_lines(renderer)
+        placed, height = self._place_lines_and_measure_digit(renderer)
         right = (placed[:, 0] + self._measure_lines(renderer)).max()
         return Bbox([placed.min(axis=0), [right, placed[:, 1].max() + height]])

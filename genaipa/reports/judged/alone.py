@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from genaipa.answers.tidy import list_metrics
-from genaipa.errors import UsageError, clip, command
-from genaipa.judging.name import NAME, Judge, are_akin
+from genaipa.errors import UsageError, clip, shell_command
+from genaipa.judging.name import NAME, Judge, are_of_same_family
 from genaipa.reports.averages import average_answers
-from genaipa.reports.figures.style import brief_labels, put_on_one_line
-from genaipa.reports.judged.verdicts import judge_names
+from genaipa.reports.figures.style import clean_name_on_one_line, last_part_labels
+from genaipa.reports.judged.verdicts import name_judges
 from genaipa.runs.selection import run_folders
-from genaipa.systems.provider import find_system, shorten_names
-from genaipa.words import join_names, number
+from genaipa.systems.provider import match_system_name, shorten_system_names
+from genaipa.words import format_count, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -36,18 +36,18 @@ _NAMED = 2
 """Judges that a sentence names."""
 
 
-def find_judges(frame: pd.DataFrame, rubric: str = "") -> Judges:
+def find_judge_passes(frame: pd.DataFrame, rubric_digest: str = "") -> Judges:
     """Return each judge of a tidy table, by its short name, with the analysts that are its passes.
 
     Only verdicts by the `rubric` of this digest count, where one is given. A judge is called by its model, and two of
     one model by their prompts, too.
     """
     rows = frame[(frame["scorer"] == "machine") & frame["m_all"].notna() & (frame["unit"] == "answer")]
-    if rubric:
-        rows = rows[rows["rubric"] == rubric]
+    if rubric_digest:
+        rows = rows[rows["rubric"] == rubric_digest]
     passes = {name: judge for name in map(str, rows["analyst"].unique()) if (judge := Judge.parse(name))}
-    full_names = judge_names({(judge.model, judge.prompt) for judge in passes.values()})
-    short, often = shorten_names({model for model, _ in full_names}), Counter(model for model, _ in full_names)
+    full_names = name_judges({(judge.model, judge.prompt) for judge in passes.values()})
+    short, often = shorten_system_names({model for model, _ in full_names}), Counter(model for model, _ in full_names)
     judges: Judges = {}
     for name, judge in sorted(passes.items()):
         of_prompt = full_names[judge.model, judge.prompt].removeprefix(judge.model) if often[judge.model] > 1 else ""
@@ -55,7 +55,7 @@ def find_judges(frame: pd.DataFrame, rubric: str = "") -> Judges:
     return judges
 
 
-def find_judge(name: str, judges: Judges, workspace: Workspace) -> str:
+def resolve_judge_name(name: str, judges: Judges, workspace: Workspace) -> str:
     """Return the judge that a name means: as tables call it, its model's name, or as it was asked for.
 
     A UsageError that lists the judges there are, for none of this name and for several.
@@ -65,14 +65,14 @@ def find_judge(name: str, judges: Judges, workspace: Workspace) -> str:
     models = {judge: Judge.parse(analysts[0]).model for judge, analysts in judges.items()}  # type: ignore[union-attr]
     wanted = {name}
     if name not in models.values():
-        short = find_system(name, dict.fromkeys(models.values()))
+        short = match_system_name(name, dict.fromkeys(models.values()))
         wanted = {short} if short else _find_served_models(name, workspace)
     meant = [judge for judge, model in models.items() if model in wanted]
     if len(meant) == 1:
         return meant[0]
     if meant:
-        raise UsageError(f"'{clip(name)}' names {len(meant)} judges; name one of them: {_list_judges(meant)}.")
-    verdicts = f"there are verdicts of {_list_judges(judges)}" if judges else "no judge has given any"
+        raise UsageError(f"'{clip(name)}' names {len(meant)} judges; name one of them: {_quote_judge_names(meant)}.")
+    verdicts = f"there are verdicts of {_quote_judge_names(judges)}" if judges else "no judge has given any"
     raise UsageError(f"the judge '{clip(name)}' has no verdicts on these answers; {verdicts}.")
 
 
@@ -81,13 +81,13 @@ def _find_served_models(name: str, workspace: Workspace) -> set[str]:
     models: set[str] = set()
     for folder in run_folders(workspace):
         outline = folder.manifest()
-        if outline.spec.task == NAME and (system := find_system(name, outline.spec.systems, outline.models)):
+        if outline.spec.task == NAME and (system := match_system_name(name, outline.spec.systems, outline.models)):
             models |= {system, *outline.models.get(system, ())}
     return models
 
 
-def _list_judges(judges: Collection[str]) -> str:
-    return join_names([f"'{put_on_one_line(judge)}'" for judge in judges])
+def _quote_judge_names(judges: Collection[str]) -> str:
+    return join_names([f"'{clean_name_on_one_line(judge)}'" for judge in judges])
 
 
 def advise_comparing_by_judge(judges: Judges, scored: Sequence[Collection[str]], sides: Sequence[str]) -> str:
@@ -97,29 +97,38 @@ def advise_comparing_by_judge(judges: Judges, scored: Sequence[Collection[str]],
     ]
     if not shared_judges:
         return ""
-    compare = command("genaipa", "compare", *sides, "--judge")
+    compare = shell_command("genaipa", "compare", *sides, "--judge")
     if len(shared_judges) == 1:
-        return f". The judge {put_on_one_line(shared_judges[0])} scored both: {compare} {command(shared_judges[0])}"
-    return f". {len(shared_judges)} judges scored both, {_list_judges(shared_judges)}: {compare} NAME"
+        return (
+            f". The judge {clean_name_on_one_line(shared_judges[0])} scored both: {compare} "
+            f"{shell_command(shared_judges[0])}"
+        )
+    return f". {len(shared_judges)} judges scored both, {_quote_judge_names(shared_judges)}: {compare} NAME"
 
 
-def note_own_family(judge: str, *frames: pd.DataFrame) -> str:
+def note_systems_of_judge_family(judge: str, *frames: pd.DataFrame) -> str:
     """Return the sentence on systems of the judge's own family, in tables that count its verdicts; else nothing."""
     judged = pd.concat([frame.loc[frame["counted"], ["system", "model", "analyst"]] for frame in frames]).astype("str")
     models = {parsed.model for name in judged["analyst"].unique() if (parsed := Judge.parse(name))}
     family_systems = [
         str(system)
         for system, rows in judged.groupby("system")
-        if any(are_akin(model, name) for model in models for name in (str(system), *rows["model"].unique()) if name)
+        if any(
+            are_of_same_family(model, name)
+            for model in models
+            for name in (str(system), *rows["model"].unique())
+            if name
+        )
     ]
     return (
-        f"The judge {put_on_one_line(judge)} is of the family of {join_names(family_systems)}, and may favour its own."
+        f"The judge {clean_name_on_one_line(judge)} is of the family of {join_names(family_systems)}, and may "
+        "favour its own."
         if family_systems
         else ""
     )
 
 
-def count_verdicts(frame: pd.DataFrame, analysts: Collection[str], *, excluded: bool = False) -> pd.DataFrame:
+def count_only_verdicts(frame: pd.DataFrame, analysts: Collection[str], *, excluded: bool = False) -> pd.DataFrame:
     """Return the tidy table as these passes of a judge alone score it: their verdicts count, and nobody else's score.
 
     An answer without a verdict keeps one row, without values; waves of people's are no plan of a judge.
@@ -152,14 +161,14 @@ def describe_scores_by_judges_alone(study: Study) -> str:
 
     Systems stand by name and never by value.
     """
-    judges = find_judges(study.table, study.rubric.digest)
+    judges = find_judge_passes(study.table, study.rubric.digest)
     parts = []
     for judge, analysts in list(judges.items())[:_NAMED]:
-        means = mean_m_all_by_system(count_verdicts(study.table, analysts))
-        names = brief_labels(means, _LONGEST)
+        means = mean_m_all_by_system(count_only_verdicts(study.table, analysts))
+        names = last_part_labels(means, _LONGEST)
         values = ", ".join(f"{names[system]} {mean:.0f}" for system, mean in means.items())
-        parts.append(f"by {put_on_one_line(judge)} alone: {values}")
-    remainder = f"; and by {number(len(judges) - _NAMED, 'more judge')}" if len(judges) > _NAMED else ""
+        parts.append(f"by {clean_name_on_one_line(judge)} alone: {values}")
+    remainder = f"; and by {format_count(len(judges) - _NAMED, 'more judge')}" if len(judges) > _NAMED else ""
     return f"Judged {'; '.join(parts)}{remainder} ({NO_ESTIMATE})" if parts else ""
 
 
@@ -171,5 +180,5 @@ def note_unfinished_judges(frame: pd.DataFrame, judges: Mapping[str, Collection[
     for judge, analysts in judges.items():
         scored = len(scorable[scorable["analyst"].isin(list(analysts))].drop_duplicates(["run", "key"]))
         if scored < whole:
-            sentences.append(f"{put_on_one_line(judge)} scored {scored:,} of {whole:,} answers.")
+            sentences.append(f"{clean_name_on_one_line(judge)} scored {scored:,} of {whole:,} answers.")
     return " ".join(sentences)

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genaipa.answers.tidy import list_metrics, name_metrics
+from genaipa.answers.tidy import list_metrics, metric_display_names
 from genaipa.reports import averages
 from genaipa.reports.averages import INTERVALS
 from genaipa.reports.judged.estimate import LEAST, LEAST_IN_GROUP, estimate_averages
 from genaipa.reports.table import Table, make_table
-from genaipa.scoring.current import select_effective_events
+from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.rubric import M_ALL_RANGE
-from genaipa.stats.forecast import forecast_scores
+from genaipa.stats.forecast import make_score_forecast
 from genaipa.stats.rectified import count_effective_scores
 
 if TYPE_CHECKING:
@@ -55,9 +55,11 @@ _HEADINGS = {
 }
 
 
-def measure_names(frame: pd.DataFrame) -> dict[str, str]:
+def name_measures(frame: pd.DataFrame) -> dict[str, str]:
     """Map M_all and the metrics of a tidy table to their names."""
-    return {"m_all": "M_all"} | {metric: name_metrics(frame).get(metric, metric) for metric in list_metrics(frame)}
+    return {"m_all": "M_all"} | {
+        metric: metric_display_names(frame).get(metric, metric) for metric in list_metrics(frame)
+    }
 
 
 def people_and_judge_table(frame: pd.DataFrame, events: Iterable[Event] = ()) -> Table:
@@ -67,7 +69,7 @@ def people_and_judge_table(frame: pd.DataFrame, events: Iterable[Event] = ()) ->
     would take at the median of the seconds that the desk measured (of the `events`).
     """
     estimate = estimate_averages(frame)
-    rows = _estimate_rows(frame, estimate, events) if estimate.judges else []
+    rows = _people_and_judge_rows(frame, estimate, events) if estimate.judges else []
     judges = f" Judges: {', '.join(estimate.judges)}." if estimate.judges else ""
     return make_table(
         "people-and-judge",
@@ -91,10 +93,16 @@ def people_and_judge_table(frame: pd.DataFrame, events: Iterable[Event] = ()) ->
     )
 
 
-def _estimate_rows(frame: pd.DataFrame, estimate: Estimate, events: Iterable[Event]) -> Iterable[dict[str, object]]:
-    seconds = [event.seconds for event in select_effective_events(events) if event.scorer == "human" and event.seconds]
+def _people_and_judge_rows(
+    frame: pd.DataFrame, estimate: Estimate, events: Iterable[Event]
+) -> Iterable[dict[str, object]]:
+    seconds = [
+        event.seconds
+        for event in effective_scores_and_adjudications(events)
+        if event.scorer == "human" and event.seconds
+    ]
     pace = median(seconds) if seconds else np.nan
-    names = measure_names(frame)
+    names = name_measures(frame)
     cells = {
         (kind, measure): averages.weigh_cells_in_average(of, measure)
         for kind, of in (("people", estimate.people), ("both", estimate.frame), ("judge", estimate.judge))
@@ -126,13 +134,13 @@ def _estimate_rows(frame: pd.DataFrame, estimate: Estimate, events: Iterable[Eve
                 "people_low": people["low"],
                 "people_high": people["high"],
                 **({} if why else {name: combined[name] for name in ("mean", *_ENDS)}),
-                **({} if why else _interval_within_scale(combined["mean"], row["half"], limits)),
+                **({} if why else _clip_interval_to_scale(combined["mean"], row["half"], limits)),
                 **({} if why else _estimate_worth_of_verdicts(row["scored"], people, combined, pace)),
                 "judge": judge["mean"],
             }
 
 
-def _interval_within_scale(mean: Any, half: float, limits: tuple[float, float]) -> dict[str, float]:
+def _clip_interval_to_scale(mean: Any, half: float, limits: tuple[float, float]) -> dict[str, float]:
     """Return the interval for these very answers, within the scale."""
     ends = (min(max(end, limits[0]), limits[1]) for end in (mean - half, mean + half))
     return dict(zip(_ANSWERS, ends, strict=True))
@@ -157,7 +165,7 @@ TARGETS = (5.0, 3.0)
 """Halves of intervals of M_all that are asked for."""
 
 
-def explain_forecast(forecast: Forecast, target: float) -> str:
+def describe_forecast(forecast: Forecast, target: float) -> str:
     """Return the forecast for a target in words, as in "about 20 more (10 to 40)"."""
     if forecast.half <= target:
         return "reached"
@@ -170,7 +178,7 @@ def explain_forecast(forecast: Forecast, target: float) -> str:
     return f"about {max(round(needed), 1)} more ({round(lowest)} to {end})"
 
 
-def find_forecast(frame: pd.DataFrame, system: str, experiment: str) -> Forecast | None:
+def make_system_forecast(frame: pd.DataFrame, system: str, experiment: str) -> Forecast | None:
     """Return the forecast of M_all of a system in an experiment; None without an estimate that has an interval."""
     estimate = estimate_averages(frame)
     usable = estimate.estimated_groups[estimate.estimated_groups["measure"] == "m_all"]
@@ -183,7 +191,7 @@ def find_forecast(frame: pd.DataFrame, system: str, experiment: str) -> Forecast
     means = cells.groupby("question", observed=True)["m_all"].mean()
     answers, scored, within = (row[name].iloc[0] for name in ("answers", "scored", "residual"))
     half = float(mean["high"] - mean["low"]) / 2  # type: ignore[operator]
-    return forecast_scores(means, int(answers), int(scored), float(within), half)
+    return make_score_forecast(means, int(answers), int(scored), float(within), half)
 
 
 def forecast_table(frame: pd.DataFrame) -> Table:
@@ -192,7 +200,7 @@ def forecast_table(frame: pd.DataFrame) -> Table:
     forecast_groups = [
         (system, experiment, forecast)
         for system, experiment in groups
-        if (forecast := find_forecast(frame, system, experiment))
+        if (forecast := make_system_forecast(frame, system, experiment))
     ]
     rows = [
         {
@@ -201,7 +209,7 @@ def forecast_table(frame: pd.DataFrame) -> Table:
             "scored": forecast.scored,
             "half": forecast.half,
             "floor": forecast.least_half_interval,
-            **{f"to{target:g}": explain_forecast(forecast, target) for target in TARGETS},
+            **{f"to{target:g}": describe_forecast(forecast, target) for target in TARGETS},
         }
         for system, experiment, forecast in forecast_groups
     ]
@@ -225,8 +233,8 @@ def describe_forecasts(frame: pd.DataFrame) -> list[str]:
     """Return the forecasts as sentences, one for each system and experiment."""
     sentences = []
     for system, experiment in estimate_averages(frame).estimated_groups[_BY].drop_duplicates().itertuples(index=False):
-        if forecast := find_forecast(frame, system, experiment):
-            parts = [f"±{target:g}: {explain_forecast(forecast, target)}" for target in TARGETS]
+        if forecast := make_system_forecast(frame, system, experiment):
+            parts = [f"±{target:g}: {describe_forecast(forecast, target)}" for target in TARGETS]
             allow = f"these {forecast.questions} questions allow ±{forecast.least_half_interval:.1f}"
             beyond = "; more questions or documents would do it" if any("not by" in part for part in parts) else ""
             sentences.append(f"{system}, {experiment}: ±{forecast.half:.1f} now; {'; '.join(parts)}; {allow}{beyond}.")

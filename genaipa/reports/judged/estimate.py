@@ -20,12 +20,12 @@ import numpy as np
 import pandas as pd
 
 from genaipa.answers.tidy import list_metrics
-from genaipa.judging.name import Judge, are_akin
+from genaipa.judging.name import Judge, are_of_same_family
 from genaipa.reports.averages import cache_per_frame
 from genaipa.scoring.waves import SIZE
 from genaipa.stats.looks import UNFINISHED
 from genaipa.stats.reason import Reason
-from genaipa.stats.rectified import ScoredSample, fill_judge
+from genaipa.stats.rectified import ScoredSample, fill_missing_judge_scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,7 +94,7 @@ class Estimate:
         family_note = " (own family)" if rows["own"].any() else ""
         return f"people {scored:,} of {answers:,}, judge {'all' if judged == answers else f'{judged:,}'}{family_note}"
 
-    def describe(self) -> str:
+    def note_estimates(self) -> str:
         """Return a sentence for the notes of tables that hold estimates; empty where none does."""
         if self.estimated_groups.empty:
             return ""
@@ -106,11 +106,11 @@ class Estimate:
 
 def estimate_averages(frame: pd.DataFrame) -> Estimate:
     """Return the tidy table that averages are taken of: with estimates where there are any, else as it is."""
-    return _find_estimates(frame) or Estimate.from_people_scores(frame)
+    return _estimate_or_none(frame) or Estimate.from_people_scores(frame)
 
 
 @cache_per_frame
-def _find_estimates(frame: pd.DataFrame) -> Estimate | None:
+def _estimate_or_none(frame: pd.DataFrame) -> Estimate | None:
     """Return the estimates, if there are any; the cache must not hold a frame that is its own key."""
     (estimate,) = estimate_sides([frame])
     return None if estimate.frame is frame else estimate
@@ -122,19 +122,20 @@ def estimate_sides(frames: Sequence[pd.DataFrame], *, alike: bool = False) -> li
     What is to be compared in pairs has to be z `alike`, since a single z means nothing but in its sum.
     """
     rows = pd.concat(
-        [_select_answer_rows(frame).assign(side=side) for side, frame in enumerate(frames)], ignore_index=True
+        [_select_averageable_answer_rows(frame).assign(side=side) for side, frame in enumerate(frames)],
+        ignore_index=True,
     )
-    judges = _find_judges(rows)
+    judges = _parse_judge_analysts(rows)
     waves = rows["in_wave"].astype(str)
     if not judges and not ((waves == "yes").any() and (rows["counted"] & (waves != "yes")).any()):
         return list(map(Estimate.from_people_scores, frames))
     answers = _collect_answers(rows, judges)
     sides = answers.table["side"].to_numpy()
-    beside = _find_wave_answers(answers, alike=alike)
+    beside = _flag_finished_wave_answers(answers, alike=alike)
     return [_estimate_side(frame, answers, sides == side, judges, beside) for side, frame in enumerate(frames)]
 
 
-def _select_answer_rows(frame: pd.DataFrame) -> pd.DataFrame:
+def _select_averageable_answer_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of answers that averages may take, whoever scored them."""
     excluded = frame["excluded"] != ""
     allowed = ~excluded | bool((frame["counted"] & excluded).any())
@@ -147,7 +148,7 @@ def _list_measures(frame: pd.DataFrame) -> list[str]:
     return [*list_metrics(frame), "m_all"]
 
 
-def _find_judges(rows: pd.DataFrame) -> dict[str, Judge]:
+def _parse_judge_analysts(rows: pd.DataFrame) -> dict[str, Judge]:
     """Return the analysts that are judges, as the store names them."""
     named = rows.loc[rows["scorer"] == "machine", "analyst"].astype(str).unique()
     return {name: judge for name in sorted(named) if (judge := Judge.parse(name)) is not None}
@@ -203,7 +204,7 @@ def _collect_answers(rows: pd.DataFrame, judges: dict[str, Judge]) -> _Answers:
     return _Answers(table, people, judge.reindex(table.index), in_wave, late, sample, rubrics)
 
 
-def _find_wave_answers(answers: _Answers, *, alike: bool) -> Flags:
+def _flag_finished_wave_answers(answers: _Answers, *, alike: bool) -> Flags:
     """Return the answers of the groups whose average is a finished wave's, apart from what else people scored there.
 
     Where groups are to be `alike`, it is all of an experiment, or none if people's scores of one are no sample.
@@ -211,7 +212,7 @@ def _find_wave_answers(answers: _Answers, *, alike: bool) -> Flags:
     sample, unscored = answers.sample, answers.people["m_all"].isna().to_numpy()
     experiment = answers.table["experiment"].astype(str).to_numpy()
     groups = [sample.group == number for number in np.unique(sample.group)]
-    finished = [_is_finished(answers, group) and bool((group & unscored).any()) for group in groups]
+    finished = [_is_wave_finished(answers, group) and bool((group & unscored).any()) for group in groups]
     others_scored = [bool((group & ~unscored & ~sample.scored).any()) for group in groups]
     wave_answers = np.zeros(len(experiment), bool)
     for group, done, has_others in zip(groups, finished, others_scored, strict=True):
@@ -228,7 +229,7 @@ def _find_wave_answers(answers: _Answers, *, alike: bool) -> Flags:
     return wave_answers
 
 
-def _is_finished(answers: _Answers, group: Flags) -> bool:
+def _is_wave_finished(answers: _Answers, group: Flags) -> bool:
     """Tell whether people finished a group's wave, which is a sample of its answers."""
     unscored = answers.people["m_all"].isna().to_numpy()
     size, wave_size = int(group.sum()), int((answers.asked & group).sum())
@@ -259,25 +260,28 @@ def _explain_no_estimate(answers: _Answers, group: Flags) -> str:
 
 
 def _estimate_side(
-    frame: pd.DataFrame, answers: _Answers, in_side: Flags, judges: dict[str, Judge], beside: Flags
+    frame: pd.DataFrame, answers: _Answers, in_side: Flags, judges: dict[str, Judge], by_wave_alone: Flags
 ) -> Estimate:
     """Estimate the answers of one tidy table; `beside` are answers of groups whose average is the wave's."""
     sample, measures = answers.sample, _list_measures(frame)
-    judge = pd.DataFrame({name: fill_judge(answers.judge[name], sample.group) for name in measures})
+    judge = pd.DataFrame({name: fill_missing_judge_scores(answers.judge[name], sample.group) for name in measures})
     slopes = {}
     values: dict[str, dict[str, Floats]] = {}
     for name in measures:
         people, verdicts = answers.people[name].to_numpy(), judge[name].to_numpy()
         slopes[name] = sample.fit_slope(people, verdicts)
-        values[name] = {"z": sample.rectify(people, verdicts, slopes[name]), "people": people, "judge": verdicts}
+        values[name] = {"z": sample.rectify_scores(people, verdicts, slopes[name]), "people": people, "judge": verdicts}
     rows, whole, judged_rows = [], np.zeros(len(in_side), bool), np.zeros(len(in_side), bool)
-    means, models = _published_means(frame, measures), tuple(dict.fromkeys(judge.model for judge in judges.values()))
+    means, models = (
+        _explain_groups_of_published_means(frame, measures),
+        tuple(dict.fromkeys(judge.model for judge in judges.values())),
+    )
     # Without a judge, z is what people say alone.
     nothing = np.zeros(len(in_side))
-    alone = pd.DataFrame({name: sample.rectify(values[name]["people"], nothing, 0.0) for name in measures})
-    beside = beside & in_side
+    alone = pd.DataFrame({name: sample.rectify_scores(values[name]["people"], nothing, 0.0) for name in measures})
+    by_wave_alone = by_wave_alone & in_side
     z = answers.people.copy()
-    z[beside] = alone[beside]
+    z[by_wave_alone] = alone[by_wave_alone]
     for number in np.unique(sample.group[in_side]):
         group = sample.group == number
         about = answers.table.loc[group, _GROUP[1:]].iloc[0].to_dict()
@@ -291,23 +295,23 @@ def _estimate_side(
         judged_rows |= group & bool(counts["judged"])
         for name in measures:
             people, verdicts = values[name]["people"], values[name]["judge"]
-            useless = _USELESS[sample.check_judge(people, verdicts, slopes[name], group)]
+            useless = _USELESS[sample.explain_no_estimate(people, verdicts, slopes[name], group)]
             why = none or means.get((*about.values(), name)) or useless
             residuals = people - slopes[name] * verdicts
             spread = {
                 "residual": sample.residual_variance(residuals, group),
-                "half": sample.half_width(residuals, group),
+                "half": sample.group_mean_half_width(residuals, group),
             }
             rows.append({**about, "measure": name, **counts, "slope": slopes[name], **spread, "why": why})
             if not why:
                 z.loc[group, name] = values[name]["z"][group]
                 whole |= group
     groups = pd.DataFrame(rows, columns=list(_ABOUT))
-    both_table = _replace_cells_by_estimates(frame, answers, whole | beside, z, sample.has_scores)
-    has_others = bool(beside.any())
+    both_table = _replace_cells_by_estimates(frame, answers, whole | by_wave_alone, z, sample.has_scored_question)
+    has_others = bool(by_wave_alone.any())
     # Where the two are the same, so that cached results of one serve the other.
     by_wave = (
-        _replace_cells_by_estimates(frame, answers, beside, alone, sample.has_scores)
+        _replace_cells_by_estimates(frame, answers, by_wave_alone, alone, sample.has_scored_question)
         if has_others or whole.any()
         else both_table
     )
@@ -319,17 +323,17 @@ def _estimate_side(
 def _has_judge_of_own_family(frame: pd.DataFrame, system: str, judges: Sequence[str]) -> bool:
     """Tell whether a judge is of the family of the system, or of a model that answered for it."""
     models = frame.loc[frame["system"] == system, "model"].unique()
-    return any(are_akin(judge, str(name)) for judge in judges for name in (system, *models) if name)
+    return any(are_of_same_family(judge, str(name)) for judge in judges for name in (system, *models) if name)
 
 
-def _published_means(frame: pd.DataFrame, measures: Sequence[str]) -> dict[tuple[str, ...], str]:
+def _explain_groups_of_published_means(frame: pd.DataFrame, measures: Sequence[str]) -> dict[tuple[str, ...], str]:
     """Say where a study published means over documents alone: system, experiment and measure → why no estimate.
 
     No document's share of such a mean is known, so that none could be z.
     """
     rows = frame[(frame["unit"] == "table") & frame["counted"]]
 
-    def list_groups(subset: pd.DataFrame) -> set[tuple[str, ...]]:
+    def list_measured_groups(subset: pd.DataFrame) -> set[tuple[str, ...]]:
         groups = subset[_GROUP[1:]].astype(str)
         return {
             (*group, name)
@@ -337,7 +341,7 @@ def _published_means(frame: pd.DataFrame, measures: Sequence[str]) -> dict[tuple
             for group in groups[subset[name].notna()].drop_duplicates().itertuples(index=False, name=None)
         }
 
-    only = list_groups(rows[rows["document"] == ""]) - list_groups(rows[rows["document"] != ""])
+    only = list_measured_groups(rows[rows["document"] == ""]) - list_measured_groups(rows[rows["document"] != ""])
     return dict.fromkeys(only, "A study published its means over documents: they stand alone.")
 
 
@@ -376,11 +380,11 @@ def _replace_cells_by_estimates(
         "counted": True,
     }
     cells = plain.loc[places[first]].assign(**new)
-    replaced = plain["unit"].eq("answer") & _is_in_groups(plain, cells)
+    replaced = plain["unit"].eq("answer") & _is_in_groups_of_cells(plain, cells)
     return pd.concat([plain.assign(counted=plain["counted"] & ~replaced), cells], ignore_index=True)
 
 
-def _is_in_groups(frame: pd.DataFrame, cells: pd.DataFrame) -> pd.Series[bool]:
+def _is_in_groups_of_cells(frame: pd.DataFrame, cells: pd.DataFrame) -> pd.Series[bool]:
     """Tell whether a row is of a system and experiment that the cells are of."""
     groups = pd.MultiIndex.from_frame(cells[_GROUP[1:]].astype(str).drop_duplicates())
     is_member: Any = pd.MultiIndex.from_frame(frame[_GROUP[1:]].astype(str)).isin(groups)

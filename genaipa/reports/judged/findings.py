@@ -36,7 +36,9 @@ LENIENCY_MARGIN = 5.0
 """Points of M_all (10 to 100) up to which a judge is as lenient as people: a step of one metric of five is 4.5."""
 
 
-def judge_findings(verdicts: Verdicts, agreement: Table, against: Table, leniency: Table, alternative: Table) -> Table:
+def judge_findings_table(
+    verdicts: Verdicts, agreement: Table, against: Table, leniency: Table, alternative: Table
+) -> Table:
     """Make a row for each judge: its passes, how much it judged, and what follows from the other tables."""
     columns = ["judge", "passes", "judged", "answers", "finding"]
     rows = []
@@ -100,12 +102,12 @@ def _describe_judge(
         return
     judge_rows = agreement[agreement["judge"] == judge]
     with_people = judge_rows[judge_rows["with"] == PEOPLE].to_dict("records")
-    yield from describe_agreement(with_people, against[against["judge"] == judge].to_dict("records"))
+    yield from describe_agreement_with_people(with_people, against[against["judge"] == judge].to_dict("records"))
     overall = next(row for row in with_people if row["measure"] == _OVERALL)
     if not isnan(overall["r"]):
-        interval = _write_range(overall, "r_low", "r_high")
+        interval = _format_interval(overall, "r_low", "r_high")
         yield f"Over answers, its M_all follows people's at r = {overall['r']:.2f}{interval}."
-    yield from _describe_leniency(leniency[(leniency["judge"] == judge) & (leniency["measure"] == _OVERALL)])
+    yield from _describe_judge_leniency(leniency[(leniency["judge"] == judge) & (leniency["measure"] == _OVERALL)])
     again = judge_rows[
         (judge_rows["with"] == ITSELF) & (judge_rows["measure"] == _OVERALL) & judge_rows["alpha"].notna()
     ]
@@ -121,7 +123,7 @@ _HOW = {
 }
 
 
-def describe_agreement(with_people: list[Row], compared: list[Row]) -> Iterator[str]:
+def describe_agreement_with_people(with_people: list[Row], compared: list[Row]) -> Iterator[str]:
     """Say on which measures the judge agrees with people as much as they do with each other, less, or more.
 
     In brackets are both alphas, on the same answers, and the interval of their difference.
@@ -137,7 +139,7 @@ def describe_agreement(with_people: list[Row], compared: list[Row]) -> Iterator[
         return
     groups: dict[str, list[str]] = {}
     for row in compared:
-        groups.setdefault(row["verdict"], []).append(f"{row['measure']}{_write_alphas(row)}")
+        groups.setdefault(row["verdict"], []).append(f"{row['measure']}{_format_alphas_and_interval(row)}")
     for level, words in _HOW.items():
         if level in groups:
             yield f"On {join_names(groups[level])} the judge agrees with people {words}."
@@ -148,17 +150,17 @@ def describe_agreement(with_people: list[Row], compared: list[Row]) -> Iterator[
         )
 
 
-def _write_alphas(row: Row) -> str:
+def _format_alphas_and_interval(row: Row) -> str:
     if isnan(row["difference"]):
         return f" ({row['reason']})"
     sure = "no interval" if isnan(row["low"]) else f"{row['low']:+.2f} to {row['high']:+.2f}"
     return f" ({row['alpha']:.2f} against {row['people']:.2f}; {sure})"
 
 
-def _describe_leniency(rows: pd.DataFrame) -> Iterator[str]:
+def _describe_judge_leniency(rows: pd.DataFrame) -> Iterator[str]:
     """Sentences on the judge's leniency on M_all, over all answers and towards its own family."""
     overall = rows[rows["by"] == ALL].to_dict("records")[0]
-    mean, sure = overall["mean"], _write_range(overall, "low", "high", " for these documents")
+    mean, sure = overall["mean"], _format_interval(overall, "low", "high", " for these documents")
     if not isnan(mean):
         statement = describe_leniency(mean, overall["low"], overall["high"])
         yield f"{statement}: its M_all less theirs is {mean:+z.2f} on average{sure}."
@@ -167,8 +169,8 @@ def _describe_leniency(rows: pd.DataFrame) -> Iterator[str]:
         family_row, others_row = (family.loc[group].to_dict() for group in (OWN, OTHER))
         yield (
             f"For systems of its own family that is {family_row['mean']:+z.2f}"
-            f"{_write_range(family_row, 'low', 'high')}, for others {others_row['mean']:+z.2f}"
-            f"{_write_range(others_row, 'low', 'high')}."
+            f"{_format_interval(family_row, 'low', 'high')}, for others {others_row['mean']:+z.2f}"
+            f"{_format_interval(others_row, 'low', 'high')}."
         )
 
 
@@ -189,5 +191,5 @@ def _describe_alternative_test(row: Row) -> str:
     return f"It {result} the alternative annotator test on M_all{caveat}: winning rate {row['winning']:.2f}."
 
 
-def _write_range(row: Row, low: str, high: str, after: str = "") -> str:
+def _format_interval(row: Row, low: str, high: str, after: str = "") -> str:
     return "" if isnan(row[low]) else f" ({row[low]:.2f} to {row[high]:.2f}{after})"

@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genaipa.judging.name import are_akin
+from genaipa.judging.name import are_of_same_family
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS, note_few_documents
-from genaipa.reports.crossed import estimate_crossed_mean, explain_interval
+from genaipa.reports.crossed import estimate_crossed_mean, explain_missing_interval
 from genaipa.reports.judged.verdicts import LEAST, OVERALL, empty_columns, explain_too_few_answers
 from genaipa.reports.table import Table, make_table
-from genaipa.scoring.agreement import describe_agreement, explain_alpha
+from genaipa.scoring.agreement import agreement_columns, explain_missing_alpha
 from genaipa.scoring.rubric import M_ALL_WIDTH, format_value
 from genaipa.stats.agreement import count_confusion
-from genaipa.stats.annotators import FEWEST_PEOPLE, compare_annotators
-from genaipa.stats.correlation import correlate
+from genaipa.stats.annotators import FEWEST_PEOPLE, run_alternative_annotator_test
+from genaipa.stats.correlation import correlate_clustered_values
 from genaipa.stats.intervals import LEVEL
 
 if TYPE_CHECKING:
@@ -53,11 +53,11 @@ _HEADINGS = {
 }
 
 
-def agreement_table(verdicts: Verdicts) -> Table:
+def judge_agreement_table(verdicts: Verdicts) -> Table:
     """Tabulate alpha of each judge with people, with itself and with other judges, and of people with each other."""
     columns = ["measure", "judge", "with", "answers", *_ALPHA, *_R, "reason"]
-    measures = enumerate(verdicts.measures.values())
-    rows = [{"measure": name, **row} for measure, name in measures for row in _agreement_rows(verdicts, measure)]
+    measures = enumerate(verdicts.measure_names.values())
+    rows = [{"measure": name, **row} for measure, name in measures for row in _judge_agreement_rows(verdicts, measure)]
     data = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys((*_ALPHA, *_R), "float64"))
     aside = empty_columns(data, "reason")
     return make_table(
@@ -79,28 +79,28 @@ def agreement_table(verdicts: Verdicts) -> Table:
     )
 
 
-def _agreement_rows(verdicts: Verdicts, measure: int) -> Iterator[dict[str, object]]:
+def _judge_agreement_rows(verdicts: Verdicts, measure: int) -> Iterator[dict[str, object]]:
     people = verdicts.people
     if len(people.answer):
-        yield {"judge": PEOPLE, "with": EACH_OTHER, **_scorer_agreement(verdicts, people, measure)}
+        yield {"judge": PEOPLE, "with": EACH_OTHER, **_agreement_among_scorers(verdicts, people, measure)}
     for judge, side in verdicts.judges.items():
-        r = _correlate_means(verdicts, judge, measure)
+        r = _correlate_judge_with_people(verdicts, judge, measure)
         yield {"judge": judge, "with": PEOPLE, **_agreement_between_sides(verdicts, side, people, measure), **r}
         if len(side.scorers) > 1:
-            yield {"judge": judge, "with": ITSELF, **_scorer_agreement(verdicts, side, measure)}
+            yield {"judge": judge, "with": ITSELF, **_agreement_among_scorers(verdicts, side, measure)}
         other_judges = [verdicts.judges[name] for name in verdicts.judges if name != judge]
         if other_judges:
             yield {
                 "judge": judge,
                 "with": OTHERS,
-                **_agreement_between_sides(verdicts, side, other_judges[0].join(other_judges[1:]), measure),
+                **_agreement_between_sides(verdicts, side, other_judges[0].join_scores(other_judges[1:]), measure),
             }
 
 
-def _scorer_agreement(verdicts: Verdicts, side: GivenScores, measure: int) -> dict[str, object]:
+def _agreement_among_scorers(verdicts: Verdicts, side: GivenScores, measure: int) -> dict[str, object]:
     """Agreement of scorers with each other, on the answers that two or more of them scored."""
     selected = side.score_counts > 1
-    return _agreement_values(int(selected.sum()), verdicts.compare_scorers(side, selected, measure))
+    return _agreement_columns(int(selected.sum()), verdicts.measure_agreement_of_scorers(side, selected, measure))
 
 
 def _agreement_between_sides(
@@ -108,13 +108,15 @@ def _agreement_between_sides(
 ) -> dict[str, object]:
     """Agreement of two sides, on the answers that both scored."""
     selected = (first.score_counts > 0) & (second.score_counts > 0)
-    return _agreement_values(int(selected.sum()), verdicts.compare(first, second, selected, measure))
+    return _agreement_columns(
+        int(selected.sum()), verdicts.measure_agreement_of_sides(first, second, selected, measure)
+    )
 
 
-def _agreement_values(answers: int, agreement: ScaleAgreement) -> dict[str, object]:
+def _agreement_columns(answers: int, agreement: ScaleAgreement) -> dict[str, object]:
     if answers < LEAST:
         return {"answers": answers, "reason": explain_too_few_answers(answers)}
-    return {"answers": answers, **describe_agreement(agreement)}
+    return {"answers": answers, **agreement_columns(agreement)}
 
 
 MARGIN = 0.1
@@ -122,13 +124,17 @@ MARGIN = 0.1
 AS_MUCH, LESS, MORE, NOT_KNOWN = "as much", "less", "more", "not known"
 
 
-def compare_judges(verdicts: Verdicts) -> Table:
+def judges_against_people_table(verdicts: Verdicts) -> Table:
     """Tabulate alpha of each judge with people less people's with each other, on the same answers."""
     columns = ["judge", "measure", "answers", "alpha", "people", "difference", "low", "high", "verdict", "reason"]
     rows = [
-        {"judge": judge, "measure": name, **_comparison_values(*verdicts.compare_with_people(judge, measure))}
+        {
+            "judge": judge,
+            "measure": name,
+            **_alpha_difference_columns(*verdicts.compare_judge_with_people(judge, measure)),
+        }
         for judge in verdicts.judges
-        for measure, name in enumerate(verdicts.measures.values())
+        for measure, name in enumerate(verdicts.measure_names.values())
     ]
     ends = ("low", "high")
     numbers = ("alpha", "people", "difference", *ends)
@@ -151,7 +157,7 @@ def compare_judges(verdicts: Verdicts) -> Table:
     )
 
 
-def _comparison_values(answers: int, difference: AlphaDifference | None) -> dict[str, object]:
+def _alpha_difference_columns(answers: int, difference: AlphaDifference | None) -> dict[str, object]:
     if difference is None:
         return {"answers": answers, "verdict": NOT_KNOWN, "reason": explain_too_few_answers(answers)}
     return {
@@ -161,12 +167,12 @@ def _comparison_values(answers: int, difference: AlphaDifference | None) -> dict
         "difference": difference.side - difference.people,
         "low": difference.low,
         "high": difference.high,
-        "verdict": _classify_difference(difference.low, difference.high),
-        "reason": explain_alpha(difference.why),
+        "verdict": _classify_alpha_difference(difference.low, difference.high),
+        "reason": explain_missing_alpha(difference.why),
     }
 
 
-def _classify_difference(low: float, high: float) -> str:
+def _classify_alpha_difference(low: float, high: float) -> str:
     if np.isnan(low):
         return NOT_KNOWN
     if low >= -MARGIN and high <= MARGIN:
@@ -174,7 +180,7 @@ def _classify_difference(low: float, high: float) -> str:
     return LESS if high < 0 else MORE if low > 0 else NOT_KNOWN
 
 
-def group_answers_by_document(study: Study) -> dict[str, dict[str, str]]:
+def group_answers_by_document_traits(study: Study) -> dict[str, dict[str, str]]:
     """Group answers by whether the document is `silent` and by its `language`: answer's digest → its group.
 
     A grouping that puts all answers into one group is left out, except a column that was asked for (`groups`).
@@ -195,7 +201,7 @@ def group_answers_by_document(study: Study) -> dict[str, dict[str, str]]:
     return {by: group for by, group in groups.items() if by == wanted or len({*group.values()} - {""}) > 1}
 
 
-def agreement_by_group_table(verdicts: Verdicts, groups: Mapping[str, Mapping[str, str]]) -> Table:
+def judge_agreement_by_group_table(verdicts: Verdicts, groups: Mapping[str, Mapping[str, str]]) -> Table:
     """Tabulate alpha of each judge with people, by group of answers (`group_answers_by_document`)."""
     columns = ["judge", "by", "group", "measure", "answers", *_ALPHA, "reason"]
     rows: list[dict[str, object]] = []
@@ -205,10 +211,12 @@ def agreement_by_group_table(verdicts: Verdicts, groups: Mapping[str, Mapping[st
             for group in sorted({*of[both_scored]} - {""}):
                 selected = both_scored & (of == group)
                 enough = selected.sum() >= LEAST
-                for measure, name in list(enumerate(verdicts.measures.values()))[: None if enough else 1]:
-                    measured = verdicts.compare(verdicts.judges[judge], verdicts.people, selected, measure)
+                for measure, name in list(enumerate(verdicts.measure_names.values()))[: None if enough else 1]:
+                    measured = verdicts.measure_agreement_of_sides(
+                        verdicts.judges[judge], verdicts.people, selected, measure
+                    )
                     about = {"judge": judge, "by": by, "group": str(group), "measure": name}
-                    rows.append({**about, **_agreement_values(int(selected.sum()), measured)})
+                    rows.append({**about, **_agreement_columns(int(selected.sum()), measured)})
     data = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(_ALPHA, "float64"))
     aside = empty_columns(data, "reason")
     return make_table(
@@ -228,26 +236,26 @@ def agreement_by_group_table(verdicts: Verdicts, groups: Mapping[str, Mapping[st
 # -- correlation --
 
 
-def _correlate_means(verdicts: Verdicts, judge: str, measure: int) -> dict[str, object]:
+def _correlate_judge_with_people(verdicts: Verdicts, judge: str, measure: int) -> dict[str, object]:
     both_scored = verdicts.scored_by_judge_and_people[judge]
     if both_scored.sum() < LEAST:
         return {}
-    ours, theirs = (side.means[both_scored, measure] for side in (verdicts.judges[judge], verdicts.people))
+    ours, theirs = (side.answer_means[both_scored, measure] for side in (verdicts.judges[judge], verdicts.people))
     _, questions = np.unique(verdicts.questions[both_scored], return_inverse=True)
-    correlation = correlate(ours, theirs, questions)
+    correlation = correlate_clustered_values(ours, theirs, questions)
     return {"r": correlation.r, "r_low": correlation.low, "r_high": correlation.high}
 
 
 # -- the values, and time --
 
 
-def confusion_table(verdicts: Verdicts) -> Table:
+def judge_confusion_table(verdicts: Verdicts) -> Table:
     """Count a judge's values where people give each: a row for each of people's values."""
     values = verdicts.rubric.values
     columns = ["judge", "metric", "people", *(f"judge {format_value(value)}" for value in values)]
     rows = []
     for judge, both_scored in verdicts.scored_by_judge_and_people.items():
-        for measure, name in list(enumerate(verdicts.measures.values()))[1:] if both_scored.sum() >= LEAST else ():
+        for measure, name in list(enumerate(verdicts.measure_names.values()))[1:] if both_scored.sum() >= LEAST else ():
             ours, theirs = (
                 verdicts.count_values(side, both_scored, measure) for side in (verdicts.people, verdicts.judges[judge])
             )
@@ -269,19 +277,21 @@ def confusion_table(verdicts: Verdicts) -> Table:
     )
 
 
-def drift_table(verdicts: Verdicts) -> Table:
+def agreement_drift_table(verdicts: Verdicts) -> Table:
     """Tabulate alpha of each judge with people, in parts by the order in which people scored the answers."""
     columns = ["judge", "measure", "part", "since", "answers", *_ALPHA, "reason"]
     rows = []
     for judge, both_scored in verdicts.scored_by_judge_and_people.items():
         order, first = _order_answers_by_scoring_time(verdicts.people, both_scored)
         parts = min(_MOST_PARTS, len(order) // LEAST)
-        for measure, name in enumerate(verdicts.measures.values()) if parts > 1 else ():
+        for measure, name in enumerate(verdicts.measure_names.values()) if parts > 1 else ():
             for number, places in enumerate(np.array_split(np.arange(len(order)), parts), 1):
                 selected = np.isin(np.arange(len(both_scored)), order[places])
-                measured = verdicts.compare(verdicts.judges[judge], verdicts.people, selected, measure)
+                measured = verdicts.measure_agreement_of_sides(
+                    verdicts.judges[judge], verdicts.people, selected, measure
+                )
                 about = {"judge": judge, "measure": name, "part": f"{number} of {parts}"}
-                rows.append({**about, "since": first[places[0]][:10], **_agreement_values(len(places), measured)})
+                rows.append({**about, "since": first[places[0]][:10], **_agreement_columns(len(places), measured)})
     data = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(_ALPHA, "float64"))
     aside = empty_columns(data, "reason")
     return make_table(
@@ -326,7 +336,7 @@ def alternative_test_table(verdicts: Verdicts) -> Table:
     rows = [
         {"judge": judge, "measure": name, **_run_alternative_test(verdicts, judge, measure)}
         for judge in verdicts.judges
-        for measure, name in enumerate(verdicts.measures.values())
+        for measure, name in enumerate(verdicts.measure_names.values())
     ]
     return make_table(
         "judges-alternative",
@@ -350,12 +360,12 @@ def _run_alternative_test(verdicts: Verdicts, judge: str, measure: int) -> dict[
     people = np.array(
         [verdicts.people.scorer_values(person, measure)[both_scored] for person in verdicts.people.scorers]
     )
-    judge_means = verdicts.judges[judge].means[both_scored, measure]
-    test = compare_annotators(
+    judge_means = verdicts.judges[judge].answer_means[both_scored, measure]
+    test = run_alternative_annotator_test(
         judge_means,
         people.reshape(len(verdicts.people.scorers), len(judge_means)),
         epsilon=EPSILON,
-        rate=_Q,
+        false_discovery_rate=_Q,
         least_answers=LEAST,
     )
     about: dict[str, object] = {"people": test.people, "answers": int(both_scored.sum())}
@@ -382,7 +392,7 @@ _LIMITS = {OVERALL: (-M_ALL_WIDTH, M_ALL_WIDTH)}
 _METRIC = (-2.0, 2.0)
 
 
-def leniency_table(verdicts: Verdicts, frame: pd.DataFrame) -> Table:
+def judge_leniency_table(verdicts: Verdicts, frame: pd.DataFrame) -> Table:
     """Tabulate the mean of a judge's values less what averages take, with both intervals; `frame` is the tidy table."""
     columns = ["judge", "by", "group", "family", "measure", "answers", "mean", *BOTH[:-1], "reason"]
     people = averages.average_answers(frame)
@@ -418,13 +428,13 @@ def _leniency_differences(verdicts: Verdicts, judge: str, people: pd.DataFrame, 
     A text that was given in several places is there as often.
     """
     places = verdicts.answers.get_indexer(pd.Index(people["answer"].astype("str")))
-    judged = verdicts.judges[judge].means[places]
+    judged = verdicts.judges[judge].answer_means[places]
     is_judged = ~np.isnan(judged[:, 0])
     differences = people.loc[is_judged, ["answer", "system", "document", "question", "category", "silent"]].astype(
         "str"
     )
-    apart = judged[is_judged] - people.loc[is_judged, list(verdicts.measures)].to_numpy()
-    differences[list(verdicts.measures)] = apart.round(9)
+    apart = judged[is_judged] - people.loc[is_judged, list(verdicts.measure_names)].to_numpy()
+    differences[list(verdicts.measure_names)] = apart.round(9)
     return differences.assign(
         **{FAMILY: np.where(differences["system"].isin(_own_family_systems(frame, verdicts.models[judge])), OWN, OTHER)}
     )
@@ -434,18 +444,24 @@ def _own_family_systems(frame: pd.DataFrame, model: str) -> set[str]:
     """Return the systems of a judge's own family, by their names or by the names of the models that answered."""
     named = frame[["system", "model"]].drop_duplicates().astype("str")
     name_pairs = named.itertuples(index=False, name=None)
-    return {system for system, served in name_pairs if are_akin(system, model) or (served and are_akin(served, model))}
+    return {
+        system
+        for system, served in name_pairs
+        if are_of_same_family(system, model) or (served and are_of_same_family(served, model))
+    }
 
 
 def _leniency_rows(verdicts: Verdicts, judge: str, rows: pd.DataFrame) -> Iterator[dict[str, object]]:
-    for by, group, group_rows in _leniency_groups(rows):
+    for by, group, group_rows in _group_rows_for_leniency(rows):
         answers = group_rows["answer"].nunique()
         family = "yes" if by == "system" and (group_rows[FAMILY] == OWN).any() else ""
         about = {"judge": judge, "by": by, "group": group, "family": family, "answers": answers}
         if answers < LEAST:
-            yield {**about, "measure": verdicts.measures[OVERALL], "reason": explain_too_few_answers(answers)}
+            yield {**about, "measure": verdicts.measure_names[OVERALL], "reason": explain_too_few_answers(answers)}
             continue
-        for measure, name in verdicts.measures.items() if by in _EACH else [(OVERALL, verdicts.measures[OVERALL])]:
+        for measure, name in (
+            verdicts.measure_names.items() if by in _EACH else [(OVERALL, verdicts.measure_names[OVERALL])]
+        ):
             estimate = estimate_crossed_mean(
                 group_rows[measure],
                 group_rows["question"],
@@ -454,11 +470,11 @@ def _leniency_rows(verdicts: Verdicts, judge: str, rows: pd.DataFrame) -> Iterat
             )
             sure = {column: getattr(estimate, column) for column in BOTH}
             # Why nothing is said for policies like these, the table's note says.
-            reason = explain_interval(estimate) if np.isnan(estimate.low) else ""
+            reason = explain_missing_interval(estimate) if np.isnan(estimate.low) else ""
             yield {**about, "measure": name, "mean": estimate.mean, **sure, "reason": reason}
 
 
-def _leniency_groups(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+def _group_rows_for_leniency(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
     yield ALL, "", rows
     by = [FAMILY] if (rows[FAMILY] == OWN).any() else []
     for column in (*by, *_GROUPS):

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.judging.name import Judge
-from genaipa.scoring.current import independent_scores, select_effective_events
+from genaipa.scoring.current import effective_scores_and_adjudications, independent_human_scores
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.stats.agreement import compare_alphas, measure_agreement, measure_side_agreement
 
@@ -56,7 +56,7 @@ class GivenScores:
         return np.bincount(self.answer, minlength=self.size)
 
     @cached_property
-    def means(self) -> Floats:
+    def answer_means(self) -> Floats:
         """Mean of each answer's scores by measure; NaN where it has none."""
         sums = [np.bincount(self.answer, column, self.size) for column in self.values.T]
         often = np.where(self.score_counts, self.score_counts, np.nan)
@@ -74,7 +74,7 @@ class GivenScores:
         scores[self.answer[is_own]] = self.values[is_own, measure]
         return scores
 
-    def join(self, other_scores: Iterable[GivenScores]) -> GivenScores:
+    def join_scores(self, other_scores: Iterable[GivenScores]) -> GivenScores:
         """Join these scores and others into one side."""
         sides = (self, *other_scores)
         answer, scorer, time, values = (
@@ -102,24 +102,24 @@ class Verdicts:
     left_out: int
 
     @classmethod
-    def collect(cls, study: Study) -> Verdicts:
+    def from_study(cls, study: Study) -> Verdicts:
         """All verdicts on the answers of a report, and the scores to compare them with."""
         rubric, digests = study.rubric, {*study.table["answer"].unique()}
         events = [event for event in study.log.counted if event.answer in digests]
         events_by_judge: defaultdict[tuple[str, str], list[tuple[Event, str]]] = defaultdict(list)
         left_out = 0
-        for event in select_effective_events(
+        for event in effective_scores_and_adjudications(
             event for event in events if event.scorer == "machine" or event.kind == "undo"
         ):
             judge = Judge.parse(event.analyst)
             if judge is not None and _rubric_digest(event) == rubric.digest:
                 events_by_judge[judge.model, judge.prompt].append((event, str(judge.passed)))
             left_out += judge is not None and _rubric_digest(event) != rubric.digest
-        people = [(event, event.analyst) for event in independent_scores(events)]
+        people = [(event, event.analyst) for event in independent_human_scores(events)]
         same_rubric = [(event, analyst) for event, analyst in people if _rubric_digest(event) == rubric.digest]
         answer_rows = study.table.loc[study.table["answer"] != "", ["answer", "question"]].drop_duplicates("answer")
         answers = pd.Index(answer_rows["answer"].astype("str"))
-        names = judge_names(events_by_judge)
+        names = name_judges(events_by_judge)
         return cls(
             rubric,
             answers,
@@ -142,15 +142,15 @@ class Verdicts:
     def _names_by_judge(self) -> dict[tuple[str, str], str]:
         return {(self.models[name], self.prompts[name]): name for name in self.judges}
 
-    def name_scorer(self, analyst: str) -> str:
+    def find_judge_name(self, analyst: str) -> str:
         """Return the name of the judge who scores as this analyst; empty for anybody else."""
         judge = Judge.parse(analyst)
         return self._names_by_judge.get((judge.model, judge.prompt), "") if judge else ""
 
     @cached_property
-    def measures(self) -> dict[str, str]:
+    def measure_names(self) -> dict[str, str]:
         """M_all and the metrics → their names; in the order of the sides' columns."""
-        return {OVERALL: "M_all", **self.rubric.names}
+        return {OVERALL: "M_all", **self.rubric.display_names}
 
     @cached_property
     def scored_by_judge_and_people(self) -> dict[str, Mask]:
@@ -170,12 +170,14 @@ class Verdicts:
         counted = np.bincount(side.answer * len(scale) + ranks, minlength=side.size * len(scale))
         return counted.reshape(side.size, len(scale))[selected]
 
-    def compare(self, first: GivenScores, second: GivenScores, selected: Mask, measure: int) -> ScaleAgreement:
+    def measure_agreement_of_sides(
+        self, first: GivenScores, second: GivenScores, selected: Mask, measure: int
+    ) -> ScaleAgreement:
         """Return the agreement of two sides on some answers, which both scored."""
         ours, theirs = (self.count_values(side, selected, measure) for side in (first, second))
         return measure_side_agreement(ours, theirs, self._value_scales[measure])
 
-    def compare_with_people(self, judge: str, measure: int) -> tuple[int, AlphaDifference | None]:
+    def compare_judge_with_people(self, judge: str, measure: int) -> tuple[int, AlphaDifference | None]:
         """Compare a judge's agreement with people with theirs, on the answers that it and two of them scored.
 
         Returns their number, and None below `LEAST` of them.
@@ -188,7 +190,7 @@ class Verdicts:
         ours, theirs = (self.count_values(scores, selected, measure) for scores in (side, self.people))
         return answers, compare_alphas(ours, theirs)
 
-    def compare_scorers(self, side: GivenScores, selected: Mask, measure: int) -> ScaleAgreement:
+    def measure_agreement_of_scorers(self, side: GivenScores, selected: Mask, measure: int) -> ScaleAgreement:
         """Measure the agreement of a side's scorers on selected answers, which two or more of them scored."""
         return measure_agreement(self.count_values(side, selected, measure), self._value_scales[measure])
 
@@ -197,7 +199,7 @@ def _rubric_digest(event: Event) -> str:
     return event.rubric or shipped_rubric().digest
 
 
-def judge_names(judges: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+def name_judges(judges: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
     """Name each judge (model, prompt) by its model, with as much of the prompt's digest as tells them apart."""
     judge_list = list(judges)
     names: dict[tuple[str, str], str] = {}

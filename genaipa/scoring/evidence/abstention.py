@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from genaipa.languages.catalog import ENGLISH, reading_language
-from genaipa.languages.language import STOPS, compile_lower, expression, lower
+from genaipa.languages.catalog import ENGLISH, language_to_read_reply
+from genaipa.languages.language import STOPS, compile_lowercase_pattern, expression, lowercase_keeping_positions
 from genaipa.policies.search import HALF, count_words
 from genaipa.scoring.evidence.refusals import is_empty_or_refusal, is_opening_an_answer
 from genaipa.scoring.evidence.word_classes import classify_words
@@ -59,11 +59,11 @@ class _SilenceReader:
 
     def search_rule(self, pattern: str, text: str, start: int = 0, end: int | None = None) -> re.Match[str] | None:
         """Search for a rule's expression."""
-        return compile_lower(pattern).search(text, start, len(text) if end is None else end)
+        return compile_lowercase_pattern(pattern).search(text, start, len(text) if end is None else end)
 
     def match_rule_at_start(self, pattern: str, text: str, start: int = 0) -> re.Match[str] | None:
         """Match a rule's expression at the start."""
-        return compile_lower(pattern).match(text, start)
+        return compile_lowercase_pattern(pattern).match(text, start)
 
     def find_silence_phrases(
         self, reply: str, quotations: Sequence[Span] = (), start: int = 0, end: int | None = None
@@ -77,17 +77,17 @@ class _SilenceReader:
             (start, end)
             for sentence in _SENTENCE.finditer(plain, start, end)
             if self._has_denial(plain, *sentence.span()) and not _is_question(plain, sentence)
-            for start, end in self._find_claim_phrases(plain, sentence)
+            for start, end in self._find_silence_phrases_in_sentence(plain, sentence)
             if not any(begin <= start < until for begin, until in quotations)
         )
 
     def _has_denial(self, plain: str, start: int, end: int) -> bool:
         return expression(self.rules.denial).search(plain, start, end) is not None
 
-    def find_assertions(self, reply: str, phrases: Sequence[Span]) -> list[re.Match[str]]:
+    def find_assertions(self, reply: str, silence_phrases: Sequence[Span]) -> list[re.Match[str]]:
         """Return the sentences that say something: no heading, courtesy, repeated question or source."""
         whole = list(_WHOLE.finditer(reply))
-        saying = [match for match in whole if self._says_something(reply, match, phrases)]
+        saying = [match for match in whole if self._is_substantial_sentence(reply, match, silence_phrases)]
         return [match for match in saying if not self._is_source_line(match)] or saying or whole
 
     def find_first_assertion(self, reply: str) -> re.Match[str] | None:
@@ -95,20 +95,20 @@ class _SilenceReader:
         first = next((match for match in _WHOLE.finditer(reply) if self.is_assertion(reply, match)), None)
         return first or next(iter(self.find_assertions(reply, ())), None)
 
-    def claims_silence(self, reply: str) -> bool:
+    def begins_by_claiming_silence(self, reply: str) -> bool:
         """Tell whether a reply begins by claiming silence, without looking at what is behind its first assertion."""
         claim: Span | None = None
         first: re.Match[str] | None = None
         for sentence in _WHOLE.finditer(reply):
             phrases = self.find_silence_phrases(reply, (), *sentence.span())
-            if not self._says_something(reply, sentence, phrases):
+            if not self._is_substantial_sentence(reply, sentence, phrases):
                 continue
             claim = claim or next(self.select_silence_claims(reply, phrases), None)
             first = first or sentence
             if not self._is_source_line(sentence):
                 first = sentence
                 break
-        return first is not None and claim is not None and self.is_claim_in_first_assertion(reply, first, claim)
+        return first is not None and claim is not None and self.claim_opens_first_assertion(reply, first, claim)
 
     def select_silence_claims(self, reply: str, phrases: Iterable[Span]) -> Iterator[Span]:
         """Yield the phrases that claim silence: a caveat about more presupposes that the document says something."""
@@ -119,30 +119,34 @@ class _SilenceReader:
             ):
                 yield start, end
 
-    def is_claim_in_first_assertion(self, reply: str, first: re.Match[str], claim: Span) -> bool:
+    def claim_opens_first_assertion(self, reply: str, first_assertion: re.Match[str], claim: Span) -> bool:
         """Tell whether a claim is in the first assertion, and what is before it there answers nothing yet."""
-        return first.start() <= claim[0] < first.end() and self.leads_to_claim(reply[first.start() : claim[0]])
+        return first_assertion.start() <= claim[0] < first_assertion.end() and self.answers_nothing_before_claim(
+            reply[first_assertion.start() : claim[0]]
+        )
 
     def is_assertion(self, reply: str, sentence: re.Match[str]) -> bool:
         """Tell whether a sentence says something, whatever it leaves open."""
-        return self._says_something(reply, sentence) and not self._is_source_line(sentence)
+        return self._is_substantial_sentence(reply, sentence) and not self._is_source_line(sentence)
 
     def _is_source_line(self, sentence: re.Match[str]) -> bool:
         return self.match_rule_at_start(self.rules.source, sentence.group()) is not None
 
-    def _says_something(self, reply: str, sentence: re.Match[str], phrases: Sequence[Span] = ()) -> bool:
-        return any(sentence.start() <= start < sentence.end() for start, _ in phrases) or (
+    def _is_substantial_sentence(
+        self, reply: str, sentence: re.Match[str], silence_phrases: Sequence[Span] = ()
+    ) -> bool:
+        return any(sentence.start() <= start < sentence.end() for start, _ in silence_phrases) or (
             count_words(sentence.group(), HALF) >= _FEWEST
             and not _is_question(reply, sentence)
             and not self.match_rule_at_start(self.rules.preface, sentence.group())
         )
 
-    def _find_claim_phrases(self, plain: str, sentence: re.Match[str]) -> Iterator[Span]:
+    def _find_silence_phrases_in_sentence(self, plain: str, sentence: re.Match[str]) -> Iterator[Span]:
         """Yield the phrases of a sentence that claim silence: those of a list and those of a construction."""
         letters, places = classify_words(sentence.group(), self.rules)
         if expression(self.rules.denied).search(letters):
             return
-        silent = compile_lower(self.rules.silent)
+        silent = compile_lowercase_pattern(self.rules.silent)
         listed = [
             match
             for match in silent.finditer(plain, *sentence.span())
@@ -168,16 +172,16 @@ class _SilenceReader:
         )
         return bool(spoken or self.search_rule(self.rules.condition, *context))
 
-    def leads_to_claim(self, before: str) -> bool:
+    def answers_nothing_before_claim(self, text_before: str) -> bool:
         """Whether the words before a phrase in the first sentence answer nothing yet."""
-        if self.match_rule_at_start(rf"\W*{self.rules.answered}", before) and not self.match_rule_at_start(
-            self.rules.no, before
+        if self.match_rule_at_start(rf"\W*{self.rules.answered}", text_before) and not self.match_rule_at_start(
+            self.rules.no, text_before
         ):
             return False
-        contrast = self.search_rule(self.rules.contrast, before)
+        contrast = self.search_rule(self.rules.contrast, text_before)
         if contrast is None:
             return True
-        first = before[: contrast.start()].strip()
+        first = text_before[: contrast.start()].strip()
         if self.search_rule(self.rules.concession, first) or (
             self.match_rule_at_start(self.rules.linking, contrast.group()) and not re.search("[,;:]", first)
         ):
@@ -187,7 +191,7 @@ class _SilenceReader:
             return True
         # "While it does not mention X, it says Y" answers; "While it says Y, it does not mention X" ends in silence.
         return (
-            bool(re.search("[,\uff0c]", before[contrast.end() :]))
+            bool(re.search("[,\uff0c]", text_before[contrast.end() :]))
             if not first
             else bool(self.search_rule(self.rules.sorry, first))
         )
@@ -205,10 +209,14 @@ def find_silence_claims(
 
     `language` is the document's code; where its rules are not known, nothing is found and `annotated` is None.
     """
-    rules = _find_rules(reply, language)
+    rules = _find_silence_rules(reply, language)
     if rules is None:
         return Silence(False, (), None, mute=is_empty_or_refusal(reply, language))
-    reader, expected, small = _SilenceReader(rules), _should_claim_silence(annotated, language), lower(reply)
+    reader, expected, small = (
+        _SilenceReader(rules),
+        _should_claim_silence(annotated, language),
+        lowercase_keeping_positions(reply),
+    )
     phrases = reader.find_silence_phrases(small, quotations)
     if not phrases:
         return Silence(False, (), expected, mute=is_empty_or_refusal(reply, language))
@@ -216,7 +224,7 @@ def find_silence_claims(
     starts = [start for start, _ in phrases]
     denying = [bisect_left(starts, match.start()) < bisect_left(starts, match.end()) for match in sentences]
     claim = next(reader.select_silence_claims(small, phrases), None)
-    if claim is None or not reader.is_claim_in_first_assertion(small, sentences[0], claim):
+    if claim is None or not reader.claim_opens_first_assertion(small, sentences[0], claim):
         return Silence(False, phrases, expected, mute=is_empty_or_refusal(reply, language))
     # "It does not say that they sell it" denies a deed rather than that it speaks of it.
     begin, end = claim
@@ -231,20 +239,20 @@ def find_silence_claims(
     return Silence(True, phrases, expected, alone=all(denying) and not adds_statement and not turned)
 
 
-def _find_rules(reply: str, language: str) -> SilenceRules | None:
-    language_rules = reading_language(reply, language)
+def _find_silence_rules(reply: str, language: str) -> SilenceRules | None:
+    language_rules = language_to_read_reply(reply, language)
     return language_rules.silence if language_rules else None
 
 
 def has_silence_rules(language: str) -> bool:
     """Whether a document's language has rules by which silence is found."""
-    return _find_rules("", language) is not None
+    return _find_silence_rules("", language) is not None
 
 
 Stance = Literal["yes", "no", "abstains", "none", ""]
 
 
-def find_stance(reply: str, language: str = ENGLISH.code, status: str = "answered") -> Stance:
+def classify_silence_stance(reply: str, language: str = ENGLISH.code, status: str = "answered") -> Stance:
     """Say whether a reply claims that the document is silent; "abstains" if it begins by not knowing the document.
 
     A reply that says more after a "but" or a "however" asserts that, and does not abstain. "none" if it says nothing:
@@ -253,22 +261,22 @@ def find_stance(reply: str, language: str = ENGLISH.code, status: str = "answere
     """
     if status == "refused":
         return "none"
-    rules = _find_rules(reply, language)
+    rules = _find_silence_rules(reply, language)
     if rules is None:
         return "none" if is_empty_or_refusal(reply, language) else ""
-    reader, small = _SilenceReader(rules), lower(reply)
+    reader, small = _SilenceReader(rules), lowercase_keeping_positions(reply)
     opening = _WHOLE.search(small)
     if opening and _does_opening_assert(small[: opening.end() + 1], rules, language):
         return "no"
     plain = small.replace("\u2019", "'")
     first = reader.find_first_assertion(plain)
-    if reader.claims_silence(small):
+    if reader.begins_by_claiming_silence(small):
         # What a search did not bring up may be in the document all the same.
         return "abstains" if first and reader.search_rule(rules.searched, first.group()) else "yes"
     if is_empty_or_refusal(reply, language):
         return "none"
     unknown = first and reader.search_rule(rules.unknown, plain, *first.span())
-    abstains = first and unknown and reader.leads_to_claim(plain[first.start() : unknown.start()])
+    abstains = first and unknown and reader.answers_nothing_before_claim(plain[first.start() : unknown.start()])
     return "abstains" if unknown and abstains and not reader.search_rule(rules.contrast, plain, unknown.end()) else "no"
 
 
@@ -292,13 +300,13 @@ def _should_claim_silence(annotated: AnnotatedAnswer | None, language: str) -> b
         return None
     if annotated.silent == "yes":
         return True
-    return None if leaves_question_open(annotated.answer, language) else False
+    return None if mentions_document_silence(annotated.answer, language) else False
 
 
-def leaves_question_open(text: str, language: str = ENGLISH.code) -> bool:
+def mentions_document_silence(text: str, language: str = ENGLISH.code) -> bool:
     """Whether an annotated answer says, somewhere in its words, that the document does not say something."""
-    rules = _find_rules(text, language)
+    rules = _find_silence_rules(text, language)
     if rules is None:
         return False
-    reader, small = _SilenceReader(rules), lower(text)
+    reader, small = _SilenceReader(rules), lowercase_keeping_positions(text)
     return bool(reader.search_rule(rules.not_applicable, small) or reader.find_silence_phrases(small))

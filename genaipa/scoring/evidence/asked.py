@@ -12,9 +12,9 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.languages.catalog import LANGUAGES, reading_language
+from genaipa.languages.catalog import LANGUAGES, language_to_read_reply
 from genaipa.languages.language import STOPS, expression
-from genaipa.policies.search import content_words, question_words
+from genaipa.policies.search import stem_content_words, stem_question_words
 from genaipa.scoring.evidence.word_classes import OTHER, classify_words
 
 if TYPE_CHECKING:
@@ -45,50 +45,56 @@ class QuestionWordings(NamedTuple):
     all_questions: tuple[str, ...] = ()
 
 
-def mentions_question(reply: str, question: QuestionWordings, document: Document) -> bool | None:
+def shares_word_with_question(reply: str, question: QuestionWordings, document: Document) -> bool | None:
     """Whether a reply has a content word of the question; None where either has none, or they are in two languages."""
-    language = _find_language(reply, question, document)
+    language = _find_common_language(reply, question, document)
     if language is None:
         return None
-    names = set(content_words(document.company, language))
+    names = set(stem_content_words(document.company, language))
     if language.silence:
         # Whether it says yes or no first.
         first = expression(rf"\W*{language.silence.answered}", re.IGNORECASE).match(reply)
         reply = reply[first.end() :] if first else reply
-    stated, wanted = (set(content_words(text, language)) - names for text in (reply, "\n".join(question.wordings)))
-    return _have_common_word(stated, wanted, language) if stated and wanted else None
+    stated, wanted = (set(stem_content_words(text, language)) - names for text in (reply, "\n".join(question.wordings)))
+    return _have_related_words(stated, wanted, language) if stated and wanted else None
 
 
-def denies_question(reply: str, phrases: Sequence[Span], question: QuestionWordings, document: Document) -> bool | None:
+def denials_concern_question(
+    reply: str, denials: Sequence[Span], question: QuestionWordings, document: Document
+) -> bool | None:
     """Whether denials (`phrases`) in a reply are of the question asked; None for a reply in another language.
 
     "The policy does not say." names nothing, and so denies what was asked. What names something has to share a word
     with the question that most others of its set have not.
     """
-    language = _find_language(reply, question, document)
+    language = _find_common_language(reply, question, document)
     if language is None:
         return None
     if not language.silence or not language.silence.classes:
         return True
-    common = _find_common_words(question.all_questions, language.code) | set(content_words(document.company, language))
-    wanted = set(content_words("\n".join(question.wordings), language)) - common
-    starts = sorted(start for start, _ in phrases)
+    common = _find_words_common_to_questions(question.all_questions, language.code) | set(
+        stem_content_words(document.company, language)
+    )
+    wanted = set(stem_content_words("\n".join(question.wordings), language)) - common
+    starts = sorted(start for start, _ in denials)
     denying = [
         sentence.group()
         for sentence in _SENTENCE.finditer(reply)
         if bisect_left(starts, sentence.start()) < bisect_left(starts, sentence.end())
     ]
-    if _have_common_word(set(content_words("\n".join(denying), language)) - common, wanted, language):
+    if _have_related_words(set(stem_content_words("\n".join(denying), language)) - common, wanted, language):
         return True
     named = (word for sentence in denying for word in _list_denied_words(sentence, language.silence))
-    return not set(content_words(" ".join(named), language)) - common
+    return not set(stem_content_words(" ".join(named), language)) - common
 
 
-def _find_language(reply: str, question: QuestionWordings, document: Document) -> Language | None:
+def _find_common_language(reply: str, question: QuestionWordings, document: Document) -> Language | None:
     """Find the language that a reply and a question are both in; None if they are in two, or it is not known."""
-    language = reading_language(reply, document.language)
+    language = language_to_read_reply(reply, document.language)
     return (
-        language if language and language == reading_language("\n".join(question.wordings), document.language) else None
+        language
+        if language and language == language_to_read_reply("\n".join(question.wordings), document.language)
+        else None
     )
 
 
@@ -100,7 +106,7 @@ def _list_denied_words(sentence: str, rules: SilenceRules) -> list[str]:
     return [word for word in words if not vague.fullmatch(word)]
 
 
-def _have_common_word(stated: set[str], wanted: set[str], language: Language) -> bool:
+def _have_related_words(stated: set[str], wanted: set[str], language: Language) -> bool:
     """Whether two sets of words have one in common, up to an ending or as a part of a compound."""
     if stated & wanted:
         return True
@@ -108,7 +114,7 @@ def _have_common_word(stated: set[str], wanted: set[str], language: Language) ->
         return True
     # Of a compound each part is looked for by itself.
     compound_parts = (
-        question_words(" ".join(first), language, second) for first, second in ((stated, wanted), (wanted, stated))
+        stem_question_words(" ".join(first), language, second) for first, second in ((stated, wanted), (wanted, stated))
     )
     return any({*parts} & second for parts, second in zip(compound_parts, (wanted, stated), strict=True))
 
@@ -120,8 +126,10 @@ def _are_related_words(first: str, second: str) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _find_common_words(questions: tuple[str, ...], code: str) -> frozenset[str]:
+def _find_words_common_to_questions(questions: tuple[str, ...], language_code: str) -> frozenset[str]:
     """Find the words that many questions of a set have; none in a set of few."""
-    counts = Counter(word for wordings in questions for word in set(content_words(wordings, LANGUAGES[code])))
+    counts = Counter(
+        word for wordings in questions for word in set(stem_content_words(wordings, LANGUAGES[language_code]))
+    )
     threshold = _COMMON * len(questions)
     return frozenset(word for word, count in counts.items() if len(questions) >= _MANY and count > threshold)

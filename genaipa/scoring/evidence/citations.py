@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal
 
-from genaipa.languages.catalog import reading_language
+from genaipa.languages.catalog import language_to_read_reply
 from genaipa.languages.language import CAPITAL, NEVER, QUOTED, UNCASED, UNSPACED
 from genaipa.policies.numbering import (
     BELOW,
@@ -20,7 +20,7 @@ from genaipa.policies.numbering import (
     ROMAN,
     SEVERAL,
     STEP,
-    ascii_numbers,
+    convert_digits_to_ascii,
     english_section_word,
     split_number,
 )
@@ -151,20 +151,22 @@ class _CitationForms:
         self.of_other = re.compile(rf"[ \t]+{rules.of_this}[ \t]")
         self.ordinal = re.compile(rules.ordinal)
 
-    def replace_numerals(self, reply: str) -> str:
+    def write_spelled_numbers_as_digits(self, reply: str) -> str:
         """Replace numerals in a reply by digits of the same length: "Section    9" for "Section Nine"."""
-        return self.spelled.sub(lambda passage: self.numeral.sub(self._format_digits, passage.group()), reply)
+        return self.spelled.sub(
+            lambda passage: self.numeral.sub(self._convert_spelled_number_to_digits, passage.group()), reply
+        )
 
-    def _format_digits(self, numeral: re.Match[str]) -> str:
+    def _convert_spelled_number_to_digits(self, numeral: re.Match[str]) -> str:
         return self.rules.numerals[numeral.group().lower()].rjust(len(numeral.group()))
 
-    def translate_word(self, word: str) -> str:
+    def translate_section_word_to_english(self, word: str) -> str:
         """Translate a word for a section into English."""
         return english_section_word(word, self.rules.names)
 
 
 @lru_cache(maxsize=16)
-def _load_forms(rules: CitationRules) -> _CitationForms:
+def _load_citation_forms(rules: CitationRules) -> _CitationForms:
     return _CitationForms(rules)
 
 
@@ -198,15 +200,15 @@ def find_citations(reply: str, document: Document) -> list[Citation]:
 
     Where these are not known, only numbers alone in brackets are found.
     """
-    reply = ascii_numbers(reply)
-    language = reading_language(reply, document.language)
+    reply = convert_digits_to_ascii(reply)
+    language = language_to_read_reply(reply, document.language)
     rules = language.citations if language else None
     if rules is None:
         return [_make_loose_citation(match) for match in islice(_BRACKETED.finditer(reply), _MOST)]
-    forms = _load_forms(rules)
-    reply = forms.replace_numerals(reply)
+    forms = _load_citation_forms(rules)
+    reply = forms.write_spelled_numbers_as_digits(reply)
     citations = _mark_external_citations(
-        reply, _join_parts(reply, _find_numbered_citations(reply, forms), forms), document, forms
+        reply, _join_parts_with_sections(reply, _find_numbered_citations(reply, forms), forms), document, forms
     )
     following = [*(citation.start for citation in citations[1:]), -1]
     numbered = [
@@ -214,7 +216,7 @@ def find_citations(reply: str, document: Document) -> list[Citation]:
         for citation, after in zip(citations, following, strict=False)
     ]
     spans = [(citation.start, citation.end) for citation in numbered]
-    headed = [citation for citation in _find_headings(reply, forms) if not _overlaps_any(spans, citation)]
+    headed = [citation for citation in _find_heading_citations(reply, forms) if not _overlaps_any(spans, citation)]
     return sorted([*numbered, *headed], key=lambda citation: citation.start)
 
 
@@ -233,8 +235,10 @@ def _find_numbered_citations(reply: str, forms: _CitationForms) -> list[Citation
     citations: list[Citation] = []
     for match in forms.cited.finditer(reply):
         word, number = match.group("word"), match.group("number").replace(" ", "")
-        if _is_section_number(forms.translate_word(word), number, reply[match.end() : match.end() + 2]):
-            first = Citation(match.start(), match.end(), forms.translate_word(word), number)
+        if _is_section_number(
+            forms.translate_section_word_to_english(word), number, reply[match.end() : match.end() + 2]
+        ):
+            first = Citation(match.start(), match.end(), forms.translate_section_word_to_english(word), number)
             citations += _read_citation_list(reply, first, _MOST - len(citations), forms)
         if len(citations) >= _MOST:
             break
@@ -273,7 +277,7 @@ def _find_ordinal_citations(reply: str, forms: _CitationForms) -> Iterator[Citat
             if forms.of_other.match(reply, match.end()) and not forms.here.match(reply, match.end()):
                 continue
             number = forms.rules.numerals.get(number.lower(), number)
-            yield Citation(*match.span(), word=forms.translate_word(word), number=number, loose=True)
+            yield Citation(*match.span(), word=forms.translate_section_word_to_english(word), number=number, loose=True)
             continue
         word, _, number = split_number(f"第{number}{word}")[0].rpartition(" ")
         yield Citation(*match.span(), word=word or "Section", number=number)
@@ -284,7 +288,7 @@ def _read_citation_list(reply: str, first: Citation, limit: int, forms: _Citatio
     citations = [first]
     while len(citations) < limit and (item := forms.more.match(reply, citations[-1].end)):
         joint, number = item.group("joint"), item.group("number").replace(" ", "")
-        if not _can_continue_citation_list(reply, item, citations[-1], forms):
+        if not _is_next_number_in_list(reply, item, citations[-1], forms):
             break
         if forms.range.search(joint):
             citations[-1] = replace(citations[-1], end=item.end(), last=number)
@@ -298,27 +302,31 @@ def _read_citation_list(reply: str, first: Citation, limit: int, forms: _Citatio
     return citations
 
 
-def _is_section_number(word: str, number: str, behind: str) -> bool:
+def _is_section_number(word: str, number: str, following_text: str) -> bool:
     """Whether letters behind a word are a number: not in "the part I read" or "as part A says"."""
     if number[0].isdigit():
         return True
-    if number == "I" and re.match(r"\s[a-z]", behind):
+    if number == "I" and re.match(r"\s[a-z]", following_text):
         return False
     return len(number) > 1 or word[0].isupper() or word[0] == "\u00a7"
 
 
-def _can_continue_citation_list(reply: str, item: re.Match[str], before: Citation, forms: _CitationForms) -> bool:
-    number, joint = item.group("number"), item.group("joint")
-    if number[0].isalpha() and (before.number[-1].isdigit() and not before.word.lower().startswith("part")):
+def _is_next_number_in_list(reply: str, number_match: re.Match[str], previous: Citation, forms: _CitationForms) -> bool:
+    number, joint = number_match.group("number"), number_match.group("joint")
+    if number[0].isalpha() and (previous.number[-1].isdigit() and not previous.word.lower().startswith("part")):
         return False
     if forms.range.search(joint):
-        return number[0].isdigit() == before.number[0].isdigit() and not before.last
-    if number[0].isdigit() and forms.joint.fullmatch(joint.strip(" \t,")) and not forms.unit.match(reply, item.end()):
+        return number[0].isdigit() == previous.number[0].isdigit() and not previous.last
+    if (
+        number[0].isdigit()
+        and forms.joint.fullmatch(joint.strip(" \t,"))
+        and not forms.unit.match(reply, number_match.end())
+    ):
         return True
-    return bool(forms.listed.match(reply, item.end()))
+    return bool(forms.listed.match(reply, number_match.end()))
 
 
-def _join_parts(reply: str, citations: list[Citation], forms: _CitationForms) -> list[Citation]:
+def _join_parts_with_sections(reply: str, citations: list[Citation], forms: _CitationForms) -> list[Citation]:
     """Join "Part 2, Section 2.3" and "Section 2.3 of Part 2" to one citation each."""
     joined = citations[:1]
     for citation in citations[1:]:
@@ -353,27 +361,27 @@ def _is_part_or_chapter(citation: Citation) -> bool:
     return bool(_HIGHER.match(citation.word)) and citation.number.isalnum()
 
 
-def _place_in_part(citation: Citation, higher: Citation) -> Citation:
+def _place_in_part(citation: Citation, part_or_chapter: Citation) -> Citation:
     """Place a citation in a part or chapter; a chapter becomes part of its label."""
-    if higher.word.lower().startswith("part"):
-        return replace(citation, within=higher.number)
-    return replace(citation, word=f"{higher.word} {higher.number}, {citation.word or 'Section'}")
+    if part_or_chapter.word.lower().startswith("part"):
+        return replace(citation, within=part_or_chapter.number)
+    return replace(citation, word=f"{part_or_chapter.word} {part_or_chapter.number}, {citation.word or 'Section'}")
 
 
-def _is_letter_under_numeral(citation: Citation, before: Citation) -> bool:
+def _is_letter_under_numeral(citation: Citation, previous: Citation) -> bool:
     """Whether "A. …" follows "III. …", or another letter under it, neither with a word."""
-    if citation.word or before.word or not re.fullmatch("[A-Z]", citation.number):
+    if citation.word or previous.word or not re.fullmatch("[A-Z]", citation.number):
         return False
-    return bool(re.fullmatch(rf"{ROMAN}(?:\.[A-Z])?", before.number))
+    return bool(re.fullmatch(rf"{ROMAN}(?:\.[A-Z])?", previous.number))
 
 
-def _add_following_title(reply: str, citation: Citation, following: int, forms: _CitationForms) -> Citation:
+def _add_following_title(reply: str, citation: Citation, next_start: int, forms: _CitationForms) -> Citation:
     if citation.title or citation.last:
         return citation
     quoted = forms.titled.match(reply, citation.end)
-    if quoted and (following < 0 or quoted.end() <= following):
+    if quoted and (next_start < 0 or quoted.end() <= next_start):
         return replace(citation, end=quoted.end(), title=quoted.group("quoted") or quoted.group("single"))
-    plain = forms.plain.match(reply, citation.end, following if following >= 0 else len(reply))
+    plain = forms.plain.match(reply, citation.end, next_start if next_start >= 0 else len(reply))
     if plain and len(plain.group("plain").split()) <= _PLAIN_WORDS:
         return replace(citation, end=plain.end("plain"), title=plain.group("plain"))
     return citation
@@ -384,12 +392,13 @@ def _mark_external_citations(
 ) -> list[Citation]:
     """Mark the citations of another text; "Articles 13 and 14 of the GDPR" both are."""
     sources = [
-        find_external_source(reply, m.start, m.end, "Part" if m.within else m.word, document, forms) for m in citations
+        classify_external_source(reply, m.start, m.end, "Part" if m.within else m.word, document, forms)
+        for m in citations
     ]
     pairs = [
         (n - 1, n)
         for n in range(1, len(citations))
-        if _continues_citation_list(reply, citations[n - 1], citations[n], forms)
+        if _continues_previous_citation(reply, citations[n - 1], citations[n], forms)
     ]
     for to, by in [*reversed(pairs), *((later, earlier) for earlier, later in pairs)]:
         if sources[by] in {"another law", "a summary"}:
@@ -398,12 +407,12 @@ def _mark_external_citations(
     return [replace(citation, outside=source) if source else citation for citation, source in marked]
 
 
-def _continues_citation_list(reply: str, before: Citation, citation: Citation, forms: _CitationForms) -> bool:
+def _continues_previous_citation(reply: str, previous: Citation, citation: Citation, forms: _CitationForms) -> bool:
     """Whether a citation continues the one before, as a number without a word."""
-    return bool(forms.list.fullmatch(reply, before.end, citation.start) and _WORDLESS.match(reply, citation.start))
+    return bool(forms.list.fullmatch(reply, previous.end, citation.start) and _WORDLESS.match(reply, citation.start))
 
 
-def _find_headings(reply: str, forms: _CitationForms) -> Iterator[Citation]:
+def _find_heading_citations(reply: str, forms: _CitationForms) -> Iterator[Citation]:
     """Find citations by heading alone; loose, unless the reply says that the heading is the document's."""
     for match in forms.headed.finditer(reply):
         if forms.elsewhere.match(reply, match.end()):
@@ -433,8 +442,8 @@ _NEAR = 120  # characters before a reference that are looked at
 _ANY = re.compile(r"(?:sub-?)?sect?(?:ion)?s?\.?$|parts?$|$", re.IGNORECASE)
 
 
-def find_external_source(
-    reply: str, start: int, end: int, word: str, document: Document, forms: _CitationForms
+def classify_external_source(
+    reply: str, start: int, end: int, section_word: str, document: Document, forms: _CitationForms
 ) -> Outside:
     """Find the external text, if any, that the citation at `reply[start:end]`, by `word` and a number, refers to.
 
@@ -442,18 +451,18 @@ def find_external_source(
     """
     before = reply[max(0, start - _NEAR) : start]
     summary = forms.summary_before.search(before) or forms.summary_behind.match(reply, end)
-    if summary or word.lower().startswith("summary"):
+    if summary or section_word.lower().startswith("summary"):
         return "a summary"
-    part = word.lower().startswith("part")
+    part = section_word.lower().startswith("part")
     behind = forms.of_law.match(reply, end) or (None if part else forms.law_next.match(reply, end))
     law = behind or (None if part else forms.law_before.search(before))
-    usual = _document_has_section_kind(word, document)
+    usual = _document_has_section_kind(section_word, document)
     if law:
         # "It complies with the GDPR (Section 7)" may go on with the policy.
         apart = not behind and law.group("apart") and usual and not law.group("text")
         return (
             ""
-            if _is_this_document(law.group("law"), document, forms)
+            if _is_law_this_document(law.group("law"), document, forms)
             else "perhaps another text"
             if apart
             else "another law"
@@ -462,11 +471,14 @@ def find_external_source(
     return "" if ours else "perhaps another text"
 
 
-def _is_this_document(law: str, document: Document, forms: _CitationForms) -> bool:
+def _is_law_this_document(law_name: str, document: Document, forms: _CitationForms) -> bool:
     """Whether the document is the law of that name; "the Act" is, in an answer about one."""
     if document.kind != "regulation":
         return False
-    cited_name, document_names = fold_word(law), fold_word(f"{document.company} {document.about.title} {document.name}")
+    cited_name, document_names = (
+        fold_word(law_name),
+        fold_word(f"{document.company} {document.about.title} {document.name}"),
+    )
     if cited_name in forms.rules.laws.this:
         return True
     return any(
@@ -475,9 +487,9 @@ def _is_this_document(law: str, document: Document, forms: _CitationForms) -> bo
     )
 
 
-def _document_has_section_kind(word: str, document: Document) -> bool:
+def _document_has_section_kind(section_word: str, document: Document) -> bool:
     """Whether a section of the document may be called so; a "Schedule" only if it has one."""
-    inner = word.rpartition(" ")[2]
+    inner = section_word.rpartition(" ")[2]
     if _ANY.match(inner):
         return True
     if inner.startswith("\u00a7"):

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from genaipa.languages.catalog import ENGLISH, LANGUAGES
-from genaipa.scoring.evidence.examine import find_annotated_targets
+from genaipa.scoring.evidence.examine import locate_annotated_sections
 from genaipa.scoring.evidence.section_finder import find_outline
 from genaipa.words import join_names
 
@@ -47,16 +47,16 @@ def describe_wrong_citation(annotated: AnnotatedAnswer, document: Document, part
     missing = [number for number in numbers if not 1 <= number <= len(parts)]
     if missing:
         return f"It cites Part {missing[0]}, and the document has {len(parts)} parts."
-    cited = [span for _, span in find_annotated_targets(annotated, document, part_set) if span]
+    cited = [span for _, span in locate_annotated_sections(annotated, document, part_set) if span]
     if not cited:
         return ""
     alternatives = [(f"Part {number}", span) for number, span in enumerate(parts, start=1)] if numbers else []
-    alternatives = alternatives or _list_other_sections(document, cited)
-    phrases = list_phrases(_CITED.sub("", annotated.answer), document.language)
-    within = (list_phrases(document.text[slice(*span)], document.language) for span in cited)
+    alternatives = alternatives or _list_sections_not_beneath_cited(document, cited)
+    phrases = list_three_word_phrases(_CITED.sub("", annotated.answer), document.language)
+    within = (list_three_word_phrases(document.text[slice(*span)], document.language) for span in cited)
     cited_count = max(len(phrases & held) for held in within)
     shared = {
-        label: len(phrases & list_phrases(document.text[slice(*span)], document.language))
+        label: len(phrases & list_three_word_phrases(document.text[slice(*span)], document.language))
         for label, span in alternatives
         if not any(span[0] < end and start < span[1] for start, end in cited)
     }
@@ -69,10 +69,10 @@ def describe_wrong_citation(annotated: AnnotatedAnswer, document: Document, part
     )
 
 
-def _list_other_sections(document: Document, cited: Sequence[Span]) -> list[tuple[str, Span]]:
+def _list_sections_not_beneath_cited(document: Document, cited_spans: Sequence[Span]) -> list[tuple[str, Span]]:
     """List the sections of a document beside these passages and what is beneath them, with their labels."""
     sections = find_outline(document)
-    above = {section.number for section in sections if (section.start, section.end) in cited and section.number}
+    above = {section.number for section in sections if (section.start, section.end) in cited_spans and section.number}
     return [
         (section.label, (section.start, section.end))
         for section in sections
@@ -81,7 +81,7 @@ def _list_other_sections(document: Document, cited: Sequence[Span]) -> list[tupl
 
 
 @lru_cache(maxsize=512)
-def list_phrases(text: str, language: str) -> frozenset[tuple[str, ...]]:
+def list_three_word_phrases(text: str, language: str) -> frozenset[tuple[str, ...]]:
     """Return the runs of three words in which at least two mean something."""
     document_language = LANGUAGES.get(language, ENGLISH)
     empty = FUNCTION_WORDS if document_language is ENGLISH else document_language.function_words

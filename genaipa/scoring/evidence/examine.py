@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from genaipa.files.text import digest
-from genaipa.languages.catalog import reading_language
+from genaipa.files.text import sha256_of
+from genaipa.languages.catalog import language_to_read_reply
 from genaipa.languages.language import expression
 from genaipa.policies.numbering import SEVERAL
 from genaipa.policies.sections import resolve_citation
 from genaipa.scoring.evidence.abstention import Silence, find_silence_claims
-from genaipa.scoring.evidence.asked import denies_question
+from genaipa.scoring.evidence.asked import denials_concern_question
 from genaipa.scoring.evidence.quotations import Quotation, TextIndex, find_quotations
 from genaipa.scoring.evidence.resolution import Reference, find_references
 from genaipa.scoring.evidence.section_finder import find_outline, list_citable_sections
@@ -86,38 +86,44 @@ def collect_reply_evidence(
     of the annotated answer's own "Part n", perhaps another. `summarised`: the system had a summary, whose parts it may
     mean. Without the `question` a denial is taken to be of it.
     """
-    targets = [span for _, span in find_annotated_targets(annotated, document, part_set) if span] if annotated else []
+    targets = (
+        [span for _, span in locate_annotated_sections(annotated, document, part_set) if span] if annotated else []
+    )
     named = find_references(reply, document, parts, targets, summarised=summarised)
     quotations = find_quotations(reply, document, [(reference.start, reference.end) for reference in named])
-    references = tuple(reference for reference in named if not _is_quoted(reference, quotations, document))
+    references = tuple(reference for reference in named if not _lies_in_quotation(reference, quotations, document))
     exact_quotations = [(q.start, q.end) for q in quotations if q.match in {"exact", "normalised"}]
     silence, language = (
         find_silence_claims(reply, annotated, exact_quotations, document.language),
-        reading_language(reply, document.language),
+        language_to_read_reply(reply, document.language),
     )
     if language is None or language.citations is None or language.silence is None:
         return Evidence(references, quotations, silence, None, "", len(targets), True, summarised)
     points = not references and _mentions_section(reply, document, silence, language.citations.pointing)
-    ours = denies_question(reply, silence.phrases, question, document) if question and silence.phrases else True
+    ours = (
+        denials_concern_question(reply, silence.phrases, question, document) if question and silence.phrases else True
+    )
     value, reason = None, ""
     if annotated and annotated.silent == "yes":
-        value, reason = _score_silence(references, silence, points=points, ours=ours)
+        value, reason = _suggest_value_where_silent(
+            references, silence, mentions_section=points, concerns_question=ours
+        )
     elif annotated:
         # A summary has parts of its own.
         summary = re.search(language.citations.summary, reply.casefold())
-        value, reason = (None, "") if summary else _score_sections(references)
+        value, reason = (None, "") if summary else _suggest_value_from_sections(references)
     context = points, summarised, language.code, ours
     return Evidence(references, quotations, silence, value, reason, len(targets), *context)
 
 
-def find_annotated_targets(
+def locate_annotated_sections(
     annotated: AnnotatedAnswer, document: Document, part_set: str
 ) -> tuple[tuple[str, Span | None], ...]:
     """List the sections of the annotated answer with their spans; None for one that the document lacks."""
-    return find_section_targets(annotated.sections, document, part_set)
+    return locate_labelled_sections(annotated.sections, document, part_set)
 
 
-def find_section_targets(
+def locate_labelled_sections(
     labels: Iterable[str], document: Document, part_set: str
 ) -> tuple[tuple[str, Span | None], ...]:
     """List sections, named as annotated answers name them, with their spans; None for one that the document lacks."""
@@ -132,18 +138,18 @@ def find_section_targets(
     return tuple(targets)
 
 
-def _is_quoted(reference: Reference, quotations: Sequence[Quotation], document: Document) -> bool:
+def _lies_in_quotation(reference: Reference, quotations: Sequence[Quotation], document: Document) -> bool:
     """Whether a citation is the document's own, inside a quotation; words in brackets may be the answer's."""
     return any(
         quote.start <= reference.start
         and reference.end <= quote.end
         and quote.target is not None
-        and TextIndex(document.text[slice(*quote.target)]).find(reference.text) is not None
+        and TextIndex(document.text[slice(*quote.target)]).find_phrase(reference.text) is not None
         for quote in quotations
     )
 
 
-def _mentions_section(reply: str, document: Document, silence: Silence, pointing: str) -> bool:
+def _mentions_section(reply: str, document: Document, silence: Silence, pointing_pattern: str) -> bool:
     """Whether a reply has a section's title, or mentions a section except to say that there is none.
 
     `pointing` is how an answer points at a section without a number: "the following section:", "Reference: Security".
@@ -155,12 +161,12 @@ def _mentions_section(reply: str, document: Document, silence: Silence, pointing
         return True
     lines = (match.span() for match in re.finditer(r"[^\n.]+", reply))
     denied = [line for line in lines if any(line[0] <= start < line[1] for start, _ in silence.phrases)]
-    mentions = expression(pointing, re.IGNORECASE | re.MULTILINE).finditer(reply)
+    mentions = expression(pointing_pattern, re.IGNORECASE | re.MULTILINE).finditer(reply)
     return any(not any(start <= match.start() < end for start, end in denied) for match in mentions)
 
 
-def _score_silence(
-    references: tuple[Reference, ...], silence: Silence, *, points: bool, ours: bool | None
+def _suggest_value_where_silent(
+    references: tuple[Reference, ...], silence: Silence, *, mentions_section: bool, concerns_question: bool | None
 ) -> tuple[float | None, str]:
     """Score the references, with the reason, where the document is silent; None if it takes an analyst.
 
@@ -168,12 +174,12 @@ def _score_silence(
     """
     if any(not reference.outside for reference in references):
         return -1.0, "The document does not answer this question, and the answer cites a section all the same."
-    if silence.claimed and ours and not references and not points:
+    if silence.claimed and concerns_question and not references and not mentions_section:
         return 1.0, "The answer says that the document does not say, as it should, and cites nothing."
     return None, ""
 
 
-def _score_sections(references: tuple[Reference, ...]) -> tuple[float | None, str]:
+def _suggest_value_from_sections(references: tuple[Reference, ...]) -> tuple[float | None, str]:
     """Score the references, with the reason, where the document answers; None if it takes an analyst."""
     inside = [reference for reference in references if reference.outside not in {"another law", "a summary"}]
     if not inside or any(reference.outside for reference in inside):
@@ -189,6 +195,6 @@ _WITHHELD = 5
 """Of this many answers one has its suggestion held back, so that what is suggested can be held against what is not."""
 
 
-def is_suggestion_withheld(answer: str, metric: str) -> bool:
+def is_suggestion_withheld(answer_digest: str, metric: str) -> bool:
     """Tell whether what is suggested for a metric of an answer (its digest) is held back from everybody."""
-    return int(digest(f"{answer} {metric}")[:8], 16) % _WITHHELD == 0
+    return int(sha256_of(f"{answer_digest} {metric}")[:8], 16) % _WITHHELD == 0

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from genaipa.languages.catalog import LANGUAGES, ends_sentence
+from genaipa.languages.catalog import LANGUAGES, mark_ends_sentence
 from genaipa.languages.language import CAPITAL, ENDS, STOPS, expression
-from genaipa.policies.search import content_words, language_to_search
+from genaipa.policies.search import language_to_search, stem_content_words
 from genaipa.systems.extractive import split_sentences
 
 if TYPE_CHECKING:
@@ -75,20 +75,22 @@ class Claim:
     literal: bool = False
 
 
-def find_claims(reply: str, document: Document, evidence: Evidence) -> list[Claim]:
+def match_sentences_to_document(reply: str, document: Document, evidence: Evidence) -> list[Claim]:
     """List the sentences of an answer in order, each with what comes nearest to it in the document."""
-    language, index = LANGUAGES.get(evidence.language), load_index(document.text)
-    unclaimed = _merge_overlapping_spans(_find_unclaimed_spans(reply, evidence, language))
+    language, index = LANGUAGES.get(evidence.language), load_sentence_index(document.text)
+    unclaimed = _merge_overlapping_spans(_find_spans_without_claims(reply, evidence, language))
     citations = _merge_overlapping_spans([(reference.start, reference.end) for reference in evidence.references])
-    company = set(content_words(document.company, index.language))
+    company = set(stem_content_words(document.company, index.language))
     claims: list[Claim] = []
-    for start, end, title in find_sentence_bounds(
+    for start, end, title in walk_sentence_and_title_bounds(
         reply, language, [(reference.start, reference.end) for reference in evidence.references]
     ):
         sentence_words = list(_WORD.finditer(reply, start, end))
-        claiming_words = [word for word in sentence_words if not _lies_in_any(unclaimed, word.start(), word.start())]
-        wanted = set(content_words(" ".join(word[0] for word in claiming_words), index.language)) - company
-        near, share = index.find_nearest_to_claim(wanted if len(claims) < MOST_CLAIMS else set())
+        claiming_words = [
+            word for word in sentence_words if not _lies_in_any_span(unclaimed, word.start(), word.start())
+        ]
+        wanted = set(stem_content_words(" ".join(word[0] for word in claiming_words), index.language)) - company
+        near, share = index.find_sentences_nearest_to_claim(wanted if len(claims) < MOST_CLAIMS else set())
         line, literal = None, False
         if (
             len(claims) < MOST_CLAIMS
@@ -98,15 +100,17 @@ def find_claims(reply: str, document: Document, evidence: Evidence) -> list[Clai
             and len(wanted) >= FEWEST
         ):
             # A citation behind a quotation is no word of it.
-            uncited = (word[0] for word in sentence_words if not _lies_in_any(citations, word.start(), word.start()))
-            literal = index.has_words(" ".join(uncited))
+            uncited = (
+                word[0] for word in sentence_words if not _lies_in_any_span(citations, word.start(), word.start())
+            )
+            literal = index.has_phrase(" ".join(uncited))
             line = cut_excerpt(near[0].text, wanted, index.language) if share >= SHOWN_SHARE else None
-            line = "" if index.measure_share_of_words(wanted) < KNOWN_SHARE else line
+            line = "" if index.measure_share_of_known_words(wanted) < KNOWN_SHARE else line
         claims.append(Claim(start, end, tuple((sentence.start, sentence.end) for sentence in near), line, literal))
     return claims
 
 
-def _find_unclaimed_spans(reply: str, evidence: Evidence, language: Language | None) -> list[Span]:
+def _find_spans_without_claims(reply: str, evidence: Evidence, language: Language | None) -> list[Span]:
     """Find the stretches of a reply that cite, answer by a word, or deny that the document speaks of something."""
     unclaimed = [(reference.start, reference.end) for reference in evidence.references]
     if language and language.silence:
@@ -139,8 +143,8 @@ def _is_boilerplate(sentence: str, language: Language | None) -> bool:
     )
 
 
-def find_sentence_bounds(
-    text: str, language: Language | None, whole: Sequence[Span] = ()
+def walk_sentence_and_title_bounds(
+    text: str, language: Language | None, unsplit_spans: Sequence[Span] = ()
 ) -> Iterator[tuple[int, int, bool]]:
     """Yield the first and last place of each sentence of a text in Markdown, and whether it is a title.
 
@@ -148,7 +152,7 @@ def find_sentence_bounds(
     brackets, nor in one of these stretches that are `whole`.
     """
     fence = ""
-    closed = _merge_overlapping_spans([*whole, *(match.span() for match in _BRACKETS.finditer(text))])
+    closed = _merge_overlapping_spans([*unsplit_spans, *(match.span() for match in _BRACKETS.finditer(text))])
     for line in re.finditer(r"[^\n]+", text):
         signs = _FENCE.match(line[0])
         if signs and not fence and "`" not in signs[2]:
@@ -161,12 +165,12 @@ def find_sentence_bounds(
         start = line.start() + (markers.end() if markers else 0)
         title = bool(_TITLE.match(line[0]))
         for mark in _END.finditer(text, start, line.end()):
-            inside = _lies_in_any(closed, mark.start() - 1, mark.end())
+            inside = _lies_in_any_span(closed, mark.start() - 1, mark.end())
             if inside or not _ends_sentence(text, line.start(), mark, language):
                 continue
-            yield from _trim_blank_ends(text, start, mark.end(), title)
+            yield from _trim_nonblank_span(text, start, mark.end(), title)
             start = mark.end()
-        yield from _trim_blank_ends(text, start, line.end(), title)
+        yield from _trim_nonblank_span(text, start, line.end(), title)
 
 
 def _merge_overlapping_spans(spans: Iterable[Span]) -> list[Span]:
@@ -180,37 +184,37 @@ def _merge_overlapping_spans(spans: Iterable[Span]) -> list[Span]:
     return merged
 
 
-def _lies_in_any(merged: list[Span], start: int, end: int) -> bool:
+def _lies_in_any_span(merged_spans: list[Span], start: int, end: int) -> bool:
     """Whether a stretch is in one of these, and does not reach to its end."""
-    index = bisect_right(merged, (start, math.inf)) - 1
-    return index >= 0 and end < merged[index][1]
+    index = bisect_right(merged_spans, (start, math.inf)) - 1
+    return index >= 0 and end < merged_spans[index][1]
 
 
-def _trim_blank_ends(text: str, start: int, end: int, title: bool) -> Iterator[tuple[int, int, bool]]:
+def _trim_nonblank_span(text: str, start: int, end: int, is_title: bool) -> Iterator[tuple[int, int, bool]]:
     """Yield a stretch without the blanks around it, if it has a word."""
     stretch = text[start:end]
     if _WORD.search(stretch):
-        yield start + len(stretch) - len(stretch.lstrip()), start + len(stretch.rstrip()), title
+        yield start + len(stretch) - len(stretch.lstrip()), start + len(stretch.rstrip()), is_title
 
 
-def _ends_sentence(text: str, begin: int, mark: re.Match[str], language: Language | None) -> bool:
+def _ends_sentence(text: str, line_start: int, mark: re.Match[str], language: Language | None) -> bool:
     """Whether a mark ends a sentence: no full stop behind an abbreviation, a single capital, or a number of a list."""
     at = mark.start()
     if len(mark[0].rstrip('*_)]"')) > 1 or text[at] != ".":
         return True
     short = rf"(?:(?<![^\s(\"*_])(?:{language.abbreviations})|{_SHORT})" if language else _SHORT
-    if not ends_sentence(text, at, short, language):
+    if not mark_ends_sentence(text, at, short, language):
         return False
-    number = _NUMBER.search(text[max(begin, at - 12) : at])
+    number = _NUMBER.search(text[max(line_start, at - 12) : at])
     if not number:
         return True
     # "in Section 4. They …", but not "(4. Your data", nor "am 4. Tag".
-    before = text[begin : at - len(number[1])].rstrip()
+    before = text[line_start : at - len(number[1])].rstrip()
     if not before or before[-1] in _LEADING:
         return False
     follows = _WORD.search(text, mark.end())
     # A stop word begins no title.
-    return not follows or bool(language and not content_words(follows[0], language))
+    return not follows or bool(language and not stem_content_words(follows[0], language))
 
 
 class SentenceIndex:
@@ -219,7 +223,7 @@ class SentenceIndex:
     def __init__(self, text: str) -> None:
         self.language = language_to_search(text)
         self.sentences = split_sentences(text)
-        self._words = [frozenset(content_words(sentence.text, self.language)) for sentence in self.sentences]
+        self._words = [frozenset(stem_content_words(sentence.text, self.language)) for sentence in self.sentences]
         self._holding: defaultdict[str, list[int]] = defaultdict(list)
         for n, words in enumerate(self._words):
             for word in words:
@@ -228,52 +232,59 @@ class SentenceIndex:
         self._usual = sorted(self._sizes)[len(self._sizes) // 2] if self._sizes else 0.0
         self._letters = _join_folded_words(" ".join(sentence.text for sentence in self.sentences))
 
-    def _weigh_word(self, word: str) -> float:
+    def _weigh_word_by_rarity(self, word: str) -> float:
         return math.log(1 + len(self.sentences) / max(1, len(self._holding.get(word, ())))) ** 2
 
     def _measure_word_vector_length(self, words: Iterable[str]) -> float:
-        return math.sqrt(sum(map(self._weigh_word, words)))
+        return math.sqrt(sum(map(self._weigh_word_by_rarity, words)))
 
-    def has_words(self, phrase: str) -> bool:
+    def has_phrase(self, phrase: str) -> bool:
         """Whether the document has these words in a row."""
         return _join_folded_words(phrase) in self._letters
 
-    def measure_share_of_words(self, wanted: set[str]) -> float:
+    def measure_share_of_known_words(self, words: set[str]) -> float:
         """Measure the share of these words that the document has, rare words counting more."""
-        shared = sum(self._weigh_word(word) for word in wanted if word in self._holding)
-        return shared / (sum(map(self._weigh_word, wanted)) or 1.0)
+        shared = sum(self._weigh_word_by_rarity(word) for word in words if word in self._holding)
+        return shared / (sum(map(self._weigh_word_by_rarity, words)) or 1.0)
 
-    def _weigh_shared(self, wanted: Iterable[str]) -> dict[int, float]:
+    def _weigh_shared_words_by_sentence(self, words: Iterable[str]) -> dict[int, float]:
         """Weigh the words that each sentence shares."""
         shared: defaultdict[int, float] = defaultdict(float)
-        for word in wanted:
+        for word in words:
             for n in self._holding.get(word, ()):
-                shared[n] += self._weigh_word(word)
+                shared[n] += self._weigh_word_by_rarity(word)
         return shared
 
-    def find_nearest_to_claim(self, wanted: set[str]) -> tuple[list[Sentence], float]:
+    def find_sentences_nearest_to_claim(self, claim_words: set[str]) -> tuple[list[Sentence], float]:
         """Find sentences that share part of a claim's words, the nearest first, and the share that the first has."""
-        whole = self._measure_word_vector_length(wanted) ** 2 or 1.0
-        shares = {n: weight / whole for n, weight in self._weigh_shared(wanted).items() if weight >= LEAST * whole}
+        whole = self._measure_word_vector_length(claim_words) ** 2 or 1.0
+        shares = {
+            n: weight / whole
+            for n, weight in self._weigh_shared_words_by_sentence(claim_words).items()
+            if weight >= LEAST * whole
+        }
         likeness = {n: share / max(self._sizes[n], self._usual) for n, share in shares.items()}
         near = self._choose_likest_sentences(likeness)
         return [self.sentences[n] for n in near], shares[near[0]] if near else 0.0
 
-    def find_nearest_to_question(self, question: str) -> list[Sentence]:
+    def find_sentences_nearest_to_question(self, question: str) -> list[Sentence]:
         """Return the sentences that are likest to a question, the nearest first."""
-        wanted = set(content_words(question, self.language))
+        wanted = set(stem_content_words(question, self.language))
         size = self._measure_word_vector_length(wanted) or 1.0
-        scores = {n: sum_ / (size * (self._sizes[n] or 1.0)) for n, sum_ in self._weigh_shared(wanted).items()}
+        scores = {
+            n: sum_ / (size * (self._sizes[n] or 1.0))
+            for n, sum_ in self._weigh_shared_words_by_sentence(wanted).items()
+        }
         near = self._choose_likest_sentences({n: likeness for n, likeness in scores.items() if likeness >= LEAST})
         return [self.sentences[n] for n in near]
 
-    def _choose_likest_sentences(self, likeness: dict[int, float]) -> list[int]:
+    def _choose_likest_sentences(self, likeness_by_sentence: dict[int, float]) -> list[int]:
         """Choose the numbers of the likest sentences."""
-        return sorted(likeness, key=lambda n: (-likeness[n], n))[:MOST]
+        return sorted(likeness_by_sentence, key=lambda n: (-likeness_by_sentence[n], n))[:MOST]
 
 
 @lru_cache(maxsize=16)
-def load_index(text: str) -> SentenceIndex:
+def load_sentence_index(text: str) -> SentenceIndex:
     """Load the index of a document's text."""
     return SentenceIndex(text)
 
@@ -282,12 +293,16 @@ def _join_folded_words(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
-def cut_excerpt(sentence: str, wanted: set[str], language: Language) -> str:
+def cut_excerpt(sentence: str, wanted_words: set[str], language: Language) -> str:
     """Return the part of a long sentence that has most of these words."""
     flat = " ".join(sentence.split())
     if len(flat) <= EXCERPT:
         return flat
-    places = [word.start() for word in _WORD.finditer(flat) if wanted.intersection(content_words(word[0], language))]
+    places = [
+        word.start()
+        for word in _WORD.finditer(flat)
+        if wanted_words.intersection(stem_content_words(word[0], language))
+    ]
     first = max([0, *places], key=lambda start: bisect_left(places, start + EXCERPT) - bisect_left(places, start))
     window = flat[first : first + EXCERPT]
     return f"{'… ' if first else ''}{window}{'…' if first + EXCERPT < len(flat) else ''}"

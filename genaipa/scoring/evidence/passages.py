@@ -52,7 +52,7 @@ class PassageFinder:
         sought = " ".join(sought.split())
         words = fold_words(sought)
         indices = [
-            index for run in list_word_runs(words) if (index := self._first_place_of_word_run.get(run)) is not None
+            index for run in list_four_word_runs(words) if (index := self._first_place_by_word_run.get(run)) is not None
         ]
         if not words or len(indices) < _KNOWN * (len(words) - RUN + 1):
             return _NOWHERE  # as most that is not here, and found out in no time
@@ -62,48 +62,53 @@ class PassageFinder:
         span = self._find_similar_passage(words)
         return PlacedPassage("near", span) if span else _NOWHERE
 
-    def _find_ignoring_typography(self, sought: str, words: list[str]) -> Span | None:
+    def _find_ignoring_typography(self, passage: str, passage_words: list[str]) -> Span | None:
         """Find a passage up to typography, perhaps without its first and last word, which a chunk may have cut."""
         document = index_text(self._text)
-        span = document.find_folded_letters("".join(words)) or document.find_folded_letters("".join(words[1:-1]))
-        if not span and _LEFT_OUT.search(sought):
-            ellipsis = match_quotation_literally(sought, self._text)
+        span = document.find_folded_letters("".join(passage_words)) or document.find_folded_letters(
+            "".join(passage_words[1:-1])
+        )
+        if not span and _LEFT_OUT.search(passage):
+            ellipsis = match_quotation_literally(passage, self._text)
             return ellipsis and ellipsis[1]
         return span
 
     @cached_property
-    def _first_place_of_word_run(self) -> dict[tuple[str, ...], int]:
+    def _first_place_by_word_run(self) -> dict[tuple[str, ...], int]:
         """Run of words → its first place among the words."""
         words = index_text(self._text).words
         places: dict[tuple[str, ...], int] = {}
-        for index, run in enumerate(list_word_runs(words)):
+        for index, run in enumerate(list_four_word_runs(words)):
             places.setdefault(run, index)
         return places
 
-    def _find_similar_passage(self, words: list[str]) -> Span | None:
+    def _find_similar_passage(self, passage_words: list[str]) -> Span | None:
         """Find the passage of the document that has nearly these words, in this order."""
         from rapidfuzz.distance import LCSseq
 
-        if not FEWEST_WORDS <= len(words) <= _LONGEST:
+        if not FEWEST_WORDS <= len(passage_words) <= _LONGEST:
             return None
         positions = (
-            (self._first_place_of_word_run.get(run), offset) for offset, run in enumerate(list_word_runs(words))
+            (self._first_place_by_word_run.get(run), offset)
+            for offset, run in enumerate(list_four_word_runs(passage_words))
         )
-        begins = Counter((position - offset) // len(words) for position, offset in positions if position is not None)
+        begins = Counter(
+            (position - offset) // len(passage_words) for position, offset in positions if position is not None
+        )
         if not begins:
             return None
-        begin = max(begins, key=lambda block: begins[block] + begins[block + 1]) * len(words)
-        document, first = index_text(self._text), max(0, begin - len(words) // 2)
-        window = document.words[first : begin + 3 * len(words)]
-        blocks = [block for block in LCSseq.opcodes(words, window) if block.tag == "equal"]
+        begin = max(begins, key=lambda block: begins[block] + begins[block + 1]) * len(passage_words)
+        document, first = index_text(self._text), max(0, begin - len(passage_words) // 2)
+        window = document.words[first : begin + 3 * len(passage_words)]
+        blocks = [block for block in LCSseq.opcodes(passage_words, window) if block.tag == "equal"]
         # Words that stand alone, perhaps far from the others, say nothing about its ends.
         blocks = [block for block in blocks if block.src_end - block.src_start >= RUN - 1]
         if not blocks:
             return None
         begun = max(0, blocks[0].dest_start - blocks[0].src_start)
-        ended = min(len(window), blocks[-1].dest_end + len(words) - blocks[-1].src_end)
-        shared = LCSseq.similarity(words, window[begun:ended])
-        if 200 * shared < NEAR * (len(words) + ended - begun):
+        ended = min(len(window), blocks[-1].dest_end + len(passage_words) - blocks[-1].src_end)
+        shared = LCSseq.similarity(passage_words, window[begun:ended])
+        if 200 * shared < NEAR * (len(passage_words) + ended - begun):
             return None
         return document.spans[first + begun][0], document.spans[first + ended - 1][1]
 
@@ -127,7 +132,7 @@ def fold_words(text: str) -> list[str]:
     )
 
 
-def list_word_runs(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
+def list_four_word_runs(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
     """Return every run of words, from each word on."""
     return zip(*(words[start:] for start in range(RUN)), strict=False)
 
@@ -139,19 +144,19 @@ class OtherDocuments:
         self._texts = texts
 
     @cached_property
-    def _texts_by_word_run(self) -> dict[int, int]:
+    def _text_bits_by_word_run_hash(self) -> dict[int, int]:
         """Run of words, as a number → the texts that have it, a bit each."""
         masks: dict[int, int] = {}
         for number, text in enumerate(self._texts.values()):
-            for run in list_word_runs(fold_words(text)):
+            for run in list_four_word_runs(fold_words(text)):
                 key = hash(run)
                 masks[key] = masks.get(key, 0) | 1 << number
         return masks
 
     def has_passage(self, passage: str, asked_document: str = "") -> bool:
         """Whether one of the texts, but for `asked_document`, has at least half of the passage's runs of words."""
-        runs = [hash(run) for run in list_word_runs(fold_words(passage))]
-        masks = Counter(self._texts_by_word_run.get(run, 0) for run in runs)
+        runs = [hash(run) for run in list_four_word_runs(fold_words(passage))]
+        masks = Counter(self._text_bits_by_word_run_hash.get(run, 0) for run in runs)
         bits = (1 << number for number, name in enumerate(self._texts) if name != asked_document)
         best = max((sum(times for mask, times in masks.items() if mask & bit) for bit in bits), default=0)
         return bool(runs) and best >= SAME * len(runs)

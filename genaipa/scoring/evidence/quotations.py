@@ -32,42 +32,42 @@ class TextIndex:
         reading = read_markdown(source)
         self.token = token_pattern(reading.text)
         words = [*self.token.finditer(reading.text)]
-        self.spans = reading.spans(word.span() for word in words)
+        self.spans = reading.source_spans_in_order(word.span() for word in words)
         self.words = [fold_word(word[0]) for word in words]
         self._starts = [0, *accumulate(map(len, self.words))]
         self._letters = "".join(self.words)
 
     @cached_property
-    def word_indices(self) -> dict[str, list[int]]:
+    def indices_by_word(self) -> dict[str, list[int]]:
         """Word → its indices among the words of the text."""
         places: dict[str, list[int]] = {}
         for index, word in enumerate(self.words):
             places.setdefault(word, []).append(index)
         return places
 
-    def find(self, phrase: str, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
+    def find_phrase(self, phrase: str, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
         """Find a phrase by its letters and digits, between two characters of the text.
 
         It must begin and end where words do: "the rapist" is not found in "therapist".
         """
         return self.find_folded_letters("".join(fold_word(word) for word in self.token.findall(phrase)), start, end)
 
-    def find_folded_letters(self, sought: str, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
+    def find_folded_letters(self, letters: str, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
         """Find a phrase that is given as its folded letters and digits."""
         border = self._count_preceding_letters(len(self._letters) * 4 if end is None else end + 1)
-        position = self._letters.find(sought, self._count_preceding_letters(start), border) if sought else -1
+        position = self._letters.find(letters, self._count_preceding_letters(start), border) if letters else -1
         while position >= 0:
-            span = self._convert_to_span(position, position + len(sought))
+            span = self._span_of_letters(position, position + len(letters))
             if span:
                 return span if end is None or span[1] <= end else None
-            position = self._letters.find(sought, position + 1, border)
+            position = self._letters.find(letters, position + 1, border)
         return None
 
-    def _count_preceding_letters(self, character: int) -> int:
+    def _count_preceding_letters(self, position: int) -> int:
         """Count the letters of the words that begin before a character."""
-        return self._starts[bisect_left(self.spans, (character, 0))]
+        return self._starts[bisect_left(self.spans, (position, 0))]
 
-    def _convert_to_span(self, first: int, last: int) -> tuple[int, int] | None:
+    def _span_of_letters(self, first: int, last: int) -> tuple[int, int] | None:
         """Return the span of the letters `first` to `last` in the text; None if they cut a word."""
         begin, finish = bisect_right(self._starts, first) - 1, bisect_right(self._starts, last) - 1
         if self._starts[begin] != first or self._starts[finish] != last:
@@ -142,10 +142,10 @@ class Quotation:
     target: Span | None
 
 
-def find_quotations(reply: str, document: Document, titles: Sequence[Span] = ()) -> tuple[Quotation, ...]:
+def find_quotations(reply: str, document: Document, cited_titles: Sequence[Span] = ()) -> tuple[Quotation, ...]:
     """Find the quotations of a reply in order (the first thousand), without cited titles (`titles`)."""
     quotations, sought = [], 0
-    title_spans = sorted(titles)
+    title_spans = sorted(cited_titles)
     for start, end in islice(_find_quoted_spans(reply, document.text), _MOST):
         if any(first <= start and end <= last for first, last in title_spans):
             continue
@@ -157,7 +157,7 @@ def find_quotations(reply: str, document: Document, titles: Sequence[Span] = ())
             continue
         sought += 1
         worth = sought <= _SOUGHT and len(text) <= _LONGEST
-        similarity, passage = find_nearest_passage(text, document.text) if worth else (0.0, None)
+        similarity, passage = find_most_similar_passage(text, document.text) if worth else (0.0, None)
         close = similarity >= NEAR
         quotations.append(
             Quotation(start, end, text, "near" if close else "none", similarity, passage if close else None)
@@ -165,9 +165,9 @@ def find_quotations(reply: str, document: Document, titles: Sequence[Span] = ())
     return tuple(quotations)
 
 
-def _find_quoted_spans(reply: str, whole: str) -> Iterator[Span]:
+def _find_quoted_spans(reply: str, document_text: str) -> Iterator[Span]:
     """Yield the quoted spans in order, if of more than a few words."""
-    nested, unnested = _find_nested_quotations(reply, whole), reply
+    nested, unnested = _find_outer_quotations(reply, document_text), reply
     for start, end in nested:
         # What is quoted within it is no quotation for itself.
         unnested = f"{unnested[: start - 1]}{' ' * (end - start + 2)}{unnested[end + 1 :]}"
@@ -180,7 +180,7 @@ def _trim_span(text: str, start: int, end: int) -> Span:
     return start + len(inner) - len(inner.lstrip()), end - len(inner) + len(inner.rstrip())
 
 
-def _find_nested_quotations(reply: str, whole: str) -> list[Span]:
+def _find_outer_quotations(reply: str, document_text: str) -> list[Span]:
     """Find straight quotes around other quotes and around words of the document."""
     nested: list[Span] = []
     for opened in islice(_OPENED.finditer(reply), _SOUGHT):
@@ -190,7 +190,7 @@ def _find_nested_quotations(reply: str, whole: str) -> list[Span]:
         spans = (
             match.span(1)
             for match in around
-            if match and _has_enough_words(match[1]) and match_quotation_literally(match[1], whole)
+            if match and _has_enough_words(match[1]) and match_quotation_literally(match[1], document_text)
         )
         nested += islice(spans, 1)
     return nested
@@ -201,41 +201,41 @@ def _has_enough_words(text: str) -> bool:
     return len(spaced) + _OF_WORD * len(re.findall(rf"[{UNSPACED}]", text)) >= FEWEST_WORDS
 
 
-def match_quotation_literally(text: str, whole: str) -> tuple[Match, Span] | None:
+def match_quotation_literally(quotation: str, document_text: str) -> tuple[Match, Span] | None:
     """Match a quotation word for word, or up to case, blanks, punctuation and ellipses."""
-    core = text.rstrip(f" .,;:!?\u2026\uff0c\uff1b{STOPS}")
-    start = whole.find(core)
+    core = quotation.rstrip(f" .,;:!?\u2026\uff0c\uff1b{STOPS}")
+    start = document_text.find(core)
     if start >= 0 and core:
         return "exact", (start, start + len(core))
-    reading = read_markdown(whole)
+    reading = read_markdown(document_text)
     start = reading.text.find(core)
     if start >= 0 and core:
-        return "exact", reading.span(start, start + len(core))
+        return "exact", reading.source_span(start, start + len(core))
     # An answer may quote with links or emphasis of its own.
     spans = (
-        _find_quotation_in_pieces(quoted, index_text(whole))
-        for quoted in dict.fromkeys((text, read_markdown_line(text)))
+        _find_quotation_in_pieces(quoted, index_text(document_text))
+        for quoted in dict.fromkeys((quotation, read_markdown_line(quotation)))
     )
     span = next(filter(None, spans), None)
     return ("normalised", span) if span else None
 
 
-def _find_quotation_in_pieces(text: str, words: TextIndex) -> Span | None:
+def _find_quotation_in_pieces(quotation: str, document_index: TextIndex) -> Span | None:
     """Find a quotation by its letters, piece by piece where something is left out."""
-    pieces = [piece for piece in _LEFT_OUT.split(text) if re.search(r"\w", piece)]
-    first = words.find(pieces[0]) if pieces else None
+    pieces = [piece for piece in _LEFT_OUT.split(quotation) if re.search(r"\w", piece)]
+    first = document_index.find_phrase(pieces[0]) if pieces else None
     while first:
-        last = _find_following_pieces(pieces[1:], words, first)
+        last = _find_last_following_piece(pieces[1:], document_index, first)
         if last:
             return first[0], last[1]
-        first = words.find(pieces[0], first[0] + 1)
+        first = document_index.find_phrase(pieces[0], first[0] + 1)
     return None
 
 
-def _find_following_pieces(pieces: list[str], words: TextIndex, span: Span) -> Span | None:
+def _find_last_following_piece(pieces: list[str], document_index: TextIndex, span: Span) -> Span | None:
     """Find the last piece, each soon after the one before; None if one is missing."""
     for piece in pieces:
-        next_span = words.find(piece, span[1], span[1] + _GAP + len(piece))
+        next_span = document_index.find_phrase(piece, span[1], span[1] + _GAP + len(piece))
         if not next_span:
             return None
         span = next_span
@@ -243,30 +243,30 @@ def _find_following_pieces(pieces: list[str], words: TextIndex, span: Span) -> S
 
 
 @lru_cache(maxsize=4096)
-def find_nearest_passage(text: str, whole: str) -> tuple[float, Span | None]:
+def find_most_similar_passage(text: str, document_text: str) -> tuple[float, Span | None]:
     """Find the passage most similar to the text; (0, None) if they share hardly a word."""
     from rapidfuzz.fuzz import partial_ratio_alignment
 
-    document = index_text(whole)
+    document = index_text(document_text)
     words = [fold_word(word) for word in document.token.findall(read_markdown_line(text))]
     sought = " ".join(words)
     best: tuple[float, Span | None] = 0.0, None
-    for first in _find_candidate_windows(words, document):
+    for first in _find_candidate_window_starts(words, document):
         window = document.words[first : first + 3 * len(words)]
         aligned = partial_ratio_alignment(sought, " ".join(window))
         # The shorter of the two is slid along the longer: at a document's end that may be the passage.
         if aligned and aligned.score > best[0] and len(" ".join(window)) >= len(sought) // 2:
-            begin, finish = _find_word_bounds(window, aligned.dest_start, aligned.dest_end)
+            begin, finish = _word_indices_between_characters(window, aligned.dest_start, aligned.dest_end)
             best = aligned.score, (document.spans[first + begin][0], document.spans[first + finish][1])
     return best
 
 
-def _find_candidate_windows(words: list[str], document: TextIndex) -> list[int]:
+def _find_candidate_window_starts(words: list[str], document: TextIndex) -> list[int]:
     """Find the indices of the document's words from which most of these words are near."""
     size = len(words)
     votes: Counter[int] = Counter()
     for word in set(words):
-        places = document.word_indices.get(word, ())
+        places = document.indices_by_word.get(word, ())
         if len(places) <= _COMMON:
             for block in {index // size for index in places}:
                 votes[block] += 1
@@ -277,7 +277,7 @@ def _find_candidate_windows(words: list[str], document: TextIndex) -> list[int]:
     return [max(0, block * size) for block in best]
 
 
-def _find_word_bounds(words: list[str], start: int, end: int) -> tuple[int, int]:
+def _word_indices_between_characters(words: list[str], start: int, end: int) -> tuple[int, int]:
     """Return the indices of the first and last word between two characters of the words joined by blanks."""
     first, last, offset = 0, len(words) - 1, 0
     for number, word in enumerate(words):

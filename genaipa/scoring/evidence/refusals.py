@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from genaipa.languages.catalog import ENGLISH, LANGUAGES
-from genaipa.languages.language import NEVER, STOPS, compile_lower, lower
+from genaipa.languages.language import NEVER, STOPS, compile_lowercase_pattern, lowercase_keeping_positions
 from genaipa.policies.search import HALF, count_words
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def is_empty_or_refusal(reply: str, language: str = ENGLISH.code) -> bool:
         return True
     if len(reply) > _LONGEST:
         return False
-    return any(_detect_refusal_by_language(lower(reply), language))
+    return any(_detect_refusal_by_language(lowercase_keeping_positions(reply), language))
 
 
 def is_opening_an_answer(opening: str, language: str) -> bool:
@@ -39,9 +39,9 @@ def is_opening_an_answer(opening: str, language: str) -> bool:
     return all(refusal is False for refusal in _detect_refusal_by_language(opening, language))
 
 
-def _detect_refusal_by_language(small: str, language: str) -> Iterator[bool | None]:
+def _detect_refusal_by_language(lower_reply: str, language: str) -> Iterator[bool | None]:
     """Yield whether a reply refuses by the rules of the document's language and of English."""
-    plain = small.replace("\u2019", "'")
+    plain = lower_reply.replace("\u2019", "'")
     for spoken in (LANGUAGES[code] for code in dict.fromkeys((language, ENGLISH.code)) if code in LANGUAGES):
         if spoken.refusals is not None:
             yield _is_refusal(plain, spoken, spoken.refusals)
@@ -54,7 +54,7 @@ def _is_refusal(reply: str, language: Language, rules: RefusalRules) -> bool | N
     """
     refused, unknown = False, language.silence.unknown if language.silence else NEVER
     for clause in _split_clauses(reply, rules):
-        refusal = compile_lower(rules.refuses).search(clause)
+        refusal = compile_lowercase_pattern(rules.refuses).search(clause)
         if refusal and not _has_match(rules.grounded, clause) and not _has_match(unknown, clause[: refusal.start()]):
             if any(_tells_of_document(part, rules) for part in clause[refusal.end() :].split(",")[1:]):
                 return False
@@ -75,7 +75,7 @@ def _split_clauses(reply: str, rules: RefusalRules) -> Iterator[str]:
     """Yield the clauses of a reply's sentences, without its questions."""
     for sentence in _SENTENCE.finditer(reply):
         if reply[sentence.end() : sentence.end() + 1] not in {"?", "\uff1f"}:
-            yield from compile_lower(f"{rules.breaks}|{_MARKS}").split(sentence.group())
+            yield from compile_lowercase_pattern(f"{rules.breaks}|{_MARKS}").split(sentence.group())
 
 
 def _is_side_remark(clause: str, rules: RefusalRules) -> bool:
@@ -84,4 +84,4 @@ def _is_side_remark(clause: str, rules: RefusalRules) -> bool:
 
 
 def _has_match(pattern: str, text: str) -> bool:
-    return compile_lower(pattern).search(text) is not None
+    return compile_lowercase_pattern(pattern).search(text) is not None

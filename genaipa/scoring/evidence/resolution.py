@@ -50,7 +50,7 @@ class Reference:
     instead: str = ""
 
     @property
-    def is_invented(self) -> bool:
+    def has_invented_heading(self) -> bool:
         """Whether it is an existing part cited with a heading that the document lacks."""
         return self.split and bool(self.problem)
 
@@ -70,7 +70,7 @@ def find_references(
     """
     citations = find_citations(reply, document)
     lookup = _CitationLookup(document, parts)
-    lookup.counts_sections = any(lookup.takes_part_for_section(citation) for citation in citations)
+    lookup.counts_sections = any(lookup.calls_section_a_part(citation) for citation in citations)
     sections_by_citation: dict[Citation, FoundSection] = {}
     references = []
     for citation in citations:
@@ -102,7 +102,7 @@ def find_references(
                 split=section.split,
                 missing=not target and not outside and section.sure,
                 touches=any(target[0] < span[1] and span[0] < target[1] for span in expected) if target else False,
-                instead=lookup.find_alternative(citation.number, expected)
+                instead=lookup.find_expected_section_label(citation.number, expected)
                 if section.split and not expected_indices
                 else "",
             )
@@ -110,7 +110,7 @@ def find_references(
     return tuple(references)
 
 
-def _join_range(first: FoundSection, last: FoundSection) -> FoundSection:
+def _join_sections_to_range(first: FoundSection, last: FoundSection) -> FoundSection:
     """Join two places to a range, if both exist in this order."""
     if not first.span or not last.span:
         return first if not first.span else last
@@ -137,19 +137,21 @@ class _CitationLookup:
     def resolve_citation_to_section(self, citation: Citation) -> FoundSection:
         """Resolve a citation."""
         if not citation.number:
-            return self._find_heading(citation.title)
+            return self._resolve_heading(citation.title)
         if citation.within:
-            return self._find_in_part(citation)
-        if citation.word.lower().startswith("part") and not self._is_section_despite_word(citation):
-            return self._find_part(citation)
-        if self._is_section_despite_word(citation):
+            return self._resolve_section_in_part(citation)
+        if citation.word.lower().startswith("part") and not self._is_section_called_part_or_chapter(citation):
+            return self._resolve_part(citation)
+        if self._is_section_called_part_or_chapter(citation):
             citation = replace(citation, word="Section")
         if citation.last:
             last = replace(citation, number=citation.last)
-            return _join_range(self.sections.find(citation.label, ""), self.sections.find(last.label, ""))
-        return self.sections.find(citation.label, citation.title)
+            return _join_sections_to_range(
+                self.sections.find_section(citation.label, ""), self.sections.find_section(last.label, "")
+            )
+        return self.sections.find_section(citation.label, citation.title)
 
-    def _is_section_despite_word(self, citation: Citation) -> bool:
+    def _is_section_called_part_or_chapter(self, citation: Citation) -> bool:
         """Whether "Chapter 7" or "Part 7" is section 7 of a document that has neither chapters nor parts."""
         kind = citation.word.lower().removesuffix("s")
         if (
@@ -161,12 +163,15 @@ class _CitationLookup:
         numbers = [section.number.lower() for section in self.sections.sections]
         return not any(number.startswith(kind) for number in numbers) and citation.number in numbers
 
-    def takes_part_for_section(self, citation: Citation) -> bool:
+    def calls_section_a_part(self, citation: Citation) -> bool:
         """Whether "Part 7: Title" has the title of section 7, or "Part 7.2" is section 7.2, and part 7 is elsewhere."""
         top = re.match(r"\d+", citation.number)
         if not top or citation.within or not self.parts or not citation.word.lower().startswith("part"):
             return False
-        part_span, section = self._part_span(top.group()), self.sections.find_by_label(f"Section {citation.number}")
+        part_span, section = (
+            self._part_span(top.group()),
+            self.sections.find_section_by_label(f"Section {citation.number}"),
+        )
         if section is None or (part_span and part_span[0] <= section.start < part_span[1]):
             return False
         return (
@@ -175,16 +180,16 @@ class _CitationLookup:
             or bool(citation.title and self.sections.has_title(section, citation.title))
         )
 
-    def find_alternative(self, number: str, expected: Sequence[Span]) -> str:
+    def find_expected_section_label(self, number: str, expected: Sequence[Span]) -> str:
         """Return the label of the section with a part's number, if the annotated answer rests on that section."""
-        section = self.sections.find_by_label(f"Section {number}") if number.isdecimal() else None
+        section = self.sections.find_section_by_label(f"Section {number}") if number.isdecimal() else None
         is_expected = section and any(
             overlap_by_half(self.sections.span_with_subsections(section), span) for span in expected
         )
         return section.label if section and is_expected else ""
 
-    def _find_heading(self, title: str) -> FoundSection:
-        title_place = self.sections.headings.find(title)
+    def _resolve_heading(self, title: str) -> FoundSection:
+        title_place = self.sections.headings.find_title(title)
         if title_place and title_place.heading:
             return FoundSection(title_place.label, title_place.span)
         if title_place and title_place.fits:
@@ -197,62 +202,71 @@ class _CitationLookup:
             "", None, "no such heading in this document", sure=self.sections.headings.is_title_absent(title)
         )
 
-    def _find_part(self, citation: Citation) -> FoundSection:
+    def _resolve_part(self, citation: Citation) -> FoundSection:
         """Resolve "Part 3", "Part 3-5" and "Part 5E", and "Part 2.10" for section 2.10."""
         number = citation.number
         if not number.isdecimal():
-            result = self.sections.find(f"Section {number}", citation.title)
+            result = self.sections.find_section(f"Section {number}", citation.title)
             split = re.fullmatch(r"(\d+)\.?([A-Za-z].*)", number)
             if result.span or not split:
                 return result
-            return self._find_in_part(replace(citation, word="Section", within=split[1], number=split[2].upper()))
+            return self._resolve_section_in_part(
+                replace(citation, word="Section", within=split[1], number=split[2].upper())
+            )
         part_span = self._part_span(number)
         if part_span is None:
-            named = self.sections.find(f"Part {number}", citation.title)
+            named = self.sections.find_section(f"Part {number}", citation.title)
             return named if named.span else self._resolve_missing_part(citation)
         if citation.title and not citation.last:
-            return self._find_part_with_title(number, part_span, citation.title)
-        if not citation.last and (section := self._find_counted_section(number)):
-            return self.sections.make_result(section, "if its parts are the sections")
-        first = self._find_split_part(number)
-        return _join_range(first, self._find_split_part(citation.last)) if citation.last else first
+            return self._find_title_in_part_or_elsewhere(number, part_span, citation.title)
+        if not citation.last and (section := self._find_section_counted_as_part(number)):
+            return self.sections.make_found_section(section, "if its parts are the sections")
+        first = self._find_part_shown_to_system(number)
+        return (
+            _join_sections_to_range(first, self._find_part_shown_to_system(citation.last)) if citation.last else first
+        )
 
-    def _find_counted_section(self, number: str) -> Section | None:
+    def _find_section_counted_as_part(self, number: str) -> Section | None:
         """Return the section with the number of a part, where this answer counts the sections so."""
-        return self.sections.find_by_label(f"Section {number}") if self.counts_sections else None
+        return self.sections.find_section_by_label(f"Section {number}") if self.counts_sections else None
 
     def _resolve_missing_part(self, citation: Citation) -> FoundSection:
         """Resolve a part that the system was not given, by its title if that tells what is meant."""
-        title_place = self.sections.headings.find(citation.title) if citation.title else None
+        title_place = self.sections.headings.find_title(citation.title) if citation.title else None
         if title_place and title_place.fits and title_place.heading:
             return FoundSection(
                 title_place.label,
                 title_place.span,
-                "" if title_place.is_numbered(citation.number) else "which is no part",
+                "" if title_place.is_in_section_numbered(citation.number) else "which is no part",
             )
-        if section := self._find_counted_section(citation.number):
-            return self.sections.make_result(section, "if its parts are the sections")
-        return self._find_split_part(citation.number)
+        if section := self._find_section_counted_as_part(citation.number):
+            return self.sections.make_found_section(section, "if its parts are the sections")
+        return self._find_part_shown_to_system(citation.number)
 
-    def _find_split_part(self, number: str) -> FoundSection:
+    def _find_part_shown_to_system(self, number: str) -> FoundSection:
         if part_span := self._part_span(number):
             return FoundSection(f"Part {number}", part_span, split=True)
         # A system that was given no parts may count those of a summary.
         return FoundSection("", None, f"no Part {number} of this document", sure=bool(self.parts))
 
-    def _find_part_with_title(self, number: str, part_span: Span, title: str) -> FoundSection:
+    def _find_title_in_part_or_elsewhere(self, number: str, part_span: Span, title: str) -> FoundSection:
         """Find what has a title, in a part or elsewhere; the part itself, if nothing has it."""
-        inside, title_place = self.sections.headings.find(title, part_span), self.sections.headings.find(title)
+        inside, title_place = (
+            self.sections.headings.find_title(title, part_span),
+            self.sections.headings.find_title(title),
+        )
         if inside and inside.heading:
             return FoundSection(f"Part {number}: {inside.label}", inside.span)
         if title_place and title_place.heading:
             elsewhere = (
-                "" if title_place.is_numbered(number) else f"which is not in Part {number} of the system's split"
+                ""
+                if title_place.is_in_section_numbered(number)
+                else f"which is not in Part {number} of the system's split"
             )
             return FoundSection(title_place.label, title_place.span, elsewhere)
-        if section := self._find_counted_section(number):
+        if section := self._find_section_counted_as_part(number):
             another = "" if self.sections.has_title(section, title) else "which has another title"
-            return self.sections.make_result(section, another)
+            return self.sections.make_found_section(section, another)
         if title_place and not title_place.fits:
             return FoundSection(title_place.label, title_place.span, "which has nearly these words")
         invented = "but this document has no such heading" if self.sections.headings.is_title_absent(title) else ""
@@ -262,48 +276,50 @@ class _CitationLookup:
         """Return the span of a part as the system was given it."""
         return self.parts[int(number) - 1] if number.isdecimal() and 0 < int(number) <= len(self.parts) else None
 
-    def _find_in_part(self, citation: Citation) -> FoundSection:
+    def _resolve_section_in_part(self, citation: Citation) -> FoundSection:
         """Find a section, or several, said to be in a part."""
         outer = self._part_span(citation.within)
         if outer is None:
-            return self._find_outside_stated_part(citation)
+            return self._resolve_section_outside_stated_part(citation)
         if citation.last:
             ends = (citation.number, citation.last)
-            first, last = (self._find_in_part(replace(citation, number=number, last="", title="")) for number in ends)
-            whole = _join_range(first, last)._replace(problem=first.problem or last.problem)
+            first, last = (
+                self._resolve_section_in_part(replace(citation, number=number, last="", title="")) for number in ends
+            )
+            whole = _join_sections_to_range(first, last)._replace(problem=first.problem or last.problem)
             return (
                 whole
                 if first.span and last.span
                 else self._report_absence_from_part(f"Part {citation.within}", citation)
             )
-        section = self.sections.find_in_part(citation.number, citation.title, outer)
+        section = self.sections.find_section_in_part(citation.number, citation.title, outer)
         if section:
             return section._replace(label=f"Part {citation.within}: {section.label}")
-        titled = self.sections.headings.find(citation.title, outer) if citation.title else None
+        titled = self.sections.headings.find_title(citation.title, outer) if citation.title else None
         if titled and titled.heading:
             is_other = titled.section and not f".{titled.section}".endswith(f".{citation.number}")
             problem = f"which is not {citation.label}" if is_other else ""
             return FoundSection(f"Part {citation.within}: {titled.label}", titled.span, problem)
-        return self._find_outside_stated_part(citation)
+        return self._resolve_section_outside_stated_part(citation)
 
-    def _find_outside_stated_part(self, citation: Citation) -> FoundSection:
+    def _resolve_section_outside_stated_part(self, citation: Citation) -> FoundSection:
         """Find a section that isn't in the part it is said to be in, if a title or its number leaves no doubt.
 
         "Part 4, 4.6" and "Part 7, Section 7" say twice which section is meant; "Part 4, Section 2" may be any list's.
         """
         part = f"Part {citation.within}"
         if resolve_citation(self.sections.document.sections, part):
-            return self.sections.find(f"{part}, {citation.label}", citation.title)
-        result = self.sections.find(citation.label, citation.title)
+            return self.sections.find_section(f"{part}, {citation.label}", citation.title)
+        result = self.sections.find_section(citation.label, citation.title)
         if not self._part_span(citation.within):
             return result
         if not result.span:
             # "Section E" may be the E of any section.
-            numbers = [section.number for section in self.sections.all_sections()]
+            numbers = [section.number for section in self.sections.all_possible_sections()]
             elsewhere = any(number == citation.number or number.endswith(f".{citation.number}") for number in numbers)
             return (
                 self._report_absence_from_part(part, citation)
-                if elsewhere and not self.sections.find_by_label(citation.label)
+                if elsewhere and not self.sections.find_section_by_label(citation.label)
                 else result
             )
         # "Part 4, 4.6", and "Part 4, Section A" where the document has a section IV.A.
@@ -316,7 +332,9 @@ class _CitationLookup:
 
     def _report_absence_from_part(self, part: str, citation: Citation) -> FoundSection:
         part_span = self._part_span(citation.within)
-        section = self.sections.find_in_part(citation.number, "", part_span) if part_span and citation.title else None
+        section = (
+            self.sections.find_section_in_part(citation.number, "", part_span) if part_span and citation.title else None
+        )
         if section:
             return section._replace(label=f"{part}: {section.label}", problem="which has another title")
         several = f" to {citation.last}" if citation.last else ""

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from genaipa.languages.language import CAPITAL, UNCASED
 from genaipa.policies.numbering import (
     BELOW,
-    ascii_numbers,
     can_follow_in_outline,
+    convert_digits_to_ascii,
     may_have_unread_number,
     mentions_section,
 )
 from genaipa.policies.reading import read_markdown
 from genaipa.policies.sections import Section, resolve_citation
-from genaipa.scoring.evidence.quotations import NEAR, find_nearest_passage, fold_word, index_text
+from genaipa.scoring.evidence.quotations import NEAR, find_most_similar_passage, fold_word, index_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,12 +41,12 @@ _TITLE_WORDS = 6
 
 def find_outline(document: Document) -> tuple[Section, ...]:
     """Return the sections of the document; if none are recognised, those numbered inside its lines."""
-    return document.sections or _find_longest_chain(find_inline_sections(document.text))
+    return document.sections or _find_longest_numbered_sequence(find_inline_sections(document.text))
 
 
 def list_citable_sections(document: Document) -> tuple[Section, ...]:
     """Return the outline, and the numbered clauses inside its sections."""
-    return document.places or find_outline(document)
+    return document.citable_sections or find_outline(document)
 
 
 @lru_cache(maxsize=8)
@@ -54,7 +54,7 @@ def find_inline_sections(text: str) -> tuple[Section, ...]:
     """Find every "3." or "3.1" before a capitalised word, each up to the next one."""
     reading = read_markdown(text)
     matches = list(_NUMBER.finditer(reading.text))
-    starts = [reading.span(*match.span())[0] for match in matches]
+    starts = [reading.source_span(*match.span())[0] for match in matches]
     return tuple(
         Section(
             number=match.group().strip(" .\n"),
@@ -68,7 +68,7 @@ def find_inline_sections(text: str) -> tuple[Section, ...]:
 
 
 @lru_cache(maxsize=8)
-def _find_longest_chain(numbered: tuple[Section, ...]) -> tuple[Section, ...]:
+def _find_longest_numbered_sequence(numbered: tuple[Section, ...]) -> tuple[Section, ...]:
     """Find the longest chain of numbers that follow one another; empty if short."""
     values = [tuple(map(int, section.number.split("."))) for section in numbered[:_MOST_NUMBERS]]
     best: list[list[int]] = []
@@ -108,7 +108,7 @@ class TitlePlace:
     heading: bool = True
     section: str = ""
 
-    def is_numbered(self, number: str) -> bool:
+    def is_in_section_numbered(self, number: str) -> bool:
         """Whether it is the section with this number, or one beneath it."""
         return bool(self.section) and f"{self.section.rpartition(' ')[2]}.".startswith(f"{number}.")
 
@@ -120,45 +120,47 @@ class Headings:
         self._text, self._sections, self._whole = text, sections, whole
         self._words = index_text(text)
 
-    def find(self, title: str, within: Span | None = None) -> TitlePlace | None:
+    def find_title(self, title: str, within: Span | None = None) -> TitlePlace | None:
         """Find the best place of a title, in a passage or anywhere; None without any."""
         section = resolve_citation(self._sections, title) if not re.match(r"[\dIVX]+\b", title) else None
         if section and (within is None or within[0] <= section.start < within[1]):
             return TitlePlace(section.heading, self._whole(section), section=section.number)
         if len(title.split()) < _FEWEST:
             return None
-        places = list(islice(self._find_occurrences(title, within), _MOST))
+        places = list(islice(self._find_title_occurrences(title, within), _MOST))
         first_section = next(
-            (section for span in places for section in self._sections if _starts_section(section, span)), None
+            (section for span in places for section in self._sections if _section_starts_with(section, span)), None
         )
         if first_section:
             return TitlePlace(first_section.heading, self._whole(first_section), section=first_section.number)
-        capital = next((span for span in places if self._is_capital(span)), None)
+        capital = next((span for span in places if self._begins_with_capital(span)), None)
         if places:
             best_span = capital or places[0]
-            return TitlePlace(f"“{self._read_words(best_span)}”", best_span, heading=bool(capital))
+            return TitlePlace(f"“{self._read_span(best_span)}”", best_span, heading=bool(capital))
         similarity, near = (
-            find_nearest_passage(title, self._text) if len(title.split()) >= _FEWEST_NEAR else (0.0, None)
+            find_most_similar_passage(title, self._text) if len(title.split()) >= _FEWEST_NEAR else (0.0, None)
         )
         if similarity < _NEARLY and len(title.split()) > _BEGINNING:
             # "How do we respond to requests, and to harm?" for "How do we respond to requests?"
             beginning = " ".join(title.split()[:_BEGINNING])
             similarity = 100.0
-            near = next((s for s in self._find_occurrences(beginning, within) if self._is_capital(s)), None)
+            near = next(
+                (s for s in self._find_title_occurrences(beginning, within) if self._begins_with_capital(s)), None
+            )
         if near and similarity >= _NEARLY and (within is None or within[0] <= near[0] < within[1]):
-            return TitlePlace(f"“{self._read_words(near)}”", near, fits=False, heading=False)
+            return TitlePlace(f"“{self._read_span(near)}”", near, fits=False, heading=False)
         return None
 
-    def _find_occurrences(self, title: str, within: Span | None) -> Iterator[Span]:
+    def _find_title_occurrences(self, title: str, within: Span | None) -> Iterator[Span]:
         start, end = within or (0, None)
-        while span := self._words.find(title, start, end):
+        while span := self._words.find_phrase(title, start, end):
             yield span
             start = span[1]
 
-    def _read_words(self, span: Span) -> str:
-        return read_markdown(self._text).read_span(*span)
+    def _read_span(self, span: Span) -> str:
+        return read_markdown(self._text).plain_text_of_source_span(*span)
 
-    def _is_capital(self, span: Span) -> bool:
+    def _begins_with_capital(self, span: Span) -> bool:
         return self._text[span[0]].isupper()
 
     def is_title_absent(self, title: str) -> bool:
@@ -166,13 +168,13 @@ class Headings:
         if not re.search(r"[^\W_]", title):
             return False
         return (
-            self._words.find(title) is None
-            and self.find(title) is None
-            and find_nearest_passage(title, self._text)[0] < NEAR
+            self._words.find_phrase(title) is None
+            and self.find_title(title) is None
+            and find_most_similar_passage(title, self._text)[0] < NEAR
         )
 
 
-def _starts_section(section: Section, span: Span) -> bool:
+def _section_starts_with(section: Section, span: Span) -> bool:
     """Whether a section begins with the passage, behind its number."""
     return 0 <= span[0] - section.start <= len(section.number) + 3
 
@@ -211,7 +213,7 @@ class SectionFinder:
         self.places = list_citable_sections(document)
         self.headings = Headings(document.text, self.sections, self.span_with_subsections)
 
-    def make_result(self, section: Section, problem: str = "") -> FoundSection:
+    def make_found_section(self, section: Section, problem: str = "") -> FoundSection:
         """Make the result of a section."""
         return FoundSection(section.heading, self.span_with_subsections(section), problem)
 
@@ -222,28 +224,28 @@ class SectionFinder:
         after = (s.start for s in self.places if s.start > section.start and s.level <= section.level)
         return section.start, max(section.end, next(after, section.end))
 
-    def find(self, label: str, title: str) -> FoundSection:
+    def find_section(self, label: str, title: str) -> FoundSection:
         """Return the section with a label and, if there is one beside it, with that title."""
-        section, number = self.find_by_label(label), label.rpartition(" ")[2]
+        section, number = self.find_section_by_label(label), label.rpartition(" ")[2]
         if section and (not title or self.has_title(section, title)):
-            return self.make_result(section, _describe_missing_subsection(section, number))
-        titled = self._find_titled(label, title) if title else None
+            return self.make_found_section(section, _describe_missing_subsection(section, number))
+        titled = self._find_section_with_title(label, title) if title else None
         if titled:
             return titled
         below = [s for s in self.sections if s.number.endswith(f".{number}")]
         if len(below) == 1 and number.isalpha() and not title:
-            return self.make_result(below[0])
+            return self.make_found_section(below[0])
         if section:
             begins = "begins with" if section not in self.sections else "is"
             return FoundSection("", None, f"{section.label} of this document {begins} “{section.title}”", sure=False)
         absent = self._is_section_absent(label, title)
         return FoundSection("", None, f"no {label}{'' if absent else ' is recognised'} in this document", sure=absent)
 
-    def all_sections(self) -> list[Section]:
+    def all_possible_sections(self) -> list[Section]:
         """Return all sections, and the numbers inside lines that may be others."""
         return [*self.places, *find_inline_sections(self.document.text)]
 
-    def _find_titled(self, label: str, title: str) -> FoundSection | None:
+    def _find_section_with_title(self, label: str, title: str) -> FoundSection | None:
         """Return the section with this title, if none has both the title and the label."""
         # "IV. Research" may be what the text of section III counts as 4.
         listed = (
@@ -251,9 +253,9 @@ class SectionFinder:
             for s in find_inline_sections(self.document.text)
             if resolve_citation((s,), label) and self.has_title(s, title)
         )
-        section, title_place = next(listed, None), self.headings.find(title)
+        section, title_place = next(listed, None), self.headings.find_title(title)
         if section:
-            return self.make_result(section)
+            return self.make_found_section(section)
         if title_place and title_place.heading:
             is_other = title_place.section and not f".{title_place.section}".endswith(f".{label.rpartition(' ')[2]}")
             return FoundSection(title_place.label, title_place.span, f"which is not {label}" if is_other else "")
@@ -263,7 +265,7 @@ class SectionFinder:
             else None
         )
 
-    def find_by_label(self, label: str, among: tuple[Section, ...] | None = None) -> Section | None:
+    def find_section_by_label(self, label: str, among: tuple[Section, ...] | None = None) -> Section | None:
         """Return the section with a label."""
         sections = self.places if among is None else among
         section = resolve_citation(sections, label)
@@ -284,7 +286,7 @@ class SectionFinder:
         from rapidfuzz.fuzz import ratio
 
         begin = section.start
-        text = self.reading.read_span(begin, begin + 300)
+        text = self.reading.plain_text_of_source_span(begin, begin + 300)
         heading = re.sub(r"^[#\s]*(?:[\w.]*\d[.)]*|[A-Z]{1,4}\.)?\s*", "", text)
         titles = [section.title, heading[: len(title)]]
         return max(ratio(fold_word(title), fold_word(candidate)) for candidate in titles) >= SIMILAR
@@ -319,10 +321,10 @@ class SectionFinder:
         )
         return not re.search(begins, text)
 
-    def find_in_part(self, number: str, title: str, part: Span) -> FoundSection | None:
+    def find_section_in_part(self, number: str, title: str, part: Span) -> FoundSection | None:
         """Return the section with that number in a part: one of the outline, or what the part's own text numbers so."""
         inside = tuple(section for section in self.places if section.start < part[1] and part[0] < section.end)
-        section = self.find_by_label(f"Section {number}", inside)
+        section = self.find_section_by_label(f"Section {number}", inside)
         # Beneath IV. the section IV.B is cited as B.
         below = [s for s in inside if number.isalpha() and s.number.endswith(f".{number}")]
         listed = [
@@ -336,13 +338,13 @@ class SectionFinder:
             return None
         begun = chosen.start >= part[0] or overlap_by_half(self.span_with_subsections(chosen), part)
         problem = _describe_missing_subsection(chosen, number) if begun else "which only ends there"
-        return self.make_result(chosen, problem)
+        return self.make_found_section(chosen, problem)
 
 
 @lru_cache(maxsize=8)
 def _read_with_plain_digits(text: str) -> str:
     """Read a document with plain digits."""
-    return ascii_numbers(read_markdown(text).text)
+    return convert_digits_to_ascii(read_markdown(text).text)
 
 
 def _describe_missing_subsection(section: Section, number: str) -> str:

@@ -11,10 +11,10 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
-from genaipa.languages.catalog import ENGLISH, reading_language
+from genaipa.languages.catalog import ENGLISH, language_to_read_reply
 from genaipa.languages.language import STOPS, expression
-from genaipa.policies.search import content_words
-from genaipa.scoring.evidence.abstention import find_stance
+from genaipa.policies.search import stem_content_words
+from genaipa.scoring.evidence.abstention import classify_silence_stance
 
 if TYPE_CHECKING:
     from genaipa.languages.language import Language, SideRules, SilenceRules
@@ -35,13 +35,13 @@ _MARK = r"[\s*_\"\u201d)]*(?:[.,;:!\u2013\u2014\uff0c\u3002\uff1b\uff1a\uff01(-]
 """What ends a word that is the whole answer."""
 
 
-def find_side(reply: str, question: str, language: str = ENGLISH.code, status: str = "answered") -> AnswerSide:
+def find_answer_side(reply: str, question: str, language: str = ENGLISH.code, status: str = "answered") -> AnswerSide:
     """Return the side that a reply takes on the `question`; `language` is the document's code.
 
     >>> find_side("No, it does not.", "Are data sold?"), find_side("They are never sold.", "Are data sold?")
     ('no', 'no')
     """
-    match find_stance(reply, language, status):
+    match classify_silence_stance(reply, language, status):
         case "yes":
             return "silent"
         case "abstains":
@@ -50,16 +50,16 @@ def find_side(reply: str, question: str, language: str = ENGLISH.code, status: s
             return "nothing"
         case _:
             pass
-    reply_language = reading_language(reply, language)
+    reply_language = language_to_read_reply(reply, language)
     if reply_language is None or reply_language.silence is None or reply_language.sides is None:
         return "open"
     plain = reply.replace("\u2019", "'")
-    return _find_side_by_word(plain, reply_language.silence, reply_language.sides) or _find_side_by_polarity(
+    return _find_side_by_first_word(plain, reply_language.silence, reply_language.sides) or _find_side_by_polarity(
         plain, question, reply_language, reply_language.sides
     )
 
 
-def _find_side_by_word(reply: str, rules: SilenceRules, sides: SideRules) -> AnswerSide | None:
+def _find_side_by_first_word(reply: str, rules: SilenceRules, sides: SideRules) -> AnswerSide | None:
     """Return the side of the word that an answer begins by; None where it begins by neither."""
     for line in islice(filter(str.strip, reply.splitlines()), _LINES):
         opening = rf"\W*(?:(?:{sides.opening})[^.!?,:\u2014]{{0,120}}[,:\u2014]\W*|(?:{sides.opening})\s+)?"
@@ -76,13 +76,14 @@ def _find_side_by_polarity(reply: str, question: str, language: Language, sides:
     if expression(rf"\W*(?:{sides.open_question})", re.IGNORECASE).match(question):
         return "open"
     first = next(
-        (sentence.group() for sentence in _SENTENCE.finditer(reply) if content_words(sentence.group(), language)), ""
+        (sentence.group() for sentence in _SENTENCE.finditer(reply) if stem_content_words(sentence.group(), language)),
+        "",
     )
     # What it quotes the document says of whatever it speaks of.
     if _QUOTES.match(first) or expression(sides.partly, re.IGNORECASE).search(first):
         return "open"
-    wanted = set(content_words(question, language))
-    stated = set(content_words(first, language))
+    wanted = set(stem_content_words(question, language))
+    stated = set(stem_content_words(first, language))
     shared = len(wanted & stated)
     if expression(sides.negation, re.IGNORECASE).search(first):
         return "no" if shared >= min(_ENOUGH, -(-len(wanted) // 2)) > 0 else "open"

@@ -12,8 +12,8 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from genaipa.policies.search import content_words, language_to_search
-from genaipa.scoring.evidence.examine import find_section_targets
+from genaipa.policies.search import language_to_search, stem_content_words
+from genaipa.scoring.evidence.examine import locate_labelled_sections
 from genaipa.systems.extractive import split_sentences
 
 if TYPE_CHECKING:
@@ -41,11 +41,11 @@ def find_supporting_sentences(document: Document, annotated: AnnotatedAnswer, pa
     index = _load_sentence_words(document.text)
     spans: set[Span] = set()
     for point in annotated.points:
-        for _, section in find_section_targets(point.sections, document, part_set):
-            spans.update(index.find_support(point.text, [section] if section else []))
-    sections = [span for _, span in find_section_targets(annotated.sections, document, part_set) if span]
+        for _, section in locate_labelled_sections(point.sections, document, part_set):
+            spans.update(index.find_sentences_for_statement(point.text, [section] if section else []))
+    sections = [span for _, span in locate_labelled_sections(annotated.sections, document, part_set) if span]
     for clause in _CLAUSE.split(annotated.answer):
-        spans.update(index.find_support(clause, sections))
+        spans.update(index.find_sentences_for_statement(clause, sections))
     return frozenset(spans)
 
 
@@ -54,33 +54,33 @@ class _SentenceWords:
 
     def __init__(self, text: str) -> None:
         self._language = language_to_search(text)
-        self._words = {span: set(self._split_words(text[slice(*span)])) for span in sentence_spans(text)}
+        self._words = {span: set(self._list_content_words(text[slice(*span)])) for span in sentence_spans(text)}
         having = Counter(word for words in self._words.values() for word in words)
         self._rarity = {word: self._compute_rarity(number) for word, number in having.items()}
         self._unknown = self._compute_rarity(0)
 
-    def find_support(self, statement: str, sections: Sequence[Span]) -> Iterator[Span]:
+    def find_sentences_for_statement(self, statement: str, sections: Sequence[Span]) -> Iterator[Span]:
         """Yield the sentences of these sections that have most of a statement's words."""
-        words = set(self._split_words(statement))
+        words = set(self._list_content_words(statement))
         if len(words) < _FEWEST:
             return
         candidates = [
             span for span in self._words if any(start <= span[0] and span[1] <= end for start, end in sections)
         ]
-        whole = self._weigh_words(words)
-        shares = {span: self._weigh_words(words & self._words[span]) / whole for span in candidates}
+        whole = self._sum_word_rarity(words)
+        shares = {span: self._sum_word_rarity(words & self._words[span]) / whole for span in candidates}
         best = max(shares.values(), default=0.0)
         if best >= _LEAST:
             yield from (span for span, share in shares.items() if share >= _NEARLY * best)
 
-    def _weigh_words(self, words: Iterable[str]) -> float:
+    def _sum_word_rarity(self, words: Iterable[str]) -> float:
         return sum(self._rarity.get(word, self._unknown) for word in words)
 
-    def _compute_rarity(self, sentences: int) -> float:
-        return math.log(1 + (len(self._words) + 0.5) / (sentences + 0.5))
+    def _compute_rarity(self, sentence_count: int) -> float:
+        return math.log(1 + (len(self._words) + 0.5) / (sentence_count + 0.5))
 
-    def _split_words(self, text: str) -> list[str]:
-        return content_words(text, self._language)
+    def _list_content_words(self, text: str) -> list[str]:
+        return stem_content_words(text, self._language)
 
 
 @lru_cache(maxsize=8)

@@ -29,7 +29,7 @@ _LONGEST = 120  # words of a sentence that are looked at: a reply may be one wor
 
 
 @cache
-def _make_classifier(rules: SilenceRules) -> Callable[[str], str]:
+def _make_word_classifier(rules: SilenceRules) -> Callable[[str], str]:
     """Make a function that returns the class of a word in a language: the first class that has it."""
     classes = [(letter, expression(words)) for letter, words in rules.classes.items()]
 
@@ -44,7 +44,7 @@ def _make_classifier(rules: SilenceRules) -> Callable[[str], str]:
 
 def classify_words(sentence: str, rules: SilenceRules) -> tuple[str, list[Span]]:
     """Return the classes of a sentence's words and marks, a letter each, and where they stand."""
-    classify_word = _make_classifier(rules)
+    classify_word = _make_word_classifier(rules)
     words = list(_WORD.finditer(sentence))[:_LONGEST]
     letters = "".join([classify_word(word.group().lower()) for word in words])
     if rules.source_of:

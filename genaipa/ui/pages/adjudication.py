@@ -11,8 +11,14 @@ from msgspec import UNSET, structs, to_builtins
 
 from genaipa.errors import GenaipaError
 from genaipa.files.stamps import now
-from genaipa.scoring.events import Draft, Event, new_id
-from genaipa.ui.answer_view import PreparedAnswer, describe_metric, describe_value, list_discussion, prepare_answer
+from genaipa.scoring.events import Draft, Event, new_event_id
+from genaipa.ui.answer_view import (
+    PreparedAnswer,
+    describe_metric,
+    describe_value,
+    list_send_back_discussion,
+    prepare_answer,
+)
 from genaipa.ui.panel import load_panels
 from genaipa.ui.widgets import (
     ANY,
@@ -69,9 +75,9 @@ class AdjudicationSession:
     """The answer that another page led here for."""
 
 
-def open_next_on(answer: str) -> None:
+def open_answer_on_next_visit(answer_digest: str) -> None:
     """Have the page open on this answer when it is next shown."""
-    _current_session().wanted = answer
+    _current_session().wanted = answer_digest
 
 
 def _current_session() -> AdjudicationSession:
@@ -79,14 +85,14 @@ def _current_session() -> AdjudicationSession:
     return session
 
 
-def page(desk: Desk, user: User) -> None:
+def show_page(desk: Desk, user: User) -> None:
     """Show one disputed answer at a time; its adjudication is committed before the next is shown."""
     show_page_header("Adjudicate", visible=False)
     st.html("<style>.stMainBlockContainer{padding-inline:1.2rem}</style>")
     if user.why_no_adjudication:
         st.text(user.why_no_adjudication)
         return
-    desk.current.refresh()
+    desk.current.read_new_events()
     disputes = list_disputes(desk, user)
     if not disputes:
         show_notice(
@@ -96,7 +102,7 @@ def page(desk: Desk, user: User) -> None:
         )
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        chosen = _filter_disputed_answers(desk, disputes)
+        chosen = _show_filters_and_select_answers(desk, disputes)
         opened = _choose_dispute_on_screen(desk, user, disputes, chosen)
         _show_position(disputes, chosen, opened)
     if opened is None:
@@ -115,7 +121,8 @@ def page(desk: Desk, user: User) -> None:
     left_column, right_column = st.columns([5, 6], gap="medium")
     with left_column:
         load_component("case")(
-            key="case", data={"answer": prepared.screen_data, "document": prepared.document, "names": desk.rubric.names}
+            key="case",
+            data={"answer": prepared.screen_data, "document": prepared.document, "names": desk.rubric.display_names},
         )
     with right_column:
         load_component("verdict")(
@@ -134,20 +141,20 @@ def list_disputes(desk: Desk, user: User) -> dict[str, Dispute]:
     stamp = (user.name, desk.current.event_count, len(desk.pool.arrivals), desk.pool.generation)
 
     def find_disputes() -> dict[str, Dispute]:
-        all_of_them = desk.queue.disputes(user.name, scores=user.scores)
+        all_of_them = desk.queue.visible_disputes(user.name, gives_scores=user.scores)
         return {d.answer: d for d in all_of_them if len(d.scores) >= desk.queue.count_wanted_scores(d.answer)}
 
     return cache_in_session("adjudication disputes", stamp, find_disputes)
 
 
-def _filter_disputed_answers(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
+def _show_filters_and_select_answers(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
     box = st.popover("Which answers", width="content")
     documents = sorted({desk.pool.answers[answer].document for answer in disputes})
     state = box.selectbox("Which", list(_STATES), key="adjudication state")
     metric = box.selectbox(
         "On which metric",
         [ANY, *desk.rubric.metrics],
-        format_func=lambda m: desk.rubric.names.get(m, m),
+        format_func=lambda m: desk.rubric.display_names.get(m, m),
         key="adjudication metric",
     )
     differences = sorted({high - low for high in desk.rubric.values for low in desk.rubric.values if high > low})
@@ -172,7 +179,7 @@ def _filter_disputed_answers(desk: Desk, disputes: dict[str, Dispute]) -> list[s
 def _settlement_state(desk: Desk, dispute: Dispute) -> str:
     if dispute.settlement:
         return "settled"
-    return "sent back" if desk.queue.pending_analysts(dispute.answer) else "not settled"
+    return "sent back" if desk.queue.analysts_yet_to_rescore(dispute.answer) else "not settled"
 
 
 def _choose_dispute_on_screen(
@@ -211,7 +218,7 @@ def _open_dispute(desk: Desk, user: User, dispute: Dispute, message: str = "") -
             draft = structs.replace(draft, typed=keys, note=adjudication.note, ticks=adjudication.ticks or UNSET)
         else:
             draft = structs.replace(draft, typed=_format_agreed_keys(desk.rubric, dispute))
-    return OpenDispute(name, dispute.answer, new_id(), draft, message)
+    return OpenDispute(name, dispute.answer, new_event_id(), draft, message)
 
 
 def _format_agreed_keys(rubric: Rubric, dispute: Dispute) -> str:
@@ -254,7 +261,7 @@ def _screen_data(
 ) -> dict[str, Any]:
     other_adjudications = [event for event in (dispute.adjudication,) if event and event.analyst != user.name]
     columns = [*dispute.scores.values(), *other_adjudications]
-    about = [{"name": event.analyst, "about": _describe_event(event), "note": event.note} for event in columns]
+    about = [{"name": event.analyst, "about": _describe_event_time(event), "note": event.note} for event in columns]
     names = None
     if not st.session_state.get(_NAMES_KEY):
         columns, about = _hide_analyst_names(columns)
@@ -269,7 +276,7 @@ def _screen_data(
         "draft": to_builtins(draft) | {"typed": draft.typed or rubric.blank_keys},
         "message": opened.message,
         "bound": desk.people.key_bindings,
-        "thread": list_discussion(desk, opened.answer, names),
+        "thread": list_send_back_discussion(desk, opened.answer, names),
         "panels": {
             name: active_panels[name].make_data(case, rubric, columns) for name in prepared.screen_data["panels"]
         },
@@ -306,7 +313,7 @@ def _list_possible_acts(
     }
 
 
-def _describe_event(event: Event) -> str:
+def _describe_event_time(event: Event) -> str:
     words = "adjudicated " if event.kind == "adjudication" else "calibration " if event.calibration else ""
     return f"{words}{format_time(event.time)}\n{format_duration(event.seconds)}"
 
@@ -383,7 +390,7 @@ def _save_adjudication(desk: Desk, user: User, opened: OpenDispute) -> None:
     )
 
 
-def _take_mean(desk: Desk, user: User, opened: OpenDispute) -> None:
+def _accept_mean(desk: Desk, user: User, opened: OpenDispute) -> None:
     desk.queue.accept_mean(user.name, opened.answer, seconds=opened.draft.seconds)
 
 
@@ -395,7 +402,7 @@ def _send_back(desk: Desk, user: User, opened: OpenDispute) -> None:
 
 _DECISIONS = {
     "save": (_save_adjudication, "Saved."),
-    "mean": (_take_mean, "The mean stands."),
+    "mean": (_accept_mean, "The mean stands."),
     "again": (_send_back, "Sent back: it returns here once its analysts have looked again."),
 }
 
@@ -418,7 +425,9 @@ def _find_neighbour(answer: str, chosen: list[str], step: int) -> str:
 def _find_last_decision(desk: Desk, user: User, disputes: Mapping[str, Dispute]) -> Event | None:
     """Return this adjudicator's last decision in effect: values, the mean, or a word that sent an answer back."""
     decisions = [event for dispute in disputes.values() for event in (dispute.adjudication, dispute.mean_acceptance)]
-    decisions += [desk.current.latest_return(answer) for answer in disputes if desk.queue.pending_analysts(answer)]
+    decisions += [
+        desk.current.latest_send_back(answer) for answer in disputes if desk.queue.analysts_yet_to_rescore(answer)
+    ]
     mine = (event for event in decisions if event and event.analyst == user.name)
     return max(mine, key=desk.current.event_number, default=None)
 
@@ -430,5 +439,5 @@ def _withdraw_last_decision(
     last = _find_last_decision(desk, user, disputes)
     if last is None:
         return opened
-    desk.queue.withdraw(last)
+    desk.queue.withdraw_event(last)
     return _open_dispute(desk, user, disputes[last.answer], "Your decision is withdrawn: here is the answer again.")

@@ -14,16 +14,21 @@ from genaipa.scoring.agreement import (
     AnalystPair,
     Leaning,
     SuggestionEffect,
-    compare_suggestions,
-    explain_alpha,
+    explain_missing_alpha,
     measure_analyst_agreement,
+    measure_suggestion_effects,
 )
 from genaipa.stats.agreement import LEVEL
-from genaipa.ui.answer_view import annotation_texts, load_case, question_text, show_scores
-from genaipa.ui.download import show_scores_button
+from genaipa.ui.answer_view import (
+    annotation_texts,
+    load_case_or_rerun_page,
+    question_text,
+    show_scores_recording_exposure,
+)
+from genaipa.ui.download import show_scores_download_button
 from genaipa.ui.pages import adjudication
 from genaipa.ui.panel import load_panels
-from genaipa.ui.scoring_session import read_question_and_beginning
+from genaipa.ui.scoring_session import read_question_and_reply_beginning
 from genaipa.ui.widgets import (
     FOLD,
     PAGES_KEY,
@@ -41,7 +46,7 @@ from genaipa.ui.widgets import (
     show_table,
     show_texts,
 )
-from genaipa.words import number
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,10 +66,10 @@ FEW = 30
 """Answers below which a number about agreement is said to rest on few."""
 
 
-def page(desk: Desk, user: User) -> None:
+def show_page(desk: Desk, user: User) -> None:
     """Show the agreement of the people's current scores."""
     show_page_header("Agreement")
-    desk.current.refresh()
+    desk.current.read_new_events()
     agreement, effects, left_out = measure_agreement(desk)
     if left_out:
         scores = "One score is" if left_out == 1 else f"{left_out:,} scores are"
@@ -75,7 +80,7 @@ def page(desk: Desk, user: User) -> None:
     if not agreement.answers:
         show_notice("agreement none", "No answer has been scored by two analysts yet, so there is nothing to compare.")
         return
-    answers = f"{number(agreement.answers, 'answer')} scored by two or more analysts"
+    answers = f"{format_count(agreement.answers, 'answer')} scored by two or more analysts"
     st.caption(f"From the {answers}; scores of people only, calibration included.")
     if agreement.answers < FEW:
         show_notice(
@@ -87,8 +92,8 @@ def page(desk: Desk, user: User) -> None:
     _show_suggestion_effects(effects, desk.rubric)
     for panel in load_panels().values():
         panel.show_agreement(desk, user)
-    _show_answers(desk, user)
-    show_scores_button(desk, user)
+    _show_most_disputed_answers(desk, user)
+    show_scores_download_button(desk, user)
 
 
 def measure_agreement(
@@ -113,16 +118,16 @@ def _measure_cached(
         if score.answer in pool.answers and score.analyst not in excluded_analysts
     ]
     left_out = sum(not score.independent for score in all_scores)
-    independent_scores = current.independent_scores()
+    independent_scores = current.independent_human_scores()
     scores = [
         score for score in independent_scores if score.answer in pool.answers and score.analyst not in excluded_analysts
     ]
     rubric = store.rubric
-    return measure_analyst_agreement(scores, rubric), compare_suggestions(scores, rubric), left_out
+    return measure_analyst_agreement(scores, rubric), measure_suggestion_effects(scores, rubric), left_out
 
 
 def _metric_columns(rubric: Rubric, suffix: str = "") -> list[str | ListColumn]:
-    return number_columns(*(f"{SHORT.get(metric, name)}{suffix}" for metric, name in rubric.names.items()))
+    return number_columns(*(f"{SHORT.get(metric, name)}{suffix}" for metric, name in rubric.display_names.items()))
 
 
 def _show_metrics(agreement: Agreement, rubric: Rubric) -> None:
@@ -138,7 +143,7 @@ def _show_metrics(agreement: Agreement, rubric: Rubric) -> None:
         [
             ListRow(
                 (
-                    rubric.names[metric],
+                    rubric.display_names[metric],
                     _alpha_cell(measures),
                     _format_number(measures.ac2),
                     _format_share(measures.commonest),
@@ -157,7 +162,7 @@ def _show_metrics(agreement: Agreement, rubric: Rubric) -> None:
 
 
 def _alpha_cell(measures: ScaleAgreement) -> ListCell:
-    reason = explain_alpha(measures.why, measures.value)
+    reason = explain_missing_alpha(measures.why, measures.value)
     if isnan(measures.alpha):
         return ListCell(reason, tone="quiet")
     if isnan(measures.low):
@@ -212,7 +217,7 @@ def _show_suggestion_effects(effects: dict[str, SuggestionEffect], rubric: Rubri
     rows = [
         ListRow(
             (
-                rubric.names[metric],
+                rubric.display_names[metric],
                 *map(_format_number, (effect.with_it, effect.without)),
                 _format_signed_number(effect.difference),
                 " to ".join(map(_format_signed_number, effect.interval)) if effect.interval else "-",
@@ -230,14 +235,16 @@ def _show_suggestion_effects(effects: dict[str, SuggestionEffect], rubric: Rubri
     )
 
 
-def _show_answers(desk: Desk, user: User) -> None:
+def _show_most_disputed_answers(desk: Desk, user: User) -> None:
     """Show the answers whose scores differ most, except any that the user could be asked to score."""
     show_heading("Answers that differ most")
     name = user.name
     disputes = cache_in_session(
         "agreement disputes",
         (name, desk.current.event_count),
-        lambda: sorted(desk.queue.disputes(name, scores=user.scores), key=lambda d: -sum(d.differences.values())),
+        lambda: sorted(
+            desk.queue.visible_disputes(name, gives_scores=user.scores), key=lambda d: -sum(d.differences.values())
+        ),
     )
     if not disputes:
         hidden = " among those that you may see: answers that you can still be asked to score are left out"
@@ -245,7 +252,7 @@ def _show_answers(desk: Desk, user: User) -> None:
         return
     columns = ["question", "answer begins", "document", "analysts", *_metric_columns(desk.rubric), "settled"]
 
-    def expose(page: Sequence[Dispute]) -> None:
+    def record_page_exposures(page: Sequence[Dispute]) -> None:
         desk.queue.record_exposures(name, [dispute.answer for dispute in page], scores=True)
 
     title = "Answers that differ most"
@@ -257,7 +264,7 @@ def _show_answers(desk: Desk, user: User) -> None:
         lambda d: _dispute_row(desk, d),
         chosen=st.session_state.get(ANSWER, ""),
         choose=lambda digest: st.session_state.update({ANSWER: digest}),
-        before=expose,
+        before_page=record_page_exposures,
     )
     st.caption(
         "How far the highest and the lowest value of each metric are apart, red from one end to the other. "
@@ -273,14 +280,17 @@ def _show_answer(desk: Desk, user: User, digest: str) -> None:
     answer = desk.pool.answers.get(digest)
     if answer is None:
         return
-    case = load_case(desk, digest)
-    reply = case.mask_reply() if desk.queue.plan.blind else case.reply
+    case = load_case_or_rerun_page(desk, digest)
+    reply = case.mask_names_in_reply() if desk.queue.plan.blind else case.reply
     entries = [question_text(case, digest), Text(reply, "Answer", fold=FOLD), *annotation_texts(case)]
     show_texts("agreement reply", entries)
-    show_scores(desk, user, answer, key="agreement scores")
+    show_scores_recording_exposure(desk, user, answer, key="agreement scores")
     if user.adjudicates and digest in adjudication.list_disputes(desk, user):
         adjudication_page = st.session_state.get(PAGES_KEY, {}).get("adjudicate")
-        if st.button("Settle it", on_click=adjudication.open_next_on, args=(digest,)) and adjudication_page:
+        if (
+            st.button("Settle it", on_click=adjudication.open_answer_on_next_visit, args=(digest,))
+            and adjudication_page
+        ):
             st.switch_page(adjudication_page)
 
 
@@ -289,7 +299,7 @@ def _dispute_row(desk: Desk, dispute: Dispute) -> ListRow:
     widest = max(desk.rubric.values) - min(desk.rubric.values)
     spread = (_difference_cell(difference, widest) for difference in dispute.differences.values())
     settled = dispute.settlement.analyst if dispute.settlement else ""
-    words, begins = read_question_and_beginning(desk, dispute.answer)
+    words, begins = read_question_and_reply_beginning(desk, dispute.answer)
     question = f"{words} ({answer.question})"
     by_mean = " (the mean)" if settled and not dispute.adjudication else ""
     about = (question, begins, answer.document, ", ".join(dispute.scores))

@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from genaipa.ui.results import ResultsView
 
 
-def page(desk: Desk, user: User) -> None:
+def show_page(desk: Desk, user: User) -> None:
     """Show what each judge is worth, and the figures and tables that this rests on."""
     show_page_header("Judges")
     if user.why_no_adjudication:
         st.text(f"{user.why_no_adjudication} This page is for those who adjudicate.")
         return
-    desk.pool.refresh()
-    desk.current.refresh()
+    desk.pool.read_new_answers()
+    desk.current.read_new_events()
     show_problems("judges problems", desk.list_problems(user))
-    results = _open_view(desk, user)
+    results = _open_judged_results(desk, user)
     waiting = results is not None and _show_note_on_hidden_answers(results)
     if results is None or not results.judges_chapter.tables:
         if waiting:
@@ -38,12 +38,14 @@ def page(desk: Desk, user: User) -> None:
         show_notice("judges none", "No judge has scored an answer here. Begin with: genaipa judge RUN --judge SYSTEM")
         return
     findings, *tables = results.judges_chapter.tables
-    entries = [Text(row["finding"], row["judge"], _describe_counts(row)) for row in findings.data.to_dict("records")]
+    entries = [
+        Text(row["finding"], row["judge"], _describe_judge_counts(row)) for row in findings.data.to_dict("records")
+    ]
     show_texts("judges findings", [*entries, make_note("", findings.note)])
     show_chapter("judges", replace(results.judges_chapter, tables=tables), results)
 
 
-def _open_view(desk: Desk, user: User) -> ResultsView | None:
+def _open_judged_results(desk: Desk, user: User) -> ResultsView | None:
     """Open the view of the answers that this user is not asked to score any more; None without run or judge."""
     if not any(map(Judge.parse, desk.current.analysts("machine"))):
         return None
@@ -60,5 +62,5 @@ def _show_note_on_hidden_answers(results: ResultsView) -> bool:
     return bool(number)
 
 
-def _describe_counts(row: dict[Any, Any]) -> str:
+def _describe_judge_counts(row: dict[Any, Any]) -> str:
     return f"answers judged: {row['judged']}, of them scored by people: {row['answers']}, passes: {row['passes']}"

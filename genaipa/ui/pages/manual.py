@@ -53,7 +53,7 @@ class Chat:
         return len(self.sheet.calls) - len(self.missing)
 
 
-def page(desk: Desk, _user: User) -> None:
+def show_page(desk: Desk, _user: User) -> None:
     """Choose a run and a chat, paste, and give the reply back."""
     show_page_header("By hand")
     if LAST in st.session_state:
@@ -71,7 +71,7 @@ def page(desk: Desk, _user: User) -> None:
     folder = waiting[name]
     try:
         manual = _open_manual_run(desk.workspace, folder)
-        chats = _list_chats(manual)
+        chats = _list_unfinished_chats(manual)
     except GenaipaError as error:
         show_notice("by hand error", str(error), "bad")
         return
@@ -86,7 +86,7 @@ def page(desk: Desk, _user: User) -> None:
 
 def _list_waiting_runs(desk: Desk) -> tuple[dict[str, RunFolder], list[str]]:
     """List the unfinished runs with a web chat, the newest first, and the problems of others."""
-    folders = selection.select_folders(desk.workspace, desk.settings.runs, desk.settings.only)
+    folders = selection.select_run_folders(desk.workspace, desk.settings.runs, desk.settings.only)
     waiting, unusable = {}, []
     for folder in reversed(folders):
         try:
@@ -112,10 +112,10 @@ def _read_manual_run(workspace: Workspace, folder: RunFolder) -> ManualRun:
     return asyncio.run(open_manual_run(prepare_resumed_run(workspace, folder.name)))
 
 
-def _list_chats(manual: ManualRun) -> list[Chat]:
+def _list_unfinished_chats(manual: ManualRun) -> list[Chat]:
     chats = []
-    for sheet in manual.known_sheets():
-        missing = {key: call for key, call in sheet.calls.items() if not manual.tally.needs_no_asking(key)}
+    for sheet in manual.chats_with_known_messages():
+        missing = {key: call for key, call in sheet.calls.items() if not manual.tally.has_reply(key)}
         if missing:
             chats.append(Chat(sheet, missing))
     return chats
@@ -178,7 +178,7 @@ def _save_reply(workspace: Workspace, folder: RunFolder, call_name: tuple[str, s
         return "There is no reply in the box yet.", "warning"
     try:
         run = prepare_resumed_run(workspace, folder.name)
-        with run.open_folder().hold_for_writing():
+        with run.open_or_create_folder().hold_for_writing():
             # Read anew now that no other process can write: the reply may be in already.
             manual = asyncio.run(open_manual_run(run))
             collected = asyncio.run(manual.record_replies({key: reply}))

@@ -13,12 +13,12 @@ import streamlit as st
 from genaipa.errors import DataError, GenaipaError
 from genaipa.runs import selection
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.inputs import load_conversation
+from genaipa.runs.inputs import load_conversation_up_to
 from genaipa.scoring.assignment import is_score_requested
-from genaipa.ui.answer_view import annotation_texts, load_case, show_scores
-from genaipa.ui.desk import describe_total_time, format_cost, format_hours, list_workloads
-from genaipa.ui.download import show_scores_button
-from genaipa.ui.scoring_session import read_question_and_beginning
+from genaipa.ui.answer_view import annotation_texts, load_case_or_rerun_page, show_scores_recording_exposure
+from genaipa.ui.desk import describe_total_time, format_hours, format_time_cost, list_workloads
+from genaipa.ui.download import show_scores_download_button
+from genaipa.ui.scoring_session import read_question_and_reply_beginning
 from genaipa.ui.widgets import (
     ANY,
     FOLD,
@@ -79,36 +79,36 @@ class Visibility:
         return digest not in self.ahead
 
 
-def page(desk: Desk, user: User) -> None:
+def show_page(desk: Desk, user: User) -> None:
     """Show the progress of the study, its runs and analysts, and the answers."""
-    desk.pool.refresh()
-    desk.current.refresh()
+    desk.pool.read_new_answers()
+    desk.current.read_new_events()
     show_page_header("Overview")
     show_problems("overview problems", desk.list_problems(user))
     if desk.pool.exclusion_note:
         st.caption(desk.pool.exclusion_note)
-    _show_counts(desk, user)
-    runs = _show_runs(desk)
+    _show_scoring_counts(desk, user)
+    runs = _show_and_return_runs(desk)
     if not runs:
         show_notice(
             "overview none", "There is no run yet. Begin with: genaipa run --system extractive --policy brindlecart"
         )
         return
     _show_analysts(desk, runs)
-    show_scores_button(desk, user)
+    show_scores_download_button(desk, user)
     _show_answers(desk, Visibility.from_desk(desk, user), runs)
 
 
 # -- progress --
 
 
-def _show_counts(desk: Desk, user: User) -> None:
+def _show_scoring_counts(desk: Desk, user: User) -> None:
     progress = desk.queue.progress(user.name)
     # Of all answers, to count them: which they are is not said here.
     disputes = cache_in_session(
         "overview disputes",
         (desk.current.event_count, desk.pool.generation),
-        lambda: desk.queue.disputes(user.name, scores=False),
+        lambda: desk.queue.visible_disputes(user.name, gives_scores=False),
     )
     settled = sum(1 for dispute in disputes if dispute.settlement)
     counts = {
@@ -131,8 +131,8 @@ def _show_counts(desk: Desk, user: User) -> None:
         st.caption("Identical answers to a question about a document count once here, and are scored once.")
 
 
-def _show_runs(desk: Desk) -> dict[str, RunFolder]:
-    folders = selection.select_folders(desk.workspace, desk.settings.runs, desk.settings.only)
+def _show_and_return_runs(desk: Desk) -> dict[str, RunFolder]:
+    folders = selection.select_run_folders(desk.workspace, desk.settings.runs, desk.settings.only)
     if folders:
         show_heading("Runs")
         heads = ["run", "state", "systems", "documents", *number_columns("answered", "planned", "failed")]
@@ -143,24 +143,24 @@ def _show_runs(desk: Desk) -> dict[str, RunFolder]:
 def _run_row(folder: RunFolder) -> ListRow:
     try:
         manifest = folder.manifest()
-        tally, _ = _read_tally(folder)
+        tally, _ = _read_tally_and_offsets(folder)
     except GenaipaError as error:
         return ListRow((folder.name, ListCell(describe_error_for_desk(error), tone="bad"), "", "", "", "", ""))
     totals = tally.totals()
-    state = folder.status(manifest, missing=totals.answer_count < totals.planned)
+    state = folder.status(manifest, answers_missing=totals.answer_count < totals.planned)
     share = totals.answer_count / totals.planned if totals.planned else 1.0
     failed = ListCell(f"{totals.failed:,}", tone="bad" if totals.failed else "quiet")
     about = (folder.name, state, ", ".join(manifest.spec.systems), manifest.documents_description)
     return ListRow((*about, ListCell(f"{totals.answer_count:,}", share=share), f"{totals.planned:,}", failed))
 
 
-def _read_tally(folder: RunFolder) -> tuple[Tally, dict[str, int]]:
+def _read_tally_and_offsets(folder: RunFolder) -> tuple[Tally, dict[str, int]]:
     """Read a run's counts and the byte offset of each key's record, read again only when its answers have grown."""
-    return _read_tally_cached(folder.path, folder.answers_file_stamp())
+    return _read_tally_and_offsets_cached(folder.path, folder.answers_file_stamp())
 
 
 @lru_cache(maxsize=64)
-def _read_tally_cached(path: Path, _stamp: Stamp | None) -> tuple[Tally, dict[str, int]]:
+def _read_tally_and_offsets_cached(path: Path, _stamp: Stamp | None) -> tuple[Tally, dict[str, int]]:
     return RunFolder(path).tally_records()
 
 
@@ -178,10 +178,12 @@ def _show_analysts(desk: Desk, runs: dict[str, RunFolder]) -> None:
 
 
 def _analyst_row(desk: Desk, work: Workload) -> ListRow:
-    latest = max((event.time for event in desk.current.history(work.analyst)), default="-")
+    latest = max((event.time for event in desk.current.scores_of_analyst(work.analyst)), default="-")
     left_cells = (f"{work.answers_left:,}", format_hours(work.seconds_left))
     rate = desk.people.rate
-    costs = () if rate is None else (format_cost(work.seconds_spent, rate), format_cost(work.seconds_left, rate))
+    costs = (
+        () if rate is None else (format_time_cost(work.seconds_spent, rate), format_time_cost(work.seconds_left, rate))
+    )
     times = (format_duration(work.median_seconds), format_hours(work.seconds_spent), *left_cells)
     return ListRow((work.analyst, f"{work.scored:,}", *times, *costs, format_time(latest)))
 
@@ -191,7 +193,7 @@ def _describe_run_costs(runs: dict[str, RunFolder]) -> str:
     costs = []
     for folder in runs.values():
         with contextlib.suppress(GenaipaError):
-            costs.append(_read_tally(folder)[0].totals().cost)
+            costs.append(_read_tally_and_offsets(folder)[0].totals().cost)
     priced = [cost for cost in costs if cost is not None]
     if not priced:
         return "The price of the runs' own requests is not known."
@@ -207,7 +209,7 @@ def _show_answers(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -
     if not desk.pool.answers:
         show_notice("overview no answers", "There are no answers yet.")
         return
-    answers = _choose_answers(desk, visible, list(runs))
+    answers = _choose_answers_in_boxes(desk, visible, list(runs))
     if not answers:
         show_notice("overview no match", "No answer is listed here. Choose another run, document or question.")
         return
@@ -216,7 +218,7 @@ def _show_answers(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -
     def choose(digest: str) -> None:
         state[ANSWER] = digest
 
-    def expose(page: Sequence[PooledAnswer]) -> None:
+    def record_page_exposures(page: Sequence[PooledAnswer]) -> None:
         shown_of = [answer.digest for answer in page if visible.can_see_system(answer.digest)]
         desk.queue.record_exposures(visible.user.name, shown_of, system=True)
 
@@ -228,7 +230,7 @@ def _show_answers(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -
         lambda answer: _answer_row(desk, visible, answer),
         chosen=state.get(ANSWER, ""),
         choose=choose,
-        before=expose,
+        before_page=record_page_exposures,
     )
     answer = desk.pool.answers.get(state.get(ANSWER, ""))
     if answer is None:
@@ -246,7 +248,7 @@ def _sort_answers(pool: Pool, _arrived: int, _generation: int) -> list[PooledAns
     return sorted(pool.answers.values(), key=lambda a: (a.document, a.question, a.wording, a.digest))
 
 
-def _choose_answers(desk: Desk, visible: Visibility, runs: list[str]) -> list[PooledAnswer]:
+def _choose_answers_in_boxes(desk: Desk, visible: Visibility, runs: list[str]) -> list[PooledAnswer]:
     """Return the answers of the run, document and question chosen in the boxes."""
     pool = desk.pool
     order = _sort_answers(pool, len(pool.arrivals), pool.generation)
@@ -275,7 +277,7 @@ def _answer_row(desk: Desk, visible: Visibility, answer: PooledAnswer) -> ListRo
             _join_names(where.initialization for where in places),
             _join_names(where.run for where in places),
         )
-    score_count = len(desk.current.scores(answer.digest))
+    score_count = len(desk.current.scores_by_analyst(answer.digest))
     is_wanted = is_score_requested(desk.queue.plan, answer.digest)
     scores = (
         f"{score_count} of {desk.queue.count_wanted_scores(answer.digest)}"
@@ -284,7 +286,7 @@ def _answer_row(desk: Desk, visible: Visibility, answer: PooledAnswer) -> ListRo
     )
     about = (
         answer.question,
-        read_question_and_beginning(desk, answer.digest)[1],
+        read_question_and_reply_beginning(desk, answer.digest)[1],
         answer.wording,
         answer.document,
         answer.status,
@@ -297,7 +299,7 @@ def _join_names(names: Iterable[str]) -> str:
 
 
 def _show_answer(desk: Desk, visible: Visibility, answer: PooledAnswer, runs: dict[str, RunFolder]) -> None:
-    case = load_case(desk, answer.digest)
+    case = load_case_or_rerun_page(desk, answer.digest)
     show_heading("The answer as it was asked")
     if visible.can_see_system(answer.digest):
         _show_conversation(desk, visible, answer, case, runs)
@@ -308,11 +310,11 @@ def _show_answer(desk: Desk, visible: Visibility, answer: PooledAnswer, runs: di
             "initialization, what was said before it, and the scores of others stay hidden, and the "
             "system's names are masked.",
         )
-        _show_question_and_reply(case.asked, case.mask_reply())
+        _show_question_and_reply(case.asked, case.mask_names_in_reply())
     if annotated := annotation_texts(case):
         show_texts("overview annotated", annotated)
     if visible.can_see_scores(answer.digest):
-        show_scores(desk, visible.user, answer, key="overview scores")
+        show_scores_recording_exposure(desk, visible.user, answer, key="overview scores")
 
 
 def _show_question_and_reply(question: str, reply: str) -> None:
@@ -329,8 +331,8 @@ def _show_conversation(
         where = next(iter(places.values()))
     folder = runs[where.run]
     record = _read_record(folder, where)
-    messages = load_conversation(folder, record, _read_tally(folder)[1])
-    show_table("overview facts", "About this answer", ["", ""], _list_facts(where, record))
+    messages = load_conversation_up_to(folder, record, _read_tally_and_offsets(folder)[1])
+    show_table("overview facts", "About this answer", ["", ""], _list_answer_facts(where, record))
     before, digests = _list_earlier_messages(visible, messages[:-2])
     desk.queue.record_exposures(visible.user.name, [answer.digest, *digests], system=True)
     if before:
@@ -339,18 +341,18 @@ def _show_conversation(
     _show_question_and_reply(case.asked, case.reply)
 
 
-def _read_record(folder: RunFolder, where: Occurrence) -> Record:
-    record = folder.read_records([where.offset])[0]
-    if record.key != where.key:
-        raise DataError(folder.answers, f"no longer holds '{where.key}' where it was; open the desk again.")
+def _read_record(folder: RunFolder, occurrence: Occurrence) -> Record:
+    record = folder.read_records_at([occurrence.offset])[0]
+    if record.key != occurrence.key:
+        raise DataError(folder.answers, f"no longer holds '{occurrence.key}' where it was; open the desk again.")
     return record
 
 
-def _list_facts(where: Occurrence, record: Record) -> list[ListRow]:
+def _list_answer_facts(occurrence: Occurrence, record: Record) -> list[ListRow]:
     usage = record.usage
     facts = {
-        "run": where.run,
-        "key": where.key,
+        "run": occurrence.run,
+        "key": occurrence.key,
         "served by": record.model or "",
         "state": f"{record.status}{f' ({record.finish})' if record.finish else ''}",
         "time": f"{format_time(record.started)} UTC, {record.seconds:g} s, attempts: {record.attempts}",

@@ -13,19 +13,24 @@ import streamlit as st
 
 from genaipa.answers.tidy import plain_texts
 from genaipa.reports.figures import style
-from genaipa.reports.significance import write_confidence
+from genaipa.reports.significance import format_confidence
 from genaipa.runs.experiments import classify_experiment
 from genaipa.scoring.rubric import M_ALL_RANGE, format_value
 from genaipa.stats.intervals import LEAST_DOCUMENTS
 from genaipa.ui import charts, heatmap
-from genaipa.ui.answer_view import annotation_texts, load_case, question_text, show_scores
+from genaipa.ui.answer_view import (
+    annotation_texts,
+    load_case_or_rerun_page,
+    question_text,
+    show_scores_recording_exposure,
+)
 from genaipa.ui.charts import select_readable_chapters, show_chapter
 from genaipa.ui.results import (
     ResultsCache,
     ResultsChoice,
     ResultsSnapshot,
     ResultsView,
-    Rows,
+    RowKind,
     ScoredAnswer,
     ScoreFilter,
     make_view,
@@ -47,7 +52,7 @@ from genaipa.ui.widgets import (
     show_table,
     show_texts,
 )
-from genaipa.words import number
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,14 +68,14 @@ _GROUPS = {ANY: ANY, "faq": "from FAQs", "user": "of users"}
 
 
 @plain_texts
-def page(desk: Desk, user: User) -> None:
+def show_page(desk: Desk, user: User) -> None:
     """Show the systems, the heat map with the answers behind it, the box plots, and the rest of a report."""
-    desk.pool.refresh()
-    desk.current.refresh()
+    desk.pool.read_new_answers()
+    desk.current.read_new_events()
     show_page_header("Results")
     show_problems("results problems", desk.list_problems(user))
     cache = results_cache(desk.pool)
-    snapshot = _load_snapshot(desk, cache)
+    snapshot = _load_snapshot_and_offer_update(desk, cache)
     if snapshot is None:
         show_notice(
             "results none", "There is no run yet. Begin with: genaipa run --system extractive --policy brindlecart"
@@ -78,19 +83,19 @@ def page(desk: Desk, user: User) -> None:
         return
     choice = _choose_filters(snapshot)
     ahead = desk.queue.answers_still_askable(user.name) if user.scores else frozenset[str]()
-    results = make_view(snapshot, choice, snapshot.mark_hidden_answers(ahead))
-    _show_note_on_hidden_answers(desk, user, results)
+    results = make_view(snapshot, choice, snapshot.mask_hidden_answers(ahead))
+    _show_hidden_answers_note_and_button(desk, user, results)
     if results.frame["counted"].any():
-        _show_board(results)
+        _show_leaderboard(results)
         if user.adjudicates:
             _show_estimates(results)
-        _show_metrics(desk, user, results)
+        _show_heatmap_and_box_plots(desk, user, results)
     else:
         show_notice("results unscored", "No score counts here: the selection has none, or all are excluded.")
     _show_report(desk, user, results)
 
 
-def _load_snapshot(desk: Desk, cache: ResultsCache) -> ResultsSnapshot | None:
+def _load_snapshot_and_offer_update(desk: Desk, cache: ResultsCache) -> ResultsSnapshot | None:
     """Load the runs and scores as they were when somebody last came to this page, or asked for newer ones."""
     # The boxes' values are there as long as one stays on the page.
     arrived = "results system" not in st.session_state
@@ -99,7 +104,7 @@ def _load_snapshot(desk: Desk, cache: ResultsCache) -> ResultsSnapshot | None:
     if snapshot is not None and not arrived and snapshot.is_stale(desk):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption("Scores or answers have come in since these numbers were computed.", width="content")
-            st.button("Update the numbers", key="results anew", on_click=cache.refresh, args=(desk,))
+            st.button("Update the numbers", key="results anew", on_click=cache.renew_stale_snapshot, args=(desk,))
     return snapshot
 
 
@@ -108,10 +113,12 @@ def _load_snapshot(desk: Desk, cache: ResultsCache) -> ResultsSnapshot | None:
 
 def _choose_filters(snapshot: ResultsSnapshot) -> ResultsChoice:
     boxes = st.columns(5)
-    system = boxes[0].selectbox("System", [ANY, *snapshot.list_names("system")], key="results system")
-    experiment = boxes[1].selectbox("Experiment", [ANY, *snapshot.list_names("experiment")], key="results experiment")
-    document = boxes[2].selectbox("Document", [ANY, *snapshot.list_names("document")], key="results document")
-    groups = [*_GROUPS, *snapshot.list_names("category")]
+    system = boxes[0].selectbox("System", [ANY, *snapshot.list_column_values("system")], key="results system")
+    experiment = boxes[1].selectbox(
+        "Experiment", [ANY, *snapshot.list_column_values("experiment")], key="results experiment"
+    )
+    document = boxes[2].selectbox("Document", [ANY, *snapshot.list_column_values("document")], key="results document")
+    groups = [*_GROUPS, *snapshot.list_column_values("category")]
     named = {**snapshot.study.questions.categories, **_GROUPS}
     questions = boxes[3].selectbox(
         "Questions", groups, format_func=lambda group: named.get(group, group), key="results questions"
@@ -123,14 +130,14 @@ def _choose_filters(snapshot: ResultsSnapshot) -> ResultsChoice:
     return ResultsChoice(system, experiment, document, questions, scores, excluded)
 
 
-def _show_note_on_hidden_answers(desk: Desk, user: User, results: ResultsView) -> None:
+def _show_hidden_answers_note_and_button(desk: Desk, user: User, results: ResultsView) -> None:
     """Note how many results are hidden from this user, and let them choose to see them."""
     scored = results.hidden_answers
     if not scored:
         return
     show_notice(
         "results left out",
-        f"{number(len(scored), 'answer')} with scores, of people or a judge, "
+        f"{format_count(len(scored), 'answer')} with scores, of people or a judge, "
         f"{'is' if len(scored) == 1 else 'are'} left out of all numbers: you can still be asked to score "
         "them, blind. The results below cover the others.",
     )
@@ -149,14 +156,16 @@ def _show_note_on_hidden_answers(desk: Desk, user: User, results: ResultsView) -
 # -- the systems --
 
 
-def _show_board(results: ResultsView) -> None:
+def _show_leaderboard(results: ResultsView) -> None:
     show_heading("Systems")
-    board = results.board
+    board = results.leaderboard
     if not board:
-        show_notice("results no board", results.no_board_reason)
+        show_notice("results no board", results.no_leaderboard_reason)
         return
-    experiments = [name for name in board.data.columns if name in set(results.questions.data["experiment"])]
-    sure = [f"{write_confidence(results.evidence_level.p)} interval for these documents", "for policies like these"]
+    experiments = [
+        name for name in board.data.columns if name in set(results.question_metrics_table.data["experiment"])
+    ]
+    sure = [f"{format_confidence(results.evidence_level.p)} interval for these documents", "for policies like these"]
     came = ["answered"] if "answered" in board.main_columns else []
     columns = [
         "system",
@@ -187,7 +196,7 @@ def _show_board(results: ResultsView) -> None:
 
 def _show_estimates(results: ResultsView) -> None:
     """Show the study's lead what people and judge say together: M_all of each system and experiment."""
-    estimates, forecasts = results.estimates
+    estimates, forecasts = results.people_and_judge_estimates
     if not estimates:
         return
     show_heading("People and judge")
@@ -213,29 +222,31 @@ def _show_estimates(results: ResultsView) -> None:
     show_texts("results people and judge notes", [*notes, make_note("", estimates.note)])
 
 
-def _interval_cell(board: Table, row: charts.Line, low: str, high: str) -> ListCell:
+def _interval_cell(board: Table, row: charts.Line, low_column: str, high_column: str) -> ListCell:
     value, scale = row["m_all"], M_ALL_RANGE
-    if board.format_cell(low, row[low]):
-        written = f"[{board.format_cell(low, row[low])}, {board.format_cell(high, row[high])}]"
-        return ListCell(written, low=row[low], value=value, high=row[high], scale=scale)
-    too_few = low == "policies_low" and row["documents"] < LEAST_DOCUMENTS
-    return ListCell(f"{number(row['documents'], 'document')}: too few" if too_few else "-", tone="quiet")
+    if board.format_cell(low_column, row[low_column]):
+        written = (
+            f"[{board.format_cell(low_column, row[low_column])}, {board.format_cell(high_column, row[high_column])}]"
+        )
+        return ListCell(written, low=row[low_column], value=value, high=row[high_column], scale=scale)
+    too_few = low_column == "policies_low" and row["documents"] < LEAST_DOCUMENTS
+    return ListCell(f"{format_count(row['documents'], 'document')}: too few" if too_few else "-", tone="quiet")
 
 
 # -- the heat map --
 
 
 @st.fragment
-def _show_metrics(desk: Desk, user: User, results: ResultsView) -> None:
+def _show_heatmap_and_box_plots(desk: Desk, user: User, results: ResultsView) -> None:
     """Show the heat map of one experiment with the box plots beneath it; between them the answers behind a cell."""
     show_heading("By question and metric")
-    experiments = [str(name) for name in results.questions.data["experiment"].unique()]
+    experiments = [str(name) for name in results.question_metrics_table.data["experiment"].unique()]
     if not experiments:
         show_notice("results no map", "This selection has no score of a question about a policy.")
         return
     boxes = st.columns([2, 2, 3])
     experiment = boxes[0].selectbox("Heat map and box plots of", experiments, format_func=style.experiment_heading)
-    rows: Rows = boxes[1].radio("Rows", ("question", "category"), horizontal=True, key="results rows")
+    rows: RowKind = boxes[1].radio("Rows", ("question", "category"), horizontal=True, key="results rows")
     desk.queue.record_exposures(user.name, results.list_exposed_answers(experiment), scores=True)
     cell = heatmap.show_heatmap(results, experiment, rows)
     line = heatmap.find_table_line(results, cell) if cell else None
@@ -257,17 +268,17 @@ def _show_cell_answers(
     value = line[cell.column]
     banded = f" ({heatmap.find_band(cell.column, value, results.bounds)})"
     written = f"{heatmap.format_value(cell.column, value)}{banded}" if value == value else "no value"  # noqa: PLR0124
-    named = f"{cell.system}, {cell.experiment}: {heatmap.list_columns(results)[cell.column]} {written}"
+    named = f"{cell.system}, {cell.experiment}: {heatmap.heatmap_columns(results)[cell.column]} {written}"
     meaning = results.row_meanings(cell.rows).get(cell.name, "")
     show_texts("results cell", [Text(meaning or cell.name, cell.name, named, "strong", arrives=str(cell))])
-    answers = results.list_line_answers(cell.system, cell.experiment, cell.rows, cell.name)
-    counted = sum(len(answer.counting_rows) for answer in answers)
+    answers = results.list_heatmap_row_answers(cell.system, cell.experiment, cell.rows, cell.name)
+    counted = sum(len(answer.counted_rows) for answer in answers)
     st.caption(
-        f"{number(len(answers), 'answer')}, {number(counted, 'score')} that count. The number is a mean "
+        f"{format_count(len(answers), 'answer')}, {format_count(counted, 'score')} that count. The number is a mean "
         f"over {heatmap.name_counted_unit(cell.rows)} of means over answers, each a mean over its scores."
     )
 
-    def expose(on_page: Sequence[ScoredAnswer]) -> None:
+    def record_page_exposures(on_page: Sequence[ScoredAnswer]) -> None:
         digests = [answer["answer"] for answer in on_page if answer["answer"]]
         desk.queue.record_exposures(user.name, digests, system=True, scores=True)
 
@@ -275,7 +286,7 @@ def _show_cell_answers(
         st.session_state[heatmap.ANSWER] = digest
 
     question = ["question"] if cell.rows == "category" else []
-    values = number_columns(*(heatmap.list_columns(results)[column] for column in _value_columns(cell.column)))
+    values = number_columns(*(heatmap.heatmap_columns(results)[column] for column in _value_columns(cell.column)))
     columns = ["document", *question, "wording", "state", *values, "scores", ""]
     show_long_table(
         heatmap.ANSWERS,
@@ -285,7 +296,7 @@ def _show_cell_answers(
         lambda answer: _answer_row(desk, answer, cell),
         chosen=st.session_state.get(heatmap.ANSWER, ""),
         choose=choose,
-        before=expose,
+        before_page=record_page_exposures,
     )
     digest = st.session_state.get(heatmap.ANSWER, "")
     if digest and any(answer["answer"] == digest for answer in answers):
@@ -307,7 +318,7 @@ def _answer_row(desk: Desk, answer: ScoredAnswer, cell: heatmap.HeatmapCell) -> 
     cells += ["" if published else f"{answer['wording']}, {answer['repetition']}"]
     cells += ["published score" if published else answer["status"]]
     for column in _value_columns(cell.column):
-        values = [row[column] for row in answer.counting_rows]
+        values = [row[column] for row in answer.counted_rows]
         cells += [heatmap.format_value(column, fmean(values)) if values else ""]
     score_texts = [_describe_score(row, cell.column) for row in answer.score_rows]
     cells += ["\n".join(score_texts) or ListCell("not scored", tone="quiet")]
@@ -332,8 +343,8 @@ def _show_answer(desk: Desk, user: User, digest: str, cell: heatmap.HeatmapCell)
     answer = desk.pool.answers.get(digest)
     if answer is None:
         return
-    case = load_case(desk, digest)
-    other_answers = _find_other_answers(desk, user, answer, cell)
+    case = load_case_or_rerun_page(desk, digest)
+    other_answers = _find_other_systems_answers(desk, user, answer, cell)
     picked = (
         st.selectbox("Beside it", [ALONE, *other_answers], key=f"results beside {digest}") if other_answers else ALONE
     )
@@ -341,10 +352,10 @@ def _show_answer(desk: Desk, user: User, digest: str, cell: heatmap.HeatmapCell)
     reply = Text(case.reply, "Answer" if picked == ALONE else cell.system, answer.status, fold=FOLD)
     if picked == ALONE:
         show_texts("results reply", [question, reply, *annotated])
-        show_scores(desk, user, answer, key="results scores")
+        show_scores_recording_exposure(desk, user, answer, key="results scores")
         return
     show_texts("results asked", [question])
-    other_reply = _read_other_answer(desk, user, other_answers[picked], picked)
+    other_reply = _read_answer_recording_exposure(desk, user, other_answers[picked], picked)
     for column, key, text in zip(st.columns(2), ("reply", "reply beside"), (reply, other_reply), strict=True):
         with column:
             show_texts(f"results {key}", [text])
@@ -352,10 +363,12 @@ def _show_answer(desk: Desk, user: User, digest: str, cell: heatmap.HeatmapCell)
     # Below, where notes have room.
     for key, name, read in (("", cell.system, digest), (" beside", picked, other_answers[picked])):
         show_texts(f"results scored{key}", [Text(name, "Scores of", tone="system")])
-        show_scores(desk, user, desk.pool.answers[read], key=f"results scores{key}")
+        show_scores_recording_exposure(desk, user, desk.pool.answers[read], key=f"results scores{key}")
 
 
-def _find_other_answers(desk: Desk, user: User, answer: PooledAnswer, cell: heatmap.HeatmapCell) -> dict[str, str]:
+def _find_other_systems_answers(
+    desk: Desk, user: User, answer: PooledAnswer, cell: heatmap.HeatmapCell
+) -> dict[str, str]:
     """Find other systems' answers to the question in this experiment: system, wording and repetition → digest.
 
     Answers that this user can still be asked to score are not among them.
@@ -373,11 +386,11 @@ def _find_other_answers(desk: Desk, user: User, answer: PooledAnswer, cell: heat
     return dict(sorted(digests.items()))
 
 
-def _read_other_answer(desk: Desk, user: User, digest: str, named: str) -> Text:
+def _read_answer_recording_exposure(desk: Desk, user: User, digest: str, title: str) -> Text:
     """Read the other answer, after recording that it and its scores are seen."""
     desk.queue.record_exposures(user.name, [digest], system=True, scores=True)
-    answer, case = desk.pool.answers[digest], load_case(desk, digest)
-    return Text(case.reply, named, answer.status, fold=FOLD)
+    answer, case = desk.pool.answers[digest], load_case_or_rerun_page(desk, digest)
+    return Text(case.reply, title, answer.status, fold=FOLD)
 
 
 # -- the rest of the report --

@@ -17,15 +17,15 @@ from genaipa.ui.scoring_session import (
     ScoringSession,
     current_session,
     describe_objection,
-    find_pin,
-    list_recent_scores,
+    find_pinned_passage,
+    list_recent_scores_and_notes,
     load_prepared_answer,
     open_answer,
     read_screen_contents,
-    save_objection,
-    save_pin,
+    save_or_remove_pin,
+    save_or_withdraw_objection,
 )
-from genaipa.ui.widgets import describe_error_for_desk, load_component, run_page_safely, show_unseen_header
+from genaipa.ui.widgets import describe_error_for_desk, load_component, run_page_safely, show_screen_reader_header
 
 if TYPE_CHECKING:
     from genaipa.scoring.people import User
@@ -36,13 +36,13 @@ _A_DAY = 24 * 3600
 """Seconds."""
 
 
-def page(desk: Desk, user: User) -> None:
+def show_page(desk: Desk, user: User) -> None:
     """Show the next answer and take its score; a finished one is committed before the next is shown."""
     if user.why_no_scores:
         st.text(user.why_no_scores)
         return
     st.html("<style>.stMainBlockContainer{padding:3.6rem 1.2rem 0}</style>")
-    show_unseen_header("Score")
+    show_screen_reader_header("Score")
     session = current_session()
     if session.opened is not None and session.opened.analyst != user.name:
         session.opened = session.comparison = session.shown = None
@@ -127,7 +127,7 @@ def _prepare_following_answer(
 ) -> dict[str, dict[str, Any]]:
     """Return the parts of the answer that comes next; empty for a correction, a comparison, and where none is left."""
     earlier, session.following = session.following, None
-    if opened.mode != "score" or session.comparison or desk.queue.is_calibration(opened.answer, user.name):
+    if opened.mode != "score" or session.comparison or desk.queue.is_calibration_score(opened.answer, user.name):
         return {}
     try:
         digest = desk.queue.hold_following_answer(user.name, opened.answer)
@@ -149,8 +149,8 @@ def _open_next_answer(desk: Desk, user: User, session: ScoringSession) -> OpenAn
     """Open this analyst's next answer, with their draft of it; None when nothing is left."""
     following, session.following = session.following, None
     first = following.answer if following else ""
-    while digest := desk.queue.next_answer(user.name, first) or (
-        desk.queue.next_answer(user.name) if desk.pool.refresh() else None
+    while digest := desk.queue.reserve_next_answer(user.name, first) or (
+        desk.queue.reserve_next_answer(user.name) if desk.pool.read_new_answers() else None
     ):
         try:
             load_prepared_answer(desk, digest)
@@ -167,7 +167,7 @@ def _open_next_answer(desk: Desk, user: User, session: ScoringSession) -> OpenAn
 def _restore_comparison(desk: Desk, user: User, session: ScoringSession) -> OpenAnswer | None:
     """Restore the last score's comparison after a reload, if nothing was begun since."""
     begun, session.begun = session.begun, True
-    last = None if begun or desk.queue.has_begun_answer(user.name) else desk.queue.last_action(user.name)
+    last = None if begun or desk.queue.has_begun_answer(user.name) else desk.queue.last_score_or_skip(user.name)
     if last is None or not last.calibration or last.answer not in desk.pool.answers:
         return None
     reference = desk.queue.reference_score(last.answer, user.name)
@@ -183,7 +183,7 @@ def _screen_parts(
     """Return the parts of an answer as it is on screen now, or as it will be right after its predecessor is scored."""
     ready = load_prepared_answer(desk, opened.answer)
     needed = load_prepared_answer(desk, predecessor.answer).document["digest"] if predecessor else ""
-    pin = find_pin(desk, user, ready.case)
+    pin = find_pinned_passage(desk, user, ready.case)
     opened.pinned = opened.pinned or pin is not None
     turn = {
         "id": opened.id,
@@ -192,13 +192,13 @@ def _screen_parts(
         "analyst": user.name,
         "draft": to_builtins(opened.shown) | {"typed": opened.shown.typed or desk.rubric.blank_keys},
         "progress": list_progress_pieces(
-            desk, user, opened.answer, correcting=opened.mode == "correction", later=int(predecessor is not None)
+            desk, user, opened.answer, correcting=opened.mode == "correction", later_scores=int(predecessor is not None)
         ),
         "can": {
             "back": predecessor is not None
             or desk.queue.previous_answer(user.name, _history_position(opened)) is not None,
             "skip": True,
-            "undo": predecessor is not None or desk.queue.last_action(user.name) is not None,
+            "undo": predecessor is not None or desk.queue.last_score_or_skip(user.name) is not None,
         },
         "objection": describe_objection(desk, user.name, ready.case, opened.objection),
         "pin": pin,
@@ -208,17 +208,17 @@ def _screen_parts(
         "trouble": opened.trouble,
         "comparison": session.comparison,
         "away": False,
-        "past": list_recent_scores(desk, user.name),
+        "past": list_recent_scores_and_notes(desk, user.name),
     }
-    document = _choose_document_place(session.documents, ready.document["digest"], needed)
+    document = _assign_document_slot(session.documents, ready.document["digest"], needed)
     return {document: ready.document, "answer": ready.screen_data, "turn": turn}
 
 
-def _choose_document_place(places: list[str], digest: str, needed: str) -> str:
+def _assign_document_slot(slots: list[str], document_digest: str, digest_on_screen: str) -> str:
     """Place a document in the browser: where it is already, else where the answer on screen needs none."""
-    if digest not in places:
-        places[bool(needed) and places[0] == needed] = digest
-    return ("document", "document beside")[places.index(digest)]
+    if document_digest not in slots:
+        slots[bool(digest_on_screen) and slots[0] == digest_on_screen] = document_digest
+    return ("document", "document beside")[slots.index(document_digest)]
 
 
 def _history_position(opened: OpenAnswer) -> str | None:
@@ -243,7 +243,7 @@ def _show_nothing_left(desk: Desk, user: User, session: ScoringSession) -> None:
         session.opened = open_answer(desk, user, last)
         st.rerun()
     if again.button("Look again"):
-        desk.pool.refresh()
+        desk.pool.read_new_answers()
         st.rerun()
 
 
@@ -320,7 +320,7 @@ def _save_score(desk: Desk, user: User, session: ScoringSession, opened: OpenAns
     if opened.mode == "score" and before:
         session.message = "You had scored that answer in another tab: the score that you saved last counts."
     untimed = opened.mode == "correction" and before is not None and before.seconds is None
-    calibrating = opened.mode == "score" and desk.queue.is_calibration(opened.answer, user.name)
+    calibrating = opened.mode == "score" and desk.queue.is_calibration_score(opened.answer, user.name)
     ready = load_prepared_answer(desk, opened.answer)
     draft = _read_draft(desk, user, opened, sent)
     suggested = {metric: ready.suggested[metric] for metric in (draft.shown.suggestion if draft.shown else ())}
@@ -351,11 +351,11 @@ def _save_score(desk: Desk, user: User, session: ScoringSession, opened: OpenAns
 def _skip_answer(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     if opened.mode == "score":
         _save_draft_if_changed(desk, user, opened, sent)
-        desk.queue.skip(user.name, opened.answer)
+        desk.queue.skip_answer(user.name, opened.answer)
         session.message = "Skipped: it comes back at the end."
-    elif opened.answer in desk.queue.answers_sent_back(user.name):
+    elif opened.answer in desk.queue.answers_to_rescore(user.name):
         _save_draft_if_changed(desk, user, opened, sent)
-        desk.queue.skip(user.name, opened.answer)
+        desk.queue.skip_answer(user.name, opened.answer)
         session.message = "Skipped: it comes back at the end. Enter saves it as it is."
     else:
         desk.store.discard_draft(user.name, opened.answer, "score")
@@ -363,9 +363,11 @@ def _skip_answer(desk: Desk, user: User, session: ScoringSession, opened: OpenAn
     _finish_answer(session, opened)
 
 
-def _undo_last(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+def _undo_last_action(
+    desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]
+) -> None:
     _save_draft_if_changed(desk, user, opened, sent)
-    withdrawn = desk.queue.undo(user.name)
+    withdrawn = desk.queue.undo_last_action(user.name)
     if withdrawn is None:
         return
     message = f"Your {'skip' if withdrawn.kind == 'skip' else 'last score'} is withdrawn: here is the answer again."
@@ -378,7 +380,9 @@ def _undo_last(desk: Desk, user: User, session: ScoringSession, opened: OpenAnsw
     session.message = message
 
 
-def _go_back(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+def _open_previous_answer(
+    desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]
+) -> None:
     _reopen_answer(desk, user, session, opened, sent, desk.queue.previous_answer(user.name, _history_position(opened)))
 
 
@@ -400,16 +404,18 @@ def _reopen_answer(
         session.message = "Saving again corrects this score; Skip leaves it as it was."
 
 
-def _save_objection(desk: Desk, user: User, _: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+def _save_or_withdraw_objection(
+    desk: Desk, user: User, _: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]
+) -> None:
     _save_draft_if_changed(desk, user, opened, sent)
-    opened.objection = save_objection(
+    opened.objection = save_or_withdraw_objection(
         desk, user.name, load_prepared_answer(desk, opened.answer).case, sent["objection"]
     )
 
 
-def _save_pin(desk: Desk, user: User, _: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+def _save_or_remove_pin(desk: Desk, user: User, _: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     _save_draft_if_changed(desk, user, opened, sent)
-    save_pin(desk, user, load_prepared_answer(desk, opened.answer).case, sent["pin"])
+    save_or_remove_pin(desk, user, load_prepared_answer(desk, opened.answer).case, sent["pin"])
 
 
 def _finish_comparison(
@@ -430,5 +436,11 @@ def _finish_answer(session: ScoringSession, opened: OpenAnswer) -> None:
     session.opened = None
 
 
-_MOVES = {"save": _save_score, "skip": _skip_answer, "undo": _undo_last, "back": _go_back, "go": _open_past_answer}
-_ACTS = {**_MOVES, "object": _save_objection, "pin": _save_pin, "compared": _finish_comparison}
+_MOVES = {
+    "save": _save_score,
+    "skip": _skip_answer,
+    "undo": _undo_last_action,
+    "back": _open_previous_answer,
+    "go": _open_past_answer,
+}
+_ACTS = {**_MOVES, "object": _save_or_withdraw_objection, "pin": _save_or_remove_pin, "compared": _finish_comparison}

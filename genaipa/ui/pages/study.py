@@ -14,12 +14,12 @@ import streamlit as st
 
 from genaipa.judging.name import Judge
 from genaipa.ui.desk import format_hours, list_workloads
-from genaipa.ui.download import show_scores_button
+from genaipa.ui.download import show_scores_download_button
 from genaipa.ui.launch import explain_closed_results
 from genaipa.ui.pages import adjudication
 from genaipa.ui.pages.agreement import FEW, measure_agreement
 from genaipa.ui.widgets import PAGES_KEY, Text, show_notice, show_page_header, show_problems, show_texts
-from genaipa.words import join_names, number
+from genaipa.words import format_count, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,14 +45,14 @@ class StudyFinding:
     path: str = ""
 
 
-def page(desk: Desk, user: User) -> None:
+def show_page(desk: Desk, user: User) -> None:
     """Show the five sentences; the two that rest on the report's numbers follow when those are computed."""
     show_page_header("Study")
     if user.why_no_adjudication:
         st.text(f"{user.why_no_adjudication} This page is for those who adjudicate.")
         return
-    desk.pool.refresh()
-    desk.current.refresh()
+    desk.pool.read_new_answers()
+    desk.current.read_new_events()
     show_problems("study problems", desk.list_problems(user))
     if not desk.pool.answers:
         show_notice(
@@ -61,10 +61,10 @@ def page(desk: Desk, user: User) -> None:
         return
     for finding in (_report_progress(desk), _report_disagreement(desk), _report_disputes(desk, user)):
         _show_finding(finding)
-    results = _open_view(desk, user)
+    results = _open_results_for_lead(desk, user)
     for finding in (_report_judges(desk, results), _report_precision(desk, results)):
         _show_finding(finding)
-    show_scores_button(desk, user)
+    show_scores_download_button(desk, user)
 
 
 def _show_finding(finding: StudyFinding) -> None:
@@ -105,7 +105,7 @@ def _describe_due_date(desk: Desk, scores_left: int) -> str:
     if scores_left <= 0:
         return due
     if days < 1:
-        return f"{due}, {number(1 - days, 'day')} ago"
+        return f"{due}, {format_count(1 - days, 'day')} ago"
     return f"{due}: that is {math.ceil(scores_left / days):,} a day"
 
 
@@ -118,7 +118,7 @@ def _forecast_end(desk: Desk, scores_left: int) -> str:
     current_time = datetime.now(UTC)
     times = [
         datetime.fromisoformat(score.time)
-        for name, history in desk.queue.histories().items()
+        for name, history in desk.queue.histories_by_analyst().items()
         if name not in desk.people.reference
         for score in history.scores
     ]
@@ -128,7 +128,7 @@ def _forecast_end(desk: Desk, scores_left: int) -> str:
     days = max((current_time - min(lately)) / timedelta(days=1), 1.0)
     done = (current_time + timedelta(days=scores_left / (len(lately) / days))).date()
     due = desk.people.plan.last_day
-    late = "" if due is None or done <= due else f", {number((done - due).days, 'day')} late"
+    late = "" if due is None or done <= due else f", {format_count((done - due).days, 'day')} late"
     return f"; at the pace of the last {_LATELY.days} days everything will be scored by {_format_day(done)}{late}"
 
 
@@ -150,14 +150,14 @@ def _report_disagreement(desk: Desk) -> StudyFinding:
     alphas = {metric: on.alpha for metric, on in agreement.metrics.items() if not math.isnan(on.alpha)}
     if alphas:
         least_agreed = min(alphas, key=lambda metric: alphas[metric])
-        name = desk.rubric.names[least_agreed]
+        name = desk.rubric.display_names[least_agreed]
         sentence += f" Agreement is lowest on {name}: alpha {alphas[least_agreed]:.2f} (1 is perfect, 0 is chance)."
     return StudyFinding(question, sentence, "agreement")
 
 
 def _report_disputes(desk: Desk, user: User) -> StudyFinding:
     disputes = adjudication.list_disputes(desk, user).values()
-    waiting = [dispute for dispute in disputes if desk.queue.pending_analysts(dispute.answer)]
+    waiting = [dispute for dispute in disputes if desk.queue.analysts_yet_to_rescore(dispute.answer)]
     open_ = [dispute for dispute in disputes if dispute.settlement is None and dispute not in waiting]
     furthest = max((dispute.largest_difference for dispute in open_), default=0.0)
     apart = sum(1 for dispute in open_ if dispute.largest_difference == furthest)
@@ -167,13 +167,13 @@ def _report_disputes(desk: Desk, user: User) -> StudyFinding:
         return StudyFinding("What to discuss?", f"No differing scores are left to settle{settled}.", "adjudicate")
     returned = f" Sent back to the analysts: {len(waiting):,}." if waiting else ""
     sentence = (
-        f"Scores of {number(len(open_), 'answer')} differ and are not settled. Start with the largest "
+        f"Scores of {format_count(len(open_), 'answer')} differ and are not settled. Start with the largest "
         f"differences: {apart:,} by {furthest:g} on a metric.{returned}"
     )
     return StudyFinding("What to discuss?", sentence, "adjudicate")
 
 
-def _open_view(desk: Desk, user: User) -> ResultsView | None:
+def _open_results_for_lead(desk: Desk, user: User) -> ResultsView | None:
     """Open the report's numbers on the answers that this user is not asked to score any more."""
     if explain_closed_results() or not desk.current.all_scores():
         return None
@@ -207,7 +207,7 @@ def _report_precision(desk: Desk, results: ResultsView | None) -> StudyFinding:
     if results is None:
         return StudyFinding(question, explain_closed_results() or "Nobody has scored yet, so there is no interval.")
     halves = []
-    for row in results.people_board.data.to_dict("records") if results.people_board else ():
+    for row in results.people_leaderboard.data.to_dict("records") if results.people_leaderboard else ():
         half = (row["high"] - row["low"]) / 2
         if row["answers"] >= _LEAST and half == half:  # noqa: PLR0124 - not a number where there is no interval
             halves.append((half, int(row["answers"])))
@@ -230,7 +230,7 @@ def _report_precision(desk: Desk, results: ResultsView | None) -> StudyFinding:
 
 
 def _describe_answer_shortage(desk: Desk, answers_needed: int) -> str:
-    scored = desk.current.find_scored_answers()
+    scored = desk.current.read_scored_answers()
     unscored = sum(1 for answer in desk.pool.answers if answer not in scored)
     if answers_needed <= unscored:
         return ""

@@ -10,8 +10,8 @@ import streamlit as st
 
 from genaipa.errors import GenaipaError
 from genaipa.judging.name import Judge
-from genaipa.kinds import kinds
-from genaipa.plugins import load_each
+from genaipa.kinds import load_kinds
+from genaipa.plugins import load_entry_points_of_type
 from genaipa.runs.selection import run_folders
 from genaipa.ui.desk_page import ENTRY_POINTS, DeskPage
 from genaipa.ui.launch import explain_closed_results, open_desk_once
@@ -54,10 +54,10 @@ def _show_page(path: str, draw: Draw, desk: Desk, user: User) -> None:
         draw(desk, user)
 
 
-def _has_verdicts(desk: Desk) -> bool:
+def _has_judge_verdicts(desk: Desk) -> bool:
     """Tell whether there are verdicts: without any, their page would only be in the way."""
     with contextlib.suppress(GenaipaError):
-        desk.current.refresh()
+        desk.current.read_new_events()
     return any(map(Judge.parse, desk.current.analysts("machine")))
 
 
@@ -66,13 +66,13 @@ def _has_content_for_user(path: str, desk: Desk, user: User) -> bool:
     if path == "study":
         return user.adjudicates
     if path == "judges":
-        return user.adjudicates and _has_verdicts(desk)
+        return user.adjudicates and _has_judge_verdicts(desk)
     page = _load_package_pages().get(path)
     return page is None or path in PAGES or page.is_wanted(desk, user)
 
 
 def _load_package_pages() -> dict[str, DeskPage]:
-    return load_each(ENTRY_POINTS, DeskPage)
+    return load_entry_points_of_type(ENTRY_POINTS, DeskPage)
 
 
 def _list_pages_in_order() -> dict[str, tuple[str, str]]:
@@ -89,7 +89,7 @@ def _list_pages_in_order() -> dict[str, tuple[str, str]]:
     return pages | {path: page for path, page in package_pages.items() if path not in pages}
 
 
-def _list_kind_pages(desk: Desk) -> dict[str, tuple[str, Draw]]:
+def _list_task_kind_pages(desk: Desk) -> dict[str, tuple[str, Draw]]:
     """Return path → title and function of the pages of the kinds of tasks that were run in the workspace."""
     folders = run_folders(desk.workspace)
 
@@ -101,12 +101,12 @@ def _list_kind_pages(desk: Desk) -> dict[str, tuple[str, Draw]]:
         return names
 
     names = cache_in_session("kinds here", tuple(folder.name for folder in folders), kinds_of_runs)
-    run = [kind for name, kind in kinds().items() if kind.page and name in names]
+    run = [kind for name, kind in load_kinds().items() if kind.page and name in names]
     return {kind.page.lower().replace(" ", "-"): (kind.page, kind.show_page) for kind in run}
 
 
 def _make_page_function(module: str) -> Draw:
-    return lambda desk, user: import_module(module).page(desk, user)
+    return lambda desk, user: import_module(module).show_page(desk, user)
 
 
 def _run_desk() -> None:
@@ -120,7 +120,7 @@ def _run_desk() -> None:
     # Whoever leads and scores nothing comes to the page on the study.
     leads = user is not None and user.adjudicates and not user.scores
     ours = {path: (title, _make_page_function(module)) for path, (title, module) in _list_pages_in_order().items()}
-    all_pages = ours | {path: page for path, page in _list_kind_pages(desk).items() if path not in ours}
+    all_pages = ours | {path: page for path, page in _list_task_kind_pages(desk).items() if path not in ours}
     pages = {
         path: st.Page(make_page(path, draw), title=title, url_path=path)
         for path, (title, draw) in sorted(all_pages.items(), key=lambda page: leads and page[0] != "study")

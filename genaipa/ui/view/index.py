@@ -19,12 +19,12 @@ from genaipa.runs.experiments import classify_experiment
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.procedure import read_coordinates
 from genaipa.runs.selection import describe_study_problems
-from genaipa.scoring.current import select_effective_events
+from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import VALUED
-from genaipa.scoring.rubric import band, load_rubric
+from genaipa.scoring.rubric import classify_band, load_rubric
 from genaipa.scoring.store import open_existing_store
 from genaipa.ui.view.movement import Movements
-from genaipa.words import some
+from genaipa.words import join_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -101,7 +101,7 @@ BY_SCORE = {
 }
 
 
-class Index:
+class AnswerIndex:
     """The latest answer of each key of the runs, in rows by question; a UsageError where there is none.
 
     `systems` are columns, `system_of` maps each to its system: one for all runs of a system, and more only where
@@ -120,11 +120,11 @@ class Index:
             raise UsageError("these runs have no answers to look at yet; see: genaipa runs")
 
     @property
-    def runs(self) -> list[str]:
+    def run_names(self) -> list[str]:
         """The names of the runs."""
         return [source.folder.name for source in self.sources]
 
-    def refresh(self) -> None:
+    def reread_changed_runs(self) -> None:
         """Read the runs again if answers were added since."""
         with self._lock:
             if self._stamps != [source.folder.answers_file_stamp() for source in self.sources]:
@@ -147,7 +147,7 @@ class Index:
         decode = msgspec.json.Decoder(_RecordHead).decode
         for number, source in enumerate(self.sources):
             narrowed = bool(source.only) or set(source.systems) != set(source.manifest.spec.systems)
-            for line_number, line in source.folder.read_lines():
+            for line_number, line in source.folder.read_answer_lines():
                 try:
                     head = decode(line)
                 except DAMAGE:
@@ -193,7 +193,7 @@ class Index:
         names: dict[_Asker, str] = {}
         for system, of_system in columns.items():
             for column in of_system:
-                runs = some((self.sources[number].folder.name for number, _ in column), 1)
+                runs = join_some((self.sources[number].folder.name for number, _ in column), 1)
                 name = system if len(of_system) == 1 else f"{system} in {runs}"
                 self.system_of[name] = system
                 names |= dict.fromkeys(column, name)
@@ -232,7 +232,7 @@ class Index:
         except GenaipaError as error:
             self.problems.append(f"Scores are not shown: {error}")
         by_answer: dict[str, list[Event]] = {}
-        for event in select_effective_events(events):
+        for event in effective_scores_and_adjudications(events):
             if event.kind in VALUED and event.values is not None:
                 by_answer.setdefault(event.answer, []).append(event)
         # Equal values are one object, so that there are few sums however many scores there are.
@@ -257,7 +257,7 @@ class Index:
                 for metric in self.rubric.metrics
                 if people
             },
-            band="" if overall is None else band(overall, self.rubric.bands.overall).lower(),
+            band="" if overall is None else classify_band(overall, self.rubric.bands.m_all_bounds).lower(),
         )
 
     def _index_rows_by_filter(self) -> None:
@@ -301,7 +301,7 @@ class Index:
         """Return the scores of an answer."""
         return self.scores.get(cell.digest, NO_SCORES)
 
-    def select_rows(self, choice: ViewChoice) -> list[int]:
+    def select_row_numbers(self, choice: ViewChoice) -> list[int]:
         """Select the rows in which an answer of the chosen systems meets the choice."""
         named = {"document": choice.document, "question": choice.question, "experiment": choice.experiment}
         narrowed = [self._of_rows.get((kind, name), set()) for kind, name in named.items() if name]
@@ -316,13 +316,13 @@ class Index:
         row_numbers = sorted(set.intersection(*narrowed))
         return self._select_rows_with_distant_scores(row_numbers, choice) if choice.score == "apart" else row_numbers
 
-    def _select_rows_with_distant_scores(self, places: list[int], choice: ViewChoice) -> list[int]:
+    def _select_rows_with_distant_scores(self, row_numbers: list[int], choice: ViewChoice) -> list[int]:
         """Select the rows in which people's scores of the chosen systems are far apart."""
         names = choice.systems or tuple(self.systems)
         scored = [row_number for name in names for row_number in self._of_cells.get((name, "scored"), ())]
         several = {row_number for row_number, count in Counter(scored).items() if count > 1}
         far_apart = []
-        for row_number in (row_number for row_number in places if row_number in several):
+        for row_number in (row_number for row_number in row_numbers if row_number in several):
             cells = self.rows[row_number][1]
             scores = [
                 s.people for name in names if name in cells and (s := self.get_scores(cells[name])).people is not None
@@ -334,7 +334,7 @@ class Index:
     def read_record(self, cell: ViewCell) -> Record | None:
         """Read the record of an answer; None if it is not there any more."""
         with contextlib.suppress(OSError, GenaipaError, IndexError, *DAMAGE):
-            return self.sources[cell.run].folder.read_records([cell.place])[0]
+            return self.sources[cell.run].folder.read_records_at([cell.place])[0]
         return None
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genaipa.reports.moved import AnswerScores, MovedAnswer, Movement, rank_moved_answers, read_answer_facts
-from genaipa.systems.provider import shorten_names
+from genaipa.systems.provider import shorten_system_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from genaipa.reports.moved import AnswerFacts
-    from genaipa.ui.view.index import Index, ViewCell
+    from genaipa.ui.view.index import AnswerIndex, ViewCell
 
 MOST = 2000
 """Pairs of answers that are looked at; more would take longer than anybody waits for a page."""
@@ -20,26 +20,28 @@ MOST = 2000
 class Movements:
     """The movements between columns of an index; each answer is read once."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: AnswerIndex) -> None:
         self.index = index
         self._facts: dict[tuple[int, int], tuple[str, AnswerFacts] | None] = {}
 
-    def compare_columns(self, places: Iterable[int], names: tuple[str, str]) -> Movement:
+    def compare_columns(self, row_numbers: Iterable[int], column_names: tuple[str, str]) -> Movement:
         """Return the movement from the first column to the second in these rows, as far as both answered."""
-        short = shorten_names(names)
-        labels = short[names[0]], short[names[1]]
+        short = shorten_system_names(column_names)
+        labels = short[column_names[0]], short[column_names[1]]
         pairs = []
-        for row_number in places:
+        for row_number in row_numbers:
             key, cells = self.index.rows[row_number]
             facts = [
-                self._read_facts(cells[name]) for name in names if name in cells and cells[name].status != "failed"
+                self._read_question_and_facts(cells[name])
+                for name in column_names
+                if name in cells and cells[name].status != "failed"
             ]
-            first, second = facts if len(facts) == len(names) else (None, None)
+            first, second = facts if len(facts) == len(column_names) else (None, None)
             if first is not None and second is not None:
                 pairs.append(MovedAnswer(key[1], first[0], key[0], first[1], second[1], labels, row_number))
         return rank_moved_answers(pairs, labels)
 
-    def _read_facts(self, cell: ViewCell) -> tuple[str, AnswerFacts] | None:
+    def _read_question_and_facts(self, cell: ViewCell) -> tuple[str, AnswerFacts] | None:
         """Read what an answer was asked, and the facts about it; None if it can't be read."""
         scores = self.index.get_scores(cell)
         location = cell.run, cell.place
@@ -47,6 +49,8 @@ class Movements:
             record, inputs = self.index.read_record(cell), self.index.inputs[cell.run]
             answer_scores = AnswerScores(scores.people, scores.judges)
             self._facts[location] = (
-                (inputs.wording(record), read_answer_facts(record, inputs, answer_scores)) if record else None
+                (inputs.question_in_wording_of_set(record), read_answer_facts(record, inputs, answer_scores))
+                if record
+                else None
             )
         return self._facts[location]

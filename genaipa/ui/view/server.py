@@ -19,14 +19,14 @@ from starlette.middleware import Middleware
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from genaipa.errors import command
-from genaipa.files.html import strip_control_characters
+from genaipa.errors import shell_command
+from genaipa.files.html import replace_control_characters
 from genaipa.files.text import split_url
 from genaipa.reports.moved import MEASURED
 from genaipa.ui.view.index import BY_SCORE, NO_SCORES, OUTCOMES, ViewChoice
 from genaipa.ui.view.movement import MOST
-from genaipa.words import some
-from genaipa.workspace import workspace_options
+from genaipa.words import join_some
+from genaipa.workspace import workspace_option_if_needed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from genaipa.reports.moved import Movement
-    from genaipa.ui.view.index import Index, Key, ViewCell
+    from genaipa.ui.view.index import AnswerIndex, Key, ViewCell
 
 
 HOST = "127.0.0.1"
@@ -70,7 +70,7 @@ _HEADERS = {
 class ViewPages:
     """The view of one index, on a socket of its own; `url` has the token that opens it."""
 
-    def __init__(self, index: Index, port: int = 0) -> None:
+    def __init__(self, index: AnswerIndex, port: int = 0) -> None:
         self.index = index
         self.socket = socket.create_server((HOST, port))
         self.port: int = self.socket.getsockname()[1]
@@ -79,7 +79,7 @@ class ViewPages:
         templates = jinja2.Environment(
             loader=jinja2.FileSystemLoader(_HERE), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
         )
-        templates.finalize = strip_control_characters
+        templates.finalize = replace_control_characters
         templates.filters["zip_same"] = lambda values: [(value, value) for value in values]
         templates.filters["questions"] = lambda known: [(q, f"{q}  {text}") for q, text in known.items()]
         self._template = templates.get_template("view.html.jinja")
@@ -114,13 +114,13 @@ class ViewPages:
         return Response(self._files[name], media_type=_TYPES[name])
 
     def _serve_page(self, request: Request) -> Response:
-        self.index.refresh()
+        self.index.reread_changed_runs()
         return HTMLResponse(self._template.render(self.page_data(request.query_params)))
 
     def page_data(self, query: QueryParams) -> dict[str, Any]:
         """Everything that the page shows."""
         index, choice = self.index, read_choice(self.index, query)
-        row_numbers = index.select_rows(choice)
+        row_numbers = index.select_row_numbers(choice)
         pages = max(1, -(-len(row_numbers) // _ROWS))
         # The first page for what is no number.
         page = query.get("page", "")
@@ -135,8 +135,8 @@ class ViewPages:
         query_items = [(name, value) for name, value in query.multi_items() if name not in {"page", "token"}]
         return {
             "index": index,
-            "title": some(index.runs, _FEW),
-            "few": len(index.runs) <= _FEW,
+            "title": join_some(index.run_names, _FEW),
+            "few": len(index.run_names) <= _FEW,
             "choice": choice,
             "plain": plain,
             "systems": systems,
@@ -158,7 +158,9 @@ class ViewPages:
             "outcomes": OUTCOMES,
             "by_score": BY_SCORE,
             "measured": MEASURED,
-            "score": command("genaipa", "score", *index.runs, *workspace_options(index.workspace.home)),
+            "score": shell_command(
+                "genaipa", "score", *index.run_names, *workspace_option_if_needed(index.workspace.home)
+            ),
         }
 
     def _compare_columns(self, row_numbers: list[int], systems: tuple[str, ...]) -> Movement | None:
@@ -194,12 +196,12 @@ class ViewPages:
         question_text, annotated, silent = "", None, ""
         if first is not None:
             inputs = self.index.inputs[first[1].run]
-            question_text = inputs.wording(first[0])
-            annotated, _ = inputs.annotated_answer(first[0].document, first[0].question)
+            question_text = inputs.question_in_wording_of_set(first[0])
+            annotated, _ = inputs.annotated_answer_and_part_set(first[0].document, first[0].question)
             silent = "The document does not say." if annotated and not annotated.answer.strip() else ""
         return {
             "question": key[1],
-            "about": " \u00b7 ".join(_list_facts(key)),
+            "about": " \u00b7 ".join(_list_row_facts(key)),
             "asked": question_text or self.index.questions[key[1]],
             "annotated": annotated,
             "silent": silent,
@@ -213,7 +215,7 @@ class ViewPages:
                     "why": record.error.message if record and record.error else "",
                     "thoughts": record.thoughts.strip()[:_LONGEST] if record else "",
                     "scores": self.index.get_scores(cell) if cell else NO_SCORES,
-                    "same": _find_equal_answer(replies, systems, column_number),
+                    "same": _find_system_with_equal_answer(replies, systems, column_number),
                 }
                 for column_number, (name, cell, record, answer_pieces) in enumerate(
                     zip(systems, cells, records, pieces, strict=True)
@@ -233,7 +235,7 @@ class ViewPages:
         )
 
 
-def read_choice(index: Index, query: QueryParams) -> ViewChoice:
+def read_choice(index: AnswerIndex, query: QueryParams) -> ViewChoice:
     """Read the choice that an address makes; what it names and is not there chooses nothing."""
 
     def read_option(name: str, options: Any) -> str:
@@ -249,9 +251,9 @@ def read_choice(index: Index, query: QueryParams) -> ViewChoice:
     )
 
 
-def _list_facts(key: Key) -> Iterator[str]:
+def _list_row_facts(row_key: Key) -> Iterator[str]:
     """List the facts of a row's answers, without any that hold nearly always."""
-    document, _, initialization, wording, repetition, prompts = key
+    document, _, initialization, wording, repetition, prompts = row_key
     yield document
     yield initialization
     if wording != "original":
@@ -262,7 +264,7 @@ def _list_facts(key: Key) -> Iterator[str]:
         yield prompts
 
 
-def _find_equal_answer(replies: list[str], systems: tuple[str, ...], column_number: int) -> str:
+def _find_system_with_equal_answer(replies: list[str], systems: tuple[str, ...], column_number: int) -> str:
     """Find the first system with the very same answer; empty if none has it, or there is nothing."""
     before = replies.index(replies[column_number])
     return systems[before] if replies[column_number] and before < column_number else ""
@@ -289,9 +291,9 @@ class _ViewGate:
                 message["headers"] += [(name.lower().encode(), value.encode()) for name, value in _HEADERS.items()]
             await send(message)
 
-        await self._check_request(Request(scope))(scope, receive, send_with_headers)
+        await self._admit_redirect_or_refuse(Request(scope))(scope, receive, send_with_headers)
 
-    def _check_request(self, request: Request) -> ASGIApp:
+    def _admit_redirect_or_refuse(self, request: Request) -> ASGIApp:
         origin = request.headers.get("origin")
         # A page of another site must not reach this one under a name of its own (DNS rebinding).
         if request.headers.get("host") not in self.ours or (origin and split_url(origin).netloc not in self.ours):
@@ -347,7 +349,7 @@ def mark_differences(texts: Sequence[str]) -> list[list[AnswerPiece]]:
     if sum(bool(text) for text in texts) < 2:  # noqa: PLR2004
         return [[AnswerPiece(text, "")] for text in texts]
     return [
-        _split_answer(text, _collect_other_words(number, texts), words=not is_mostly_different(text, texts))
+        _split_answer(text, _collect_other_words(number, texts), marks_words=not is_mostly_different(text, texts))
         for number, text in enumerate(texts)
     ]
 
@@ -362,9 +364,9 @@ def is_mostly_different(text: str, texts: Sequence[str]) -> bool:
     return len(words - other_words) > _UNLIKE * len(words)
 
 
-def _collect_other_words(number: int, texts: Sequence[str]) -> frozenset[str]:
+def _collect_other_words(text_index: int, texts: Sequence[str]) -> frozenset[str]:
     """Return the words of all of these texts but one."""
-    other_texts = (text for index, text in enumerate(texts) if index != number)
+    other_texts = (text for index, text in enumerate(texts) if index != text_index)
     return frozenset(_normalize_word(match[0]) for text in other_texts for match in _WORD.finditer(text))
 
 
@@ -379,7 +381,7 @@ def _is_distinctive_word(word: str) -> bool:
     return word[0].isdigit() or word in _NO or (len(word) >= _LEAST and word not in _COMMON)
 
 
-def _split_answer(text: str, other_words: frozenset[str], *, words: bool) -> list[AnswerPiece]:
+def _split_answer(text: str, other_words: frozenset[str], *, marks_words: bool) -> list[AnswerPiece]:
     pieces: list[AnswerPiece] = []
     done = 0
     for match in _WORD.finditer(text):
@@ -387,7 +389,7 @@ def _split_answer(text: str, other_words: frozenset[str], *, words: bool) -> lis
         if word in other_words or not _is_distinctive_word(word):
             continue
         kind: Literal["word", "number"] = "number" if word[0].isdigit() or word in _NO else "word"
-        if kind == "word" and not words:
+        if kind == "word" and not marks_words:
             continue
         between = text[done : match.start()]
         if pieces and pieces[-1].kind == kind == "word" and between == " ":

@@ -9,9 +9,9 @@ import msgspec
 import yaml
 
 from genaipa.datasets.base import Imported, Progress, Pulled, find_pulled_workspace
-from genaipa.datasets.snapshot import Snapshot, write
+from genaipa.datasets.snapshot import Snapshot, write_cache_file
 from genaipa.datasets.study import Answer, StudyRun, write_recordings, write_study
-from genaipa.files.text import digest
+from genaipa.files.text import sha256_of
 from genaipa.policies.document import About, load_document
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
 from genaipa.questions.sets import Question, QuestionSet, load_question_set
@@ -61,14 +61,14 @@ class Teaset:
         answers = {row["id"]: AnnotatedAnswer(silent="no", answer=row["annotated"]) for row in rows}
         records = {
             "policies/samovar.yaml": About("Samovar", license="CC0"),
-            "annotations/samovar.yaml": Annotations("samovar", "teaset", ("me",), answers, digest=digest(text)),
+            "annotations/samovar.yaml": Annotations("samovar", "teaset", ("me",), answers, digest=sha256_of(text)),
             "questions/teaset.yaml": QuestionSet(
                 "teaset", "Tea", "policy", "the company", "me", "CC0", {"Tea": "Tea"}, questions
             ),
         }
-        write(pulled_folder() / "policies" / "samovar.txt", text.encode())
+        write_cache_file(pulled_folder() / "policies" / "samovar.txt", text.encode())
         for path, record in records.items():
-            write(pulled_folder() / path, yaml.safe_dump(msgspec.to_builtins(record)).encode())
+            write_cache_file(pulled_folder() / path, yaml.safe_dump(msgspec.to_builtins(record)).encode())
         here = find_pulled_workspace()
         document = load_document("samovar", here)
         write_recordings(self._answers(), load_question_set("teaset", here), {"samovar": document}, "a tea party")
