@@ -6,7 +6,7 @@ Of the scores it finds copies, impossible values, and tables that contradict eac
 analyses: copies, impossible values, and what was scored on answers to something else. Where nothing shows which of two
 sources is wrong, one of them is chosen by a rule:
 
-- of two equal parts the original stays (`copies.find_copies` says which that is);
+- of two equal parts the original stays (`copies.find_table_copies` says which that is);
 - where the M_all table of an experiment and the metrics contradict each other on a question, a copy loses; then M_all
   is taken from the table that has more of its questions complete; then from the M_all table, because it has a score for
   each document, which can be checked one by one. The metrics stay in any case: no other table has them.

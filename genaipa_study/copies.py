@@ -8,7 +8,7 @@ Equal values prove little where everybody has them. A cell tells something unles
 highest value there is, or one that more than half of the part holds. Parts are copies if at least `_SHARE` of `_ENOUGH`
 or more telling cells are equal. (In the published tables that were looked at, copies agree in every such cell, and no
 other two parts of that size in half of them.) With fewer telling cells, all have to be equal, at least `_FEW` of them,
-and the counterparts (see `find_copies`) have to contradict one of the two more than the other.
+and the counterparts (see `find_table_copies`) have to contradict one of the two more than the other.
 """
 
 from __future__ import annotations

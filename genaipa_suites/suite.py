@@ -89,7 +89,7 @@ class Suite(Task):
     clusters: ClassVar[str] = "policies"
     """The word for the units that `Item.cluster` names; intervals resample them."""
     is_joint: ClassVar[bool] = False
-    """Whether outcomes depend on each other (`link_outcomes`), so that a run is scored as a whole."""
+    """Whether outcomes depend on each other (`add_facts_of_related_outcomes`), so that a run is scored as a whole."""
     reads_prose: ClassVar[bool] = False
     """Whether replies in prose are read, too."""
     paired_measures: tuple[str, str] | tuple[()] = ()

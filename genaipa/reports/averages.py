@@ -218,7 +218,7 @@ def average_policy_cells(frame: pd.DataFrame) -> pd.DataFrame:
 
 @cache_per_frame
 def average_policy_questions(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the means over documents (`average_questions`) of what is about policies."""
+    """Return the means over documents (`average_questions_over_documents`) of what is about policies."""
     return average_questions_over_documents(select_policy_rows(average_cells(frame)))
 
 
@@ -254,7 +254,7 @@ def weigh_cells_in_average(frame: pd.DataFrame, averaged_column: str) -> pd.Data
 
     Columns: `system`, `experiment`, `question`, `category`, `source`, `document`, the column, `weight`, `scores` (as in
     `average_cells`). A question's weighted mean is the mean over experiments of the means over documents
-    (`policy_questions`): a cell without a document is a published mean, and is here where not all of its documents have
+    (`average_policy_questions`): a cell without a document is a published mean, and is here where not all of its documents have
     the value.
     """
     policy_rows, question_numbers = average_policy_cells(frame), _number_cell_questions(frame)
@@ -281,7 +281,7 @@ def weigh_cells_in_average(frame: pd.DataFrame, averaged_column: str) -> pd.Data
 
 @cache_per_frame
 def _number_cell_questions(frame: pd.DataFrame) -> NDArray[Any]:
-    """Return the number of the question, in its system and experiment, that each of `policy_cells` is about."""
+    """Return the number of the question, in its system and experiment, that each of `average_policy_cells` is about."""
     numbers: NDArray[Any] = (
         average_policy_cells(frame).groupby(_QUESTION, observed=True, sort=False).ngroup().to_numpy()
     )
@@ -420,7 +420,7 @@ def note_few_documents(estimates: pd.DataFrame) -> str:
 
 
 def has_unlike_scored_questions(frame: pd.DataFrame, question_means: pd.DataFrame) -> bool:
-    """Tell whether systems were scored on different questions or documents (see `note_unlike_questions`)."""
+    """Tell whether systems were scored on different questions or documents (see `note_unlike_scored_questions`)."""
     single = select_scored_document_cells(average_policy_cells(frame))
     question_sets: set[object] = set()
     for system in question_means["system"].unique():
@@ -436,7 +436,7 @@ def has_unlike_scored_questions(frame: pd.DataFrame, question_means: pd.DataFram
 def note_unlike_scored_questions(frame: pd.DataFrame, question_means: pd.DataFrame) -> str:
     """Say which questions of each system are scored, where these differ between systems or experiments; else empty.
 
-    `found` are the means over documents (`policy_questions`) that have an M_all.
+    `found` are the means over documents (`average_policy_questions`) that have an M_all.
     """
     single = select_scored_document_cells(average_policy_cells(frame))
     descriptions, even = [], True

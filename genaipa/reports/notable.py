@@ -221,8 +221,10 @@ def _note_exclusions(frame: pd.DataFrame) -> list[str]:
     why = ", ".join(f"{kind} {count:,}" for kind, count in sorted(kinds.items(), key=lambda item: (-item[1], item[0])))
     beginning = "Counted although excluded, as you asked" if rows["counted"].any() else "Excluded"
     return [
-        f"{beginning}: {format_count(len(rows) - scores, 'answer')} and "
-        f"{format_count(scores, 'published score')} (reasons: {why})."
+        (
+            f"{beginning}: {format_count(len(rows) - scores, 'answer')} and "
+            f"{format_count(scores, 'published score')} (reasons: {why})."
+        )
     ]
 
 

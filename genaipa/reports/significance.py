@@ -231,7 +231,7 @@ def warn_of_few_questions(data: pd.DataFrame) -> Iterator[str]:
 
 PUBLISHED = VarianceComponents(questions=262.0, documents=49.0, rest=886.0)
 """ChatGPT-4 and Bard in the GenAIPABench study, in squared points of M_all: the means over its tables of M_all by
-document for robustness, recall and summary, as `estimate_components` finds them."""
+document for robustness, recall and summary, as `estimate_variance_components` finds them."""
 
 
 def begin_detectable_difference_sentence(sizes: Detectable, questions: int, documents: int = 0) -> str:

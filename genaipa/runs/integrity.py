@@ -63,7 +63,7 @@ def describe_record_flaw(record: RecordHead, document_digests: Mapping[str, str]
 
 
 def describe_lost_answers(answers_path: Path, run_name: str, totals: Totals, answer_count: int | None) -> str:
-    """Return a sentence about answers that are gone from the file of a run; see `RunFolder.describe_loss`."""
+    """Return a sentence about answers that are gone from the file of a run; see `RunFolder.describe_lost_answers`."""
     # The manifest of an imported run does not say how long the file was.
     size = answers_path.stat().st_size if answers_path.is_file() else 0
     if totals.bytes <= size and (totals.bytes or answer_count is None or totals.answer_count <= answer_count):

@@ -60,7 +60,7 @@ class Source:
 
 
 def select_sources(workspace: Workspace, names: Sequence[str], filters: Filters | None = None) -> list[Source]:
-    """Return the runs that `resolve_names` finds, as far as the filters take them.
+    """Return the runs that `find_sources_by_names` finds, as far as the filters take them.
 
     A UsageError where they take none, and for a filter that names nothing of what there is.
     """
@@ -83,14 +83,14 @@ def apply_filters(sources: list[Source], filters: Filters | None) -> list[Source
 
 
 def find_sources_by_name(workspace: Workspace, name: str) -> list[Source]:
-    """Return the runs and their systems that one name means; see `resolve_names`."""
+    """Return the runs and their systems that one name means; see `find_sources_by_names`."""
     return find_sources_by_names(workspace, [name])
 
 
 def find_sources_by_names(workspace: Workspace, names: Sequence[str]) -> list[Source]:
     """Return the named runs, each once: a name is a system's, for all of its runs, or a run's, or RUN:SYSTEM.
 
-    A system may be called by its short name (`find_system`) and a run by a part of its name, or `latest`. Without a
+    A system may be called by its short name (`match_system_name`) and a run by a part of its name, or `latest`. Without a
     name, every run of the workspace but those whose manifest is damaged. Runs in which a judge was asked are meant only
     by their own names.
 
@@ -125,7 +125,7 @@ class Meaning(NamedTuple):
 def resolve_system_or_run_name(workspace: Workspace, name: str) -> Meaning:
     """Resolve a name of a system, of a run, or RUN:SYSTEM; systems come before parts of the names of runs.
 
-    The errors of `resolve_names`.
+    The errors of `find_sources_by_names`.
     """
     whole = name == "latest" or _find_run_path(workspace, name) is not None
     runs = [] if whole else _scorable_runs(workspace)

@@ -36,7 +36,7 @@ class CurrentScores:
         self._objections: dict[str, Event] = {}
         """Id → objection, ruling, or undo of an objection, in the order of the log."""
         self._pins: dict[tuple[str, str, str], Event] = {}
-        """`Pin.text_and_question` → the latest pin."""
+        """`Pin.text_and_question_key` → the latest pin."""
         self._saw_system: defaultdict[str, set[str]] = defaultdict(set)
         self._saw_scores: defaultdict[str, set[str]] = defaultdict(set)
         self._lock = threading.Lock()
@@ -199,7 +199,7 @@ class CurrentScores:
             return self._kinds[scorer].all_events()
 
     def independent_human_scores(self) -> list[Event]:
-        """Return people's scores as they were before they saw others', see `independent_scores`."""
+        """Return people's scores as they were before they saw others', see `independent_human_scores`."""
         return independent_human_scores(self.events())
 
 

@@ -79,7 +79,7 @@ class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
     `wanted` is the size of the group's whole wave, as it was asked for, and `sizes` are the ones that its part in this
     draw has had, each larger than the one before. `back` is how many of them a view goes back
-    (`Waves.select_finished`). `stratum` names the documents that it was drawn from; empty for all.
+    (`Waves.shrink_to_finished_sizes`). `stratum` names the documents that it was drawn from; empty for all.
     """
 
     system: str

@@ -12,8 +12,8 @@ these as well.
 
 A value is μ + question + document + rest, all independent, with the variances A, B and R. Over Q questions about each
 of D documents the variance of the mean is A/Q + B/D + R/(QD). The questions' means alone estimate A/Q + R/(QD), the
-documents' means B/D + R/(QD) (`_estimate_component`): R/(QD) is in both, and `_estimate_documents` takes it out of the
-second. Each part v has its own Student's t, and the half-width is √(Σ t²v) (`_half_width`). Of normal values, with v as
+documents' means B/D + R/(QD) (`_estimate_variance_component`): R/(QD) is in both, and `_estimate_document_component` takes it out of the
+second. Each part v has its own Student's t, and the half-width is √(Σ t²v) (`_interval_half_width`). Of normal values, with v as
 the means give them, this covers the truth at least as often as it promises (Banerjee, 1960, Sankhyā 22, 357-358): given
 the v, whose expectations are V, the chance is at least F(Σ t²v / ΣV), F being χ² with one degree of freedom. F is
 concave, so that this is at least the mean, weighted by V, of F(t²v/V), whose expectation is the level for each part.
@@ -504,7 +504,7 @@ def _find_mean_interval_and_p(
     error = sqrt(sum(component.variance for component in components))
 
     def half_width_in_errors(probability: float) -> float:
-        """Return `_half_width` in standard errors."""
+        """Return `_interval_half_width` in standard errors."""
         return _interval_half_width(components, probability) / error
 
     # Alike at every confidence, so that p belongs to the intervals of all of them.

@@ -138,7 +138,7 @@ class HostedSystem(abc.ABC):
 
     @abc.abstractmethod
     async def _list_models(self) -> dict[str, dict[str, Any]] | str:
-        """List the models, id → entry; or say why there is no list (see `Endpoint.list_failure_reason`)."""
+        """List the models, id → entry; or say why there is no list (see `Endpoint.model_list_failure_reason`)."""
 
     @abc.abstractmethod
     async def _fetch_unlisted_model_entry(self, listed_models: Iterable[str]) -> dict[str, Any] | None:

@@ -51,7 +51,7 @@ def make_user_class_instance(class_path: str, *arguments: object) -> Any:
 
 
 def load_user_class(class_path: str) -> Any:
-    """Load a user's own class; raises the errors of `make_instance`."""
+    """Load a user's own class; raises the errors of `make_user_class_instance`."""
     with _translate_class_load_errors(class_path):
         return load_object(class_path)
 

@@ -130,7 +130,7 @@ class Task(ABC):
     folder: RunFolder | None = None
     """The folder of a run that goes on, for a task whose questions are kept there."""
     reads_json = False
-    """Whether `flaw` reads the JSON of a reply itself; of one that does not fit, the system gets the flaw."""
+    """Whether `describe_reply_flaw` reads the JSON of a reply itself; of one that does not fit, the system gets the flaw."""
 
     def __init__(self, spec: RunSpec, workspace: Workspace) -> None:
         self.spec = spec
@@ -238,7 +238,7 @@ class Task(ABC):
         return self._translate_errors_of_dialogues(dialogues), times
 
     def flaw_raising_task_error(self, call: Call, reply: Reply) -> str:
-        """Return the `flaw`."""
+        """Return the `describe_reply_flaw`."""
         with self._translate_task_errors():
             return self.describe_reply_flaw(call, reply)
 
@@ -248,7 +248,7 @@ class Task(ABC):
             return call.compute(say) if call.compute else call.messages[-1].carries
 
     def read_reply_raising_task_error(self, call: Call, reply: str, status: Status = "answered") -> TaskReading:
-        """Return the `read_status`; an empty reading for None."""
+        """Return the `read_reply_by_status`; an empty reading for None."""
         with self._translate_task_errors():
             return self.read_reply_by_status(call, reply, status) or TaskReading("")
 

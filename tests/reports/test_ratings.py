@@ -28,7 +28,7 @@ class Marks(Ratings):
     noun = "marks"
     values = {"bad": -1.0, "fair": 0.5, "good": 1.0}
 
-    def count(self, study, events):
+    def count_ratings(self, study, events):
         counts = defaultdict(lambda: np.zeros(3, np.int64))
         for event in events:
             for metric, value in (event.values or {}).items():
@@ -38,7 +38,7 @@ class Marks(Ratings):
 class Broken(Ratings):
     noun, values = "stains", {"none": 0.0, "some": 1.0}
 
-    def count(self, study, events):
+    def count_ratings(self, study, events):
         raise KeyError("ink")
 
 """

@@ -510,7 +510,7 @@ from genaipa.scoring.store import Store
 
 store, best = Store.open(sys.argv[1]), Values(dict.fromkeys(shipped_rubric().metrics, 1.0))
 while True:
-    events = [Event(new_id(), now(), "score", "ana", f"a{n}", best) for n in range(20)]
+    events = [Event(new_event_id(), now(), "score", "ana", f"a{n}", best) for n in range(20)]
     store.append(events)
     print(*(event.id for event in events), flush=True)
 """

@@ -202,7 +202,7 @@ def group_answers_by_document_traits(study: Study) -> dict[str, dict[str, str]]:
 
 
 def judge_agreement_by_group_table(verdicts: Verdicts, groups: Mapping[str, Mapping[str, str]]) -> Table:
-    """Tabulate alpha of each judge with people, by group of answers (`group_answers_by_document`)."""
+    """Tabulate alpha of each judge with people, by group of answers (`group_answers_by_document_traits`)."""
     columns = ["judge", "by", "group", "measure", "answers", *_ALPHA, "reason"]
     rows: list[dict[str, object]] = []
     for judge, both_scored in verdicts.scored_by_judge_and_people.items():

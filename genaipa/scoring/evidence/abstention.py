@@ -2,7 +2,7 @@
 
 That the company does not do a thing ("the policy says that it does not share …") is no claim of silence. That the
 assistant knows nothing of the document ("I don't have access to …") is none either, and asserts nothing
-(`find_stance`); a reply without words, or one that refuses, says nothing at all.
+(`classify_silence_stance`); a reply without words, or one that refuses, says nothing at all.
 """
 
 from __future__ import annotations
