@@ -48,8 +48,9 @@ def locate_texts_in_tokens(
 
     The texts are taken in their order, which should be that of appearance: each has the first place after the one
     before it, or, where there is none, the first in the whole sentence. No token is used twice, so that a text named
-    twice has two places. A text begins and ends with a token; letters have to be the same, case included (`fold_blanks_quotes_and_dashes`
-    says what may differ). `firsts` are the first tokens of those texts for which they are known.
+    twice has two places. A text begins and ends with a token; letters have to be the same, case included
+    (`fold_blanks_quotes_and_dashes` says what may differ). `firsts` are the first tokens of those texts for which they
+    are known.
     """
     folded_tokens = [fold_blanks_quotes_and_dashes(token) for token in tokens]
     whole = "".join(folded_tokens)

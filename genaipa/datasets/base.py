@@ -69,8 +69,8 @@ class Dataset(Protocol):
     `name` is its name in commands, `title` its authors' name for it, `terms` a sentence on its license. A pull provides
     `documents`, `question_sets`, annotated answers, and recordings of `systems` (`published/NAME`).
 
-    One without documents may say how much of it is here (`state`) and what to do next (`describe_run_next_step(workspace)`). One
-    whose parts are data sets `is_joined`.
+    One without documents may say how much of it is here (`state`) and what to do next
+    (`describe_run_next_step(workspace)`). One whose parts are data sets `is_joined`.
     """
 
     name: str

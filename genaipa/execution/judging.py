@@ -48,7 +48,7 @@ class PreparedJudges:
 def prepare_judge_runs(
     workspace: Workspace, request: JudgeRequest, observer: Observer, *, offline: bool = False
 ) -> PreparedJudges:
-    """Prepare the asking of judges; the errors of `judging.plan.make_judge_worklist`. A new run's folder isn't made yet."""
+    """Prepare the asking of judges, before a new run has a folder; the errors of `make_judge_worklist`."""
     if not request.judges:
         raise UsageError("name a judge; `genaipa systems` lists the models.")
     worklist = make_judge_worklist(workspace, request)

@@ -254,8 +254,8 @@ def weigh_cells_in_average(frame: pd.DataFrame, averaged_column: str) -> pd.Data
 
     Columns: `system`, `experiment`, `question`, `category`, `source`, `document`, the column, `weight`, `scores` (as in
     `average_cells`). A question's weighted mean is the mean over experiments of the means over documents
-    (`average_policy_questions`): a cell without a document is a published mean, and is here where not all of its documents have
-    the value.
+    (`average_policy_questions`): a cell without a document is a published mean, and is here where not all of its
+    documents have the value.
     """
     policy_rows, question_numbers = average_policy_cells(frame), _number_cell_questions(frame)
     single, has_value = (policy_rows["document"] != "").to_numpy(), policy_rows[averaged_column].notna().to_numpy()

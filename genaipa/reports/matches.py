@@ -4,11 +4,11 @@ A pair is a cell that both have: a question about a document in an experiment, o
 over documents only, a question in an experiment.
 
 All systems of a report are set against each other by paired differences of M_all, and the ranks that these leave open.
-Every pair is compared over what both have (`match_systems_by_measure`), as the leaderboard counts it: estimates where there are
-any, and no experiment with too few scores. p is adjusted by Holm's method for the number of pairs. A system's rank is
-known as far as others are higher or lower than it for policies like these, as rankings of chat models give it: 2 to 4
-of 5 if one is higher and one is lower (Chiang and others, 2024, arXiv:2403.04132; Miller, 2024, arXiv:2411.00640, on
-paired differences).
+Every pair is compared over what both have (`match_systems_by_measure`), as the leaderboard counts it: estimates where
+there are any, and no experiment with too few scores. p is adjusted by Holm's method for the number of pairs. A system's
+rank is known as far as others are higher or lower than it for policies like these, as rankings of chat models give it:
+2 to 4 of 5 if one is higher and one is lower (Chiang and others, 2024, arXiv:2403.04132; Miller, 2024,
+arXiv:2411.00640, on paired differences).
 """
 
 from __future__ import annotations

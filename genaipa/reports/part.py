@@ -1,8 +1,8 @@
 """The part of their answers that averages of people's scores rest on, and whether chance chose it.
 
 Answers scored in the order of documents are whole documents, and say little of the others; a finished wave
-(`scoring.waves`) is a random part, which speaks for all. Experiments with too few scores (`find_sparsely_scored_experiments`)
-don't count in the leaderboard, and sentences say so elsewhere.
+(`scoring.waves`) is a random part, which speaks for all. Experiments with too few scores
+(`find_sparsely_scored_experiments`) don't count in the leaderboard, and sentences say so elsewhere.
 
 A finished wave may lack a few scores (`tabulate_lacking`). Whoever skips an answer may do so because it is hard, so
 that the average of the others may be too good. How far is bounded by giving what is lacking the lowest value, and the

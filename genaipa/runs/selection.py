@@ -90,9 +90,9 @@ def find_sources_by_name(workspace: Workspace, name: str) -> list[Source]:
 def find_sources_by_names(workspace: Workspace, names: Sequence[str]) -> list[Source]:
     """Return the named runs, each once: a name is a system's, for all of its runs, or a run's, or RUN:SYSTEM.
 
-    A system may be called by its short name (`match_system_name`) and a run by a part of its name, or `latest`. Without a
-    name, every run of the workspace but those whose manifest is damaged. Runs in which a judge was asked are meant only
-    by their own names.
+    A system may be called by its short name (`match_system_name`) and a run by a part of its name, or `latest`. Without
+    a name, every run of the workspace but those whose manifest is damaged. Runs in which a judge was asked are meant
+    only by their own names.
 
     Of a published study's system these are the study's own, and not those in which it was asked again.
     A UsageError or RunError for a name that means nothing, or several systems; a run whose manifest is damaged is an

@@ -12,13 +12,13 @@ these as well.
 
 A value is μ + question + document + rest, all independent, with the variances A, B and R. Over Q questions about each
 of D documents the variance of the mean is A/Q + B/D + R/(QD). The questions' means alone estimate A/Q + R/(QD), the
-documents' means B/D + R/(QD) (`_estimate_variance_component`): R/(QD) is in both, and `_estimate_document_component` takes it out of the
-second. Each part v has its own Student's t, and the half-width is √(Σ t²v) (`_interval_half_width`). Of normal values, with v as
-the means give them, this covers the truth at least as often as it promises (Banerjee, 1960, Sankhyā 22, 357-358): given
-the v, whose expectations are V, the chance is at least F(Σ t²v / ΣV), F being χ² with one degree of freedom. F is
-concave, so that this is at least the mean, weighted by V, of F(t²v/V), whose expectation is the level for each part.
-What is taken out, and what is bent, has no such proof; the simulation in `docs/method/coverage.md` shows how often
-intervals cover the truth (`python -m benchmarks.coverage`).
+documents' means B/D + R/(QD) (`_estimate_variance_component`): R/(QD) is in both, and `_estimate_document_component`
+takes it out of the second. Each part v has its own Student's t, and the half-width is √(Σ t²v)
+(`_interval_half_width`). Of normal values, with v as the means give them, this covers the truth at least as often as it
+promises (Banerjee, 1960, Sankhyā 22, 357-358): given the v, whose expectations are V, the chance is at least F(Σ t²v /
+ΣV), F being χ² with one degree of freedom. F is concave, so that this is at least the mean, weighted by V, of F(t²v/V),
+whose expectation is the level for each part. What is taken out, and what is bent, has no such proof; the simulation in
+`docs/method/coverage.md` shows how often intervals cover the truth (`python -m benchmarks.coverage`).
 
 All are closed formulas, chosen by that simulation. The interval is bent where questions are skewed or crowd at an end
 of the scale (Willink, 2005, https://doi.org/10.1081/STA-200045794). A share has the interval of Clopper and Pearson,

@@ -100,10 +100,11 @@ class Settings(Sampling, frozen=True, kw_only=True):
     cache_key: str | None = None
     """Equal for requests that share a prefix: some providers route by it."""
     json_schema: dict[str, Any] | None = None
-    """JSON Schema of an object that the reply has to be; a system that can't promise it raises `unsupported_schema_error`.
+    """JSON Schema of an object that the reply has to be; who can't promise it raises `unsupported_schema_error`.
 
     Every provider takes one in which `additionalProperties` is false and all properties are `required`. Not every one
-    takes a `maxLength` or `maxItems`: an adapter whose provider refuses them leaves these out (`strip_max_length_and_items`).
+    takes a `maxLength` or `maxItems`: an adapter whose provider refuses them leaves these out
+    (`strip_max_length_and_items`).
     """
 
     @classmethod

@@ -183,7 +183,7 @@ def shorten_system_names(systems: Iterable[str]) -> dict[str, str]:
 
 
 def match_system_name(name: str, systems: Iterable[str], models: Mapping[str, Collection[str]] | None = None) -> str:
-    """Return the one of these systems that a name means: its full name, or an end of it as `shorten_system_names` shows it.
+    """Return the one of these systems that a name means: its full name, or its short one (`shorten_system_names`).
 
     Else it is the name of the model behind one of them, by `models` (system → names), which runs print beside it.
 

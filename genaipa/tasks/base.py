@@ -130,7 +130,8 @@ class Task(ABC):
     folder: RunFolder | None = None
     """The folder of a run that goes on, for a task whose questions are kept there."""
     reads_json = False
-    """Whether `describe_reply_flaw` reads the JSON of a reply itself; of one that does not fit, the system gets the flaw."""
+    """Whether `describe_reply_flaw` reads the JSON of a reply itself; of one that does not fit, the system gets the
+    flaw."""
 
     def __init__(self, spec: RunSpec, workspace: Workspace) -> None:
         self.spec = spec

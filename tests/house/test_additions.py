@@ -324,7 +324,10 @@ def test_a_new_provider(changed: Changed, monkeypatch: pytest.MonkeyPatch) -> No
     assert manifest["systems"]["acme/one"]["words"] == "own"
     texts = [path.read_text() for path in run.rglob("*") if path.is_file()]
     assert TOKEN not in "".join([*texts, done.out, done.err])
-    probe = "from genaipa.scoring.answers import list_names_revealing_system; print(*list_system_names('acme/one', 'acme/one', ()))"
+    probe = (
+        "from genaipa.scoring.answers import list_names_revealing_system as list_names; "
+        "print(*list_names('acme/one', 'acme/one', ()))"
+    )
     assert genaipa.execute(probe).split() == ["Roadrunner", "Acme"]
 
 

@@ -76,7 +76,7 @@ def time_and_cost_table(study: Study) -> Table:
 
 
 def _describe_time_and_cost_columns(data: pd.DataFrame) -> str:
-    """Describe the columns of `time_and_cost_table` that have values: of a baseline that nobody scored, most have none."""
+    """Describe the columns of `time_and_cost_table` that have values: few, of a baseline that nobody scored."""
     note = (
         "All answers of an experiment, scored or not, failures and refusals included: the median of the seconds from "
         "a question to its whole reply, the mean cost of an answer whose price is known and the total of these, in "
