@@ -7,7 +7,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import TransientError
-from genaipa.systems.base import UNDONE, BatchState, Finish, Reply, Usage, mark_unclear_submission, strip_length_bounds
+from genaipa.systems.base import (
+    EFFORTS,
+    UNDONE,
+    BatchState,
+    Finish,
+    Reply,
+    Usage,
+    limit_with_thoughts,
+    mark_unclear_submission,
+    strip_length_bounds,
+)
 from genaipa.systems.chat import (
     BATCH_SECONDS,
     MAX_BATCH_BYTES,
@@ -24,7 +34,7 @@ from genaipa.systems.provider import Provider
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Sequence
 
-    from genaipa.systems.base import Message
+    from genaipa.systems.base import Message, Readiness, Settings
 
 _FINISH: dict[str, Finish] = {
     "max_tokens": "length",
@@ -32,8 +42,12 @@ _FINISH: dict[str, Finish] = {
     "refusal": "refusal",
 }
 _MAX_TOKENS = 4096
-"""Default reply length, required by the protocol; every model allows it."""
+"""Default reply length, required by the protocol, beside room for thoughts; every model allows it."""
+_THOUGHTS_UNASKED = "high"
+"""Effort of models that think though no level is asked for, by Anthropic's documentation; `medium` for some."""
 _MOST_BREAKPOINTS = 4
+_SWITCHES = ("disabled", "between_tools")
+"""Types of thinking that turn it off; of the models that refuse the first, some take the second."""
 
 
 class AnthropicSystem(ChatSystem):
@@ -52,11 +66,19 @@ class AnthropicSystem(ChatSystem):
         hosted=True,
         model_pattern="claude|anthropic",
         self_names="Claude, Sonnet, Opus, Haiku, Anthropic",
+        efforts=tuple(effort for effort in EFFORTS if effort != "minimal"),
+        # Models after Opus 4.6 refuse a temperature; of an older one, its catalog entry says what it takes.
+        accepts=frozenset({"max_tokens", "service_tier", "system_prompt"}),
     )
     client = "AsyncAnthropic"
     path = "/v1/messages"
-    fields: ClassVar[dict[str, str]] = {"max_tokens": "max_tokens", "temperature": "temperature"}
-    defaults: ClassVar[dict[str, Any]] = {"max_tokens": _MAX_TOKENS}
+    fields: ClassVar[dict[str, str]] = {
+        "max_tokens": "max_tokens",
+        "temperature": "temperature",
+        "top_p": "top_p",
+        "service_tier": "service_tier",
+        "system_prompt": "system",
+    }
     mark = b'"cache_control":{"type":"ephemeral"}'
     takes_batches = True
     most_lines = 100_000
@@ -70,6 +92,11 @@ class AnthropicSystem(ChatSystem):
         unknown=lambda error: error.type == "not_found_error",
     )
 
+    def __init__(self, *, name: str, model: str, accepts: frozenset[str]) -> None:
+        super().__init__(name=name, model=model, accepts=accepts)
+        self._thinking_types: frozenset[str] = frozenset()
+        self._longest_reply = 0
+
     def find_endpoint(self) -> Endpoint:
         """Drop the version from the address: the SDK adds it, but other tools want it in the variable."""
         endpoint = super().find_endpoint()
@@ -82,6 +109,29 @@ class AnthropicSystem(ChatSystem):
         """
         ends, goes_on = find_prefix_ends(messages)
         return [*ends, *([len(messages) - 1] if goes_on else [])][-_MOST_BREAKPOINTS:]
+
+    def _read_entry(self, entry: dict[str, Any]) -> Readiness:
+        """Read the levels of effort and the ways of thinking, too; a gateway's entry may have neither."""
+        readiness, capabilities = super()._read_entry(entry), inner_object(entry, "capabilities")
+        self._longest_reply = parse_token_count(entry.get("max_tokens"))
+        self._thinking_types = _list_supported(inner_object(inner_object(capabilities, "thinking"), "types"))
+        if not (effort := inner_object(capabilities, "effort")):
+            return readiness
+        levels = _list_supported(effort) | ({"none"} if self._thinking_types.intersection(_SWITCHES) else set())
+        return replace(readiness, efforts=tuple(effort for effort in EFFORTS if effort in levels))
+
+    def _default_options(self, settings: Settings) -> dict[str, Any]:
+        """Return a limit of the reply; where the model may think, with room for it."""
+        effort = settings.effort or (_THOUGHTS_UNASKED if "adaptive" in self._thinking_types else "none")
+        limit = limit_with_thoughts(_MAX_TOKENS, effort)
+        return {"max_tokens": min(limit, self._longest_reply or limit)}
+
+    def _effort_fields(self, effort: str) -> dict[str, Any]:
+        if effort == "none":
+            switch = next((name for name in _SWITCHES if name in self._thinking_types), "disabled")
+            return {"thinking": {"type": switch}}
+        thinking = {"thinking": {"type": "adaptive"}} if "adaptive" in self._thinking_types else {}
+        return {"output_config": {"effort": effort}} | thinking
 
     def _schema_fields(self, schema: dict[str, Any]) -> dict[str, Any]:
         # Anthropic refuses a schema with bounds; its SDK would put them into words.
@@ -105,6 +155,7 @@ class AnthropicSystem(ChatSystem):
             usage=_read_usage(answer.get("usage")),
             model=answer.get("model"),
             sent=sent,
+            served={"service_tier": tier} if (tier := inner_object(answer, "usage").get("service_tier")) else {},
             finish_detail=finish_detail,
         )
 
@@ -183,6 +234,11 @@ class AnthropicSystem(ChatSystem):
         except (self._sdk.APIError, ValueError):
             return None
         return parse_token_count(getattr(counted, "input_tokens", None)) or None
+
+
+def _list_supported(capabilities: dict[str, Any]) -> frozenset[str]:
+    """Return the names of the capabilities that are supported."""
+    return frozenset(name for name in capabilities if inner_object(capabilities, name).get("supported") is True)
 
 
 def _read_batch_state(batch: Any) -> BatchState:

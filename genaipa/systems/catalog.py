@@ -2,6 +2,7 @@
 
     NAME                    a short name (catalog.yaml, systems.yaml), or an entry point in the group genaipa.systems
     PROVIDER/MODEL          as the record of each provider says (`genaipa systems` lists the forms)
+    NAME@LEVEL              any of these that is a model, at a level of effort
     rag/NAME                any of these that is a model, with a system before it
     module:Class            your own, importable from the working folder
 
@@ -24,23 +25,33 @@ import msgspec
 from genaipa.errors import DataError, NotReadyError, UnknownNameError, UsageError, clip, closest
 from genaipa.files.strict_yaml import read_valid_part, read_yaml
 from genaipa.plugins import plugins
-from genaipa.systems.base import OPTIONS
+from genaipa.systems.base import EFFORTS, NEVER_REFUSED, OPTIONS
 from genaipa.systems.costs import FREE, Price, Tariff, find_context_tokens, find_tariff, tariff_from_price
 from genaipa.systems.endpoint import needs_key, read_address, read_key, read_variable
 from genaipa.systems.plugins import find_source_file, make_instance
-from genaipa.systems.provider import find_provider, list_builtin_systems, list_providers, load_adapter, load_adapters
+from genaipa.systems.provider import (
+    find_provider,
+    join_effort,
+    list_builtin_systems,
+    list_providers,
+    load_adapter,
+    load_adapters,
+    split_effort,
+)
+from genaipa.words import join_names
 from genaipa.workspace import SYSTEMS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from genaipa.systems.base import Message, System
+    from genaipa.systems.base import Message, Sampling, System
     from genaipa.systems.provider import Provider
     from genaipa.workspace import Workspace
 
     Setting = str
+    Effort = str
 else:
-    Setting = Literal[OPTIONS]
+    Setting, Effort = Literal[OPTIONS], Literal[EFFORTS]
 
 ENTRY_POINTS = "genaipa.systems"
 
@@ -51,6 +62,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     system: str
     context: int | None = None
     settings: frozenset[Setting] | None = None
+    effort: tuple[Effort, ...] | None = None
     part_tokens: int | None = None
     retired: str = ""
     use: str = ""
@@ -80,7 +92,10 @@ class _CatalogFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class ResolvedSystem:
-    """A resolved name: as `asked`, in full, by provider and model, with its catalog entry."""
+    """A resolved name: as it was requested, in full, by provider and model, with its catalog entry.
+
+    Both names end with the level of effort, if they have one; the model's does not.
+    """
 
     requested_name: str
     name: str
@@ -89,6 +104,8 @@ class ResolvedSystem:
     entry: Entry
     reader: ResolvedSystem | None = None
     """The system that this one asks (`rag/…`): all below is the reader's."""
+    effort: str = ""
+    """The level of effort; empty for the model's own."""
 
     @property
     def identity(self) -> str:
@@ -138,6 +155,36 @@ class ResolvedSystem:
             return self.entry.context
         return find_context_tokens(self.provider, self.model) if self.record and self.record.hosted else None
 
+    @property
+    def accepts(self) -> frozenset[str]:
+        """The sampling options that the model may be sent."""
+        if self.entry.settings is not None:
+            return self.entry.settings | NEVER_REFUSED
+        return (self.record.accepts if self.record else None) or frozenset(OPTIONS)
+
+    def list_refused_options(self, sampling: Sampling) -> list[str]:
+        """List the given options that the model is not sent, in words; none for a class that reads them itself."""
+        adapter: Any = load_adapter(self.provider) if self.provider in load_adapters() else None
+        if (fields := getattr(adapter, "fields", None)) is None:
+            # A class of one's own reads what it likes; that a baseline knows no temperature goes without saying.
+            is_mute = self.record is not None and not self.record.is_remote
+            return ["system prompt"] if is_mute and sampling.system_prompt else []
+        thinks = self.effort not in ("", "none")
+        sent = self.accepts & fields.keys() - (adapter.refused_when_thinking if thinks else frozenset())
+        return [name.replace("_", " ") for name in sampling.to_options() if name not in sent]
+
+    @property
+    def efforts(self) -> tuple[str, ...] | None:
+        """The levels of effort that may follow its name, by the catalog or the protocol; None if unknown."""
+        return self.record.efforts if self.entry.effort is None and self.record else self.entry.effort
+
+    def check_effort(self, efforts: Sequence[str] | None = None) -> None:
+        """Raise a UsageError where the model does not take the level of its name; `efforts` are the server's word."""
+        levels = self.efforts if efforts is None else efforts
+        if self.effort and levels is not None and self.effort not in levels:
+            taken = f"it takes {join_names(levels)}" if levels else "it has no levels; leave out what follows the @"
+            raise UsageError(f"{self.requested_name}: {self.model} does not take the effort '{self.effort}': {taken}.")
+
     def outgoing_messages(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Return the messages that the model receives, by which tokens are counted; retrieval makes them fewer."""
         return messages if self.reader is None else _wrapper_class(self.name).retrieve(messages)[0]
@@ -162,8 +209,7 @@ class ResolvedSystem:
         assert record is not None, "resolved to one of ours"
         arguments: dict[str, Any] = {}
         if not record.builtin:
-            accepts = frozenset(OPTIONS) if self.entry.settings is None else self.entry.settings
-            arguments = {"model": self.model, "accepts": accepts}
+            arguments = {"model": self.model, "accepts": self.accepts}
             arguments |= {name: getattr(self.entry, name) for name in record.options}
             arguments |= {"flags": flags} if record.takes_flags else {}
         builtin_system: System = load_adapter(self.provider)(name=self.name, **arguments)
@@ -210,7 +256,7 @@ def read_user_entries(workspace: Workspace) -> tuple[dict[str, Entry] | None, li
 
 def _find_entry_errors(path: Path, file: _CatalogFile) -> Iterator[DataError]:
     for name, entry in file.systems.items():
-        if "/" not in entry.system and ":" not in entry.system and not _is_builtin(entry.system):
+        if "/" not in entry.system and ":" not in entry.system and not _is_builtin(split_effort(entry.system)[0]):
             yield DataError(path, f"'{clip(entry.system)}' is not provider/model.", f"systems.{name}")
         record = find_provider(entry.system)
         if entry.passages and (record is None or "passages" not in record.options):
@@ -224,12 +270,47 @@ def _find_entry_errors(path: Path, file: _CatalogFile) -> Iterator[DataError]:
 def resolve_system(name: str, workspace: Workspace) -> ResolvedSystem:
     """Resolve a name from the command line; a UsageError with the nearest name if it is unknown."""
     catalog, broken = _read_entries(workspace)
+    bare, effort = (name, "") if name in catalog or name in broken else split_effort(name)
+    if entry := catalog.get(bare):
+        own = split_effort(entry.system)[1]
+        if own and effort:
+            raise UsageError(
+                f"'{clip(name)}': {bare} is {entry.system}; leave out '@{effort}', or name the model itself."
+            )
+        effort = effort or own
+    _check_level_name(name, catalog)
+    resolved = _resolve_without_effort(bare, workspace, catalog, broken)
+    if not effort:
+        return resolved
+    reader = resolved.reader and replace(resolved.reader, name=join_effort(resolved.reader.name, effort), effort=effort)
+    resolved = replace(
+        resolved, requested_name=name, name=join_effort(resolved.name, effort), reader=reader, effort=effort
+    )
+    if resolved.record is not None and not resolved.record.efforts:
+        raise UsageError(f"'{clip(name)}': {bare} takes no effort; leave out '@{effort}'.")
+    return resolved
+
+
+def _check_level_name(name: str, catalog: Mapping[str, Entry]) -> None:
+    """Raise a UsageError for a known model with a level behind it that is none."""
+    bare, at, level = name.rpartition("@")
+    known = {*catalog, *(entry.system for entry in catalog.values())}
+    if at and name not in known and bare in known and level not in EFFORTS:
+        raise UsageError(
+            f"'{clip(name)}': '{clip(level)}' is no level of effort; the levels are {join_names(EFFORTS)}."
+        )
+
+
+def _resolve_without_effort(
+    name: str, workspace: Workspace, catalog: Mapping[str, Entry], broken: Mapping[str, DataError]
+) -> ResolvedSystem:
+    """Resolve a name that ends with no level of effort."""
     if name in broken:
         raise broken[name]
     entry = catalog.get(name)
     if entry is None and not _is_builtin(name) and name in plugins(ENTRY_POINTS):
         return ResolvedSystem(name, name, plugins(ENTRY_POINTS)[name], name, Entry(system=name))
-    full = entry.system if entry else name
+    full = split_effort(entry.system)[0] if entry else name
     if entry is None:
         # A full name gets what the catalog knows about the same model under its short name.
         entry = next((e for e in catalog.values() if e.system == full), Entry(system=full))

@@ -20,6 +20,7 @@ from genaipa.cli.terminal.console import (
 )
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, split_names
 from genaipa.errors import GenaipaError, UnknownNameError, UsageError
+from genaipa.words import join_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -111,6 +112,7 @@ def _system_facts(resolved: ResolvedSystem) -> dict[str, Any]:
         "ended": entry.is_retired,
         "use": entry.use,
         "settings": None if entry.settings is None else sorted(entry.settings),
+        "effort": resolved.efforts,
         "note": entry.note,
         "suites": _find_meaning_by_task(resolved.name),
     }
@@ -208,6 +210,8 @@ def _print_details(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         if row["settings"] is not None:
             show(f"{row['name']}: is sent {', '.join(row['settings']) or 'no settings'}.")
+        if row["effort"]:
+            show(f"{row['name']}: can be asked at the effort {join_names(row['effort'], 'or')}.")
         if row["note"]:
             show(f"{row['name']}: {row['note']}")
     show(f"To ask their servers: genaipa systems {' '.join(row['name'] for row in rows)} --check")
@@ -304,6 +308,7 @@ async def _try_starting_system(resolved: ResolvedSystem) -> dict[str, Any]:
         "checked": readiness.checked,
         "error": "",
         "context": readiness.context,
+        "effort": readiness.efforts,
         "models": None if models is None else len(models),
         "listed": None if models is None else resolved.model in models,
         "shutdown": readiness.shutdown,
@@ -320,6 +325,8 @@ def _describe_answer(answer: dict[str, Any]) -> list[str]:
         sentences.append(
             f"{answer['models']} models are listed" + (", this one among them" if answer["listed"] else "")
         )
+    if answer["effort"]:
+        sentences.append(f"its levels of effort are {join_names(answer['effort'])}")
     if answer["context"]:
         sentences.append(f"the context holds {answer['context']:,} tokens")
     if answer["shutdown"]:
