@@ -93,6 +93,6 @@ def _dearest_call_cost(run: PreparedRun, ready: Ready) -> float:
     """Return the US dollars at most of the dearest call of a slice to a system."""
     if ready.tariff is None or ready.resolved.manual:
         return 0.0
-    output = max_reply_tokens(run.spec.max_tokens)
+    output = max_reply_tokens(run.spec.max_tokens, ready.resolved.effort)
     longest = max((measured.input for measured in measure_call_tokens(run.task, ready)), default=0)
     return ready.tariff.cost(Usage(input=longest, output=output))

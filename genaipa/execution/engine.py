@@ -23,7 +23,7 @@ from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, LeftOutE
 from genaipa.execution.truncation import PromptCounts, estimate_least_tokens
 from genaipa.runs.records import FailureInfo, answer_digest
 from genaipa.runs.writer import RunWriter
-from genaipa.systems.base import UNSUPPORTED_SCHEMA, Message, Settings
+from genaipa.systems.base import UNSUPPORTED_SCHEMA, Message, Settings, limit_with_thoughts
 from genaipa.systems.provider import list_api_keys_in_environment, mask_keys
 from genaipa.tasks.json_reply import extract_json_or_flaw
 
@@ -185,7 +185,8 @@ class Engine:
             return self.folder.read_records_at([self._offsets[key]])[0].reply or ""
         if asked.breaker.is_open or asked.capped or key in asked.failed:
             raise _ConversationEndsError
-        messages, settings = await self._prepare_messages(name, call, key), self._make_call_settings(call)
+        messages = await self._prepare_messages(name, call, key)
+        settings = self._make_call_settings(call, asked.ready.resolved.effort)
         aside = [await self._reserve_call_cost(asked, messages, settings, key)]
         record = calls.make_blank_record(self.task, name, call)
         clock, spent = time.perf_counter(), 0.0
@@ -263,10 +264,14 @@ class Engine:
             finally:
                 del self._beginning[conversation]
 
-    def _make_call_settings(self, call: Call) -> Settings:
+    def _make_call_settings(self, call: Call, effort: str) -> Settings:
         cache_key = f"genaipa-{call.digest[:16]}" if call.digest else None
-        settings = Settings.from_sampling(self.task.spec, timeout=self.limits.timeout, cache_key=cache_key)
-        return replace(settings, **call.settings) if call.settings else settings
+        spec = self.task.spec
+        settings = Settings.from_sampling(spec, effort=effort or None, timeout=self.limits.timeout, cache_key=cache_key)
+        own = dict(call.settings)
+        if spec.max_tokens is None and (limit := own.get("max_tokens")):
+            own["max_tokens"] = limit_with_thoughts(limit, effort)  # the task knows nothing of thoughts
+        return replace(settings, **own) if own else settings
 
     def _make_answered_record(self, record: Record, attempt: Attempt, cost: float | None, call: Call) -> Record:
         reply = attempt.reply
@@ -278,6 +283,7 @@ class Engine:
             name: mask_keys(value, self._keys) if isinstance(value, str) else value
             for name, value in reply.sent.items()
         }
+        served = {name: mask_keys(replace_surrogates(value), self._keys) for name, value in reply.served.items()}
         self.sent[record.system] = sent
         reading = self.task.read_reply_raising_task_error(call, text, _STATUS[reply.finish])
         return replace(
@@ -290,6 +296,7 @@ class Engine:
             usage=attempt.usage,
             cost=cost,
             sent=sent,
+            served=served,
             digest=answer_digest(call.digest, record.asked, text, call.after),
             key_masked=text != said,
             prediction=reading.prediction,

@@ -27,7 +27,7 @@ from genaipa.errors import (
     TransientError,
     clip,
 )
-from genaipa.systems.base import MAX_TOKENS, UNDONE, Finish, Reply, Usage, select_usable_passages
+from genaipa.systems.base import ASSUMED_THOUGHTS, MAX_TOKENS, UNDONE, Finish, Reply, Usage, select_usable_passages
 from genaipa.systems.provider import redact
 from genaipa.systems.thoughts import join_distinct_thoughts, split_thoughts, strip_blank_lines_and_end_mark
 from genaipa.words import make_printable
@@ -189,13 +189,14 @@ class Budget:
 
 def max_call_usage(messages: Sequence[Message], settings: Settings) -> Usage:
     """Tokens that a call may come to, none of them from a cache."""
-    size = sum(len(message.content.encode("utf-8", "surrogatepass")) for message in messages)
-    return Usage(input=size // _BYTES_PER_TOKEN, output=max_reply_tokens(settings.max_tokens))
+    texts = [settings.system_prompt or "", *(message.content for message in messages)]
+    size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+    return Usage(input=size // _BYTES_PER_TOKEN, output=max_reply_tokens(settings.max_tokens, settings.effort))
 
 
-def max_reply_tokens(max_tokens: int | None) -> int:
-    """Return the tokens that a reply may come to."""
-    return max_tokens or _ASSUMED_REPLY
+def max_reply_tokens(max_tokens: int | None, effort: str | None) -> int:
+    """Return the tokens that a reply, and the thoughts before it, may come to."""
+    return max_tokens or _ASSUMED_REPLY + ASSUMED_THOUGHTS.get(effort or "", 0)
 
 
 @dataclass
@@ -355,6 +356,7 @@ async def _ask_once(system: System, messages: Sequence[Message], settings: Setti
         usage=usage,
         model=_clean_server_text(reply.model)[:_LONGEST_WORD] if isinstance(reply.model, str) else None,
         sent=_convert_settings_to_json(reply.sent),
+        served=_clean_served_facts(reply.served),
         finish_detail=_clean_server_text(str(reply.finish_detail))[:_LONGEST_WORD],
     )
 
@@ -362,6 +364,14 @@ async def _ask_once(system: System, messages: Sequence[Message], settings: Setti
 def _clean_server_text(text: str) -> str:
     """Return a server's words, which may be of any length, on one line, without what would steer a terminal."""
     return make_printable(" ".join(text[:_LONGEST_ERROR].split()))
+
+
+def _clean_served_facts(served: object) -> dict[str, str]:
+    """Return what a server says of how it answered, where it is words."""
+    facts = served if isinstance(served, dict) else {}
+    return {
+        str(name): _clean_server_text(value)[:_LONGEST_WORD] for name, value in facts.items() if isinstance(value, str)
+    }
 
 
 def _separate_thoughts(reply: Reply) -> Reply:

@@ -56,6 +56,8 @@ class RunOptions(SamplingOptions, total=False):
 
     company: str
     """Of a document that is given as a file or an address: the name of its company in questions."""
+    effort: str | Sequence[str]
+    """Levels of effort: each system that takes any is asked at each of them."""
     corpus: str | Path | None
     """A file of documents, .jsonl or .parquet, in place of their names."""
     limit_documents: int | None
@@ -106,6 +108,7 @@ def make_run_request(systems: Systems, documents: Documents, arguments: RunOptio
     given: dict[str, Any] = {**arguments}
     given["systems"] = _system_names(systems)
     given["documents"] = _list_argument_names("documents", documents)
+    given["effort"] = _list_argument_names("effort", given.get("effort", ()))
     given["corpus"] = None if given.get("corpus") is None else str(given["corpus"])
     given["kind"] = find_task_kind(given.get("task", DEFAULT))
     own = {

@@ -19,24 +19,29 @@ from msgspec.structs import replace
 
 import genaipa
 from genaipa.datasets.base import find_unpulled_dataset_with_document, load_datasets
-from genaipa.errors import DataError, OptionError, RunError, UsageError
+from genaipa.errors import DataError, OptionError, RunError, UsageError, clip
 from genaipa.execution.observer import Observer
 from genaipa.files.locks import hold_folder_lock
 from genaipa.files.names import clean_folder_name, make_run_folder
 from genaipa.files.stamps import now
+from genaipa.files.text import sha256_of
 from genaipa.kinds import find_kind
 from genaipa.runs.documents import add_run_documents_to_workspace
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import FORMAT, Digests, Manifest, RunSpec, Slice
 from genaipa.runs.selection import find_run, find_slices, run_folders
 from genaipa.runs.slices import shared_plan_key, shared_plan_key_of_head
+from genaipa.systems.base import EFFORTS
 from genaipa.systems.catalog import ResolvedSystem, resolve_system
-from genaipa.systems.provider import list_providers, make_default_run_name
+from genaipa.systems.provider import join_effort, list_providers, make_default_run_name
 from genaipa.tasks.catalog import digest_task_file_if_not_shipped, make_task
 from genaipa.tasks.planning import plan_slice, resolve_documents
 from genaipa.tasks.request import Resources, make_spec, select_kind_options
+from genaipa.words import join_names
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from genaipa.runs.records import CorpusFacts
     from genaipa.tasks.base import Task
     from genaipa.tasks.request import RunRequest
@@ -220,6 +225,7 @@ def prepare_run(workspace: Workspace, request: RunRequest, observer: Observer | 
     """
     observer = observer or Observer()
     _check_request(workspace, request)
+    request = replace(request, systems=tuple(_name_systems_by_effort(workspace, request)), effort=())
     request = replace(request, plan=select_kind_options(request))
     resources = _make_resources(observer, offline=request.offline)
     if request.slice is not None:
@@ -301,8 +307,29 @@ def _check_request(workspace: Workspace, request: RunRequest) -> None:
         raise UsageError("a sample is drawn from a corpus; name the corpus file.")
     if not request.systems:
         raise UsageError("name a system; `genaipa systems` lists them.")
+    if request.system_prompt is not None and not request.system_prompt.strip():
+        raise OptionError("system_prompt", " is empty; write what it shall say, or leave it out.")
     for name in request.systems:
         resolve_system(name, workspace)
+    for level in request.effort:
+        if level not in EFFORTS:
+            raise OptionError("effort", f" '{clip(level)}': the levels are {join_names(EFFORTS)}.")
+
+
+def _name_systems_by_effort(workspace: Workspace, request: RunRequest) -> Iterator[str]:
+    """Yield the systems of a request: each that takes levels of effort by its name with each level, others once."""
+    taken = False
+    for name in request.systems:
+        system = resolve_system(name, workspace)
+        if request.effort and system.effort:
+            raise OptionError("effort", f": {name} names its level already; leave out one of the two.")
+        if not request.effort or (system.record is not None and not system.record.efforts):
+            yield name
+            continue
+        taken = True
+        yield from (join_effort(name, level) for level in dict.fromkeys(request.effort))
+    if request.effort and not taken:
+        raise OptionError("effort", f": {', '.join(request.systems)} takes no levels; leave it out.")
 
 
 def prepare_resumed_run(
@@ -324,7 +351,9 @@ def compute_input_digests(task: Task, systems: Sequence[ResolvedSystem]) -> Dige
     """Digests of everything that replies depend on: the task's data, its file, and the system behind each name."""
     own = task.digests
     identities = {system.requested_name: system.name_with_file_digest for system in systems}
-    return replace(own, systems=identities, task={**own.task, **digest_task_file_if_not_shipped(task)})
+    texts = {"system_prompt": task.spec.system_prompt} if task.spec.system_prompt else {}
+    digests = {name: sha256_of(text) for name, text in texts.items()}
+    return replace(own, systems=identities, task={**own.task, **digest_task_file_if_not_shipped(task), **digests})
 
 
 def check_inputs_unchanged(folder: RunFolder, manifest: Manifest, current_digests: Digests) -> None:

@@ -13,20 +13,21 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.errors import GenaipaError, NotReadyError
+from genaipa.errors import GenaipaError, NotReadyError, UsageError
 from genaipa.execution.limits import Transport
 from genaipa.runs.procedure import tally_row_name
 from genaipa.systems import costs
-from genaipa.systems.base import MAX_TOKENS, BuiltinSystem, Message, Readiness, Usage
+from genaipa.systems.base import ASSUMED_THOUGHTS, MAX_TOKENS, BuiltinSystem, Message, Readiness, Usage
 from genaipa.systems.catalog import ResolvedSystem
 from genaipa.systems.provider import redact
 from genaipa.tasks.base import Target, walk_calls
+from genaipa.words import join_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from genaipa.execution.prepare import PreparedRun
-    from genaipa.systems.base import System
+    from genaipa.systems.base import Sampling, System
     from genaipa.systems.costs import Tariff
     from genaipa.tasks.base import Call, Task
 
@@ -61,12 +62,17 @@ class CostEstimate:
 
 
 class Measured(NamedTuple):
-    """A call, its tokens in and out, and how many of those in the call before it has sent as well."""
+    """A call, and its tokens in and out.
+
+    `repeated` of those in the call before it has sent as well, and `reasoning` of those out are thoughts, where a level
+    of effort is asked for.
+    """
 
     call: Call
     input: int
     output: int
     repeated: int
+    reasoning: int
 
 
 def estimate_run_costs(run: PreparedRun, ready: Ready) -> list[CostEstimate]:
@@ -74,26 +80,26 @@ def estimate_run_costs(run: PreparedRun, ready: Ready) -> list[CostEstimate]:
     return [_scale_cost_estimate(row, run.study_size_factor) for row in estimate_task_costs(run.task, ready)]
 
 
-def _scale_cost_estimate(estimate: CostEstimate, factor: float) -> CostEstimate:
+def _scale_cost_estimate(row: CostEstimate, times: float) -> CostEstimate:
     def scale_cost(cost: float | None) -> float | None:
-        return None if cost is None else cost * factor
+        return None if cost is None else cost * times
 
-    usage = estimate.usage
-    usage = Usage(round(usage.input * factor), round(usage.cached * factor), 0, round(usage.output * factor))
-    costs = scale_cost(estimate.cost), scale_cost(estimate.cached_cost), scale_cost(estimate.batch_cost)
-    return CostEstimate(estimate.system, estimate.initialization, round(estimate.calls * factor), usage, *costs)
+    usage = row.usage
+    usage = Usage(**{name: round(getattr(usage, name) * times) for name in Usage.__struct_fields__})
+    costs = scale_cost(row.cost), scale_cost(row.cached_cost), scale_cost(row.batch_cost)
+    return CostEstimate(row.system, row.initialization, round(row.calls * times), usage, *costs)
 
 
 def estimate_task_costs(task: Task, ready: Ready) -> list[CostEstimate]:
     """Return the rows of one system over a task."""
     rows: dict[str, CostEstimate] = {}
     times, batched = task.sample_raising_task_error(ready.target)[1], ready.resolved.batch_tariff
-    for call, tokens_in, tokens_out, repeated in measure_call_tokens(task, ready):
+    for call, tokens_in, tokens_out, repeated, reasoning in measure_call_tokens(task, ready):
         name = tally_row_name(task.name, call.coordinates)
         row = rows.setdefault(name, CostEstimate(ready.resolved.requested_name, name))
         cached = repeated if repeated >= SMALLEST_CACHED else 0
         row.calls += times
-        row.usage += Usage(input=tokens_in * times, cached=cached * times, output=tokens_out * times)
+        row.usage += Usage(tokens_in * times, cached * times, 0, tokens_out * times, reasoning * times)
         fresh, warm = Usage(tokens_in, 0, 0, tokens_out), Usage(tokens_in, cached, 0, tokens_out)
         row.cost = _add_usage_cost(row.cost, ready.tariff, fresh, times)
         row.cached_cost = _add_usage_cost(row.cached_cost, ready.tariff, warm, times)
@@ -108,9 +114,10 @@ def _add_usage_cost(total: float | None, tariff: Tariff | None, usage: Usage, ti
 def measure_call_tokens(task: Task, ready: Ready) -> Iterator[Measured]:
     """Return the calls of the task's sample of its questions."""
     counted: dict[tuple[str, str], int] = {}
-    target = ready.target
+    target, effort = ready.target, ready.resolved.effort
+    prompt = [Message("user", task.spec.system_prompt)] if task.spec.system_prompt else []
 
-    def count_message_tokens(messages: Sequence[Message], document: str) -> int:
+    def tokens(messages: Sequence[Message], document: str) -> int:
         total = 0
         for message in messages:
             known = (document, message.content)
@@ -132,13 +139,18 @@ def measure_call_tokens(task: Task, ready: Ready) -> Iterator[Measured]:
                 if one is not other:
                     break
                 shared += 1
-            repeated = count_message_tokens(sent[:shared], document)
-            rest = count_message_tokens(sent[shared:], document)
-            if schema := call.settings.get("json_schema"):
-                # Providers put it before the messages.
-                form = count_message_tokens([Message("user", json.dumps(schema))], document)
+            repeated = tokens(sent[:shared], document)
+            rest = tokens(sent[shared:], document)
+            schema = call.settings.get("json_schema")
+            # Providers put both before the messages.
+            if head := [*prompt, *([Message("user", json.dumps(schema))] if schema else [])]:
+                form = tokens(head, document)
                 repeated, rest = (repeated + form, rest) if repeated else (0, rest + form)
-            yield Measured(call, repeated + rest, _assume_reply_tokens(task, call, target), repeated)
+            reply = _assume_reply_tokens(task, call, target)
+            thoughts = ASSUMED_THOUGHTS.get(effort, 0)
+            if task.spec.max_tokens:
+                thoughts = min(thoughts, max(0, task.spec.max_tokens - reply))
+            yield Measured(call, repeated + rest, reply + thoughts, repeated, thoughts)
             before = sent
 
 
@@ -217,12 +229,14 @@ async def make_system_ready(
     """One system with its tokens counted; to be asked, it is one of the `started`."""
     if resolved.name != resolved.requested_name:
         say(f"{resolved.requested_name} is {resolved.name}")
-    notes = _catalog_notes(resolved)
+    notes = [*_catalog_notes(resolved), *_note_options_not_sent(resolved, task.spec)]
     for note in notes:
         say(note)
     system, readiness = None, Readiness()
     if started is not None and not resolved.manual:
         system, readiness = await started.start_once(resolved)
+    else:
+        resolved.check_effort()
     told = _server_notes(resolved, readiness)
     for note in told:
         say(note)
@@ -235,7 +249,10 @@ async def make_system_ready(
 
 
 async def start_system(system: System, resolved: ResolvedSystem) -> Readiness:
-    """Start a system; a refusal of a model that is known to be retired says so, and names its successor."""
+    """Start a system; a refusal of a model that is known to be retired says so, and names its successor.
+
+    A UsageError where the model does not take the level of effort that is asked for.
+    """
     try:
         readiness: object = await system.start()
     except NotReadyError as error:
@@ -250,6 +267,11 @@ async def start_system(system: System, resolved: ResolvedSystem) -> Readiness:
         raise NotReadyError(f"{resolved.requested_name} can't be started ({said}).", kind="exception") from error
     if not isinstance(readiness, Readiness):
         raise NotReadyError(f"{resolved.requested_name}: its start returned no Readiness.", kind="exception")
+    try:
+        resolved.check_effort(readiness.efforts)
+    except UsageError:
+        await system.close()
+        raise
     return readiness
 
 
@@ -259,6 +281,18 @@ def _catalog_notes(resolved: ResolvedSystem) -> list[str]:
         notes.append(f"{resolved.requested_name} {entry.retirement_notice}.")
     if entry.note:
         notes.append(f"{resolved.requested_name}: {entry.note}")
+    return notes
+
+
+def _note_options_not_sent(resolved: ResolvedSystem, sampling: Sampling) -> list[str]:
+    """Return a sentence on the options that were asked for and that the model does not take; none without any."""
+    notes = []
+    if refused := resolved.list_refused_options(sampling):
+        notes.append(f"{resolved.requested_name} takes no {join_names(refused, 'or')}, so none is sent.")
+    if sampling.service_tier not in (None, "auto", "default", "standard", "standard_only") and resolved.tariff:
+        notes.append(
+            f"{resolved.requested_name}: costs are reckoned at standard prices, not those of the service tier."
+        )
     return notes
 
 
@@ -314,6 +348,11 @@ class OversizedDocument(NamedTuple):
     """Whether its questions fit in independent conversations."""
 
 
+def _reply_room(task: Task, measured: Measured) -> int:
+    """Return the tokens that a reply and its thoughts need in the context."""
+    return task.spec.max_tokens or REPLY_TOKENS + measured.reasoning
+
+
 def find_oversized_documents(ready: Ready, task: Task, *, margin: float = 1.0) -> list[OversizedDocument]:
     """Return the documents that need more than the context, and `margin` times more where tokens are guessed."""
     if ready.context is None:
@@ -321,7 +360,7 @@ def find_oversized_documents(ready: Ready, task: Task, *, margin: float = 1.0) -
     longest: dict[str, Measured] = {}
     shortest: dict[str, int] = {}
     for measured in measure_call_tokens(task, ready):
-        call, need = measured.call, measured.input + (task.spec.max_tokens or REPLY_TOKENS)
+        call, need = measured.call, measured.input + _reply_room(task, measured)
         if call.kind == "acknowledgement" or not any(message.purpose == "part" for message in call.messages):
             continue
         name = call.coordinates.get("document", call.label)
@@ -330,7 +369,7 @@ def find_oversized_documents(ready: Ready, task: Task, *, margin: float = 1.0) -
             longest[name] = measured
     exceeding = []
     for name, measured in longest.items():
-        need, counter = measured.input + (task.spec.max_tokens or REPLY_TOKENS), ready.target.counter_for_text(name)
+        need, counter = measured.input + _reply_room(task, measured), ready.target.counter_for_text(name)
         if need > ready.context * (margin if counter.guess else 1.0):
             parts = sum(message.purpose == "part" for message in measured.call.messages)
             alone = measured.call.mode == "shared" and shortest[name] <= ready.context

@@ -6,6 +6,8 @@ import re
 from functools import cache
 from typing import NamedTuple, Self
 
+from genaipa.systems.provider import split_effort
+
 NAME = "judge"
 
 FIRST_DAY = 10_000_000
@@ -16,8 +18,9 @@ _NAME = re.compile(r"judge:(?P<model>.+)@(?P<prompt>[0-9a-f]{12})#(?P<passed>[1-
 class Judge(NamedTuple):
     """One judge, as an event's `analyst` names it: another model, prompt or pass is another judge.
 
-    `model` is the one the provider says it served, `prompt` the first 12 digits of the SHA-256 of everything that
-    decides the request's words, and `passed` the number of the pass, from 1; an anchor's is a day (`FIRST_DAY`).
+    `model` is the one the provider says it served, with `@` and the level of effort if one was asked for. `prompt` is
+    the first 12 digits of the SHA-256 of everything that decides the request's words, and `passed` the number of the
+    pass, from 1; an anchor's is a day (`FIRST_DAY`).
 
     >>> str(Judge("claude-sonnet-4-6", "0123456789ab", 1))
     'judge:claude-sonnet-4-6@0123456789ab#1'
@@ -78,6 +81,7 @@ def model_family(model: str) -> str:
     >>> family("openai/gpt-4o"), family("vllm/meta-llama/Llama-3.1-8B-Instruct"), family("scripted/kind")
     ('gpt', 'llama', 'scripted/kind')
     """
+    model = split_effort(model)[0]
     name = model.casefold().strip()
     pieces = name.split("/")
     # A server's name is no model: `openai-api/lab/my-model` is not a gpt.

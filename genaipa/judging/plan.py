@@ -25,7 +25,9 @@ from genaipa.runs.selection import run_folders
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_existing_store
+from genaipa.systems.base import limit_with_thoughts
 from genaipa.systems.catalog import resolve_system
+from genaipa.systems.provider import join_effort, split_effort
 from genaipa.words import format_count
 
 if TYPE_CHECKING:
@@ -171,7 +173,8 @@ def _make_judge_task(
             verdict.count_longest_verdict_tokens(material.rubric, annotated=annotated, points=points)
             for annotated, points in forms
         )
-        spec = replace(spec, max_tokens=_THOUGHT + max(longest))
+        limit = _THOUGHT + max(longest)
+        spec = replace(spec, max_tokens=max(limit_with_thoughts(limit, split_effort(name)[1]) for name in spec.systems))
     return JudgeTask(spec, workspace, JudgeInputs(material, documents, facts, templates))
 
 
@@ -225,7 +228,8 @@ def _store_verdicts_and_find_started_runs(
 ) -> tuple[list[_StartedRun], dict[str, set[str]]]:
     """Return the runs in which these judges were asked this, and the models as which each judge was served."""
     started_runs: list[_StartedRun] = []
-    served = {judge: {judge, resolve_system(name, workspace).model} for judge, name in judges.items()}
+    systems = {judge: resolve_system(name, workspace) for judge, name in judges.items()}
+    served = {judge: {judge, join_effort(system.model, system.effort)} for judge, system in systems.items()}
     # Verdicts by another rubric are another judge's, and perhaps not even of these metrics.
     runs = [run for run in _list_judge_runs(workspace) if run[2].rubric.digest == rubric.digest]
     if runs:
@@ -243,7 +247,7 @@ def _store_verdicts_and_find_started_runs(
                 judge, coordinates = names[record.system], record.coordinates
                 started_run.done[judge].add((coordinates["answer"], int(coordinates["pass"])))
                 if record.model and judge in served:
-                    served[judge].add(record.model)
+                    served[judge].add(join_effort(record.model, systems[judge].effort))
         started_runs.append(started_run)
     return started_runs, served
 

@@ -42,6 +42,7 @@ from genaipa.scoring.events import ANCHOR, Event
 from genaipa.scoring.rubric import load_rubric, shipped_rubric
 from genaipa.scoring.store import open_existing_store, open_store
 from genaipa.systems.costs import CHARACTERS_PER_TOKEN
+from genaipa.systems.provider import join_effort, split_effort
 from genaipa.words import format_count
 
 if TYPE_CHECKING:
@@ -225,11 +226,14 @@ class RunVerdicts:
     def judge_of_record(self, record: Record) -> Judge:
         """Return the judge that gave a verdict: the model as served, else as it was asked for."""
         requested, coordinates = self._models[record.system], record.coordinates
+        name, effort = split_effort(requested)
         # A script without a model of its own is served as "scripted", and would be one judge with every other.
         # A server may say anything: a name of several lines would be nobody's.
         served = " ".join((record.model or "").split())
-        served = served if served != requested.partition("/")[0] else ""
-        return Judge(served or requested, coordinates["prompt"], int(coordinates["pass"]))
+        served = served if served != name.partition("/")[0] else ""
+        return Judge(
+            join_effort(served, effort) if served else requested, coordinates["prompt"], int(coordinates["pass"])
+        )
 
     def score_event(self, record: Record) -> Event | None:
         """Return the machine's score in a record; None for a failure."""

@@ -164,7 +164,8 @@ class Record(MeasuredHead, frozen=True, omit_defaults=True, kw_only=True):
     says that the reply repeated a key of the environment, replaced by `[key]`. `prompt_cut` says that the server must
     have cut the prompt, since it counted too few of the tokens sent. `thoughts` are a model's before its reply, as
     they came. `prediction` and `score` (0 to 1) are what a task read in the reply without a person.
-    `passages` are what the system retrieved for the reply, in its order, where it gives them.
+    `passages` are what the system retrieved for the reply, in its order, where it gives them. `served` is how it was
+    served, where the server says: `system_fingerprint`, `service_tier`.
     """
 
     turn: int
@@ -172,6 +173,7 @@ class Record(MeasuredHead, frozen=True, omit_defaults=True, kw_only=True):
     attempts: int = 1
     finish: str = ""
     sent: dict[str, object] = {}
+    served: dict[str, str] = {}
     error: FailureInfo | None = None
     key_masked: bool = False
     prediction: str = ""

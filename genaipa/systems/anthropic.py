@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import TransientError
 from genaipa.systems.base import (
+    EFFORTS,
     UNDONE,
     BatchState,
     Finish,
     Reply,
     Usage,
+    limit_with_thoughts,
     mark_submission_errors_unclear,
     strip_max_length_and_items,
 )
@@ -32,7 +34,7 @@ from genaipa.systems.provider import Provider
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Sequence
 
-    from genaipa.systems.base import Message
+    from genaipa.systems.base import Message, Readiness, Settings
 
 _FINISH: dict[str, Finish] = {
     "max_tokens": "length",
@@ -40,8 +42,12 @@ _FINISH: dict[str, Finish] = {
     "refusal": "refusal",
 }
 _MAX_TOKENS = 4096
-"""Default reply length, required by the protocol; every model allows it."""
+"""Default reply length, required by the protocol, beside room for thoughts; every model allows it."""
+_THOUGHTS_UNASKED = "high"
+"""Effort of models that think though no level is asked for, by Anthropic's documentation; `medium` for some."""
 _MOST_BREAKPOINTS = 4
+_SWITCHES = ("disabled", "between_tools")
+"""Types of thinking that turn it off; of the models that refuse the first, some take the second."""
 
 
 class AnthropicSystem(ChatSystem):
@@ -60,11 +66,19 @@ class AnthropicSystem(ChatSystem):
         hosted=True,
         model_pattern="claude|anthropic",
         self_names="Claude, Sonnet, Opus, Haiku, Anthropic",
+        efforts=tuple(effort for effort in EFFORTS if effort != "minimal"),
+        # Models after Opus 4.6 refuse a temperature; of an older one, its catalog entry says what it takes.
+        accepts=frozenset({"max_tokens", "service_tier", "system_prompt"}),
     )
     client = "AsyncAnthropic"
     path = "/v1/messages"
-    fields: ClassVar[dict[str, str]] = {"max_tokens": "max_tokens", "temperature": "temperature"}
-    defaults: ClassVar[dict[str, Any]] = {"max_tokens": _MAX_TOKENS}
+    fields: ClassVar[dict[str, str]] = {
+        "max_tokens": "max_tokens",
+        "temperature": "temperature",
+        "top_p": "top_p",
+        "service_tier": "service_tier",
+        "system_prompt": "system",
+    }
     mark = b'"cache_control":{"type":"ephemeral"}'
     takes_batches = True
     most_lines = 100_000
@@ -78,6 +92,11 @@ class AnthropicSystem(ChatSystem):
         unknown=lambda error: error.type == "not_found_error",
     )
 
+    def __init__(self, *, name: str, model: str, accepts: frozenset[str]) -> None:
+        super().__init__(name=name, model=model, accepts=accepts)
+        self._thinking_types: frozenset[str] = frozenset()
+        self._longest_reply = 0
+
     def find_endpoint(self) -> Endpoint:
         """Drop the version from the address: the SDK adds it, but other tools want it in the variable."""
         endpoint = super().find_endpoint()
@@ -90,6 +109,31 @@ class AnthropicSystem(ChatSystem):
         """
         ends, goes_on = find_prefix_ends_and_continuation(messages)
         return [*ends, *([len(messages) - 1] if goes_on else [])][-_MOST_BREAKPOINTS:]
+
+    def _parse_model_entry(self, entry: dict[str, Any]) -> Readiness:
+        """Read the levels of effort and the ways of thinking, too; a gateway's entry may have neither."""
+        readiness, capabilities = super()._parse_model_entry(entry), inner_object_or_empty(entry, "capabilities")
+        self._longest_reply = parse_token_count(entry.get("max_tokens"))
+        self._thinking_types = _list_supported(
+            inner_object_or_empty(inner_object_or_empty(capabilities, "thinking"), "types")
+        )
+        if not (effort := inner_object_or_empty(capabilities, "effort")):
+            return readiness
+        levels = _list_supported(effort) | ({"none"} if self._thinking_types.intersection(_SWITCHES) else set())
+        return replace(readiness, efforts=tuple(effort for effort in EFFORTS if effort in levels))
+
+    def _default_options(self, settings: Settings) -> dict[str, Any]:
+        """Return a limit of the reply; where the model may think, with room for it."""
+        effort = settings.effort or (_THOUGHTS_UNASKED if "adaptive" in self._thinking_types else "none")
+        limit = limit_with_thoughts(_MAX_TOKENS, effort)
+        return {"max_tokens": min(limit, self._longest_reply or limit)}
+
+    def _effort_fields(self, effort: str) -> dict[str, Any]:
+        if effort == "none":
+            switch = next((name for name in _SWITCHES if name in self._thinking_types), "disabled")
+            return {"thinking": {"type": switch}}
+        thinking = {"thinking": {"type": "adaptive"}} if "adaptive" in self._thinking_types else {}
+        return {"output_config": {"effort": effort}} | thinking
 
     def _schema_fields(self, schema: dict[str, Any]) -> dict[str, Any]:
         # Anthropic refuses a schema with bounds; its SDK would put them into words.
@@ -113,14 +157,15 @@ class AnthropicSystem(ChatSystem):
             usage=_read_usage(body.get("usage")),
             model=body.get("model"),
             sent=sent_settings,
+            served={"service_tier": tier} if (tier := inner_object_or_empty(body, "usage").get("service_tier")) else {},
             finish_detail=finish_detail,
         )
 
     # -- batches --
 
-    async def submit(self, named_requests: Sequence[tuple[str, bytes]], batch_mark: str) -> str:  # noqa: ARG002 - no place for it
+    async def submit(self, lines: Sequence[tuple[str, bytes]], mark: str) -> str:  # noqa: ARG002 - no place for it
         """Hand in a batch, once; its mark is in the names of its lines alone."""
-        body = b",".join(b'{"custom_id":"%s","params":%s}' % (name.encode(), params) for name, params in named_requests)
+        body = b",".join(b'{"custom_id":"%s","params":%s}' % (name.encode(), params) for name, params in lines)
         with mark_submission_errors_unclear(), self._translate_errors(BATCH_SECONDS):
             batch = await self._client.post(
                 f"{self.path}/batches",
@@ -130,10 +175,10 @@ class AnthropicSystem(ChatSystem):
             )
             return str(batch["id"])
 
-    async def status(self, batch_id: str) -> BatchState:
+    async def status(self, batch: str) -> BatchState:
         """Look how far a batch is."""
         with self._translate_errors(BATCH_SECONDS):
-            return _read_batch_state(await self._client.messages.batches.retrieve(batch_id, timeout=BATCH_SECONDS))
+            return _read_batch_state(await self._client.messages.batches.retrieve(batch, timeout=BATCH_SECONDS))
 
     async def list_since(self, since: float) -> list[BatchState]:
         """List the account's batches, newest first at the provider, back to then."""
@@ -152,13 +197,13 @@ class AnthropicSystem(ChatSystem):
             raise self._endpoint.protocol_error("no address of a batch's results")
         with self._translate_errors(BATCH_SECONDS):
             streaming = self._client.messages.batches.with_streaming_response
-            async with streaming.results(state.id, timeout=BATCH_SECONDS) as answer:
-                async for line in split_lines(answer.iter_bytes()):
+            async with streaming.results(state.id, timeout=BATCH_SECONDS) as body:
+                async for line in split_lines(body.iter_bytes()):
                     yield line
 
-    def parse_result_line(self, result_line: dict[str, Any], sent_settings: dict[str, Any]) -> Reply:
+    def parse_result_line(self, line: dict[str, Any], sent_settings: dict[str, Any]) -> Reply:
         """Read one line as `reply` reads an answer."""
-        result = inner_object_or_empty(result_line, "result")
+        result = inner_object_or_empty(line, "result")
         if result.get("type") == "succeeded":
             return self._parse_reply_unless_error(inner_object_or_empty(result, "message"), sent_settings)
         body = inner_object_or_empty(result, "error")
@@ -170,12 +215,12 @@ class AnthropicSystem(ChatSystem):
             raise self._endpoint.quota_error(status, body)
         raise self._endpoint.status_error(status, body, schema_requested=bool(sent_settings.get("json_schema")))
 
-    async def cancel(self, batch_id: str) -> None:
+    async def cancel(self, batch: str) -> None:
         """Call a batch off; what was done is kept."""
         with self._translate_errors(BATCH_SECONDS):
-            await self._client.messages.batches.cancel(batch_id, timeout=BATCH_SECONDS)
+            await self._client.messages.batches.cancel(batch, timeout=BATCH_SECONDS)
 
-    async def delete_batch_data(self, state: BatchState) -> None:
+    async def delete(self, state: BatchState) -> None:
         """Delete the batch."""
         with self._translate_errors(BATCH_SECONDS):
             await self._client.messages.batches.delete(state.id, timeout=BATCH_SECONDS)
@@ -191,6 +236,13 @@ class AnthropicSystem(ChatSystem):
         except (self._sdk.APIError, ValueError):
             return None
         return parse_token_count(getattr(counted, "input_tokens", None)) or None
+
+
+def _list_supported(capabilities: dict[str, Any]) -> frozenset[str]:
+    """Return the names of the capabilities that are supported."""
+    return frozenset(
+        name for name in capabilities if inner_object_or_empty(capabilities, name).get("supported") is True
+    )
 
 
 def _read_batch_state(batch: Any) -> BatchState:

@@ -64,14 +64,18 @@ class Sampling(msgspec.Struct, frozen=True, kw_only=True):
     """Sampling options; None leaves the choice to the system.
 
     A run's spec is one of these, and so are the settings of a call. A new option is a field here and in
-    `SamplingOptions`, a parameter of `genaipa run` with the same name, and an entry in each adapter's table of the
+    `SamplingOptions`, an entry in `SAMPLING_OPTIONS` of the command line, and one in each adapter's table of the
     provider's names for options.
     """
 
     temperature: float | None = None
+    top_p: float | None = None
     max_tokens: int | None = None
-    """Longest reply in tokens."""
+    """Longest reply in tokens, thoughts included."""
     sampling_seed: int | None = None
+    service_tier: str | None = None
+    """The vendor's own word, such as `flex`."""
+    system_prompt: str | None = None
 
     # A spec has a seed for its shuffles too, so that this one's field has a prefix.
     def to_options(self) -> dict[str, Any]:
@@ -84,17 +88,37 @@ class SamplingOptions(TypedDict, total=False):
     """The fields of `Sampling` as the arguments of a function."""
 
     temperature: float | None
+    top_p: float | None
     max_tokens: int | None
     sampling_seed: int | None
+    service_tier: str | None
+    system_prompt: str | None
 
 
 OPTIONS = tuple(name.removeprefix("sampling_") for name in Sampling.__struct_fields__)
 """The sampling options as the catalog's `settings` and the records' `sent` name them."""
 
+NEVER_REFUSED = frozenset({"service_tier", "system_prompt"})
+"""Options that every model takes, so that the catalog's `settings` need not list them."""
+
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+"""Levels of effort, as a system's name ends with one: `gpt-6-luna@high`."""
+ASSUMED_THOUGHTS = {
+    "none": 0, "minimal": 128, "low": 512, "medium": 2_048, "high": 8_192, "xhigh": 16_384, "max": 32_768,
+}  # fmt: skip
+"""Level of effort → tokens of thoughts that are reckoned with; the limit of a reply leaves room for twice as many."""
+
+
+def limit_with_thoughts(tokens: int, effort: str) -> int:
+    """Return the limit of a reply of so many tokens that leaves room for the thoughts of this effort."""
+    return tokens + 2 * ASSUMED_THOUGHTS.get(effort, 0)
+
 
 class Settings(Sampling, frozen=True, kw_only=True):
     """Settings of one call."""
 
+    effort: str | None = None
+    """The level that the system's name ends with, one of `EFFORTS`."""
     timeout: float = 120.0
     """Seconds."""
     cache_key: str | None = None
@@ -194,6 +218,8 @@ class Reply:
     """The model as served, often more precise than the one requested."""
     sent: dict[str, Any] = field(default_factory=dict)
     """The settings as sent: the requested ones that the model accepts."""
+    served: dict[str, str] = field(default_factory=dict)
+    """How it was served, where the server says: `system_fingerprint`, `service_tier`."""
     finish_detail: str = ""
     """The provider's own finish reason."""
     passages: tuple[Passage, ...] = ()
@@ -357,6 +383,8 @@ class Readiness:
     """Context size in tokens, messages and reply together, if the server tells."""
     models: tuple[str, ...] | None = None
     """Models listed by the server; None without a list."""
+    efforts: tuple[str, ...] | None = None
+    """Levels of effort that the model takes, if the server tells."""
     shutdown: str | None = None
     """Retirement date of the model (ISO), if the server tells."""
     notes: tuple[str, ...] = ()

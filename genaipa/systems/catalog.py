@@ -2,6 +2,7 @@
 
     NAME                    a short name (catalog.yaml, systems.yaml), or an entry point in the group genaipa.systems
     PROVIDER/MODEL          as the record of each provider says (`genaipa systems` lists the forms)
+    NAME@LEVEL              any of these that is a model, at a level of effort
     rag/NAME                any of these that is a model, with a system before it
     module:Class            your own, importable from the working folder
 
@@ -24,29 +25,33 @@ import msgspec
 from genaipa.errors import DataError, NotReadyError, UnknownNameError, UsageError, clip, closest
 from genaipa.files.strict_yaml import read_valid_yaml_part, read_yaml
 from genaipa.plugins import entry_point_targets
-from genaipa.systems.base import OPTIONS
+from genaipa.systems.base import EFFORTS, NEVER_REFUSED, OPTIONS
 from genaipa.systems.costs import FREE, Price, Tariff, find_context_tokens, find_tariff, tariff_from_price
 from genaipa.systems.endpoint import needs_key, read_address, read_api_key, read_variable
 from genaipa.systems.plugins import find_class_source_file, make_user_class_instance
 from genaipa.systems.provider import (
     find_provider,
+    join_effort,
     list_builtin_systems,
     list_providers,
     load_adapter_class,
     load_adapter_classes,
+    split_effort,
 )
+from genaipa.words import join_names
 from genaipa.workspace import SYSTEMS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from genaipa.systems.base import Message, System
+    from genaipa.systems.base import Message, Sampling, System
     from genaipa.systems.provider import Provider
     from genaipa.workspace import Workspace
 
     Setting = str
+    Effort = str
 else:
-    Setting = Literal[OPTIONS]
+    Setting, Effort = Literal[OPTIONS], Literal[EFFORTS]
 
 ENTRY_POINTS = "genaipa.systems"
 
@@ -57,6 +62,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     system: str
     context: int | None = None
     settings: frozenset[Setting] | None = None
+    effort: tuple[Effort, ...] | None = None
     part_tokens: int | None = None
     retired: str = ""
     use: str = ""
@@ -86,7 +92,10 @@ class _CatalogFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class ResolvedSystem:
-    """A resolved name: as `asked`, in full, by provider and model, with its catalog entry."""
+    """A resolved name: as it was requested, in full, by provider and model, with its catalog entry.
+
+    Both names end with the level of effort, if they have one; the model's does not.
+    """
 
     requested_name: str
     name: str
@@ -95,6 +104,8 @@ class ResolvedSystem:
     entry: Entry
     reader: ResolvedSystem | None = None
     """The system that this one asks (`rag/…`): all below is the reader's."""
+    effort: str = ""
+    """The level of effort; empty for the model's own."""
 
     @property
     def name_with_file_digest(self) -> str:
@@ -146,6 +157,36 @@ class ResolvedSystem:
             return self.entry.context
         return find_context_tokens(self.provider, self.model) if self.record and self.record.hosted else None
 
+    @property
+    def accepts(self) -> frozenset[str]:
+        """The sampling options that the model may be sent."""
+        if self.entry.settings is not None:
+            return self.entry.settings | NEVER_REFUSED
+        return (self.record.accepts if self.record else None) or frozenset(OPTIONS)
+
+    def list_refused_options(self, sampling: Sampling) -> list[str]:
+        """List the given options that the model is not sent, in words; none for a class that reads them itself."""
+        adapter: Any = load_adapter_class(self.provider) if self.provider in load_adapter_classes() else None
+        if (fields := getattr(adapter, "fields", None)) is None:
+            # A class of one's own reads what it likes; that a baseline knows no temperature goes without saying.
+            is_mute = self.record is not None and not self.record.is_remote
+            return ["system prompt"] if is_mute and sampling.system_prompt else []
+        thinks = self.effort not in ("", "none")
+        sent = self.accepts & fields.keys() - (adapter.refused_when_thinking if thinks else frozenset())
+        return [name.replace("_", " ") for name in sampling.to_options() if name not in sent]
+
+    @property
+    def efforts(self) -> tuple[str, ...] | None:
+        """The levels of effort that may follow its name, by the catalog or the protocol; None if unknown."""
+        return self.record.efforts if self.entry.effort is None and self.record else self.entry.effort
+
+    def check_effort(self, efforts: Sequence[str] | None = None) -> None:
+        """Raise a UsageError where the model does not take the level of its name; `efforts` are the server's word."""
+        levels = self.efforts if efforts is None else efforts
+        if self.effort and levels is not None and self.effort not in levels:
+            taken = f"it takes {join_names(levels)}" if levels else "it has no levels; leave out what follows the @"
+            raise UsageError(f"{self.requested_name}: {self.model} does not take the effort '{self.effort}': {taken}.")
+
     def messages_sent_to_model(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Return the messages that the model receives, by which tokens are counted; retrieval makes them fewer."""
         return messages if self.reader is None else _load_wrapper_class(self.name).retrieve(messages)[0]
@@ -170,10 +211,9 @@ class ResolvedSystem:
         assert record is not None, "resolved to one of ours"
         arguments: dict[str, Any] = {}
         if not record.builtin:
-            accepts = frozenset(OPTIONS) if self.entry.settings is None else self.entry.settings
-            arguments = {"model": self.model, "accepts": accepts}
+            arguments = {"model": self.model, "accepts": self.accepts}
             arguments |= {name: getattr(self.entry, name) for name in record.options}
-            arguments |= {"flags": server_flags} if record.takes_flags else {}
+            arguments |= {"server_flags": server_flags} if record.takes_flags else {}
         builtin_system: System = load_adapter_class(self.provider)(name=self.name, **arguments)
         return builtin_system
 
@@ -216,9 +256,13 @@ def read_user_system_entries(workspace: Workspace) -> tuple[dict[str, Entry] | N
     return (catalog.systems if catalog is not None and is_usable else None), errors
 
 
-def _find_system_entry_errors(path: Path, catalog_file: _CatalogFile) -> Iterator[DataError]:
-    for name, entry in catalog_file.systems.items():
-        if "/" not in entry.system and ":" not in entry.system and not _is_builtin_provider_name(entry.system):
+def _find_system_entry_errors(path: Path, file: _CatalogFile) -> Iterator[DataError]:
+    for name, entry in file.systems.items():
+        if (
+            "/" not in entry.system
+            and ":" not in entry.system
+            and not _is_builtin_provider_name(split_effort(entry.system)[0])
+        ):
             yield DataError(path, f"'{clip(entry.system)}' is not provider/model.", f"systems.{name}")
         record = find_provider(entry.system)
         if entry.passages and (record is None or "passages" not in record.options):
@@ -232,12 +276,47 @@ def _find_system_entry_errors(path: Path, catalog_file: _CatalogFile) -> Iterato
 def resolve_system(name: str, workspace: Workspace) -> ResolvedSystem:
     """Resolve a name from the command line; a UsageError with the nearest name if it is unknown."""
     catalog, broken = _read_system_entries_and_errors(workspace)
+    bare, effort = (name, "") if name in catalog or name in broken else split_effort(name)
+    if entry := catalog.get(bare):
+        own = split_effort(entry.system)[1]
+        if own and effort:
+            raise UsageError(
+                f"'{clip(name)}': {bare} is {entry.system}; leave out '@{effort}', or name the model itself."
+            )
+        effort = effort or own
+    _check_level_name(name, catalog)
+    resolved = _resolve_without_effort(bare, workspace, catalog, broken)
+    if not effort:
+        return resolved
+    reader = resolved.reader and replace(resolved.reader, name=join_effort(resolved.reader.name, effort), effort=effort)
+    resolved = replace(
+        resolved, requested_name=name, name=join_effort(resolved.name, effort), reader=reader, effort=effort
+    )
+    if resolved.record is not None and not resolved.record.efforts:
+        raise UsageError(f"'{clip(name)}': {bare} takes no effort; leave out '@{effort}'.")
+    return resolved
+
+
+def _check_level_name(name: str, catalog: Mapping[str, Entry]) -> None:
+    """Raise a UsageError for a known model with a level behind it that is none."""
+    bare, at, level = name.rpartition("@")
+    known = {*catalog, *(entry.system for entry in catalog.values())}
+    if at and name not in known and bare in known and level not in EFFORTS:
+        raise UsageError(
+            f"'{clip(name)}': '{clip(level)}' is no level of effort; the levels are {join_names(EFFORTS)}."
+        )
+
+
+def _resolve_without_effort(
+    name: str, workspace: Workspace, catalog: Mapping[str, Entry], broken: Mapping[str, DataError]
+) -> ResolvedSystem:
+    """Resolve a name that ends with no level of effort."""
     if name in broken:
         raise broken[name]
     entry = catalog.get(name)
     if entry is None and not _is_builtin_provider_name(name) and name in entry_point_targets(ENTRY_POINTS):
         return ResolvedSystem(name, name, entry_point_targets(ENTRY_POINTS)[name], name, Entry(system=name))
-    full = entry.system if entry else name
+    full = split_effort(entry.system)[0] if entry else name
     if entry is None:
         # A full name gets what the catalog knows about the same model under its short name.
         entry = next((e for e in catalog.values() if e.system == full), Entry(system=full))
@@ -275,28 +354,26 @@ def _describe_ignored_systems_file(workspace: Workspace) -> str:
     return f". {path.name} in this folder is ignored, because the folder is no workspace; make it one: genaipa init ."
 
 
-def _resolve_reader_of_wrapper(wrapper: ResolvedSystem, workspace: Workspace) -> ResolvedSystem:
+def _resolve_reader_of_wrapper(system: ResolvedSystem, workspace: Workspace) -> ResolvedSystem:
     """Resolve a system that asks another one: it has that one's facts, unless an entry of its own says otherwise."""
-    reader = resolve_system(wrapper.model, workspace)
+    reader = resolve_system(system.model, workspace)
     record = reader.record
     if reader.reader or reader.manual or (record and (record.only or record.words == "recording")):
         raise UsageError(
-            f"'{wrapper.requested_name}': {reader.name} does not answer by what it is sent; name a model instead."
+            f"'{system.requested_name}': {reader.name} does not answer by what it is sent; name a model instead."
         )
-    default_entry = Entry(system=wrapper.name)
+    default_entry = Entry(system=system.name)
     overrides = {
         name: value
-        for name, value in msgspec.structs.asdict(wrapper.entry).items()
+        for name, value in msgspec.structs.asdict(system.entry).items()
         if value != getattr(default_entry, name)
     }
     reader = replace(reader, entry=msgspec.structs.replace(reader.entry, **overrides))
-    return replace(
-        reader, requested_name=wrapper.requested_name, name=f"{wrapper.provider}/{reader.name}", reader=reader
-    )
+    return replace(reader, requested_name=system.requested_name, name=f"{system.provider}/{reader.name}", reader=reader)
 
 
-def _load_wrapper_class(system_name: str) -> Any:
-    record = find_provider(system_name)
+def _load_wrapper_class(name: str) -> Any:
+    record = find_provider(name)
     assert record is not None, "it was resolved by its record"
     return load_adapter_class(record.name)
 
@@ -306,11 +383,11 @@ def _is_builtin_provider_name(name: str) -> bool:
     return record is not None and name == record.name and bool(record.builtin)
 
 
-def _find_file_behind_system(provider: str, system_name: str) -> Path | None:
+def _find_file_behind_system(provider: str, name: str) -> Path | None:
     """Return the file of a user's class, a script of replies or a recording."""
     record = find_provider(provider)
     if record is not None:
-        return record.source(system_name) if record.source else None
+        return record.source(name) if record.source else None
     return find_class_source_file(provider) if ":" in provider else None
 
 

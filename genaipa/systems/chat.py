@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
 
 from genaipa.errors import NotReadyError
+from genaipa.files.text import sha256_of
 from genaipa.systems.base import Readiness, Reply, Settings
 from genaipa.systems.costs import BATCH_SHARE
 from genaipa.systems.endpoint import (
@@ -69,8 +70,8 @@ class HostedSystem(abc.ABC):
     provider: ClassVar[Provider]
     fields: ClassVar[dict[str, str]]
     """Sampling option → field of the request; options without one are not sent."""
-    defaults: ClassVar[dict[str, Any]] = {}
-    """Values of the options that the protocol requires."""
+    refused_when_thinking: ClassVar[frozenset[str]] = frozenset()
+    """Options that a model refuses while it thinks, by a level of effort above `none`."""
     takes_batches: ClassVar[bool] = False
     """Whether it is a `BatchSystem`."""
     cached_in_batches: ClassVar[float] = BATCH_SHARE
@@ -125,12 +126,24 @@ class HostedSystem(abc.ABC):
 
     def _request_fields_and_sent_settings(self, settings: Settings) -> tuple[dict[str, Any], dict[str, Any]]:
         """Translate the settings: the request's fields, and the settings as sent under their names in `OPTIONS`."""
-        sent = self.defaults | select_sampling_options(settings, self.accepts | self.defaults.keys(), self.fields)
+        defaults, effort = self._default_options(settings), settings.effort
+        accepts = self.accepts - (self.refused_when_thinking if effort not in (None, "none") else frozenset())
+        sent = defaults | select_sampling_options(settings, accepts | defaults.keys(), self.fields)
         fields = {self.fields[name]: value for name, value in sent.items()}
+        if settings.system_prompt is not None and "system_prompt" in sent:
+            # A record has the prompt's digest; its text is in the run's spec.
+            sent["system_prompt"] = f"sha256:{sha256_of(settings.system_prompt)}"
+        if effort is not None:
+            fields = _merge_fields(fields, self._effort_fields(effort))
+            sent["effort"] = effort
         if settings.json_schema is not None:
-            fields |= self._schema_fields(settings.json_schema)
+            fields = _merge_fields(fields, self._schema_fields(settings.json_schema))
             sent["json_schema"] = True
         return fields, sent
+
+    def _default_options(self, settings: Settings) -> dict[str, Any]:  # noqa: ARG002 - for whoever overrides it
+        """Return the options that the protocol requires, by their names in `OPTIONS`."""
+        return {}
 
     @abc.abstractmethod
     def _set_sdk_client(self) -> None:
@@ -149,6 +162,10 @@ class HostedSystem(abc.ABC):
         """Read a model's entry, in which anything may be missing or odd."""
 
     @abc.abstractmethod
+    def _effort_fields(self, effort: str) -> dict[str, Any]:
+        """Translate a level of effort to the request's fields."""
+
+    @abc.abstractmethod
     def _schema_fields(self, schema: dict[str, Any]) -> dict[str, Any]:
         """Translate a JSON schema to the request's fields."""
 
@@ -164,6 +181,8 @@ class ChatSystem(HostedSystem):
     """Name of the SDK's asynchronous client."""
     path: ClassVar[str]
     """Path of the request."""
+    system_role: ClassVar[str] = ""
+    """Role of the message that a system prompt is; empty where the request has a field for it."""
     mark: ClassVar[bytes]
     """JSON field that marks a block of text as the end of a cached prefix."""
     listing: ClassVar[ModelList]
@@ -264,10 +283,12 @@ class ChatSystem(HostedSystem):
         fields, sent = self._request_fields_and_sent_settings(settings)
         fields |= {"model": self.model} | self._extra_fields(messages, settings)
         marked = self._breakpoint_positions(messages)
-        turns = b",".join(
+        turns = [
             _encode_message(message, self.mark if index in marked else b"") for index, message in enumerate(messages)
-        )
-        return b'%s,"messages":[%s]}' % (json.dumps(fields).encode()[:-1], turns), sent
+        ]
+        if self.system_role and (prompt := fields.pop("system_prompt", None)) is not None:
+            turns.insert(0, json.dumps({"role": self.system_role, "content": prompt}).encode())
+        return b'%s,"messages":[%s]}' % (json.dumps(fields).encode()[:-1], b",".join(turns)), sent
 
     def _extra_fields(self, messages: Sequence[Message], settings: Settings) -> dict[str, Any]:  # noqa: ARG002 - a hook
         return {}
@@ -366,6 +387,15 @@ class ChatSystem(HostedSystem):
             # The day alone, also of "2026-10-23T00:00:00Z".
             shutdown=str(entry.get(self.listing.shutdown) or "")[:10] or None,
         )
+
+
+def _merge_fields(fields: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of both; an object that both have gets the fields of both."""
+    merged = fields | more
+    for name in fields.keys() & more.keys():
+        if isinstance(fields[name], dict) and isinstance(more[name], dict):
+            merged[name] = _merge_fields(fields[name], more[name])
+    return merged
 
 
 def _encode_message(message: Message, cache_mark: bytes) -> bytes:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import NoReplyError, NotReadyError, PermanentError, TransientError
 from genaipa.systems.base import (
+    EFFORTS,
     UNDONE,
     BatchState,
     Finish,
@@ -53,6 +54,10 @@ _STATUSES = {1: 499, 2: 500, 3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 9: 400, 13:
 _UNDONE = frozenset({499, 504})
 """Statuses of lines that were called off, or whose time was over."""
 _ENDED = frozenset({"succeeded", "partially_succeeded", "failed", "cancelled", "expired"})
+_BUDGETED = "gemini-2.5"
+"""Beginning of the names of models that take a budget of thoughts in place of a level."""
+_BUDGETS = {"none": 0, "minimal": 1_024, "low": 1_024, "medium": 8_192, "high": 24_576}
+"""Level of effort → tokens, as Google translates them for OpenAI's protocol."""
 _ABOUT_BATCHES = Settings(timeout=BATCH_SECONDS)
 
 
@@ -72,8 +77,16 @@ class GoogleSystem(HostedSystem):
         hosted=True,
         model_pattern=r"gemini|gemma|\bbard\b|google|\bpalm\b|lamda",
         self_names="Gemini, Gemma, Bard, Google Bard, PaLM, LaMDA, Google AI, Google DeepMind, DeepMind, Google",
+        efforts=tuple(effort for effort in EFFORTS if effort != "max"),
     )
-    fields: ClassVar[dict[str, str]] = {"temperature": "temperature", "seed": "seed", "max_tokens": "max_output_tokens"}
+    fields: ClassVar[dict[str, str]] = {
+        "temperature": "temperature",
+        "top_p": "top_p",
+        "seed": "seed",
+        "max_tokens": "max_output_tokens",
+        "service_tier": "service_tier",
+        "system_prompt": "system_instruction",
+    }
     takes_batches = True
     cached_in_batches = 1.0
     most_lines = 100_000
@@ -135,7 +148,10 @@ class GoogleSystem(HostedSystem):
         return entry
 
     def _parse_model_entry(self, entry: dict[str, Any]) -> Readiness:
-        return Readiness(context=parse_token_count(entry.get("input_token_limit")) or None)
+        efforts: tuple[str, ...] | None = () if entry.get("thinking") is False else None
+        if efforts is None and self.model.startswith(_BUDGETED):
+            efforts = tuple(effort for effort in _BUDGETS if effort != "none" or "-pro" not in self.model)
+        return Readiness(context=parse_token_count(entry.get("input_token_limit")) or None, efforts=efforts)
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """Ask once, by generateContent.
@@ -166,6 +182,12 @@ class GoogleSystem(HostedSystem):
         ):
             raise error
         return self._parse_reply(answer if isinstance(answer, dict) else {}, sent_settings)
+
+    def _effort_fields(self, effort: str) -> dict[str, Any]:
+        """Translate to a level, which models from Gemini 3 on take, or to a budget."""
+        if effort in _BUDGETS and (effort == "none" or self.model.startswith(_BUDGETED)):
+            return {"thinking_config": {"thinking_budget": _BUDGETS[effort]}}
+        return {"thinking_config": {"thinking_level": effort.upper()}}
 
     def _schema_fields(self, schema: dict[str, Any]) -> dict[str, Any]:
         # Gemini has no maxLength, and refuses a schema with several maxItems for its many states.
@@ -237,6 +259,7 @@ class GoogleSystem(HostedSystem):
             for piece in (pieces if isinstance(pieces, list) else [pieces])
             if isinstance(piece, dict) and isinstance(piece.get("text"), str)
         ]
+        tier = inner_object_or_empty(body, "usageMetadata").get("serviceTier")
         return Reply(
             text="".join(text for thought, text in texts if not thought),
             thoughts="".join(text for thought, text in texts if thought),
@@ -244,6 +267,7 @@ class GoogleSystem(HostedSystem):
             usage=_read_usage(body.get("usageMetadata")),
             model=body.get("modelVersion"),
             sent=sent_settings,
+            served={"service_tier": tier} if tier else {},
             finish_detail=finish_detail,
         )
 
@@ -252,12 +276,18 @@ class GoogleSystem(HostedSystem):
     def encode_batch_request(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
         """Encode the request as `reply` would send it; also the settings as sent."""
         options, sent = self._request_fields_and_sent_settings(settings)
+        tier, system = options.pop("service_tier", None), options.pop("system_instruction", None)
+        # Beside the configuration, where the SDK, too, puts them.
+        beside = {"serviceTier": tier} if tier is not None else {}
+        beside |= {"systemInstruction": {"role": "user", "parts": [{"text": system}]}} if system is not None else {}
+        # What is inside a field stays as it is: so does the SDK, and Google reads both ways of writing.
         fields = {_to_camel_case(name): value for name, value in options.items()}
         turns = b",".join(
             b'{"role":"%s","parts":[{"text":%s}]}' % (_ROLES[message.role].encode(), message.content_json)
             for message in messages
         )
-        return b'{"contents":[%s],"generationConfig":%s}' % (turns, json.dumps(fields).encode()), sent
+        head = json.dumps(beside | {"generationConfig": fields}).encode()
+        return b'%s,"contents":[%s]}' % (head[:-1], turns), sent
 
     async def submit(self, named_requests: Sequence[tuple[str, bytes]], batch_mark: str) -> str:
         """Hand in a batch: its file first, which is nothing yet, then the batch itself, once."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import PermanentError, TransientError
 from genaipa.systems.base import (
+    EFFORTS,
     UNDONE,
     BatchState,
     Finish,
@@ -70,14 +71,20 @@ class OpenAISystem(ChatSystem):
         model_pattern=r"gpt|openai|davinci|codex|\bo[1-9]\b",
         self_names="ChatGPT, Chat GPT, GPT, InstructGPT, OpenAI, Open AI",
         counter=tiktoken_counter,
+        efforts=EFFORTS,
     )
     client = "AsyncOpenAI"
     path = "/chat/completions"
     fields: ClassVar[dict[str, str]] = {
         "temperature": "temperature",
+        "top_p": "top_p",
         "seed": "seed",
         "max_tokens": "max_completion_tokens",
+        "service_tier": "service_tier",
+        "system_prompt": "system_prompt",
     }
+    refused_when_thinking = frozenset({"temperature", "top_p"})
+    system_role: ClassVar[str] = "developer"
     mark = b'"prompt_cache_breakpoint":{"mode":"explicit"}'
     sends_cache_key: ClassVar[bool] = True
     listing = ModelList(
@@ -109,6 +116,9 @@ class OpenAISystem(ChatSystem):
 
     def _breakpoint_positions(self, messages: Sequence[Message]) -> Iterable[int]:
         return find_prefix_ends_and_continuation(messages)[0][-_MOST_BREAKPOINTS:] if self.explicit_cache else ()
+
+    def _effort_fields(self, effort: str) -> dict[str, Any]:
+        return {"reasoning_effort": effort}
 
     def _schema_fields(self, schema: dict[str, Any]) -> dict[str, Any]:
         # A fine-tuned model takes no bounds.
@@ -151,6 +161,7 @@ class OpenAISystem(ChatSystem):
             usage=_read_usage(body.get("usage")),
             model=body.get("model"),
             sent=sent_settings,
+            served={name: body[name] for name in ("system_fingerprint", "service_tier") if body.get(name)},
             finish_detail=finish_detail,
         )
 
@@ -296,9 +307,13 @@ class CompatibleSystem(OpenAISystem):
         key_needed="elsewhere",
         address="{SERVER}_BASE_URL",
         url_suffix="/v1",
+        efforts=EFFORTS,
     )
     # The older name, understood by all of them.
     fields: ClassVar[dict[str, str]] = OpenAISystem.fields | {"max_tokens": "max_tokens"}
+    # What a server refuses, only its operator knows; the newer role, too, few know.
+    refused_when_thinking = frozenset()
+    system_role = "system"
     sends_cache_key = False
     takes_batches = False
 

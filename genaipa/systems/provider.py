@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from genaipa.errors import UsageError, clip
 from genaipa.files.names import clean_folder_name
 from genaipa.plugins import entry_point_targets, load_object
+from genaipa.systems.base import EFFORTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -105,6 +106,10 @@ class Provider:
     """Counts a model's tokens without a call: `counter(model, offline=…)`, None if it can't."""
     source: Callable[[str], Path | None] | None = None
     """File of a system's replies, by its full name."""
+    efforts: tuple[str, ...] = ()
+    """Levels of effort that its protocol has; which of them a model takes, its entry may tell."""
+    accepts: frozenset[str] | None = None
+    """Sampling options that a model of no known `settings` is sent; None for all."""
     takes_flags: bool = False
     """Whether a server that is started here takes further flags."""
     program: Callable[[], str | None] | None = None
@@ -143,9 +148,24 @@ def load_adapter_classes() -> dict[str, Any]:
     return classes
 
 
+def split_effort(system: str) -> tuple[str, str]:
+    """Return a system's name without the level of effort at its end, and that level; empty without one.
+
+    >>> split_effort("openai/gpt-6-luna@high"), split_effort("vertex/claude@20260101")
+    (('openai/gpt-6-luna', 'high'), ('vertex/claude@20260101', ''))
+    """
+    name, _, level = system.rpartition("@")
+    return (name, level) if name and level in EFFORTS else (system, "")
+
+
+def join_effort(system: str, effort: str) -> str:
+    """Return a name with a level of effort at its end, if there is one: `gpt-6-luna@high`."""
+    return f"{system}@{effort}" if effort else system
+
+
 def find_provider(system: str) -> Provider | None:
     """Return the provider of a system's full name, or by its own name; None for others' classes."""
-    name = system.partition("/")[0]
+    name = split_effort(system)[0].partition("/")[0]
     provider: Provider | None = None
     if name in ADAPTERS:
         provider = load_adapter_class(name).provider

@@ -8,7 +8,8 @@ follows a file; `scripted/careful` and `scripted/breezy` follow the demo's files
         reply: Yes, in transit (Section 10.2).
         finish: stop             # or length, refusal
         delay: 0.2               # seconds until the reply (or the failure); over the time-out it is one
-        usage: {input: 900, cached: 800, output: 12}
+        usage: {input: 900, cached: 800, output: 12, reasoning: 8}
+        effort: [low, medium]    # used at these levels alone (scripted/FILE.yaml@low); without it, at any and at none
         model: tester-2          # the model as served; else the script's own `model`, else scripted
       - match: government
         fail: overload           # instead of a reply: transient, permanent or overload
@@ -34,8 +35,8 @@ import msgspec
 
 from genaipa.errors import DataError, NoReplyError, PermanentError, TransientError
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.systems.base import BuiltinSystem, Finish, Reply, Usage
-from genaipa.systems.provider import Provider
+from genaipa.systems.base import EFFORTS, BuiltinSystem, Finish, Reply, Usage
+from genaipa.systems.provider import Provider, split_effort
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,11 +54,12 @@ Times = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class ReportedTokens(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Token usage reported for a reply; `input` includes `cached`."""
+    """Token usage reported for a reply; `input` includes `cached`, and `output` includes `reasoning`."""
 
     input: Tokens = 0
     cached: Tokens = 0
     output: Tokens = 0
+    reasoning: Tokens = 0
 
 
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -71,6 +73,7 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     times: Times | None = None
     usage: ReportedTokens | None = None
     model: str | None = None
+    effort: tuple[Literal[EFFORTS], ...] = ()  # type: ignore[valid-type]
 
 
 class ReplyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -83,7 +86,7 @@ class ReplyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def _script_path(system: str) -> Path | None:
     """Return the file of a system's replies, by its full name; None for the echo."""
-    _, _, name = system.partition("/")
+    _, _, name = split_effort(system)[0].partition("/")
     shipped = {path.stem: path for path in _SHIPPED.glob("*.yaml")}
     return shipped.get(name, Path(name)) if name else None
 
@@ -97,6 +100,7 @@ class ScriptedSystem(BuiltinSystem):
         about="replies from a file, to try things out; needs nothing",
         builtin=lambda: ("scripted",),
         free=True,
+        efforts=EFFORTS,
         source=_script_path,
     )
 
@@ -110,26 +114,27 @@ class ScriptedSystem(BuiltinSystem):
     async def reply_to_last_message(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """Follow the first unexhausted rule that matches the last message."""
         question = messages[-1].content
-        number = self._use_next_matching_rule(question)
+        number = self._use_next_matching_rule(question, settings.effort)
+        sent = {"effort": settings.effort} if settings.effort else {}
         if number is None:
             words = question.split()
             echo = f'You said: "{" ".join(words[:ECHOED])}{" …" if len(words) > ECHOED else ""}"'
             default = self._script.default
-            return Reply(echo if default is None else default, model=self._script.model)
+            return Reply(echo if default is None else default, model=self._script.model, sent=sent)
         rule, used = self._script.rules[number], self._used[number]
         await asyncio.sleep(min(rule.delay, settings.timeout))
         if rule.delay > settings.timeout:
             raise TransientError(f"no reply within {settings.timeout:g} s (rules[{number}])", kind="timeout")
         if rule.reply is None:
             raise _make_error(rule, number, used)
-        counts = rule.usage
-        usage = Usage(input=counts.input, cached=counts.cached, output=counts.output) if counts else None
-        return Reply(rule.reply, rule.finish, usage, rule.model or self._script.model)
+        usage = Usage(**msgspec.structs.asdict(rule.usage)) if rule.usage else None
+        return Reply(rule.reply, rule.finish, usage, rule.model or self._script.model, sent)
 
-    def _use_next_matching_rule(self, question: str) -> int | None:
+    def _use_next_matching_rule(self, question: str, effort: str | None) -> int | None:
         """Find the rule and count its use; None for the default."""
         for number, (rule, pattern) in enumerate(zip(self._script.rules, self._patterns, strict=True)):
-            if (rule.times is None or self._used[number] < rule.times) and pattern.search(question):
+            applies = not rule.effort or effort in rule.effort
+            if applies and (rule.times is None or self._used[number] < rule.times) and pattern.search(question):
                 self._used[number] += 1
                 return number
         return None
@@ -147,6 +152,8 @@ def _read_script(path: Path) -> ReplyFile:
             raise DataError(path, "needs either 'reply' or 'fail'.", entry)
         if rule.usage and rule.usage.cached > rule.usage.input:
             raise DataError(path, "'cached' is a part of 'input', so it can't be more.", f"{entry}.usage")
+        if rule.usage and rule.usage.reasoning > rule.usage.output:
+            raise DataError(path, "'reasoning' is a part of 'output', so it can't be more.", f"{entry}.usage")
     return script
 
 

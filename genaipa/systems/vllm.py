@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError
+from genaipa.systems.base import EFFORTS
 from genaipa.systems.chat_template import find_reasoning_parser
 from genaipa.systems.endpoint import (
     LOOK_UP_SECONDS,
@@ -170,6 +171,7 @@ class VllmSystem(CompatibleSystem):
         free=True,
         takes_flags=True,
         program=lambda: _find_vllm_command_and_flags()[0],
+        efforts=EFFORTS,
     )
     listing = replace(CompatibleSystem.listing, complete=True)  # it serves what it was started with
 
@@ -210,6 +212,10 @@ class VllmSystem(CompatibleSystem):
         self._started = True
         note = f"{self.name}: vLLM is started with --reasoning-parser {parser}, by the model's chat template"
         return replace(readiness, notes=(*readiness.notes, note)) if parser else readiness
+
+    def _effort_fields(self, effort: str) -> dict[str, Any]:
+        # As vLLM sets it from 0.33 on by the effort; earlier ones, and templates, know the switch alone.
+        return super()._effort_fields(effort) | {"chat_template_kwargs": {"enable_thinking": effort != "none"}}
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """Reply once; PermanentError with the log's end once a server started here is dead."""

@@ -28,6 +28,7 @@ class RunRequest(Sampling, frozen=True, forbid_unknown_fields=True):
     documents in place of their names; of a sample of `limit_documents` each group of the column `stratify` has its
     share.
     Without `new`, an unfinished run of the same plan goes on.
+    `effort` are levels: each system that takes any is asked at each of them, as a system of its own.
     `offline` forbids fetching missing data. `slice` is (which, of how many): only the documents of that slice of the
     corpus are asked about.
     """
@@ -47,6 +48,7 @@ class RunRequest(Sampling, frozen=True, forbid_unknown_fields=True):
     new: bool = False
     offline: bool = False
     slice: tuple[int, int] | None = None
+    effort: tuple[str, ...] = ()
 
 
 class Resources(NamedTuple):

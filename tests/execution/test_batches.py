@@ -95,8 +95,12 @@ def steps(folder: RunFolder) -> list[str]:
 def test_a_run_by_batches_is_the_run_by_single_calls_for_half_the_money(kind: type[Batches]) -> None:
     """Equal keys, messages and requests; each record says how it was asked."""
     make_workspace(questions=5, documents=("acme", "brook"))
-    both: dict[str, Any] = {"documents": ("acme", "brook"), "systems": (system_of(kind),)}
-    options = {"temperature": 0.5, "max_tokens": 70, "sampling_seed": 4}
+    both: dict[str, Any] = {
+        "documents": ("acme", "brook"),
+        "systems": (f"{system_of(kind)}@low".replace("4o@", "5.6@"),),
+    }
+    options = {"temperature": 0.5, "top_p": 0.9, "max_tokens": 70, "sampling_seed": 4}
+    options |= {"service_tier": "flex", "system_prompt": "Be brief, “please”."}
     with serving(kind.__mro__[2]()) as server:
         single, _ = carry_out(spec(**PLAN | both | options))
         bodies = sorted(json.dumps(request.body, sort_keys=True) for request in server.requests)

@@ -86,14 +86,13 @@ SDK = "def reply(key):\n    return f'Yes, says the Roadrunner, with {key}.'\n"
 
 # A sampling option's three places: what stands there, and what is added behind it.
 OPTION = {
-    "genaipa/cli/commands/run.py": (
-        "    sampling_seed: options.SamplingSeed = None,\n",
-        '    top_p: Annotated[float | None, option("--top-p", help="Nucleus.", min=0, max=1)] = None,\n',
+    "genaipa/cli/commands/run_options.py": (
+        "SAMPLING_OPTIONS = {\n",
+        '    "verbosity": _make_sampling_option("verbosity", float, "How wordy.", min=0, max=1),\n',
     ),
-    "genaipa/systems/base.py": ("    sampling_seed: int | None = None\n", "    top_p: float | None = None\n"),
-    "genaipa/systems/openai.py": ('        "temperature": "temperature",\n', '        "top_p": "top_p",\n'),
+    "genaipa/systems/base.py": ("    sampling_seed: int | None = None\n", "    verbosity: float | None = None\n"),
+    "genaipa/systems/openai.py": ('        "temperature": "temperature",\n', '        "verbosity": "verbosity",\n'),
 }
-IMPORTS = "from typing import Annotated\nfrom genaipa.cli.terminal.options import option\n"
 
 
 def insert(path: Path, after: str, line: str) -> None:
@@ -238,9 +237,6 @@ def add_everything(copy: Path) -> None:
     (information / "entry_points.txt").write_text(installed.read_text("entry_points.txt") or "")
     for path, (after, line) in OPTION.items():
         insert(copy / path, after, line)
-    run = copy / "genaipa/cli/commands/run.py"
-    insert(run, "max_tokens=max_tokens, sampling_seed=sampling_seed,\n", "            top_p=top_p,\n")
-    insert(run, "from __future__ import annotations\n", IMPORTS)
     insert(copy / "genaipa/runs/procedure.py", "    ] = 400\n", TONE)
     (copy / "genaipa/ui/pages/answers.py").write_text(PAGE)
     insert(copy / "genaipa/ui/script/app.py", "PAGES = {\n", '    "answers": ("Answers", "answers"),\n')
@@ -343,7 +339,7 @@ def test_listing_imports_no_sdk(changed: Changed) -> None:
 def test_a_new_sampling_option(changed: Changed, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is sent, noted as sent, kept in the manifest and compared with a plan; an adapter without it leaves it out."""
     systems = (
-        "  with-it: {system: openai/gpt-4o, settings: [top_p]}\n  without: {system: openai/gpt-4o, settings: []}\n"
+        "  with-it: {system: openai/gpt-4o, settings: [verbosity]}\n  without: {system: openai/gpt-4o, settings: []}\n"
     )
     Path("systems.yaml").write_text(f"systems:\n{systems}")
     Path("genaipa.toml").touch()
@@ -364,16 +360,16 @@ def test_a_new_sampling_option(changed: Changed, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("ANTHROPIC_BASE_URL", other.url)
         monkeypatch.setenv("ANTHROPIC_API_KEY", TOKEN)
-        done = changed.genaipa("run", *plan, "--top-p", "0.5")
-        again = changed.genaipa("run", *plan, "--top-p", "0.9")
+        done = changed.genaipa("run", *plan, "--verbosity", "0.5")
+        again = changed.genaipa("run", *plan, "--verbosity", "0.9")
         assert (done.code, again.code) == (0, 0), done.err + again.err
     runs = sorted(Path("runs").iterdir())
-    assert [json.loads((run / "manifest.json").read_text())["spec"]["top_p"] for run in runs] == [0.5, 0.9]
+    assert [json.loads((run / "manifest.json").read_text())["spec"]["verbosity"] for run in runs] == [0.5, 0.9]
     records = map(json.loads, (runs[0] / "answers.jsonl").read_text().splitlines())
     sent = {record["system"]: record.get("sent", {}) for record in records}
-    assert sent == {"with-it": {"top_p": 0.5}, "without": {}, "anthropic/c": {"max_tokens": 4096}}
-    assert {request.body.get("top_p") for request in server.requests} == {0.5, 0.9, None}
-    assert all("top_p" not in request.body for request in other.requests)
+    assert sent == {"with-it": {"verbosity": 0.5}, "without": {}, "anthropic/c": {"max_tokens": 4096}}
+    assert {request.body.get("verbosity") for request in server.requests} == {0.5, 0.9, None}
+    assert all("verbosity" not in request.body for request in other.requests)
 
 
 # In small, test_kinds' options of a stranger's kind go the same way.

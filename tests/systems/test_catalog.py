@@ -11,7 +11,7 @@ import pytest
 from running import make_workspace, write
 
 from genaipa.errors import DataError, UnknownNameError, UsageError
-from genaipa.systems.base import OPTIONS
+from genaipa.systems.base import NEVER_REFUSED, OPTIONS
 from genaipa.systems.catalog import load_system_entries, resolve_system
 from genaipa.systems.openai import CompatibleSystem, OpenAISystem
 from genaipa.workspace import find_workspace
@@ -170,7 +170,7 @@ def test_settings_that_a_model_takes() -> None:
     mini, other = resolved("gpt-5-mini").make(), resolved("openai/other").make()
     assert isinstance(mini, OpenAISystem)
     assert isinstance(other, OpenAISystem)
-    assert (mini.accepts, other.accepts) == (frozenset({"max_tokens"}), frozenset(OPTIONS))
+    assert (mini.accepts, other.accepts) == (frozenset({"max_tokens"}) | NEVER_REFUSED, frozenset(OPTIONS))
 
 
 def test_compatible_server_is_asked_for_its_own_models_name() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from genaipa.cli.commands import run_options as options
-from genaipa.cli.commands.run_options import KIND_OPTIONS
+from genaipa.cli.commands.run_options import KIND_OPTIONS, SAMPLING_OPTIONS
 from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, split_names
 from genaipa.errors import RunBusyError, SpendingCapError, UsageError
 
@@ -30,11 +30,11 @@ _PATIENCE = 60.0
 """Seconds that a slice waits for the process that holds it: one that a launcher began before, which is stopping."""
 
 
-def _signature_with_task_options(command: Any) -> inspect.Signature:
-    """Return a command's signature with the options of kinds of tasks in place of its `own`, each in its place."""
+def _insert_table_options(command: Any) -> inspect.Signature:
+    """Return a command's signature with the options of the tables in place of its `own`, each in its place."""
     signature = inspect.signature(command, eval_str=True)
     *parameters, _ = signature.parameters.values()
-    for name, (annotation, default, before) in KIND_OPTIONS.items():
+    for name, (annotation, default, before) in {**SAMPLING_OPTIONS, **KIND_OPTIONS}.items():
         at = next((index for index, parameter in enumerate(parameters) if parameter.name == before), len(parameters))
         like = inspect.Parameter.POSITIONAL_OR_KEYWORD
         parameters.insert(at, inspect.Parameter(name, like, default=default, annotation=annotation))
@@ -52,9 +52,7 @@ def run(
     task: options.Task = "procedure",
     repetitions: options.Repetitions = 1,
     seed: options.Seed = 0,
-    temperature: options.Temperature = None,
-    max_tokens: options.MaxTokens = None,
-    sampling_seed: options.SamplingSeed = None,
+    effort: options.Effort = None,
     max_connections: options.MaxConnections = 10,
     max_retries: options.MaxRetries = 5,
     timeout: options.Timeout = 120.0,
@@ -95,6 +93,7 @@ def run(
         _refuse_plan_options_with_resume(context)
         prepared = run_slices.prepare_resumed_run_or_slice(workspace, resume, part, observer, offline=offline)
     else:
+        sampling = options.read_sampling_options({name: own.pop(name) for name in SAMPLING_OPTIONS})
         kind, task, plan = _resolve_task_kind_and_plan(
             task, {name: own[name] for name in own if _is_option_given(context, name)}
         )
@@ -102,8 +101,8 @@ def run(
             systems=split_names(system), documents=split_names(policy), company=company,
             corpus=str(corpus) if corpus else None, limit_documents=limit_documents, stratify=stratify,
             slice=part if slices is None else (1, slices), kind=kind, task=task, plan=plan,
-            repetitions=repetitions, seed=seed, temperature=temperature, name=name, new=new, offline=offline,
-            max_tokens=max_tokens, sampling_seed=sampling_seed,
+            repetitions=repetitions, seed=seed, effort=split_names(effort), name=name, new=new, offline=offline,
+            **sampling,
         )  # fmt: skip
         prepared = run_slices.prepare_run_or_first_slice(workspace, request, observer, covers_all_slices=part is None)
     run_slices.check_launcher_option(on, prepared)
@@ -121,7 +120,7 @@ def run(
     )
 
 
-run.__signature__ = _signature_with_task_options(run)  # type: ignore[attr-defined]
+run.__signature__ = _insert_table_options(run)  # type: ignore[attr-defined]
 
 
 def _resolve_task_kind_and_plan(task: str, task_options: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:

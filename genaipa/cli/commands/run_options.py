@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.options import option, read_config
 from genaipa.execution.launch import launcher_names
+from genaipa.files.text import read_text
 from genaipa.kinds import find_kind, load_kinds, load_plan_options
 from genaipa.runs.procedure import MOST
 from genaipa.runs.records import MOST_SLICES
+from genaipa.systems.base import EFFORTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _LARGEST = 2**63 - 1
 """The largest whole number that a server or a file is sure to take."""
@@ -47,6 +52,15 @@ System = Annotated[
         "-s",
         autocompletion=completion.systems,
         help="Systems (models): short names or provider/model; several by commas or repeats.",
+    ),
+]
+Effort = Annotated[
+    list[str] | None,
+    option(
+        "--effort",
+        metavar="LEVELS",
+        help=f"How hard models think: {', '.join(EFFORTS)}; several by commas. Each is a system: gpt-6-luna@high.",
+        panel="How to ask",
     ),
 ]
 Policy = Annotated[
@@ -106,18 +120,8 @@ Task = Annotated[
 ]
 Repetitions = Annotated[int, option("--repetitions", "-r", help="How often everything is asked.", min=1, max=10_000)]
 Seed = Annotated[int, option("--seed", help="Seed of the shuffles.", min=-_LARGEST, max=_LARGEST, panel="How to ask")]
-Temperature = Annotated[
-    float | None,
-    option("--temperature", help="Sent if the model takes it.", min=0, max=100, panel="How to ask"),
-]
 MaxTokens = Annotated[
     int | None, option("--max-tokens", help="Longest reply, in tokens.", min=1, max=MOST, panel="How to ask")
-]
-SamplingSeed = Annotated[
-    int | None,
-    option(
-        "--sampling-seed", help="Sent as seed if the model takes it.", min=-_LARGEST, max=_LARGEST, panel="How to ask"
-    ),
 ]
 MaxConnections = Annotated[
     int,
@@ -250,23 +254,51 @@ Config = Annotated[
 ]
 
 
-class KindOption(NamedTuple):
-    """An option of kinds of tasks: its annotation and default, and the parameter of `run` before which it is listed."""
+class TableOption(NamedTuple):
+    """An option of a table: its annotation and default, and the parameter of `run` before which it is listed."""
 
     annotation: Any
     default: Any
     before: str
 
 
-def _make_task_kind_options() -> dict[str, KindOption]:
-    kind_options: dict[str, KindOption] = {}
+def _make_sampling_option(name: str, takes: Any, about: str, **details: Any) -> TableOption:
+    annotation = option(f"--{name.replace('_', '-')}", help=about, panel="How to ask", **details)
+    return TableOption(Annotated[takes | None, annotation], None, "max_connections")
+
+
+SAMPLING_OPTIONS = {
+    "temperature": _make_sampling_option("temperature", float, "Sent if the model takes it.", min=0, max=100),
+    "top_p": _make_sampling_option("top_p", float, "Sent if the model takes it.", min=0, max=1),
+    "max_tokens": TableOption(MaxTokens, None, "max_connections"),
+    "sampling_seed": _make_sampling_option(
+        "sampling_seed", int, "Sent as seed if the model takes it.", min=-_LARGEST, max=_LARGEST
+    ),
+    "service_tier": _make_sampling_option(
+        "service_tier", str, "The vendor's word for speed and price, such as flex.", metavar="WORD"
+    ),
+    "system_prompt": _make_sampling_option(
+        "system_prompt", Path, "A file with a system prompt of your own.", metavar="FILE"
+    ),
+}
+"""Name → option: one for each field of `Sampling`."""
+
+
+def read_sampling_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the sampling options by the fields of a request, the system prompt read from its file."""
+    path = given["system_prompt"]
+    return {**given, "system_prompt": None if path is None else read_text(path).strip()}
+
+
+def _make_task_kind_options() -> dict[str, TableOption]:
+    kind_options: dict[str, TableOption] = {}
     for kind in load_kinds().values():
         if kind.option:
             named = completion.complete_from_names(kind.task_names)
             annotation = option(
                 f"--{kind.option}", help=kind.about, metavar="NAME", panel=kind.heading, autocompletion=named
             )
-            kind_options[kind.option] = KindOption(Annotated[str | None, annotation], None, "")
+            kind_options[kind.option] = TableOption(Annotated[str | None, annotation], None, "")
     for name, field in load_plan_options().items():
         takes, details = list[str] if field.takes is tuple else field.takes, dict(field.details)
         before, completes = details.pop("before", ""), details.pop("completes", "")
@@ -275,7 +307,7 @@ def _make_task_kind_options() -> dict[str, KindOption]:
         annotation = option(*field.flags, help=field.about, autocompletion=complete, panel=panel, **details)
         # An empty one is no default to be read on the help page.
         default = field.default if takes in (int, float, str) and field.default else None
-        kind_options[name] = KindOption(Annotated[takes | None, annotation], default, before)
+        kind_options[name] = TableOption(Annotated[takes | None, annotation], default, before)
     return kind_options
 
 

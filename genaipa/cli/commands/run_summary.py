@@ -12,6 +12,7 @@ from genaipa.cli.terminal.progress import format_dollars, format_run_command, fo
 from genaipa.errors import NOT_RECORDED, GenaipaError
 from genaipa.kinds import DEFAULT, Closing, find_kind
 from genaipa.runs.status import Count
+from genaipa.systems.base import ASSUMED_THOUGHTS, Sampling
 from genaipa.systems.endpoint import read_variable
 from genaipa.systems.provider import find_provider, shorten_system_names, unwrap_system
 from genaipa.words import format_count, join_names
@@ -52,16 +53,21 @@ def _print_messages(pairs: list[tuple[PreparedRun, Ready]], *, json: bool) -> No
     from genaipa.execution.calls import preview_conversations
 
     outputs = []
-    for title, messages in (
-        conversation for run, ready in pairs for conversation in preview_conversations(run.task, ready.target)
+    for title, messages, prompt in (
+        (title, messages, "" if ready.resolved.list_refused_options(Sampling(system_prompt=prompt)) else prompt)
+        for run, ready in pairs
+        for prompt in [run.spec.system_prompt]
+        for title, messages in preview_conversations(run.task, ready.target)
     ):
+        listed = [{"role": m.role, "purpose": m.purpose, "content": m.content} for m in messages]
+        if prompt:
+            listed.insert(0, {"role": "system", "purpose": "system-prompt", "content": prompt})
         if json:
-            listed = [{"role": m.role, "purpose": m.purpose, "content": m.content} for m in messages]
             outputs.append({"conversation": title, "messages": listed})
             continue
         show(f"===== {title}")
-        for message in messages:
-            show(f"\n--- {message.role} ({message.purpose})\n{message.content}", exact=True)
+        for message in listed:
+            show("\n--- {role} ({purpose})\n{content}".format_map(message), exact=True)
         show()
     if json:
         print_json(outputs)
@@ -111,10 +117,10 @@ def _print_estimate(pairs: list[tuple[PreparedRun, Ready]], *, json: bool, batch
         if procedure
         else round(sum(row.usage.output for row in rows) / max(1, sum(row.calls for row in rows)))
     )
-    show(
-        f"Assumes {reply_tokens} output tokens a reply, reasoning not included; 'repeated' is input that a cache may "
-        "serve."
-    )
+    levels = dict.fromkeys(ready.resolved.effort for _, ready in pairs)
+    thoughts = [f"{count:,} at {level}" for level in levels if (count := ASSUMED_THOUGHTS.get(level))]
+    reasoning = f"and {join_names(thoughts)} effort for reasoning" if thoughts else "reasoning not included"
+    show(f"Assumes {reply_tokens} output tokens a reply, {reasoning}; 'repeated' is input that a cache may serve.")
     calls = f"Altogether {format_count(sum(row.calls for row in rows), 'call')}"
     priced = [(row.cost, row.cached_cost) for row in rows if row.cost is not None and row.cached_cost is not None]
     if len(priced) < len(rows):

@@ -20,6 +20,7 @@ from genaipa.cli.terminal.console import (
 )
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, split_names
 from genaipa.errors import GenaipaError, UnknownNameError, UsageError
+from genaipa.words import join_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -111,6 +112,7 @@ def _system_facts(resolved: ResolvedSystem) -> dict[str, Any]:
         "ended": entry.is_retired,
         "use": entry.use,
         "settings": None if entry.settings is None else sorted(entry.settings),
+        "effort": resolved.efforts,
         "note": entry.note,
         "suites": _find_system_meaning_by_task(resolved.name),
     }
@@ -216,6 +218,8 @@ def _print_system_details(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         if row["settings"] is not None:
             show(f"{row['name']}: is sent {', '.join(row['settings']) or 'no settings'}.")
+        if row["effort"]:
+            show(f"{row['name']}: can be asked at the effort {join_names(row['effort'], 'or')}.")
         if row["note"]:
             show(f"{row['name']}: {row['note']}")
     show(f"To ask their servers: genaipa systems {' '.join(row['name'] for row in rows)} --check")
@@ -312,6 +316,7 @@ async def _try_starting_system(resolved: ResolvedSystem) -> dict[str, Any]:
         "checked": readiness.checked,
         "error": "",
         "context": readiness.context,
+        "effort": readiness.efforts,
         "models": None if models is None else len(models),
         "listed": None if models is None else resolved.model in models,
         "shutdown": readiness.shutdown,
@@ -328,6 +333,8 @@ def _describe_start_result(start_result: dict[str, Any]) -> list[str]:
         sentences.append(
             f"{start_result['models']} models are listed" + (", this one among them" if start_result["listed"] else "")
         )
+    if start_result["effort"]:
+        sentences.append(f"its levels of effort are {join_names(start_result['effort'])}")
     if start_result["context"]:
         sentences.append(f"the context holds {start_result['context']:,} tokens")
     if start_result["shutdown"]:
