@@ -213,7 +213,7 @@ class ResolvedSystem:
         if not record.builtin:
             arguments = {"model": self.model, "accepts": self.accepts}
             arguments |= {name: getattr(self.entry, name) for name in record.options}
-            arguments |= {"server_flags": server_flags} if record.takes_flags else {}
+            arguments |= {"flags": server_flags} if record.takes_flags else {}
         builtin_system: System = load_adapter_class(self.provider)(name=self.name, **arguments)
         return builtin_system
 
