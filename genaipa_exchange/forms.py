@@ -31,9 +31,11 @@ class Form:
 
 
 FORMS: tuple[Form, ...] = (
-    Form("huggingface", "a data set for Hugging Face: Parquet files and a card", huggingface.write),
-    Form("inspect", "evaluation logs of Inspect, there and back", inspect_logs.write, inspect_logs.read),
-    Form("label-studio", "answers to score in Label Studio, there and back", label_studio.write, label_studio.read),
+    Form("huggingface", "a Hugging Face data set: Parquet files and a dataset card", huggingface.write),
+    Form("inspect", "evaluation logs of Inspect, for export and import", inspect_logs.write, inspect_logs.read),
+    Form(
+        "label-studio", "answers to score in Label Studio, for export and import", label_studio.write, label_studio.read
+    ),
 )
 
 
@@ -41,7 +43,7 @@ def find_form(name: str, *, back: bool = False) -> Form:
     """Return the form of that name, which can be read where it comes `back`; an UnknownNameError for none."""
     forms = {form.name: form for form in FORMS if form.read or not back}
     if name not in forms:
-        raise UnknownNameError("form", name, forms)
+        raise UnknownNameError("format", name, forms)
     return forms[name]
 
 
