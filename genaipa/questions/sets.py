@@ -176,7 +176,7 @@ def question_problems(path: Path, name: str, questions: QuestionSet) -> Iterator
     for index, question in enumerate(questions.questions):
         entry = f"questions[{index}] ({question.id})"
         if question.id in seen_ids:
-            yield DataError(path, "has the same id as an earlier question.", entry)
+            yield DataError(path, "has a duplicate id; each id must be unique.", entry)
         seen_ids.add(question.id)
         if question.category not in questions.categories:
             yield DataError(path, f"the category '{question.category}' is not among the set's categories.", entry)

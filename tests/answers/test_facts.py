@@ -177,7 +177,7 @@ def test_a_fact_that_fails_is_left_out_whole(install: Callable[..., None]) -> No
     assert set(study.answers["claims_silence"]) == {"no"}
     told = "\n".join(study.problems)
     assert "The fact late is left out: it can't be read (ZeroDivisionError: division by zero)." in told
-    assert "The fact worded is left out: it can't be read (TypeError: a value of worded is no number)." in told
+    assert "The fact worded is left out: it can't be read (TypeError: a value of worded is not a number)." in told
     assert "The fact short is left out: it can't be read (ValueError:" in told
     assert "The fact unread is left out: it can't be read (LookupError: no points)." in told
     assert "The fact renamed is left out: its class names it 'late'." in told

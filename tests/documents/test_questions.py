@@ -76,7 +76,7 @@ def test_unknown_names() -> None:
 @pytest.mark.parametrize(
     ("questions", "said"),
     [
-        (GOOD + GOOD, r"questions\[1\] \(Q1\): has the same id"),
+        (GOOD + GOOD, r"questions\[1\] \(Q1\): has a duplicate id"),
         (GOOD.replace("category: T", "category: Z"), r"questions\[0\] \(Q1\): the category 'Z' is not among"),
         (GOOD.replace("About [X]?", " "), r"questions\[0\] \(Q1\): has an empty text"),
         (GOOD.replace("['On [X]?']", "[a, b, c, d]"), "has 4 paraphrases; at most 3"),
