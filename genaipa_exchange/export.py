@@ -72,7 +72,7 @@ def _describe_omissions(outgoing: Outgoing) -> list[str]:
         )
         notes.append(
             f"{held} that may not be passed on; --with-texts includes them. An export includes them if the policy's "
-            "license permits redistribution; declare it before a run: genaipa policies add FILE --license LICENSE"
+            "license permits redistribution; declare that before a run: genaipa policies add FILE --license LICENSE"
         )
     if outgoing.verdicts:
         notes.append(f"{number(outgoing.verdicts, 'verdict')} of judges; --with-judge includes them")

@@ -192,7 +192,7 @@ def _format_dataset_card(outgoing: Outgoing, answers: int, systems: Collection[s
         "",
         f"# {header['pretty_name']}",
         "",
-        f"Collected and scored with genaipa {__version__}. Replies are output of models; treat them as untrusted.",
+        f"Collected and scored with genaipa {__version__}. Replies are model output; treat them as untrusted.",
         "",
         *(f"- `{name}.parquet`: {meaning}" for name, meaning in _FILES.items()),
         "",

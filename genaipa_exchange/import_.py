@@ -25,14 +25,18 @@ def import_(
     path: Annotated[Path, typer.Argument(help="A file, or a folder of files.")],
     documents: Annotated[
         Path | None,
-        option("--documents", metavar="FOLDER", help="Texts that the import lacks, each named after its document."),
+        option(
+            "--documents",
+            metavar="FOLDER",
+            help="Folder with the texts that the import lacks, each named after its document.",
+        ),
     ] = None,
     annotators: Annotated[
         str,
         option(
             "--annotators",
             metavar="1=NAME,…",
-            help="Names of annotators whom a Label Studio file gives only as numbers.",
+            help="Names of annotators whom a Label Studio file identifies only by number.",
         ),
     ] = "",
 ) -> None:

@@ -140,7 +140,7 @@ class Incoming:
         if head.format != HEAD_FORMAT:
             raise DataError(
                 path,
-                f"has format {head.format}, but this genaipa reads format {HEAD_FORMAT}; export it with this version.",
+                f"has format {head.format}, but genaipa reads format {HEAD_FORMAT}; export it with this version.",
             )
         return head
 
@@ -274,14 +274,14 @@ class Incoming:
                 event_content(event) in given_scores for event in events if event.analyst == name
             ):
                 raise UsageError(
-                    f"{path} gives an annotator only as a number, and scores of {name} are already here; only you know "
-                    f"whether this is the same person. Name the annotator: --annotators {example}"
+                    f"{path} identifies an annotator only by number, and scores of {name} are already here; only you "
+                    f"know whether this is the same person. Name the annotator: --annotators {example}"
                 )
         names_with_counts = ", ".join(
             f"{name} ({number(self._numbers[key], 'score')})" for name, key in unnamed.items()
         )
         self._notes[
-            f"{path} gives annotators only as numbers; they are called {names_with_counts}. To name them: "
+            f"{path} identifies annotators only by number; they are called {names_with_counts}. To name them: "
             f"--annotators {example}"
         ] = None
 

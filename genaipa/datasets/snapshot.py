@@ -282,7 +282,7 @@ class Snapshot:
             if needed := missing or (not wanted and not any(map(self.has_published_file, study)) and study):
                 examples = some((f"'{name}'" for name in needed), 1)
                 raise UsageError(
-                    f"files of {self.title} are missing ({examples}); with a network, run: {self.pull_command}"
+                    f"files of {self.title} are missing ({examples}); to fetch them, run: {self.pull_command}"
                 )
         elif missing or lacking:
             fetched = self._fetch(missing, lacking, open_origin(origin_used, self), reasons, progress)

@@ -169,7 +169,8 @@ def _decode_unstated(raw: bytes, source: str, notes: list[str], library: Callabl
     if not guesses or not _is_best_guess_confident(guesses):
         raise DataError(source, "has an unknown encoding; save it as UTF-8.")
     notes.append(
-        f"it states no encoding and was read as {_encoding_name(guesses[0].encoding)}, a guess: check its letters"
+        f"it states no encoding and was read as {_encoding_name(guesses[0].encoding)}; "
+        "this is a guess, so check the letters"
     )
     return str(guesses[0])
 

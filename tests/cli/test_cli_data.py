@@ -291,7 +291,7 @@ def test_pull_refuses_what_it_cannot_do(genaipa: Cli) -> None:
     for command in (("get",), ("get", "--runs")):
         assert f"genaipa get genaipabench{' '.join(('', *command[1:]))}" in refused(genaipa(*command))
     assert "did you mean 'genaipabench'?" in refused(genaipa("get", "genaipabnch"))
-    assert "with a network, run: genaipa get genaipabench" in refused(genaipa("get", "genaipabench", "--offline"))
+    assert "to fetch them, run: genaipa get genaipabench" in refused(genaipa("get", "genaipabench", "--offline"))
 
 
 # --- systems -------------------------------------------------------------------------------------------------------

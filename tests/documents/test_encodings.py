@@ -102,7 +102,7 @@ def test_a_guess_is_said() -> None:
     text = "Datenschutzerklärung für Gäste: Wir erheben Ihren Namen, und wir löschen ihn später wieder. " * 9
     found, said = read(text.encode("cp1250"))
     assert found == text
-    assert said.endswith("a guess: check its letters")
+    assert said.endswith("this is a guess, so check the letters")
     with pytest.raises(DataError, match="has an unknown encoding; save it as UTF-8"):
         read(bytes(range(0xA0, 0x100)) * 3)
 

@@ -152,7 +152,7 @@ def test_people_with_a_number_alone_are_nobody_elses() -> None:
     assert call("export", "label-studio", "-o", "out").code == 0
     told = labelled(numbered(1))
     assert (
-        "annotators only as numbers; they are called annotator 1 (1 score). To name them: --annotators 1=NAME"
+        "annotators only by number; they are called annotator 1 (1 score). To name them: --annotators 1=NAME"
         in told.err
     )
     assert labelled(numbered(1)).out.startswith("4 scores read, 0 new"), "the same file"
