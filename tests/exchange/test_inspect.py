@@ -155,7 +155,7 @@ def test_somebody_elses_log_becomes_a_report(texts: str) -> None:
     """Fifty answers about two policies: a run whose answers are scored by people and a judge, and reported."""
     log_of(samples())
     said = done("import", "inspect", "log.eval", "--documents", texts)
-    assert said.out.startswith("50 answers read, 50 new; 0 scores read, 0 new; 50 scores by other metrics left out.")
+    assert said.out.startswith("50 answers read, 50 new; 0 scores read, 0 new; 50 scores with other metrics left out.")
     assert "Next: genaipa score sharing-acme-large-abcdef" in said.out
     assert [record.system for record in records()] == ["acme/large"] * 50
     assert len({(record.document, record.question) for record in records()}) == 50
@@ -241,4 +241,4 @@ def test_a_changed_answer_is_refused() -> None:
     edited["eval"]["metadata"]["genaipa"]["files"]["questions/../../../x.yaml"] = ""
     edited["samples"] = []
     path.write_text(json.dumps(edited))
-    assert "has a file 'questions/../../../x.yaml', which no run has" in call("import", "inspect", "out").err
+    assert "has a file 'questions/../../../x.yaml', which does not belong in a run" in call("import", "inspect", "out").err
