@@ -241,4 +241,4 @@ def test_a_changed_answer_is_refused() -> None:
     edited["eval"]["metadata"]["genaipa"]["files"]["questions/../../../x.yaml"] = ""
     edited["samples"] = []
     path.write_text(json.dumps(edited))
-    assert "has a file 'questions/../../../x.yaml', which does not belong in a run" in call("import", "inspect", "out").err
+    assert "has a file 'questions/../../../x.yaml', which does not belong" in call("import", "inspect", "out").err
