@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 def export(
     form: Annotated[
         str | None,
-        typer.Argument(help="The form; without one, all are listed.", autocompletion=complete_form),
+        typer.Argument(help="The format; without one, all formats are listed.", autocompletion=complete_form),
     ] = None,
     run: RunsArgument = None,
-    output: Annotated[Path | None, option("--output", "-o", metavar="FOLDER", help="A new folder.")] = None,
+    output: Annotated[
+        Path | None, option("--output", "-o", metavar="FOLDER", help="A new folder for the files.")
+    ] = None,
     with_judge: Annotated[bool, option("--with-judge", help="Include the verdicts of judges.")] = False,
     with_texts: Annotated[
         bool,
@@ -33,20 +35,20 @@ def export(
 ) -> None:
     """Write answers and scores for another program.
 
-    What a pack leaves out is left out here, and counted: documents whose license does not let them be passed on, their
-    annotated answers, and replies that may quote them. What models said, and the names and notes of the analysts, go
-    along.
+    An export leaves out what a pack leaves out, and counts it: documents whose license does not permit redistribution,
+    their annotated answers, and replies that may quote them. It includes all other replies, and the names and notes of
+    the analysts.
     """
     from genaipa.runs.selection import select_sources
     from genaipa_exchange.forms import FORMS, find_form, write_form
     from genaipa_exchange.outgoing import Outgoing
 
     if form is None:
-        print_table(("form", "for"), [(known_form.name, known_form.what) for known_form in FORMS])
+        print_table(("format", "for"), [(known_form.name, known_form.what) for known_form in FORMS])
         return
     chosen = find_form(form)
     if output is None:
-        raise UsageError(f"Say where to write: genaipa export {form} -o FOLDER")
+        raise UsageError(f"Name the folder to write to: genaipa export {form} -o FOLDER")
     workspace = current_workspace()
     workspace.check_output_outside_data(output)
     sources = select_sources(workspace, split_names(run))
@@ -72,11 +74,11 @@ def _describe_omissions(outgoing: Outgoing) -> list[str]:
             ]
         )
         notes.append(
-            f"{held} that may not be passed on; --with-texts includes them. They are included where a policy's license "
-            "permits it, which is declared before a run: genaipa policies add FILE --license LICENSE"
+            f"{held} that may not be passed on; --with-texts includes them. An export includes them if the policy's "
+            "license permits redistribution; declare that before a run: genaipa policies add FILE --license LICENSE"
         )
     if outgoing.verdicts:
         notes.append(f"{format_count(outgoing.verdicts, 'verdict')} of judges; --with-judge includes them")
     if outgoing.failures:
-        notes.append(f"{format_count(outgoing.failures, 'answer')} that failed")
+        notes.append(format_count(outgoing.failures, "failed answer"))
     return notes

@@ -31,16 +31,20 @@ class Form:
 
 
 FORMS: tuple[Form, ...] = (
-    Form("huggingface", "a data set for Hugging Face: Parquet files and a card", huggingface.write_huggingface_dataset),
+    Form(
+        "huggingface",
+        "a Hugging Face data set: Parquet files and a dataset card",
+        huggingface.write_huggingface_dataset,
+    ),
     Form(
         "inspect",
-        "evaluation logs of Inspect, there and back",
+        "evaluation logs of Inspect, for export and import",
         inspect_logs.write_inspect_logs,
         inspect_logs.read_inspect_logs,
     ),
     Form(
         "label-studio",
-        "answers to score in Label Studio, there and back",
+        "answers to score in Label Studio, for export and import",
         label_studio.write_label_studio_project,
         label_studio.read_label_studio_export,
     ),
@@ -51,7 +55,7 @@ def find_form(name: str, *, importable: bool = False) -> Form:
     """Return the form of that name, which can be read where it comes `back`; an UnknownNameError for none."""
     forms = {form.name: form for form in FORMS if form.read or not importable}
     if name not in forms:
-        raise UnknownNameError("form", name, forms)
+        raise UnknownNameError("format", name, forms)
     return forms[name]
 
 

@@ -41,7 +41,7 @@ _LARGEST = "1M<n<10M"
 _FILES = {
     "answers": "one row for each answer: what was asked, the reply, the annotated answer",
     "scores": "one row for each score in effect; `answer` is the answer's `digest`",
-    "tidy": "one row for each answer and score, with everything that a table or a test needs",
+    "tidy": "one row for each answer and score, with all columns that tables and tests need",
 }
 
 _ANSWER_COLUMNS = (
@@ -103,7 +103,7 @@ def write_huggingface_dataset(outgoing: Outgoing, folder: Path) -> ExportSummary
                         scores.add_row(_score_row(outgoing, event))
     (folder / "README.md").write_text(_format_dataset_card(outgoing, answers.count, systems), encoding="utf-8")
     return ExportSummary(
-        4, answers.count, scores.count, "The licence of answers and scores is yours to name in README.md."
+        4, answers.count, scores.count, "Choose a license for the answers and scores, and state it in README.md."
     )
 
 
@@ -193,17 +193,17 @@ def _format_dataset_card(outgoing: Outgoing, answer_count: int, systems: Collect
         "",
         f"# {header['pretty_name']}",
         "",
-        f"Asked and scored with genaipa {__version__}. Replies are models' words and untrusted.",
+        f"Collected and scored with genaipa {__version__}. Replies are model output; treat them as untrusted.",
         "",
         *(f"- `{name}.parquet`: {meaning}" for name, meaning in _FILES.items()),
         "",
-        "## Licences",
+        "## Licenses",
         "",
-        f"Texts that are quoted: {licenses or 'none'}. Answers and scores: [yours].",
+        f"Quoted texts: {licenses or 'none'}. Answers and scores: [your license].",
     ]
     if outgoing.omission_counts:
         held = (format_count(count, noun) for noun, count in sorted(outgoing.omission_counts.items()))
         silent = sorted(set(outgoing.silenced) - set(systems))
-        without = f" Of {', '.join(map(format_inline_code, silent))} only `tidy.parquet` has rows." if silent else ""
-        lines += ["", f"Left out, since it may not be passed on: {', '.join(held)}.{without}"]
+        without = f" For {', '.join(map(format_inline_code, silent))} only `tidy.parquet` has rows." if silent else ""
+        lines += ["", f"Left out because redistribution is not permitted: {', '.join(held)}.{without}"]
     return "\n".join(lines) + "\n"

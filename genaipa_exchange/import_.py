@@ -21,25 +21,30 @@ _NAMED = 3
 
 
 def import_(
-    form: Annotated[str, typer.Argument(help="The form; see: genaipa export", autocompletion=complete_form)],
-    path: Annotated[Path, typer.Argument(help="A file, or a folder of them.")],
+    form: Annotated[str, typer.Argument(help="The format; for a list: genaipa export", autocompletion=complete_form)],
+    path: Annotated[Path, typer.Argument(help="A file, or a folder of files.")],
     documents: Annotated[
         Path | None,
-        option("--documents", metavar="FOLDER", help="Texts that the file lacks, each named after its document."),
+        option(
+            "--documents",
+            metavar="FOLDER",
+            help="Folder with the texts that the import lacks, each named after its document.",
+        ),
     ] = None,
     annotators: Annotated[
         str,
         option(
             "--annotators",
             metavar="1=NAME,…",
-            help="Names of the people whom a Label Studio file knows only by number.",
+            help="Names of annotators whom a Label Studio file identifies only by number.",
         ),
     ] = "",
 ) -> None:
     """Import answers and scores from another program.
 
-    What export wrote comes back as it was; what is here already is left alone. A log of somebody else's evaluation
-    becomes a run, whose answers are scored, judged and reported as any other. All of a file is taken in, or nothing.
+    Answers and scores that `genaipa export` wrote come back unchanged; those that are already here are left alone. A
+    log of another evaluation becomes a run, whose answers are scored, judged and reported like any others. A file is
+    imported completely or not at all.
     """
     from genaipa_exchange.forms import find_form
     from genaipa_exchange.incoming import Incoming
@@ -49,12 +54,12 @@ def import_(
     if not path.exists():
         raise UsageError(f"There is no file or folder {path}.")
     if annotators and chosen.name != "label-studio":
-        raise UsageError(f"--annotators is for label-studio; a file of {chosen.name} names its people.")
+        raise UsageError(f"--annotators is only for label-studio; a file of {chosen.name} names its annotators.")
     summary = chosen.read(path, Incoming(current_workspace(), documents, _parse_annotator_names(annotators)))
     for note in (*summary.notes, *summary.scores.problems, *summary.scores.replaced):
         say(note)
     if summary.scores.problems:
-        say(f"genaipa: nothing was imported: {format_count(len(summary.scores.problems), 'problem')}.")
+        say(f"genaipa: nothing was imported because of {format_count(len(summary.scores.problems), 'problem')}.")
         raise typer.Exit(_REFUSED)
     _print_summary(summary)
 
@@ -65,7 +70,7 @@ def _parse_annotator_names(option_text: str) -> dict[str, str]:
     for pair in filter(None, option_text.split(",")):
         key, equals, name = (piece.strip() for piece in pair.partition("="))
         if not (equals and (key.isdecimal() or not key) and name):
-            raise UsageError(f"--annotators takes 1=ada@example.org,2=NAME; not '{clip(pair.strip())}'.")
+            raise UsageError(f"--annotators must have the form 1=ada@example.org,2=NAME, not '{clip(pair.strip())}'.")
         if key in names:
             raise UsageError(f"--annotators names annotator {key} twice.")
         names[key] = name
@@ -77,7 +82,7 @@ def _print_summary(summary: ImportSummary) -> None:
     counts = [f"{format_count(read, 'answer')} read, {summary.answers:,} new"] if read else []
     counts.append(f"{format_count(scores.added + scores.known, 'score')} read, {scores.added:,} new")
     counts += [f"{format_count(scores.unscored, 'task')} not scored"] if scores.unscored else []
-    counts += [f"{format_count(summary.ignored, 'score')} by other metrics left out"] if summary.ignored else []
+    counts += [f"{format_count(summary.ignored, 'score')} with other metrics left out"] if summary.ignored else []
     show("; ".join(counts) + ".")
     if summary.runs:
         show(f"{'Run' if len(summary.runs) == 1 else 'Runs'}: {join_some(summary.runs, _NAMED)}")

@@ -145,7 +145,8 @@ class Incoming:
         head = convert_to_type(raw, Head, path)
         if head.format != HEAD_FORMAT:
             raise DataError(
-                path, f"was written by another version of genaipa (format {head.format}; this one reads {HEAD_FORMAT})."
+                path,
+                f"has format {head.format}, but genaipa reads format {HEAD_FORMAT}; export it with this version.",
             )
         return head
 
@@ -157,7 +158,7 @@ class Incoming:
             raise DataError(path, f"is not an answer that genaipa wrote ({error}).", entry) from None
         digests = {name: facts.digest for name, facts in head.manifest.documents.items()}
         if flaw := flaw_of_record(record, digests, texts_withheld=True):
-            raise DataError(path, f"was changed since genaipa wrote it ({flaw}); export it again.", entry)
+            raise DataError(path, f"was changed after genaipa wrote it ({flaw}); export it again.", entry)
         return record
 
     def add_own_run(self, path: Path, head: Head, records: Sequence[Record]) -> None:
@@ -168,13 +169,14 @@ class Incoming:
             return
         if foreign_paths := [path_in_run for path_in_run in head.files if not _FILE_PATH.fullmatch(path_in_run)]:
             raise DataError(
-                path, f"has a file '{clip(foreign_paths[0])}', which no run has; it was not made by genaipa."
+                path,
+                f"has a file '{clip(foreign_paths[0])}', which does not belong in a run; genaipa did not write it.",
             )
         files = {path_in_run: text.encode() for path_in_run, text in head.files.items()}
         for document, facts in head.manifest.documents.items():
             policy = self.find_document(document, head.documents.get(document, ""))
             if policy is None or policy.digest != facts.digest:
-                wrong = f"lacks the text of {document}; name a folder that has it by that name: --documents FOLDER."
+                wrong = f"lacks the text of {document}; give a folder with a file of that name: --documents FOLDER."
                 raise DataError(path, wrong)
             files[f"documents/{facts.digest}.txt"] = policy.text.encode()
         if any(record.asked == LEFT_OUT for record in records):
@@ -221,9 +223,9 @@ class Incoming:
             event = self._decode(msgspec.json.encode(written_event))
             new_values = self.rubric.make_values(values)
         except (*DAMAGE, TypeError, ValueError, AttributeError) as error:
-            raise DataError(path, f"is not a score by this rubric ({explain_error(error)}).", entry) from None
+            raise DataError(path, f"is not a valid score for this rubric ({explain_error(error)}).", entry) from None
         if event.answer != answer:
-            raise DataError(path, "was given to another answer.", entry)
+            raise DataError(path, "belongs to another answer.", entry)
         if problem := find_imported_event_problem(event, self.rubric):
             raise DataError(path, problem, entry)
         is_unchanged = (event.values, " ".join(event.note.split())) == (new_values, " ".join(note.split()))
@@ -251,11 +253,11 @@ class Incoming:
         """
         if lacking := sorted(self._annotators.keys() - self._numbers.keys()):
             numbers = (
-                f"its numbers are {join_names(sorted(self._numbers))}"
+                f"its annotators are numbered {join_names(sorted(self._numbers))}"
                 if self._numbers
-                else "it names all of its people"
+                else "it names all of its annotators"
             )
-            raise UsageError(f"there is no annotator {clip(lacking[0])} in {path}: {numbers}.")
+            raise UsageError(f"{path} has no annotator {clip(lacking[0])}: {numbers}.")
         unnamed = {_name_annotator(key): key for key in self._numbers if key not in self._annotators}
         given_scores, events = (
             {event_content(event) for event in history},
@@ -268,8 +270,8 @@ class Incoming:
                 event_content(event) in given_scores for event in renamed_events
             ):
                 raise UsageError(
-                    f"scores of {path} are here already under the name {before}, and would count twice; "
-                    f"leave those out in {DESK}, left_out: {{{before}: is {name}}}, and import again."
+                    f"scores from {path} are already here under the name {before} and would count twice; "
+                    f"exclude that name in {DESK} with left_out: {{{before}: is {name}}}, and import again."
                 )
         if not unnamed:
             return
@@ -280,14 +282,14 @@ class Incoming:
                 event_content(event) in given_scores for event in events if event.analyst == name
             ):
                 raise UsageError(
-                    f"{path} knows a person only by number, and scores of {name} are here already: only you know "
-                    f"whether it is the same person. Say who it is: --annotators {example}"
+                    f"{path} identifies an annotator only by number, and scores of {name} are already here; only you "
+                    f"know whether this is the same person. Name the annotator: --annotators {example}"
                 )
         names_with_counts = ", ".join(
             f"{name} ({format_count(self._numbers[key], 'score')})" for name, key in unnamed.items()
         )
         self._notes[
-            f"{path} knows people only by number; they are called {names_with_counts}; to name them: "
+            f"{path} identifies annotators only by number; they are called {names_with_counts}. To name them: "
             f"--annotators {example}"
         ] = None
 
@@ -326,7 +328,7 @@ def _name_annotator(number: str) -> str:
 def _list_document_files(folder: Path) -> dict[str, Path]:
     """List the texts in a folder: name → file."""
     if not folder.is_dir():
-        raise UsageError(f"{folder} is not a folder; --documents takes a folder with a file for each document.")
+        raise UsageError(f"{folder} is not a folder; --documents needs a folder with one file for each document.")
     return {clean_folder_name(path.stem): path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXED}
 
 
@@ -450,7 +452,9 @@ class ForeignLog:
         at = Coordinates(document.name, initialization, "original", sample.repetition, "", question.id)
         key = record_key(self.system, DEFAULT, at.as_dict())
         if key in self._records:
-            wrong = f"asks what another sample asks about {document.name} in the same epoch; keep one of them."
+            wrong = (
+                f"repeats the question of another sample about {document.name} in the same epoch; keep one of the two."
+            )
             raise DataError(self.path, wrong, sample.entry)
         thoughts, reply, _ = split_thoughts(sample.reply or "")
         failed = sample.reply is None
@@ -489,12 +493,14 @@ class ForeignLog:
                 next(iter(self.texts)) if len(self.texts) == 1 else self.incoming.name_of_only_document
             )
         if not name:
-            wrong = "names no document in its metadata; give the key 'document', or --documents with one file."
+            wrong = (
+                "names no document in its metadata; add the key 'document', or give --documents a folder with one file."
+            )
             raise DataError(self.path, wrong, sample.entry)
         if name not in self._documents:
             document = self.incoming.find_document(name, text or self.texts.get(name, ""), company)
             if document is None:
-                wrong = f"is about '{name}'; name a folder that has its text by that name: --documents FOLDER."
+                wrong = f"lacks the text of '{name}'; give a folder with a file of that name: --documents FOLDER."
                 raise DataError(self.path, wrong, sample.entry)
             self._documents[name] = document
         return self._documents[name]
@@ -510,7 +516,7 @@ class ForeignLog:
     def add_run_to_incoming(self) -> None:
         """Hand the run over; a DataError for a file without any answer."""
         if not self._records:
-            raise DataError(self.path, "holds no answer.")
+            raise DataError(self.path, "contains no answers.")
         source = f"{self.path.name}, task {self.task}"
         questions = QuestionSet(
             name=self.run_name,

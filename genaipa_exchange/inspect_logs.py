@@ -60,7 +60,7 @@ def _import_inspect_module(name: str) -> Any:
         return importlib.import_module(f"inspect_ai.{name}")
     except ImportError:
         raise MissingPackageError(
-            "logs of Inspect need the package 'inspect_ai': pip install 'genaipa[inspect]'"
+            "Inspect logs need the package 'inspect_ai': pip install 'genaipa[inspect]'"
         ) from None
 
 
@@ -242,11 +242,12 @@ def read_inspect_logs(path: Path, incoming: Incoming) -> ImportSummary:
             log = read_log(str(log_path), resolve_attachments="full")
         except Exception as error:  # noqa: BLE001 - it raises whatever its parsers do
             raise DataError(
-                log_path, f"is not a log of Inspect, or is damaged ({clip(' '.join(str(error).split()), 200)})."
+                log_path, f"is not an Inspect log, or is damaged ({clip(' '.join(str(error).split()), 200)})."
             ) from None
         if log.status != "success":
             raise DataError(
-                log_path, f"comes from an evaluation that did not end ({log.status}); finish it: inspect eval-retry."
+                log_path,
+                f"comes from an evaluation that did not finish ({log.status}); finish it with: inspect eval-retry.",
             )
         ours = (log.eval.metadata or {}).get(METADATA_KEY)
         if ours is None:
@@ -281,7 +282,7 @@ def _list_logs(path: Path) -> list[Path]:
         return [path]
     listed = _import_inspect_module("log").list_eval_logs(str(path))
     if not listed:
-        raise DataError(path, "holds no log of Inspect.")
+        raise DataError(path, "contains no Inspect logs.")
     return sorted(Path(url2pathname(urlsplit(info.name).path)) for info in listed)
 
 
@@ -292,7 +293,7 @@ def _read_message_text(path: Path, entry: str, content: Any) -> str:
     other_types = [part.type for part in content if part.type not in ("text", "reasoning")]
     if other_types:
         article = "an" if other_types[0][0] in "aeiou" else "a"
-        raise DataError(path, f"has a message with {article} {other_types[0]}; only texts can be scored.", entry)
+        raise DataError(path, f"has a message with {article} {other_types[0]}; only text can be scored.", entry)
     return "\n".join(part.text for part in content if part.type == "text")
 
 
@@ -306,7 +307,7 @@ def _import_foreign_log(path: Path, log: Any, incoming: Incoming) -> None:
     )
     system = " ".join(log.eval.model.replace("|", "-").split())
     if not system:
-        raise DataError(path, "names no model, which genaipa takes as the system of the answers.")
+        raise DataError(path, "names no model, and genaipa uses the model as the name of the system.")
     recorded = ForeignLog(path, system, log.eval.task, log.eval.eval_id, documents, incoming)
     for sample in log.samples or ():
         recorded.add(_read_foreign_sample(path, sample, log.eval.created))
@@ -322,7 +323,9 @@ def _read_foreign_sample(path: Path, sample: Any, created: str) -> ForeignSample
             raise DataError(path, "calls tools; only answers without tools can be scored.", entry)
         _read_message_text(path, entry, message.content)
     if not 0 < sample.epoch <= MOST_REPETITIONS:
-        raise DataError(path, f"is of epoch {clip(str(sample.epoch), 20)}; epochs count from 1.", entry)
+        raise DataError(
+            path, f"has the epoch {clip(str(sample.epoch), 20)}; it must be from 1 to {MOST_REPETITIONS:,}.", entry
+        )
     metadata, question = sample.metadata or {}, sample.input
     if not isinstance(question, str):
         question = "\n".join(

@@ -34,7 +34,9 @@ _SHOWN = {"question": "Question", "reply": "Answer", "annotated": "Annotated ans
 """Field of a task's data → its heading."""
 _TO = "reply"
 _NOTE = "note"
-_OPEN = "Label Studio does not mask names in replies and shows everybody the scores written here: scoring is not blind."
+_OPEN = (
+    "Label Studio does not mask names in replies and shows everybody the scores written here, so scoring is not blind."
+)
 
 
 def write_label_studio_project(outgoing: Outgoing, folder: Path) -> ExportSummary:
@@ -116,7 +118,7 @@ def read_label_studio_export(path: Path, incoming: Incoming) -> ImportSummary:
     for number, task in enumerate(tasks, 1):
         digest = task.data.digest
         if not digest:
-            wrong = "has no digest, by which its answer is found; label the tasks that genaipa export wrote."
+            wrong = "has no digest, so its answer can't be found; label the tasks that genaipa export wrote."
             raise DataError(path, wrong, f"task {number}")
         if task.annotations is None:
             wrong = 'has no annotations; export the project as "JSON", not "JSON-MIN".'

@@ -226,7 +226,9 @@ class Outgoing:
         kinds = {source.folder.name: find_kind(source.manifest.spec.kind) for source in sources}
         about = [source for source in sources if kinds[source.folder.name].people]
         if not about:
-            raise UsageError("no run here asks about documents; only such answers are exported; see: genaipa runs")
+            raise UsageError(
+                "none of these runs asks about documents, and only such runs can be exported; see: genaipa runs"
+            )
         self.runs = [OutgoingRun(self, source) for source in about]
 
     @cached_property

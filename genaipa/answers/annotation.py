@@ -17,12 +17,12 @@ class Annotation(Fact):
     columns = {
         "silent": Column(
             "category",
-            "yes, partly or no: whether the document is silent on it by its annotated answer; empty if unknown",
+            "yes, partly or no: whether the annotated answer says that the document is silent; empty if unknown",
             values=("yes", "partly", "no"),
         ),
         "corrected": Column(
             "category",
-            "yes where corrections are applied and change its annotated answer; else empty",
+            "yes if corrections are applied and change the annotated answer; otherwise empty",
             values=("yes",),
         ),
     }

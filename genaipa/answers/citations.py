@@ -19,8 +19,8 @@ class Citations(Fact):
     columns = {
         "cites_there": Column(
             "float64",
-            "share of its citations of this document that name something in it (found by rules); empty without "
-            "any, and for systems that were not asked the same on several days",
+            "share of its citations of this document that name something in it (found by rules); empty if there "
+            "are none, and for systems that were not asked the same questions on several days",
         )
     }
     texts = frozenset({"reply", "document"})

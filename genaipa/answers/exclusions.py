@@ -20,7 +20,7 @@ class Exclusions(StudyFact):
 
     name = "exclusions"
     columns = {
-        "excluded": Column("category", "why averages leave the row out (`other-company: …`); empty if they don't")
+        "excluded": Column("category", "why averages exclude the row (`other-company: …`); empty if they include it")
     }
 
     def compute(self, study: StudyInputs, answers: pd.DataFrame) -> Mapping[str, Any] | None:

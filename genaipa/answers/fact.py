@@ -193,10 +193,12 @@ def _load_facts(targets: tuple[tuple[str, str], ...]) -> _Facts:  # noqa: ARG001
     columns: dict[str, tuple[str, Column]] = {}
     for name, fact in loaded.items():
         if (called := getattr(fact, "name", "")) != name:
-            problems.append(f"The fact {name} is left out: its class calls it '{called}'.")
+            problems.append(f"The fact {name} is left out: its class names it '{called}'.")
         elif duplicates := [column for column in fact.columns if column in columns or column in CORE]:
             whose = columns[duplicates[0]][0] if duplicates[0] in columns else "every table"
-            problems.append(f"The fact {name} is left out: {join_some(duplicates, 3)} is a column of {whose}.")
+            problems.append(
+                f"The fact {name} is left out: it has columns that {whose} already has: {join_some(duplicates, 3)}."
+            )
         else:
             usable[name] = fact
             columns |= {column_name: (name, column) for column_name, column in fact.columns.items()}
@@ -250,7 +252,11 @@ def find_metrics_named_like_facts(path: Path, rubric: Rubric) -> Iterator[DataEr
     for fact in every:
         for name in rubric.metrics.keys() & fact.columns.keys():
             entry = f"metrics.{name}"
-            yield DataError(path, f"is a column of the fact {fact.name}; choose another key, with this `name`.", entry)
+            yield DataError(
+                path,
+                f"is a column of the fact {fact.name}; choose another key, and keep this one as the `name`.",
+                entry,
+            )
 
 
 _OUTSIDE = frozenset[Text](("reply", "document", "passages"))
@@ -352,10 +358,10 @@ def check_fact_row_types(fact: Fact | ScoreFact, row: Row) -> Row:
     if fact.name not in OWN:
         for name, value in row.items():
             if name not in fact.columns:
-                raise TypeError(f"it states no column '{name}'")
+                raise TypeError(f"it returns a column '{name}' that it does not declare")
             kind = fact.columns[name].kind
             if value is not None and not isinstance(value, str if kind == "category" else Real):
-                raise TypeError(f"a value of {name} is no {'text' if kind == 'category' else 'number'}")
+                raise TypeError(f"a value of {name} is not a {'text' if kind == 'category' else 'number'}")
     return row
 
 

@@ -413,7 +413,7 @@ class _RunReading:
         any_document, paper = next(iter(self._source.manifest.documents), ""), shipped_rubric()
         published = load_published_scores(self._source.folder)
         if published and self._reading.rubric.metrics.keys() != paper.metrics.keys():
-            problem = f"{self._source.folder.name}: its published scores are left out: they have other metrics."
+            problem = f"{self._source.folder.name}: its published scores are left out because they use other metrics."
             self._reading.problems.append(problem)
             return
         only, excluded = self._source.only, read_exclusions(self._source.folder, "score")

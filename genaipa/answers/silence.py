@@ -20,8 +20,8 @@ class SilenceFact(Fact):
         "claims_silence": Column(
             "category",
             "yes or no: whether the reply begins by saying that the document is silent; abstains if it says instead "
-            "that it does not know the document; none if it says nothing: empty, refused, or a refusal in words (found "
-            "by rules)",
+            "that it does not know the document; none if it is empty, was refused, or refuses in words (found by "
+            "rules)",
             values=("yes", "no", "abstains", "none"),
         )
     }

@@ -16,11 +16,11 @@ class Spending(Fact):
 
     name = "spending"
     columns = {
-        "seconds": Column("float64", "from the question to the whole reply", "seconds"),
+        "seconds": Column("float64", "time from the question to the complete reply", "seconds"),
         "cost": Column("float64", "cost of this answer in US dollars, where prices are known", "US dollars"),
-        "tokens_in": Column("float64", "tokens sent, cached ones included", "tokens"),
-        "tokens_cached": Column("float64", "tokens of these that the provider read from its cache", "tokens"),
-        "tokens_out": Column("float64", "tokens of the reply, reasoning included", "tokens"),
+        "tokens_in": Column("float64", "tokens sent, including cached ones", "tokens"),
+        "tokens_cached": Column("float64", "tokens sent that the provider read from its cache", "tokens"),
+        "tokens_out": Column("float64", "tokens of the reply, including reasoning", "tokens"),
     }
     of_failures = True
 
@@ -39,7 +39,7 @@ class PromptCut(Fact):
     columns = {
         "prompt_cut": Column(
             "category",
-            "yes where the server counted too few of the tokens that it was sent; else empty",
+            "yes if the server counted too few of the tokens that it was sent; otherwise empty",
             values=("yes",),
         )
     }

@@ -17,10 +17,10 @@ class Thoughts(Fact):
     name = "thoughts"
     columns = {
         "thought_tokens": Column(
-            "float64", "tokens of the reply that were spent on thinking, where the provider reports any", "tokens"
+            "float64", "tokens of the reply that were spent on thinking, if the provider reports any", "tokens"
         ),
         "thought_length": Column(
-            "float64", "characters of the thoughts, where the provider or the model gives them", "characters"
+            "float64", "characters of the thoughts, if the provider or the model returns them", "characters"
         ),
     }
     texts = frozenset({"reply"})

@@ -213,7 +213,7 @@ def write_frame(frame: pd.DataFrame, path: Path) -> None:
     elif path.suffix == ".parquet":
         frame.to_parquet(path, index=False)
     else:
-        raise UsageError(f"'{path.name}' ends in neither .csv nor .parquet, the two forms of the tidy table.")
+        raise UsageError(f"'{path.name}' must end in .csv or .parquet, the two formats of the tidy table.")
 
 
 def add_missing_fact_columns(frame: pd.DataFrame, fact_names: Iterable[str]) -> pd.DataFrame:

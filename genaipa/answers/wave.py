@@ -24,7 +24,7 @@ class Wave(StudyFact):
     columns = {
         "in_wave": Column(
             "category",
-            "yes or no: whether it is in the random part that people are asked to score; empty where no part was "
+            "yes or no: whether it is in the random part that people are asked to score; empty if no part was "
             "drawn from its group",
             values=("yes", "no"),
         ),
@@ -32,7 +32,7 @@ class Wave(StudyFact):
         "planned": Column(
             "category",
             "first, later or no: whether people are to score it in the first random part, in a larger one, or not at "
-            "all, finished or not; empty where no part was drawn from its group",
+            "all, finished or not; empty if no part was drawn from its group",
             values=("first", "later", "no"),
         ),
     }

@@ -241,9 +241,9 @@ def iterate_packed_run_files(
         spec = source.manifest.spec
         task_name = describe_task(spec) or spec.task
         raise UsageError(
-            f"{source.folder.name} asks items of the {task_name}, which its "
+            f"{source.folder.name} asks about items of the {task_name}, which its "
             "replies quote and which may not be redistributed; pack the other runs by name or, for a "
-            "recipient who has the data, everything: --with-texts."
+            "recipient who has the data, pack everything: --with-texts."
         )
     for flaw in find_damage(source.folder):
         raise DataError(flaw.path, flaw.problem, flaw.where)

@@ -128,7 +128,7 @@ def _check_packed_file_names(file: Path, pack: Pack, names: list[str]) -> None:
     """Raise a DataError unless the files are the listed ones, with names of their own that a pack may hold."""
     listed, held = {PACK, *pack.files}, set(names)
     if len(held) < len(names):
-        raise DataError(file, "holds two files with the same name; genaipa did not write it.")
+        raise DataError(file, "contains two files with the same name; genaipa did not write it.")
     folders = {name.rsplit("/", depth)[0] for name in listed for depth in range(1, name.count("/") + 1)}
     for name in sorted({*held, *pack.files} - {PACK}):
         parts = name.split("/")

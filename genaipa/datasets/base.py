@@ -44,7 +44,7 @@ class Pulled:
     def __repr__(self) -> str:
         absent = f", {self.absent:,} unavailable" if self.absent else ""
         return short_repr(
-            "Pulled", str(self.folder), f"{self.fetched:,} files fetched, {self.kept:,} here before{absent}"
+            "Pulled", str(self.folder), f"{self.fetched:,} files fetched, {self.kept:,} already here{absent}"
         )
 
 

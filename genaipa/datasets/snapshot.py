@@ -91,7 +91,7 @@ class _Folder(Origin):
                 (subfolder for subfolder in sorted(self._folder.glob("*/")) if (subfolder / path).is_file()), None
             ):
                 raise UsageError(
-                    f"{self._folder} has {self._files.title} in a subfolder; name that one: {inner}"
+                    f"{self._folder} has {self._files.title} in a subfolder; give that folder instead: {inner}"
                 ) from None
             raise DataError(self._folder / path, f"can't be read ({error.strerror}); {self.remedy}") from None
 
@@ -157,9 +157,9 @@ class _Server(Origin):
         self._base = url.rstrip("/")
         self._stopped = threading.Event()
         self._downloads = Downloads()
-        self.remedy = f"{self._host} serves a different file; name another source, or try again later."
+        self.remedy = f"{self._host} serves a different file, so use another source, or try again later."
         self._other_source = (
-            f"use a checkout ({files.pull_command} --from FOLDER), or try what ships with genaipa: {files.shipped}"
+            f"use a checkout ({files.pull_command} --from FOLDER), or use what ships with genaipa: {files.shipped}"
         )
 
     def read(self, path: str) -> bytes:
@@ -282,7 +282,7 @@ class Snapshot:
             if needed := missing or (not wanted and not any(map(self.has_published_file, study)) and study):
                 examples = join_some((f"'{name}'" for name in needed), 1)
                 raise UsageError(
-                    f"files of {self.title} are missing ({examples}); with a network, run: {self.pull_command}"
+                    f"files of {self.title} are missing ({examples}); to fetch them, run: {self.pull_command}"
                 )
         elif missing or lacking:
             fetched = self._fetch_files(missing, lacking, open_origin(origin_used, self), reasons, progress)
@@ -377,5 +377,5 @@ def write_cache_file(path: Path, content: bytes) -> None:
             file.write(content)
     except OSError as error:
         raise UsageError(
-            f"{path} can't be written ({error.strerror}); GENAIPA_CACHE names the folder for pulled data."
+            f"{path} can't be written ({error.strerror}); set GENAIPA_CACHE to another folder for pulled data."
         ) from None

@@ -35,18 +35,18 @@ NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 def check_document_and_company_name(name: str, company: str) -> None:
     """Raise a UsageError unless a document can have this name and its company that one."""
     if not name.strip():
-        raise UsageError("the name of the document is blank; give a short word in lower case with --name.")
+        raise UsageError("the document name is blank; give a short name in lower case with --name.")
     if not NAME.fullmatch(name):
         raise UsageError(
             f"'{name}' is not a valid document name: use lower-case letters, digits, '.', '_' and '-', "
             "and begin with a letter or digit."
         )
     if len(name) > LONGEST_NAME:
-        raise UsageError(f"the name of the document has {len(name)} characters; use at most {LONGEST_NAME}.")
+        raise UsageError(f"the document name has {len(name)} characters; use at most {LONGEST_NAME}.")
     if not company.strip():
-        raise UsageError("the company is blank; give the name that questions should use with --company.")
+        raise UsageError("the company name is blank; give the name to use in questions with --company.")
     if len(company) > LONGEST_NAME or not company.isprintable():
-        raise UsageError(f"the company's name is one line of at most {LONGEST_NAME} characters.")
+        raise UsageError(f"the company name must be a single line of at most {LONGEST_NAME} characters.")
 
 
 def add_document(
@@ -76,7 +76,7 @@ def add_document(
     target = find_workspace(workspace)
     if "workspace" not in dict(target.layers):
         raise UsageError(
-            "documents are added to a workspace, and this folder is not in one; make one with: genaipa init DIR"
+            "documents can only be added to a workspace, and this folder is not in one; make one with: genaipa init DIR"
         )
     if kind not in get_args(DocumentKind):
         raise UnknownNameError("kind of document", kind, get_args(DocumentKind))
@@ -116,7 +116,7 @@ def write_document(
     check_document_and_company_name(name, company)
     for option, text in (("title", title), ("license", license)):
         if text and not text.isprintable():
-            raise UsageError(f"the {option} has unprintable characters; give it in one line.")
+            raise UsageError(f"the {option} contains unprintable characters; give it as one line of text.")
     path = folder / f"{name}{'.md' if extracted.markdown else '.txt'}"
     metadata_path = folder / f"{name}.yaml"
     existing = [
@@ -215,10 +215,13 @@ def read_given_document(
 def describe_given_document(document: Document) -> str:
     """Describe a given document: its name, its size, and what questions call its company."""
     size = f"{format_count(document.words, 'word')} in {format_count(len(document.sections), 'section')}"
-    hint = "else: --company"
+    hint = "to change it: --company NAME"
     if document.company == UNNAMED:
-        hint = "no company in its title or address also appears in its text; name one: --company NAME"
-    return f"{document.about.source} is '{document.name}': {size}. Questions say \"{document.company}\" ({hint})"
+        hint = "no company name from its title or address appears in its text; give one with --company NAME"
+    return (
+        f"{document.about.source} is read as '{document.name}': {size}. "
+        f'Questions call its company "{document.company}" ({hint})'
+    )
 
 
 def _make_document(extracted: Extracted, name: str, company: str) -> Document:
@@ -237,12 +240,12 @@ def company_missing_error(document: Document) -> UsageError:
     """Return the error of asking by a company's name that nobody gave."""
     if document.layer != GIVEN:
         return UsageError(
-            f"{document.name} has no metadata that names its company: write a line 'company: NAME' into "
-            f"{document.name}.yaml beside it, or ask with the document alone: --experiment quality."
+            f"{document.name} has no metadata that names its company; add the line 'company: NAME' to "
+            f"{document.name}.yaml next to it, or run an experiment that needs no company name: --experiment quality."
         )
     return UsageError(
-        f"{document.about.source} has a title without a company that also appears in its text, and this experiment "
-        "asks by company: add --company NAME, or ask with the document alone: --experiment quality."
+        f"{document.about.source} has no company name in its title that also appears in its text, and this experiment "
+        "needs one; add --company NAME, or run an experiment that needs none: --experiment quality."
     )
 
 

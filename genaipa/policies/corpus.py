@@ -123,19 +123,19 @@ def find_row_problems(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             if value is not None and not (isinstance(value, list) and all(isinstance(entry, str) for entry in value)):
                 yield "the column 'also' is not a list of names", ""
         elif format_cell(value) is None or (name == "text" and not isinstance(value, str | None)):
-            yield f"the column '{clip(name)}' holds no text", type(value).__name__
+            yield f"the column '{clip(name)}' does not contain text", type(value).__name__
         elif name != "text" and len(str(value)) > _LONGEST_CELL:
-            yield f"the column '{clip(name)}' holds more than {_LONGEST_CELL:,} characters", ""
+            yield f"the column '{clip(name)}' has more than {_LONGEST_CELL:,} characters", ""
     yield from _find_unusable_cells(cells)
 
 
 def _find_unusable_cells(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     name, company, text = (format_cell(cells.get(column)) or "" for column in NEEDED)
     if name.strip() and not (_NAME.fullmatch(name) and len(name) <= LONGEST_NAME):
-        rule = f"letters, digits, '.', '_' and '-', a letter or digit first, {LONGEST_NAME} at most"
+        rule = f"use at most {LONGEST_NAME} letters, digits, '.', '_' and '-', beginning with a letter or digit"
         yield f"the name is not valid ({rule})", repr(clip(name))
     if len(company) > LONGEST_NAME or not company.isprintable():
-        yield f"the company's name is not one line of at most {LONGEST_NAME} characters", ""
+        yield f"the company name is not a single line of at most {LONGEST_NAME} characters", ""
     if len(text) > LONGEST:
         yield "the text is too long", too_long_message(text).partition(";")[0]
     if "\0" in text:
@@ -213,8 +213,8 @@ class Corpus:
             remarks.append(f"{without:,} {total} {_has_or_have(without)} no {self.by}; they form the group (none).")
         if 0 < self.numbers < self.documents - without:
             remarks.append(
-                f"{self.numbers:,} {total} {_has_or_have(self.numbers)} a number or a truth value as {self.by}, others "
-                "a text; each value is used as written."
+                f"{self.numbers:,} {total} {_has_or_have(self.numbers)} a number or a boolean as the {self.by}, and "
+                "others have text; each value is used as written."
             )
         return remarks
 
@@ -437,12 +437,12 @@ class _CorpusReading:
             )
         groups = sorted(self.columns.difference(KNOWN))
         if len(groups) > _MOST_GROUPS:
-            self.problems.add(1, f"there are more than {_MOST_GROUPS} columns; remove the ones you don't need")
+            self.problems.add(1, f"there are more than {_MOST_GROUPS} columns; remove those that you don't need")
         if self.problems:
             listed = "\n".join(f"  {problem}" for problem in self.problems)
-            raise DataError(self.path, f"can't be used, and nothing was taken from it:\n{listed}")
+            raise DataError(self.path, f"can't be used until these problems are corrected:\n{listed}")
         if not len(names):
-            raise DataError(self.path, "has no document.")
+            raise DataError(self.path, "contains no documents.")
         columns = (*FACTS, *groups)
         if self.by and self.by not in columns:
             raise UsageError(f"{self.path} has no column '{self.by}'{name_suggestion(self.by, columns)}")

@@ -60,7 +60,10 @@ def open_corpus(path: Path) -> CorpusFile:
     """
     try:
         if not path.is_file():
-            raise DataError(path, "is not a file; name one with a document per line (.jsonl) or row (.parquet).")
+            raise DataError(
+                path,
+                "is not a file; give a .jsonl file (one document per line) or a .parquet file (one document per row).",
+            )
         path.open("rb").close()
     except OSError as error:
         raise DataError(path, f"can't be read ({error.strerror}).") from None
@@ -134,7 +137,7 @@ class _Parquet:
             import pyarrow.parquet as pq
         except ModuleNotFoundError:
             raise MissingPackageError(
-                f"{path} needs the package 'pyarrow': pip install 'genaipa[reports]', or save it as .jsonl."
+                f"reading {path} needs the package 'pyarrow': pip install 'genaipa[reports]', or save it as .jsonl."
             ) from None
         self._path, self._reader, self._wrong = path, pq, (pa.ArrowException, OSError, ValueError)
 

@@ -150,7 +150,7 @@ LONGEST = 2_000_000
 
 def too_long_message(text: str) -> str:
     """Message for a text of more than `LONGEST` characters."""
-    return f"has {len(text):,} characters; at most {LONGEST:,} are allowed. Remove what nobody asks about."
+    return f"has {len(text):,} characters; at most {LONGEST:,} are allowed. Remove the parts that no question is about."
 
 
 def read_document(path: Path) -> str:
@@ -209,11 +209,11 @@ def metadata_problems(path: Path, document: Document) -> Iterator[DataError]:
     if document.about.digest and document.about.digest != document.digest:
         yield DataError(
             path,
-            f"has changed since it was added (its digest is not the one in {beside.name}); "
-            "add it again under another name, or take the line 'digest' out if the change is meant.",
+            f"has changed since it was added (its digest differs from that in {beside.name}); "
+            "add it again under another name or, if the change is intended, remove the line 'digest'.",
         )
     if not document.company.strip():
-        yield DataError(beside, "is blank; give the name that questions should use.", "company")
+        yield DataError(beside, "is blank; give the company name to use in questions.", "company")
     if (stated := document.about.language) and not language_code(stated):
         yield DataError(beside, f"'{clip(stated)}' is not a language code; write one such as de or pt-BR.", "language")
     if document.about.version_of == document.name:
@@ -223,7 +223,7 @@ def metadata_problems(path: Path, document: Document) -> Iterator[DataError]:
     for part_set, starts in document.about.part_sets.items():
         within = not starts or 0 <= starts[0] <= starts[-1] < len(document.text)
         if list(starts) != sorted(set(starts)) or not within:
-            yield DataError(beside, "offsets must rise and lie within the text.", f"part_sets.{part_set}")
+            yield DataError(beside, "the offsets must increase and lie within the text.", f"part_sets.{part_set}")
 
 
 # Coarse to fine: a chapter, a section, a paragraph, a line, a sentence, a clause, a word. A finer border is used only

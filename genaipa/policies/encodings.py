@@ -119,7 +119,7 @@ def decode_text(raw: bytes, source: str, stated_encoding: str, import_library: C
     codec = _CODECS.get(stated_encoding.strip().lower(), "")
     if not codec.startswith("utf-16") and _is_binary(raw):
         raise _binary_error(source)
-    notes = [f"its encoding '{clip(stated_encoding, 20)}' is not known"] if stated_encoding and not codec else []
+    notes = [f"its stated encoding '{clip(stated_encoding, 20)}' is unknown"] if stated_encoding and not codec else []
     text = (
         _decode_stated(raw, source, codec, notes)
         if codec
@@ -129,7 +129,7 @@ def decode_text(raw: bytes, source: str, stated_encoding: str, import_library: C
 
 
 def _binary_error(source: str) -> DataError:
-    return DataError(source, "is a binary file; a document is HTML, PDF, Word (.docx), Markdown or plain text.")
+    return DataError(source, "is a binary file; a document must be HTML, PDF, Word (.docx), Markdown or plain text.")
 
 
 def _is_binary(raw: bytes) -> bool:
@@ -142,13 +142,13 @@ def _is_binary(raw: bytes) -> bool:
 def _decode_stated(raw: bytes, source: str, codec: str, notes: list[str]) -> str:
     no_pairs = codec.startswith("utf-16") and b"\0" not in raw and raw.isascii()
     if codec != "utf-8" and (no_pairs or _is_utf8(raw, _BY_CHANCE if codec in _BYTES else 1)):
-        notes.append(f"it claims to be {_encoding_name(codec)}, but its bytes are UTF-8; read as UTF-8")
+        notes.append(f"it claims to be {_encoding_name(codec)}, but its bytes are UTF-8, so it was read as UTF-8")
         codec = "utf-8"
     text, remarks = _decode_replacing(raw, codec)
     wrong = text.count("\ufffd")
     if remarks and wrong > _MOST and wrong > sum(character > "\x7f" for character in text) / 2:
         raise DataError(
-            source, f"claims to be {_encoding_name(codec)}, but {wrong:,} places are not; save it as UTF-8."
+            source, f"claims to be {_encoding_name(codec)}, but {wrong:,} places in it are not; save it as UTF-8."
         )
     notes += remarks
     return text
@@ -164,7 +164,9 @@ def _decode_unstated_encoding(
     places = len(_ESCAPED.findall(raw.decode("utf-8", "surrogateescape")))
     right = sum(character > "\x7f" for character in text) - places
     if not right and wrong <= _PUNCTUATION:
-        notes.append(f"its encoding is not stated: read as {_encoding_name('cp1252')}, by its punctuation")
+        notes.append(
+            f"it states no encoding and was read as {_encoding_name('cp1252')}, which its punctuation suggests"
+        )
         return raw.decode("cp1252")
     if right > places or places <= _FEW * len(raw):
         notes += remarks
@@ -173,7 +175,8 @@ def _decode_unstated_encoding(
     if not guesses or not _is_best_encoding_guess_certain(guesses):
         raise DataError(source, "has an unknown encoding; save it as UTF-8.")
     notes.append(
-        f"its encoding is not stated: read as {_encoding_name(guesses[0].encoding)}, a guess; check its letters"
+        f"it states no encoding and was read as {_encoding_name(guesses[0].encoding)}; "
+        "this is a guess, so check the letters"
     )
     return str(guesses[0])
 
@@ -199,7 +202,7 @@ def _decode_replacing(raw: bytes, codec: str) -> Decoded:
     start, end = places[0].span()
     plain = _ESCAPED.sub("\ufffd", text[max(0, start - _NEAR) : end + _NEAR]).replace("\0", "")
     context = " ".join(plain.split())
-    verb = "is shown as \ufffd:" if len(places) == 1 else "are shown as \ufffd, the first"
+    verb = "is shown as \ufffd," if len(places) == 1 else "are shown as \ufffd, the first"
     remark = (
         f'{format_count(len(places), "place")} could not be read as {_encoding_name(codec)} and {verb} near "{context}"'
     )
@@ -213,7 +216,7 @@ def _encoding_name(codec: str) -> str:
 
 def _remove_nul(text: str, notes: list[str]) -> Decoded:
     if nul := text.count("\0"):
-        notes = [*notes, f"{format_count(nul, 'NUL character')} {'was' if nul == 1 else 'were'} left out"]
+        notes = [*notes, f"{format_count(nul, 'NUL character')} {'was' if nul == 1 else 'were'} removed"]
     return Decoded(text.replace("\0", "") if nul else text, notes)
 
 

@@ -45,18 +45,18 @@ def extraction_warning(text: str) -> str:
 def _list_signs_of_bad_extraction(text: str) -> Iterator[str]:
     words = count_words(text, HALF)
     if len(text) * _UNREADABLE < sum(1 for _ in _BROKEN.finditer(text)):
-        yield "many of its letters can't be read"
+        yield "many of its characters are unreadable"
     elif text.strip() and sum(map(len, _READ.findall(text))) < _LETTERS * len(text):
         yield "it contains hardly any letters"
     if words < _FEWEST:
         return
     lines = [(count_words(line, HALF), " ".join(line.split())) for line in text.split("\n")]
     if 2 * sum(length for length, _ in lines if length < _SHORT) > words:
-        yield f"most of its words are in lines of fewer than {_SHORT}"
+        yield f"most of its words are in lines of fewer than {_SHORT} words"
     if (share := _count_words_in_repeated_lines(lines) / words) >= _REPEATED:
-        yield f"{100 * share:.0f} % of it is repeated paragraphs"
+        yield f"{100 * share:.0f} % of it consists of repeated paragraphs"
     if words >= _UNDIVIDED and not (_HEADING.search(text) or find_sections(text)):
-        yield f"it has no heading in {count_words(text):,} words"
+        yield f"it has {count_words(text):,} words but no heading"
 
 
 def _count_words_in_repeated_lines(counted_lines: list[tuple[int, str]]) -> int:

@@ -125,7 +125,7 @@ def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
     media, _, parameters = content_type.partition(";")
     media = media.strip().lower()
     if media not in _CONTENT_TYPES:
-        raise DataError(url, f"is {media}; a document is HTML, PDF, Word (.docx), Markdown or plain text.")
+        raise DataError(url, f"is {media}; a document must be HTML, PDF, Word (.docx), Markdown or plain text.")
     charset = re.search(r"charset=\"?([\w.:-]+)", parameters)
     suffix = _SUFFIXES.get(Path(split_url(url).path).suffix.lower()) if media != "text/html" else None
     # Servers call Markdown plain text.
@@ -169,7 +169,7 @@ def _download_document(url: str, timeout: float) -> tuple[bytes, str, str]:
             answer = downloads.get(url, seconds=timeout, max_bytes=DOCUMENT.size)
     except httpx2.TimeoutException:
         raise DataError(
-            _strip_credentials(url), f"took longer than {timeout:g} s; try again, or save it to a file."
+            _strip_credentials(url), f"took longer than {timeout:g} s to load; try again, or save it and give the file."
         ) from None
     except TooLargeError:
         raise allowance.oversize_error() from None
@@ -188,7 +188,7 @@ def _redirect_note(url: str, final_url: str) -> str:
     """Say that a URL redirects to another host; empty where it doesn't, or the hosts differ by their `www.` alone."""
     first_host, last_host = (split_url(_strip_credentials(address)).netloc.lower() for address in (url, final_url))
     alike = first_host.removeprefix("www.") == last_host.removeprefix("www.")
-    return "" if alike else f"{first_host} redirects to {last_host}; the text is from there"
+    return "" if alike else f"{first_host} redirects to {last_host}; the text comes from there"
 
 
 def _strip_credentials(text: str) -> str:
@@ -328,14 +328,17 @@ def _check_stated_language(stated: str, text: str) -> tuple[str, str]:
     """Return the language that a page states, or a note on why it is ignored: templates state `en` for any text."""
     code, detected = language_code(stated), detect_language_code(text)
     if stated and not code:
-        return "", f"the page's language '{clip(stated, 20)}' is not a language code; its words decide"
+        return (
+            "",
+            f"the page's language '{clip(stated, 20)}' is not a language code; the language is detected from the text",
+        )
     if code and detected not in ("", code):
         return (
             "",
-            f"the page claims to be in {language_name(code)}, but its words are {language_name(detected)}",
+            f"the page claims to be in {language_name(code)}, but its text is in {language_name(detected)}",
         )
     if code in LANGUAGES and not detected and (seems := detect_unsupported_language(text)):
-        return "", f"the page claims to be in {language_name(code)}, but its words seem to be {language_name(seems)}"
+        return "", f"the page claims to be in {language_name(code)}, but its text seems to be in {language_name(seems)}"
     return code, ""
 
 
@@ -392,7 +395,7 @@ def _extract_pdf_pages(pages: list[str], stated_title: str, source: str) -> Extr
     pages = [replace_ligatures(page.encode("utf-16", "surrogatepass").decode("utf-16", "replace")) for page in pages]
     text = join_lines_to_paragraphs(pages)
     if not text.strip():
-        raise DataError(source, "has no text; its pages may be pictures. Run text recognition (OCR) on it first.")
+        raise DataError(source, "has no text; its pages may be images. Run text recognition (OCR) on it first.")
     method = f"text of PDF with lines joined to paragraphs, {_package_with_version('pypdf')}"
     return Extracted(text, pdf_title(stated_title, pages), method, source, today())
 

@@ -89,13 +89,13 @@ class HiddenParts:
         if self.left_out:
             parts, were = format_count(len(self.left_out), "hidden part"), "was" if len(self.left_out) == 1 else "were"
             words = format_count(sum(self.left_out), "word")
-            yield f"{parts} that {'repeats' if were == 'was' else 'repeat'} the visible text {were} left out: {words}"
+            yield f"{parts} ({words}) that {'repeats' if were == 'was' else 'repeat'} the visible text {were} left out"
         if self._remaining:
             text_words = " ".join(_split_words(text))
             if word_counts := [words for beginning, words in self._remaining if " ".join(beginning) in text_words]:
                 parts, are = format_count(len(word_counts), "part"), "is" if len(word_counts) == 1 else "are"
-                hides = f"{parts} that the page initially hides {are} in the text"
-                yield f"{hides}: {format_count(sum(word_counts), 'word')}; check that none is an older version"
+                words = format_count(sum(word_counts), "word")
+                yield f"{parts} ({words}) that the page initially hides {are} in the text; check for outdated versions"
 
 
 _GONE = "data-genaipa-left-out"

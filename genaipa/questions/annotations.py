@@ -38,7 +38,7 @@ Silent = Literal["no", "partly", "yes"]
 
 SAID: dict[Silent, str] = {
     "no": "",
-    "partly": "the document answers only some of it",
+    "partly": "the document answers only part of the question",
     "yes": "the document is silent",
 }
 """The same in words for a reader; empty where it answers the question."""
@@ -123,18 +123,18 @@ class AnnotationFile:
         if used == every:
             carried = f"its {every} annotated answers, written for the question set {written_for}"
             return "" if is_same_set else f"{name}: {carried}, apply to these questions too."
-        reason = f"they were written for the question set {written_for}; ask that set to use all of them."
+        reason = f"They were written for the question set {written_for}; ask that set to use all of them."
         if is_same_set:
-            reason = f"the others were written for the question set {written_for}, which asks different questions."
-        return f"{name}: {used} of its {every} annotated answers apply to these questions; {reason}"
+            reason = f"The others were written for the question set {written_for}, which asks different questions."
+        return f"{name}: {used} of its {every} annotated answers apply to these questions. {reason}"
 
 
 def explain_unused_annotations(annotations: Annotations, path: Path, layer: str) -> str:
     """Explain that annotated answers are unused because they are about another text of that name."""
     answers = f"its annotated answers ({path}) are about another text and are not used;"
     if layer == "workspace":
-        return f"{answers} if they hold for this text too, put its sha256 there as 'digest'."
-    return f"{answers} for some of your own: genaipa policies annotate {annotations.document}"
+        return f"{answers} if they also apply to this text, set 'digest' there to the SHA-256 of this text."
+    return f"{answers} to write your own: genaipa policies annotate {annotations.document}"
 
 
 def load_annotations(workspace: Workspace, document_name: str) -> Annotations:
@@ -199,20 +199,22 @@ def format_annotation_template(
 
 
 _TEMPLATE = """\
-# One entry for each question; what is still blank counts as not annotated. `sections` are the ones the answer cites,
-# as the document labels them. Where the document does not say: silent: yes, no sections, and an answer that says so;
-# where it answers only some of the question: silent: partly.
-# What a complete answer says may be listed, at most 12 points, at least one vital; the desk and judges tick them off:
+# One entry for each question; a blank entry counts as not annotated. `sections` are those that the answer cites, as
+# the document labels them. If the document does not answer the question, set silent: yes, list no sections, and say so
+# in the answer; if it answers only part of the question, set silent: partly.
+# You may list the statements of a complete answer, at most 12, at least one vital; analysts and judges tick them off:
 #     points: [{id: kept, text: "Some data are kept.", sections: ["3"], weight: vital, if_wrong: harm, why: "..."}]
-# weight is vital or okay (an answer may leave it out); if_wrong marks a point whose contradiction would hurt a reader.
-# `digest` is that of the text that the answers are about: they are used for no other text.\
+# weight is vital or okay (an answer may leave it out); if_wrong: harm marks one whose contradiction hurts readers.
+# `digest` is the SHA-256 of the text that the answers are about; they are used for no other text.\
 """
 
 
 def annotation_problems(path: Path, document_name: str, annotations: Annotations) -> Iterator[DataError]:
     """Yield every problem of a file of annotated answers that shows in the file alone."""
     if annotations.document != document_name:
-        yield DataError(path, f"belongs to '{annotations.document}'; name and file must agree.", "document")
+        yield DataError(
+            path, f"is '{annotations.document}', but the file has another name; the two must agree.", "document"
+        )
     for question, answer in drop_blank_answers(annotations).answers.items():
         if not answer.answer.strip():
             yield DataError(path, "the answer is empty.", f"answers.{question}")
@@ -414,7 +416,9 @@ class Corrections(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
 def correction_problems(path: Path, document_name: str, corrections: Corrections) -> Iterator[DataError]:
     """Yield every problem of a file of corrections that shows in the file alone."""
     if corrections.document != document_name:
-        yield DataError(path, f"belongs to '{corrections.document}'; name and file must agree.", "document")
+        yield DataError(
+            path, f"is '{corrections.document}', but the file has another name; the two must agree.", "document"
+        )
     for question, correction in corrections.corrections.items():
         for flaw in correction_flaws(correction):
             yield DataError(path, flaw, f"corrections.{question}")
@@ -427,11 +431,11 @@ def correction_flaws(correction: Correction) -> Iterator[str]:
     if correction.silent == "yes" and correction.sections:
         yield "is marked silent, so it can't cite sections ('partly' can)."
     if bool(correction.sentence.strip()) == bool(correction.at or correction.sha256):
-        yield "needs evidence: a sentence of the document, or its place 'at' and sha256."
+        yield "needs evidence: give a sentence of the document, or its position 'at' and its sha256."
     elif not correction.sentence.strip() and (
         correction.at is None or len(correction.at) != _ENDS or not correction.sha256
     ):
-        yield "needs both: the place 'at', as [first, end] in characters, and sha256."
+        yield "needs both the position 'at', as [first, end] in characters, and the sha256."
 
 
 def find_unproved_corrections(path: Path, corrections: Corrections, document_text: str) -> Iterator[DataError]:

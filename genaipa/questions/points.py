@@ -76,9 +76,9 @@ def point_flaws(points: Sequence[Point], *, silent: bool) -> Iterator[str]:
     if not points:
         return
     if silent:
-        yield "is marked silent, so there is nothing that an answer must say; remove its points."
+        yield "is marked silent, so an answer has nothing to state; remove its points."
     if len(points) > MOST:
-        yield f"has {len(points)} points; the most is {MOST}."
+        yield f"has {len(points)} points; at most {MOST} are allowed."
     if all(point.weight != "vital" for point in points):
         yield "has no vital point; mark at least one with weight: vital."
     seen_ids: set[str] = set()

@@ -194,7 +194,7 @@ def find_published_question_set_name(document: Document, workspace: Workspace) -
 def question_problems(path: Path, name: str, questions: QuestionSet) -> Iterator[DataError]:
     """Yield every problem of a question file that shows in the file alone."""
     if questions.name != name:
-        yield DataError(path, f"the set is named '{questions.name}'; its name and its file's must agree.", "name")
+        yield DataError(path, f"is '{questions.name}', but the file has another name; the two must agree.", "name")
     if not questions.placeholder.strip():
         problem = "is blank; give the text that the company's name replaces, such as '[the company]'."
         yield DataError(path, problem, "placeholder")
@@ -202,7 +202,7 @@ def question_problems(path: Path, name: str, questions: QuestionSet) -> Iterator
     for index, question in enumerate(questions.questions):
         entry = f"questions[{index}] ({question.id})"
         if question.id in seen_ids:
-            yield DataError(path, "duplicate id.", entry)
+            yield DataError(path, "has a duplicate id; each id must be unique.", entry)
         seen_ids.add(question.id)
         if question.category not in questions.categories:
             yield DataError(path, f"the category '{question.category}' is not among the set's categories.", entry)
@@ -245,9 +245,7 @@ def translation_problems(path: Path, questions: QuestionSet, workspace: Workspac
         ids = {question.id for question in questions.questions}
         if original_ids != ids:
             lacks = [f"lacks {join_some(sorted(original_ids - ids), _NAMED)}"] if original_ids - ids else []
-            additions = (
-                [f"has {join_some(sorted(ids - original_ids), _NAMED)} beyond them"] if ids - original_ids else []
-            )
+            additions = [f"also has {join_some(sorted(ids - original_ids), _NAMED)}"] if ids - original_ids else []
             yield DataError(
                 path,
                 f"the ids must be those of '{original}'; this set {join_names([*lacks, *additions])}.",

@@ -125,7 +125,7 @@ def test_a_fact_that_cant_be_used_is_a_sentence(install: Callable[..., None]) ->
     problems = "\n".join(study.problems)
     assert "The fact broken is left out: broken:Broken can't be loaded (RuntimeError: no luck)." in problems
     assert "The fact gone is left out: thief:Gone can't be loaded (AttributeError:" in problems
-    assert "The fact shouting is left out: silent is a column of annotation." in problems
+    assert "The fact shouting is left out: it has columns that annotation already has: silent." in problems
 
 
 FAILING = """
@@ -177,10 +177,10 @@ def test_a_fact_that_fails_is_left_out_whole(install: Callable[..., None]) -> No
     assert set(study.answers["claims_silence"]) == {"no"}
     told = "\n".join(study.problems)
     assert "The fact late is left out: it can't be read (ZeroDivisionError: division by zero)." in told
-    assert "The fact worded is left out: it can't be read (TypeError: a value of worded is no number)." in told
+    assert "The fact worded is left out: it can't be read (TypeError: a value of worded is not a number)." in told
     assert "The fact short is left out: it can't be read (ValueError:" in told
     assert "The fact unread is left out: it can't be read (LookupError: no points)." in told
-    assert "The fact renamed is left out: its class calls it 'late'." in told
+    assert "The fact renamed is left out: its class names it 'late'." in told
 
 
 def test_a_metric_with_the_name_of_a_facts_column_is_refused() -> None:

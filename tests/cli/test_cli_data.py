@@ -166,8 +166,12 @@ def test_policies_add_needs_a_workspace_and_a_known_kind(genaipa: Cli) -> None:
 def test_policies_add_refuses_in_one_sentence(genaipa: Cli) -> None:
     """Blank names are refused before anything is read, and a library's log is not mixed into what is wrong."""
     Path("genaipa.toml").touch()
-    assert "the company is blank" in refused(genaipa("policies", "add", "nothing.md", "--name", "a", "--company", " "))
-    assert "the document is blank" in refused(genaipa("policies", "add", "nothing.md", "--name", "", "--company", "A"))
+    assert "the company name is blank" in refused(
+        genaipa("policies", "add", "nothing.md", "--name", "a", "--company", " ")
+    )
+    assert "the document name is blank" in refused(
+        genaipa("policies", "add", "nothing.md", "--name", "", "--company", "A")
+    )
     Path("broken.pdf").write_text("This is no PDF.")
     assert refused(genaipa("policies", "add", "broken.pdf", "--name", "a", "--company", "A")).count("\n") == 1
     Path("empty.html").write_text("<html><body><div></div></body></html>")
@@ -287,7 +291,7 @@ def test_pull_refuses_what_it_cannot_do(genaipa: Cli) -> None:
     for command in (("get",), ("get", "--runs")):
         assert f"genaipa get genaipabench{' '.join(('', *command[1:]))}" in refused(genaipa(*command))
     assert "did you mean 'genaipabench'?" in refused(genaipa("get", "genaipabnch"))
-    assert "with a network, run: genaipa get genaipabench" in refused(genaipa("get", "genaipabench", "--offline"))
+    assert "to fetch them, run: genaipa get genaipabench" in refused(genaipa("get", "genaipabench", "--offline"))
 
 
 # --- systems -------------------------------------------------------------------------------------------------------

@@ -224,7 +224,7 @@ def test_a_folder_that_holds_the_checkout(tmp_path: Path) -> None:
     """The folder to name is named."""
     folder = checkout(tmp_path / "data" / "checkout")
     with pytest.raises(
-        UsageError, match=f"data has GenAIPABench in a subfolder; name that one: {re.escape(str(folder))}$"
+        UsageError, match=f"data has GenAIPABench in a subfolder; give that folder instead: {re.escape(str(folder))}$"
     ):
         pull(origin=str(folder.parent), tree=TREE)
 

@@ -266,7 +266,7 @@ def refused() -> dict[str, tuple[str, bytes, str]]:
         "zip": (
             "a.zip",
             b"PK\x03\x04\x00\x00",
-            "is a binary file; a document is HTML, PDF, Word (.docx), Markdown or plain text.",
+            "is a binary file; a document must be HTML, PDF, Word (.docx), Markdown or plain text.",
         ),
         "no recognizable main text": (
             "a.html",
@@ -276,7 +276,7 @@ def refused() -> dict[str, tuple[str, bytes, str]]:
         "scanned": (
             "a.pdf",
             pdf([]),
-            "has no text; its pages may be pictures. Run text recognition (OCR) on it first.",
+            "has no text; its pages may be images. Run text recognition (OCR) on it first.",
         ),
         "no PDF": ("a.pdf", b"This is no PDF.", "can't be read as a PDF"),
         "cut PDF": ("a.pdf", pdf(["1. Scope"])[:200], "can't be read as a PDF"),
@@ -363,7 +363,7 @@ def test_a_table_outside_the_main_part_is_told_of() -> None:
     beside = f"<aside><table>{ROWS}</table></aside><footer><ul><li>one thing</li><li>another</li></ul></footer>"
     found = extract(write("a.html", PAGE.format(meta="").replace("</main>", f"</main>{beside}")))
     assert "ten years" not in found.text
-    assert found.held == "2 tables and 2 lists in the page; 1 table and 1 list not in the text: check it"
+    assert found.held == "2 tables and 2 lists in the page; 1 table and 1 list missing from the text; check it"
     assert extract(write("b.html", PAGE.format(meta=""))).held == "1 table and 1 list in the page, all in the text"
 
 
@@ -470,8 +470,8 @@ def test_other_types_from_the_web(site: str) -> None:
         ("/away", "can't be fetched (Request URL has an unsupported protocol 'file://'.)."),
         ("/large", "is larger than 20 MB; save its text as a .txt file."),
         ("/bomb", "is larger than 20 MB; save its text as a .txt file."),
-        ("/picture", "is image/png; a document is HTML, PDF, Word (.docx), Markdown or plain text."),
-        ("/slow", "took longer than 0.5 s; try again, or save it to a file."),
+        ("/picture", "is image/png; a document must be HTML, PDF, Word (.docx), Markdown or plain text."),
+        ("/slow", "took longer than 0.5 s to load; try again, or save it and give the file."),
     ],
 )
 def test_the_web_fails(site: str, path: str, message: str) -> None:
@@ -580,7 +580,7 @@ def test_names(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(("name", "company", "what"), [(" ", "A", "name"), ("a", "", "company"), ("a", " ", "company")])
 def test_blank_names(tmp_path: Path, name: str, company: str, what: str) -> None:
     """A document without a name, or without a company to ask about, is refused, and nothing is written."""
-    with pytest.raises(UsageError, match=rf"^the {what}[a-z ]* is blank; .*--{what}"):
+    with pytest.raises(UsageError, match=rf"^the [a-z ]* is blank; .*--{what}"):
         write_document(tmp_path / "policies", Extracted("x", "", "", "", ""), name=name, company=company, kind="policy")
     assert not (tmp_path / "policies").exists()
 

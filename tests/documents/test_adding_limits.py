@@ -81,10 +81,10 @@ def test_names_that_no_file_can_have_are_refused() -> None:
     extracted = extract(str(write("a.txt", "Hello.")))
     for change, said in (
         ({"name": "a" * 300}, "has 300 characters; use at most 100"),
-        ({"company": "a" * 300}, "one line of at most 100 characters"),
-        ({"company": "\udcff"}, "one line of at most 100 characters"),
-        ({"title": "\udcff"}, "the title has unprintable characters"),
-        ({"license": "a\nb"}, "the license has unprintable characters"),
+        ({"company": "a" * 300}, "a single line of at most 100 characters"),
+        ({"company": "\udcff"}, "a single line of at most 100 characters"),
+        ({"title": "\udcff"}, "the title contains unprintable characters"),
+        ({"license": "a\nb"}, "the license contains unprintable characters"),
     ):
         with pytest.raises(UsageError, match=said):
             write_document(Path("policies"), extracted, **{"name": "acme", "company": "A", "kind": "policy"} | change)

@@ -103,7 +103,7 @@ def test_answers_are_taken_from_another_set_by_their_texts(genaipa: Callable[...
     write("questions/others.yaml", OTHERS)
     annotate({"Q1": "Of something else.", "Q9": "Of question one.", "Q2": "Of question two."}, questions="others")
     plan = spec(systems=("extractive",))
-    note = "acme: 2 of its 3 annotated answers apply to these questions; they were written for the question set others"
+    note = "acme: 2 of its 3 annotated answers apply to these questions. They were written for the question set others"
     assert Procedure(plan, workspace).notes[0].startswith(note)
     run, _ = carry_out(plan)
     expected = {"Q1": "Of question one.", "Q2": "Of question two."}
@@ -220,7 +220,7 @@ def test_an_edited_text_has_no_annotated_answers() -> None:
     write("policies/acme.md", TEXT + "\nMore.\n")
     (found,) = validate(workspace).findings
     assert (found.path, found.entry, found.severity) == (str(path.resolve()), "digest", "warning")
-    assert "put its sha256 there as 'digest'" in found.problem
+    assert "set 'digest' there to the SHA-256 of this text" in found.problem
 
 
 def test_a_run_that_took_over_answers_by_name_is_not_shown_with_them() -> None:

@@ -55,7 +55,7 @@ def test_every_problem_is_listed(tmp_path: Path) -> None:
     with pytest.raises(DataError) as refused:
         examine_corpus(path)
     told = str(refused.value).splitlines()
-    assert told[0] == f"{path}: can't be used, and nothing was taken from it:"
+    assert told[0] == f"{path}: can't be used until these problems are corrected:"
     wanted = (
         "line 1: the column 'text' is missing",
         "line 2 ('a b'): the name is not valid",
@@ -63,7 +63,7 @@ def test_every_problem_is_listed(tmp_path: Path) -> None:
         "line 5: the text is empty",
         "line 5 (by line 4): another document has this name",
         "not a JSON object",
-        "line 7 (list): the column 'tags' holds no text",
+        "line 7 (list): the column 'tags' does not contain text",
         "line 9: the text is binary",
         "line 9: the kind is neither 'policy' nor 'regulation'",
     )
@@ -94,7 +94,7 @@ def test_wrong_files(tmp_path: Path) -> None:
         examine_corpus(tmp_path / "c.csv")
     with pytest.raises(DataError, match="can't be read as Parquet"):
         examine_corpus(tmp_path / "c.parquet")
-    with pytest.raises(DataError, match="has no document"):
+    with pytest.raises(DataError, match="contains no documents"):
         examine_corpus(tmp_path / "empty.jsonl")
     with pytest.raises(UsageError, match="no column 'sectr': did you mean 'sector'"):
         examine_corpus(lines(tmp_path / "c.jsonl", row("a", sector="shop")), by="sectr")
@@ -188,7 +188,9 @@ def test_groups_that_are_missing_are_told(tmp_path: Path, genaipa: Callable[...,
     path = lines(tmp_path / "c.jsonl", *(row(f"n{n}", year=2020, **one) for n, one in enumerate(given)))
     told = genaipa("policies", "stats", "--documents", path, "--by", "sector")
     assert "2 of 6 documents have no sector; they form the group (none)." in told.err
-    assert "2 of 6 documents have a number or a truth value as sector, others a text" in " ".join(told.err.split())
+    assert "2 of 6 documents have a number or a boolean as the sector, and others have text" in " ".join(
+        told.err.split()
+    )
     for plain in ("year", "kind"):
         assert genaipa("policies", "stats", "--documents", path, "--by", plain).err == ""
     sampled = ("--limit-documents", "3", "--stratify", "sector")

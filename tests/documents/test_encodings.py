@@ -57,16 +57,21 @@ def test_labels_of_the_web(stated: str, codec: str, text: str) -> None:
         ("don’t\xa0".encode() + b"\xa0go", "utf-8", "don’t\xa0�go", "1 place could not be read as UTF-8 and is shown"),
         (b"\xef\xbb\xbfa\xffb\xfe\xfec", "", "a�b�c", "2 places could not be read as UTF-8 and are shown as �, the fi"),
         ("naïve déjà vu ".encode() * 9 + b"\xe9", "", "naïve déjà vu " * 9 + "�", "1 place could not be read as UTF-8"),
-        (b"a \xef\xbf\xbd b \xff", "utf-8", "a � b �", '1 place could not be read as UTF-8 and is shown as �: near "a'),
+        (b"a \xef\xbf\xbd b \xff", "utf-8", "a � b �", '1 place could not be read as UTF-8 and is shown as �, near "a'),
         (
             "私たちは個人情報を".encode("cp932") + b"\x81!",
             "shift_jis",
             "私たちは個人情報を�!",
             "1 place could not be read as s",
         ),
-        (b"we\0 keep\0", "utf-8", "we keep", "2 NUL characters were left out"),
-        ("we\0 keep".encode("utf-16"), "", "we keep", "1 NUL character was left out"),
-        ("déjà".encode(), "iso-8859-1", "déjà", "it claims to be windows-1252, but its bytes are UTF-8; read as UTF-8"),
+        (b"we\0 keep\0", "utf-8", "we keep", "2 NUL characters were removed"),
+        ("we\0 keep".encode("utf-16"), "", "we keep", "1 NUL character was removed"),
+        (
+            "déjà".encode(),
+            "iso-8859-1",
+            "déjà",
+            "it claims to be windows-1252, but its bytes are UTF-8, so it was read as UTF-8",
+        ),
         (
             "个人信息保护法".encode() * 2,
             "gbk",
@@ -74,13 +79,13 @@ def test_labels_of_the_web(stated: str, codec: str, text: str) -> None:
             "it claims to be gb18030, but its bytes are U",
         ),
         (b"We keep it.", "utf-16le", "We keep it.", "it claims to be utf-16le, but its bytes are UTF-8"),
-        (b"We keep it.", "klingon", "We keep it.", "its encoding 'klingon' is not known"),
-        (b"We keep it.", "utf-7", "We keep it.", "its encoding 'utf-7' is not known"),
+        (b"We keep it.", "klingon", "We keep it.", "its stated encoding 'klingon' is unknown"),
+        (b"We keep it.", "utf-7", "We keep it.", "its stated encoding 'utf-7' is unknown"),
         (
             "We don’t “sell” it.".encode("cp1252"),
             "",
             "We don’t “sell” it.",
-            "its encoding is not stated: read as windows",
+            "it states no encoding and was read as windows",
         ),
         (b"We keep it. " * 200 + b"\xcf", "", "We keep it. " * 200 + "�", "1 place could not be read as UTF-8 and is"),
     ],
@@ -97,7 +102,7 @@ def test_a_guess_is_said() -> None:
     text = "Datenschutzerklärung für Gäste: Wir erheben Ihren Namen, und wir löschen ihn später wieder. " * 9
     found, said = read(text.encode("cp1250"))
     assert found == text
-    assert said.endswith("a guess; check its letters")
+    assert said.endswith("this is a guess, so check the letters")
     with pytest.raises(DataError, match="has an unknown encoding; save it as UTF-8"):
         read(bytes(range(0xA0, 0x100)) * 3)
 
@@ -107,7 +112,7 @@ def test_a_guess_is_said() -> None:
     [
         (bytes(range(256)) * 9, "", "is a binary file"),
         (bytes(range(256)) * 9, "utf-8", "is a binary file"),
-        ("Größe für Bäder ".encode("cp1252") * 30, "utf-8", "claims to be UTF-8, but 90 places are not"),
+        ("Größe für Bäder ".encode("cp1252") * 30, "utf-8", "claims to be UTF-8, but 90 places in it are not"),
         (b"\xff\xfe" + b"\x00\xd8\x01" * 99, "", "is a binary file"),
     ],
 )
@@ -130,5 +135,5 @@ def test_a_page_states_its_encoding(tmp_path: Path) -> None:
     found = extract(str(page))
     assert found.text.count("löschen") == 4
     assert found.notes == (
-        '1 place could not be read as UTF-8 and is shown as �: near "Wir erheben Ihren Na�men, und wir löschen"',
+        '1 place could not be read as UTF-8 and is shown as �, near "Wir erheben Ihren Na�men, und wir löschen"',
     )

@@ -66,8 +66,8 @@ def test_a_file_is_asked_about_and_kept(genaipa: Cli, ask: Callable[..., Finishe
     file = write("policy.md", TEXT)
     done = ask("-p", "policy.md")
     assert done.code == 0, done.err
-    assert "policy.md is 'acme': " in done.err
-    assert 'Questions say "ACME"' in done.err
+    assert "policy.md is read as 'acme': " in done.err
+    assert 'Questions call its company "ACME"' in done.err
     (folder,) = run_folders()
     manifest = json.loads((folder / "manifest.json").read_text())
     facts = manifest["documents"]["acme"]
@@ -92,18 +92,18 @@ def test_another_text_gets_another_name(ask: Callable[..., Finished]) -> None:
     write("policy.md", TEXT)
     assert ask("-p", "policy.md").code == 0
     write("policy.md", TEXT + "\nWe sell everything.\n")
-    assert "policy.md is 'acme-2'" in ask("-p", "policy.md").err
+    assert "policy.md is read as 'acme-2'" in ask("-p", "policy.md").err
     write("brindlecart.md", TEXT)
-    assert "brindlecart.md is 'brindlecart-2'" in ask("-p", "brindlecart.md,vpda", "-e", "quality").err
+    assert "brindlecart.md is read as 'brindlecart-2'" in ask("-p", "brindlecart.md,vpda", "-e", "quality").err
 
 
 def test_standard_input_and_addresses(ask: Callable[..., Finished], site: str) -> None:
     """Text that is piped in, and a page behind a redirect, whose last address is kept."""
     piped = ask("-p", "-", stdin=TEXT)
-    assert (piped.code, "standard input is 'acme'" in piped.err) == (0, True), piped.err
+    assert (piped.code, "standard input is read as 'acme'" in piped.err) == (0, True), piped.err
     moved = ask("-p", f"{site}/moved")
     assert moved.code == 0, moved.err
-    assert re.search(rf"{site}/privacy is 'quillmoor'", moved.err)
+    assert re.search(rf"{site}/privacy is read as 'quillmoor'", moved.err)
 
 
 def test_what_cannot_be_a_document_is_one_sentence(ask: Callable[..., Finished], site: str) -> None:
@@ -126,7 +126,7 @@ def test_what_cannot_be_a_document_is_one_sentence(ask: Callable[..., Finished],
         assert (done.code, said in done.err, "Traceback" in done.err) == (2, True, False), (given, done.err)
     by_name = ask("-p", "plain.txt", "-e", "recall")
     assert (by_name.code, "add --company NAME" in by_name.err) == (2, True), by_name.err
-    assert 'Questions say "Plainly"' in ask("-p", "plain.txt", "-e", "recall", "--company", "Plainly").err
+    assert 'Questions call its company "Plainly"' in ask("-p", "plain.txt", "-e", "recall", "--company", "Plainly").err
     assert "a company is named for one document" in ask("-p", "brindlecart", "--company", "X").err
     assert len(run_folders()) == 1  # what was refused left nothing behind
 

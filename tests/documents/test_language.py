@@ -73,8 +73,13 @@ def test_a_language_is_found_from_frequent_words() -> None:
         ('lang="de-DE"', GERMAN, "de", ""),
         ('lang="nl-BE"', DUTCH, "nl", ""),
         ("", DUTCH, "", ""),
-        ('lang="en"', GERMAN, "", "the page claims to be in English, but its words are German"),
-        ('lang="klingon"', DUTCH, "", "the page's language 'klingon' is not a language code; its words decide"),
+        ('lang="en"', GERMAN, "", "the page claims to be in English, but its text is in German"),
+        (
+            'lang="klingon"',
+            DUTCH,
+            "",
+            "the page's language 'klingon' is not a language code; the language is detected from the text",
+        ),
     ],
 )
 def test_a_page_states_its_language(tmp_path: Path, stated: str, text: str, language: str, said: str) -> None:

@@ -94,7 +94,7 @@ def test_it_is_shown_of_a_document(genaipa: Cli) -> None:
         f"<!doctype html><html lang=en><body><main><h1>Larkfield</h1><p>{TEXTS['pt']}</p></main></body></html>",
     )
     done = genaipa("policies", "add", "page.html", "--name", "inn", "--company", "Larkfield")
-    assert "the page claims to be in English, but its words seem to be Portuguese." in done.out
+    assert "the page claims to be in English, but its text seems to be in Portuguese." in done.out
     for shown in (done, genaipa("policies", "show", "inn")):
         assert "seems to be Portuguese" in shown.out
     assert front.load_document("inn").language == ""

@@ -138,13 +138,13 @@ PARAGRAPH = "The guests of the inn are told once a day what is kept of them and 
 @pytest.mark.parametrize(
     ("text", "sign"),
     [
-        ("\n\n".join((PARAGRAPH * 10).split()), "most of its words are in lines of fewer than 3"),
+        ("\n\n".join((PARAGRAPH * 10).split()), "most of its words are in lines of fewer than 3 words"),
         (
             "\n".join(f"{n} {PARAGRAPH}" for n in range(9)) * 2 + "\n",
-            "39 % of it is repeated paragraphs",
+            "39 % of it consists of repeated paragraphs",
         ),
-        ("\n".join(f"{n} {PARAGRAPH}" for n in range(300)), "it has no heading in 6,900 words"),
-        ("/g12 /g45 /g3 " * 50, "many of its letters can't be read"),
+        ("\n".join(f"{n} {PARAGRAPH}" for n in range(300)), "it has 6,900 words but no heading"),
+        ("/g12 /g45 /g3 " * 50, "many of its characters are unreadable"),
         ("12.5 | 7 % | 99 | 1/3 | " * 50, "it contains hardly any letters"),
     ],
 )

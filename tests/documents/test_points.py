@@ -45,12 +45,12 @@ def annotated(points: str, silent: str = "no") -> str:
         (
             "[" + ", ".join(f"{{id: p{n}, text: So., sections: ['1']}}" for n in range(13)) + "]",
             "no",
-            "has 13 points; the most is 12.",
+            "has 13 points; at most 12 are allowed.",
         ),
         (
             "[{id: a, text: So., sections: ['1']}]",
             "yes",
-            "is marked silent, so there is nothing that an answer must say; remove its points.",
+            "is marked silent, so an answer has nothing to state; remove its points.",
         ),
         ("[{id: a b, text: So., sections: ['1']}]", "no", "the point 'a b' needs an id of at most 32 letters"),
         ("[{id: a, text: '', sections: ['1']}]", "no", "the point 'a' has no text."),

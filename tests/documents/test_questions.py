@@ -76,7 +76,7 @@ def test_unknown_names() -> None:
 @pytest.mark.parametrize(
     ("questions", "said"),
     [
-        (GOOD + GOOD, r"questions\[1\] \(Q1\): duplicate id"),
+        (GOOD + GOOD, r"questions\[1\] \(Q1\): has a duplicate id"),
         (GOOD.replace("category: T", "category: Z"), r"questions\[0\] \(Q1\): the category 'Z' is not among"),
         (GOOD.replace("About [X]?", " "), r"questions\[0\] \(Q1\): has an empty text"),
         (GOOD.replace("['On [X]?']", "[a, b, c, d]"), "has 4 paraphrases; at most 3"),
@@ -94,7 +94,7 @@ def test_bad_questions(questions: str, said: str) -> None:
 def test_name_and_file_agree() -> None:
     """A set that calls itself something else is refused."""
     own(GOOD, HEAD.replace("name: own", "name: other"))
-    with pytest.raises(DataError, match="the set is named 'other'; its name and its file's must agree"):
+    with pytest.raises(DataError, match="is 'other', but the file has another name; the two must agree"):
         load_question_set("own")
 
 
@@ -139,7 +139,7 @@ def test_a_translation_is_of_every_question(name: str) -> None:
         ("translates: policy\n", r"language: is missing; a translation states its language \(en, de, es, "),
         (
             "translates: regulation\nlanguage: de\n",
-            r"the ids must be those of 'regulation'; this set lacks PR_1, .*PR_5 and 1 more and has Q1 beyond them",
+            r"the ids must be those of 'regulation'; this set lacks PR_1, .*PR_5 and 1 more and also has Q1",
         ),
     ],
 )

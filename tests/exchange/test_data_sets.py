@@ -76,4 +76,4 @@ def test_the_card_counts_the_systems_whose_answers_are_in_it() -> None:
     assert "--license" in said
     card = Path("out/README.md").read_text()
     assert "Answers of 1 system about" in card
-    assert "Of `extractive` only `tidy.parquet` has rows." in card
+    assert "For `extractive` only `tidy.parquet` has rows." in card

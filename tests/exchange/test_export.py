@@ -70,7 +70,7 @@ def test_what_can_not_be_written_is_refused() -> None:
     study_with_scores()
     write("full/kept.txt", "mine")
     for words, told in (
-        (("export", "lable-studio", "-o", "out"), "no form 'lable-studio': did you mean 'label-studio'?"),
+        (("export", "lable-studio", "-o", "out"), "no format 'lable-studio': did you mean 'label-studio'?"),
         (("export", "label-studio"), "genaipa export label-studio -o FOLDER"),
         (("export", "label-studio", "-o", "full"), "full already exists and is not empty; name a new folder."),
     ):

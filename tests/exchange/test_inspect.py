@@ -146,7 +146,7 @@ def test_a_text_that_stayed_is_asked_for() -> None:
     write("other/genaipa.toml", "")
     asked = call("import", "inspect", "out", "-w", "other")
     assert asked.code == 2
-    assert "lacks the text of acme; name a folder that has it by that name: --documents FOLDER." in asked.err
+    assert "lacks the text of acme; give a folder with a file of that name: --documents FOLDER." in asked.err
     done("import", "inspect", "out", "-w", "other", "--documents", "policies")
     assert records("other") == here
 
@@ -155,7 +155,7 @@ def test_somebody_elses_log_becomes_a_report(texts: str) -> None:
     """Fifty answers about two policies: a run whose answers are scored by people and a judge, and reported."""
     log_of(samples())
     said = done("import", "inspect", "log.eval", "--documents", texts)
-    assert said.out.startswith("50 answers read, 50 new; 0 scores read, 0 new; 50 scores by other metrics left out.")
+    assert said.out.startswith("50 answers read, 50 new; 0 scores read, 0 new; 50 scores with other metrics left out.")
     assert "Next: genaipa score sharing-acme-large-abcdef" in said.out
     assert [record.system for record in records()] == ["acme/large"] * 50
     assert len({(record.document, record.question) for record in records()}) == 50
@@ -191,19 +191,25 @@ def refusals() -> Iterator[tuple[str, str]]:
         "sample 2: calls tools; only answers without tools can be scored.",
     )
     yield log_of(samples(2, metadata={}), "c.json"), "sample 2: names no document in its metadata"
-    yield log_of(samples(2, metadata={"document": "gone"}), "d.json"), "sample 2: is about 'gone'; name a folder"
-    yield log_of([*samples(2), samples(2)[1].model_copy(update={"id": 9})], "e.json"), "sample 9: asks what another"
-    yield log_of(samples(2, epoch=10**9), "l.json"), "sample 2: is of epoch 1000000000; epochs count from 1."
+    yield (
+        log_of(samples(2, metadata={"document": "gone"}), "d.json"),
+        "sample 2: lacks the text of 'gone'; give a folder",
+    )
+    yield (
+        log_of([*samples(2), samples(2)[1].model_copy(update={"id": 9})], "e.json"),
+        "sample 9: repeats the question of another",
+    )
+    yield log_of(samples(2, epoch=10**9), "l.json"), "sample 2: has the epoch 1000000000; it must be from 1 to"
     write("m.json", Path("l.json").read_text().replace('"acme/large"', '" "'))
     yield "m.json", "m.json: names no model"
-    yield log_of(samples(2), "f.json", status="started"), "comes from an evaluation that did not end (started)"
-    yield log_of([], "g.json"), "holds no answer."
+    yield log_of(samples(2), "f.json", status="started"), "comes from an evaluation that did not finish (started)"
+    yield log_of([], "g.json"), "contains no answers."
     write("h.json", Path("e.json").read_text().replace('"version": 2', '"version": 3'))
-    yield "h.json", "h.json: is not a log of Inspect, or is damaged (Unable to read version 3 of log format"
+    yield "h.json", "h.json: is not an Inspect log, or is damaged (Unable to read version 3 of log format"
     write("i.json", Path("e.json").read_text()[:-900])
-    yield "i.json", "i.json: is not a log of Inspect, or is damaged ("
+    yield "i.json", "i.json: is not an Inspect log, or is damaged ("
     write("j.eval", "PK, and nothing more")
-    yield "j.eval", "j.eval: is not a log of Inspect, or is damaged ("
+    yield "j.eval", "j.eval: is not an Inspect log, or is damaged ("
     with zipfile.ZipFile("k.eval", "w") as bomb:
         bomb.writestr("header.json", "{}")
         bomb.filelist[0].file_size = 2**30 + 1
@@ -231,8 +237,8 @@ def test_a_changed_answer_is_refused() -> None:
     path.write_text(json.dumps(edited))
     finished = call("import", "inspect", "out")
     assert finished.code == 2
-    assert "was changed since genaipa wrote it (its text does not fit its digest); export it again." in finished.err
+    assert "was changed after genaipa wrote it (its text does not fit its digest); export it again." in finished.err
     edited["eval"]["metadata"]["genaipa"]["files"]["questions/../../../x.yaml"] = ""
     edited["samples"] = []
     path.write_text(json.dumps(edited))
-    assert "has a file 'questions/../../../x.yaml', which no run has" in call("import", "inspect", "out").err
+    assert "has a file 'questions/../../../x.yaml', which does not belong" in call("import", "inspect", "out").err

@@ -118,10 +118,10 @@ def test_what_can_not_be_used_is_told() -> None:
         ),
         (lambda ts: result(ts)[0].update(from_name="style"), "'style' is not a metric of this rubric; known:"),
         (lambda ts: result(ts).pop(1), "has no choice for accuracy; a score needs all metrics."),
-        (lambda ts: ts[0]["data"].pop("digest"), "task 1: has no digest, by which its answer is found"),
+        (lambda ts: ts[0]["data"].pop("digest"), "task 1: has no digest, so its answer can't be found"),
         (lambda ts: ts[0].pop("annotations"), 'task 1: has no annotations; export the project as "JSON"'),
         (lambda ts: ts.append(3), "is not a JSON export of Label Studio"),
-        (another, "was given to another answer."),
+        (another, "belongs to another answer."),
     ]
     for change, told in cases:
         finished = labelled(change)
@@ -151,16 +151,19 @@ def test_people_with_a_number_alone_are_nobody_elses() -> None:
     study_with_scores()
     assert call("export", "label-studio", "-o", "out").code == 0
     told = labelled(numbered(1))
-    assert "people only by number; they are called annotator 1 (1 score); to name them: --annotators 1=NAME" in told.err
+    assert (
+        "annotators only by number; they are called annotator 1 (1 score). To name them: --annotators 1=NAME"
+        in told.err
+    )
     assert labelled(numbered(1)).out.startswith("4 scores read, 0 new"), "the same file"
     other = labelled(numbered(1, "+1 entirely correct"))
     assert other.code == 2
-    assert "scores of annotator 1 are here already: only you know whether it is the same person" in other.err
+    assert "scores of annotator 1 are already here; only you know whether this is the same person" in other.err
     named = labelled(numbered(1, "+1 entirely correct"), "--annotators", "1=Ada@Example.org")
     assert (named.code, named.err) == (0, "")
     assert "Ada@Example.org" in {one.analyst for one in everything_in()}
     twice = labelled(numbered(1), "--annotators", "1=Cy")
-    assert "are here already under the name annotator 1, and would count twice" in twice.err
+    assert "are already here under the name annotator 1 and would count twice" in twice.err
     write("desk.yaml", "left_out: {annotator 1: is Cy}\n")
     assert labelled(numbered(1), "--annotators", "1=Cy").out.startswith("4 scores read, 1 new")
 
@@ -168,10 +171,10 @@ def test_people_with_a_number_alone_are_nobody_elses() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ("1:ada", "--annotators takes 1=ada@example.org,2=NAME; not '1:ada'"),
+        ("1:ada", "--annotators must have the form 1=ada@example.org,2=NAME, not '1:ada'"),
         ("1=", "not '1='"),
         ("1=a,1=b", "names annotator 1 twice"),
-        ("2=ada", "there is no annotator 2 in export.json: its numbers are 1."),
+        ("2=ada", "export.json has no annotator 2: its annotators are numbered 1."),
     ],
 )
 def test_names_of_numbers_that_can_not_be_used(given: str, words: str) -> None:

@@ -81,7 +81,7 @@ def test_a_redirect_to_another_host_is_said(site: str) -> None:
     """The document's notes say whose text it is; a redirect that leads nowhere is a sentence."""
     port = site.rpartition(":")[2]
     assert extract(f"{site}/policy").notes == ()
-    said = f"127.0.0.1:{port} redirects to localhost:{port}; the text is from there"
+    said = f"127.0.0.1:{port} redirects to localhost:{port}; the text comes from there"
     assert said in extract(f"{site}/host").notes
     with pytest.raises(DataError, match=r"the server answered 302 Found\."):
         extract(f"{site}/bad")

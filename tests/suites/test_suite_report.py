@@ -432,7 +432,7 @@ def test_published_items_are_packed_whole_or_not_at_all(genaipa: Cli) -> None:
     assert asked.code == 0, asked.err
     refused = genaipa("pack", "-o", "x.zip")
     assert refused.code == 2
-    assert "own asks items of the suite policyqa (mine)" in refused.err
+    assert "own asks about items of the suite policyqa (mine)" in refused.err
     assert not Path("x.zip").exists()
 
 

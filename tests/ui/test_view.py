@@ -187,7 +187,7 @@ def test_silence_is_compared_with_the_annotation() -> None:
     assert lines(screen("It collects your name. The policy does not say how long it keeps it."), "accuracy") == []
     assert (rightly["annotated"]["silent"], denied["annotated"]["silent"]) == ("the document is silent", "")
     partly = screen("The policy does not say.", AnnotatedAnswer(silent="partly", answer="Only the date."))
-    assert partly["annotated"]["silent"] == "the document answers only some of it"
+    assert partly["annotated"]["silent"] == "the document answers only part of the question"
     assert (partly["annotated"]["rule"], lines(partly, "accuracy"), partly["suggestion"]) == ("", [], {})
     worded = AnnotatedAnswer(silent="no", answer="The policy does not mention training.")
     assert lines(screen("The policy does not say.", worded), "accuracy") == []
