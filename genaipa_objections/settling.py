@@ -92,7 +92,7 @@ def collect_corrections(
         if filed_objection.status == "accepted" and filed_objection.objection.document == name
     ]
     if not accepted:
-        raise UsageError(f"no objection to an annotated answer about '{name}' is accepted.")
+        raise UsageError(f"no objection to an annotated answer about '{name}' has been accepted.")
     accepted.sort(key=lambda filed_objection: filed_objection.ruling_order)
     text = _choose_digest_of_text(workspace, name, accepted)
     document = find_objected_document(
@@ -100,7 +100,9 @@ def collect_corrections(
         next(filed_objection.objection for filed_objection in accepted if filed_objection.objection.digest == text),
     )
     if document is None:
-        raise UsageError(f"the text of '{name}' that the objections are about is neither here nor in a run.")
+        raise UsageError(
+            f"the text of '{name}' that the objections are about is neither in the workspace nor in a run."
+        )
     held = find_annotations(workspace, document)
     questions = held.annotations.questions if held and held.of_this_text else accepted[-1].objection.questions
     chosen: dict[str, FiledObjection] = {}

@@ -57,7 +57,9 @@ def make_trained_baseline(
     return Baseline(name, "trained", about, make)
 
 
-MAJORITY = Baseline("majority", "floor", "the most frequent label of the train split, everywhere", majority_baseline)
+MAJORITY = Baseline(
+    "majority", "floor", "the most frequent label of the train split, for every item", majority_baseline
+)
 # Of one item alone the first is the F1 of its labels, and whether its label is right.
 SET_MEASURES = ("micro_f1", "macro_f1", "f1_samples", "exact")
 SINGLE_MEASURES = ("accuracy", "macro_f1", "balanced_accuracy")
@@ -191,15 +193,20 @@ class LabelSuite(Suite):
     @classmethod
     def _make_measures(cls, noun: str) -> tuple[Measure, ...]:
         macro = f"Mean F1 of the labels that occur, each over all {noun}."
-        balanced = f"Mean over the labels of their recall: the share of their {noun} that receive them."
+        balanced = f"Mean recall over the labels: for each label, the share of its {noun} that receive it."
         return (
-            Measure("micro_f1", "micro F1", f"F1 over all labels of all {noun} together.", cls.counts, micro_f1),
+            Measure("micro_f1", "micro F1", f"F1 over the labels of all {noun}, pooled.", cls.counts, micro_f1),
             Measure("macro_f1", "macro F1", macro, cls.counts, macro_f1),
-            Measure("f1_samples", "F1 by item", f"Mean over {noun} of the F1 of the labels of each.", cls._item_f1),
+            Measure(
+                "f1_samples",
+                "F1 by item",
+                f"F1 of the predicted labels, computed for each of the {noun} and averaged.",
+                cls._item_f1,
+            ),
             Measure(
                 "exact",
                 "exact",
-                f"Share of {noun} with all labels right, and no other label.",
+                f"Share of {noun} with exactly the right labels.",
                 cls._count_exactly_right,
             ),
             Measure("accuracy", "accuracy", f"Share of {noun} with the right label.", cls._count_exactly_right),

@@ -69,7 +69,7 @@ def make_own_task(target: str, spec: RunSpec, workspace: Workspace) -> Task:
         raise UnknownNameError("task", spec.task, task_names())
     task: object = make_instance(target, spec, workspace)
     if not isinstance(task, Task):
-        raise UsageError(f"{target}: it is no Task; see genaipa/tasks/base.py for what a task is.")
+        raise UsageError(f"{target} is not a Task; genaipa/tasks/base.py explains how to write a task.")
     return task
 
 

@@ -215,7 +215,7 @@ def read_results(workspace: Workspace, sources: Sequence[Source]) -> tuple[list[
         except GenaipaError as error:
             problems.append(f"{source.folder.name} is left out: {error}")
         except (OSError, msgspec.DecodeError):
-            problems.append(f"{source.folder.name} is left out: its folder lacks the items that it asked.")
+            problems.append(f"{source.folder.name} is left out: its folder lacks the items that were asked.")
     return [_drop_unfinished_repetitions(result) for result in results_by_key.values()], problems
 
 
