@@ -41,7 +41,7 @@ def settle_objection(
 ) -> Event:
     """Return the event that accepts an objection with a correction or, with None, rejects it; that needs a reason."""
     if correction is None and not reason.strip():
-        raise UsageError("a rejection needs a reason for the readers of the log.")
+        raise UsageError("a rejection needs a reason, which goes into the log.")
     return Event(
         id=new_id(),
         time=now(),

@@ -52,8 +52,8 @@ class PointsChapter(ChapterMaker):
         return Chapter(
             "points",
             "Points said, and harm",
-            "How much of a complete answer a system says, and how often it contradicts a point in a way that would "
-            "hurt a reader.",
+            "How much of a complete answer a system gives, and how often it contradicts a point in a way that "
+            "would hurt a reader.",
             nonempty_tables(table, tabulate_harmful_contradictions(points), of_points),
             scope.draw_pages(
                 [partial(draw_most_missed_points, points, experiment) for experiment in list_experiments(of_points)]

@@ -50,11 +50,7 @@ class FaultsError(DataError):
 
     def __init__(self, errors: Sequence[DataError]) -> None:
         first, further = errors[0], len(errors) - 1
-        also = (
-            f" {further} more {'problem' if further == 1 else 'problems'} can be listed with: genaipa validate"
-            if further
-            else ""
-        )
+        also = f" genaipa validate lists {further} more {'problem' if further == 1 else 'problems'}." if further else ""
         super().__init__(first.path, f"{first.problem}{also}", first.entry)
         self.errors = tuple(errors)
 

@@ -349,7 +349,8 @@ def _choose_question_sets(
             )
         if named and kind not in named:
             raise UsageError(
-                f"{name} is a {kind}, but none of the named question sets is about a {kind}; name one more set."
+                f"{name} is a {kind}, but none of the named question sets is about a {kind}; name a set for each "
+                "kind of document."
             )
     if named:
         return {name: named[document.kind] for name, document in documents.items()}

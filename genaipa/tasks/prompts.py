@@ -51,7 +51,7 @@ INCLUDED = ("rules",)
 SETS: dict[str, str] = {
     NEUTRAL: "cite the section relied on, and say so when the document does not contain the answer",
     GUIDED: "also name the section as the document does, or none if the document is silent; summarize by topic",
-    "paper": "as the paper describes its unprinted prompts: no rules, and summaries of any length",
+    "paper": "as the paper describes its prompts, without printing them: no rules, and summaries of any length",
 }
 """The shipped sets, the usual one first → how they ask."""
 PUBLISHED = "published"

@@ -121,7 +121,7 @@ def parse_limit(text: str | None) -> tuple[int, int] | None:
     match = re.fullmatch(r"(?:(\d+)-)?(\d+)", text.strip())
     ends = [digits.lstrip("0") or "0" for digits in (match[1] or "1", match[2])] if match else ["0", "0"]
     if any(len(digits) > _DIGITS for digits in ends):
-        raise OptionError("limit", f" '{clip(text)}': a number of questions has at most {_DIGITS} digits.")
+        raise OptionError("limit", f" '{clip(text)}': write the number of questions with at most {_DIGITS} digits.")
     first, last = map(int, ends)
     if not 1 <= first <= last:
         raise OptionError("limit", f" '{clip(text)}': must be N or A-B, such as 10 or 11-20.")

@@ -73,7 +73,7 @@ class _Environment(ImmutableSandboxedEnvironment):
     def _count_steps(self, steps: int) -> None:
         self.steps += steps
         if self.steps > MOST_STEPS:
-            raise SecurityError(f"takes more than {MOST_STEPS:,} rounds of loops and calls")
+            raise SecurityError(f"needs more than {MOST_STEPS:,} rounds of loops and calls")
 
     def _join(self, items: Iterable[Any], d: str = "", attribute: str | int | None = None) -> str:
         pieces = [

@@ -74,7 +74,7 @@ class CounterfactualEdits(Suite):
     )
     citation = (
         "After Wu, Wu, Zou: ClashEval: Quantifying the tug-of-war between an LLM's internal prior and external "
-        "evidence. NeurIPS 2024. Edits, twins and the rule are genaipa's."
+        "evidence. NeurIPS 2024. The edits, the reworded texts and the scoring rule are genaipa's."
     )
     data = ()
     splits = SPLITS

@@ -275,7 +275,7 @@ class _EditChecker:
         if edit.is_yes_or_no:
             plain = {*edit.before, *edit.after} <= {YES, NO}
             if plain and edit.kind == "negation" and has_negation(change.words) != has_negation(change.reworded):
-                yield f"{entry}.reworded", "adds or removes a denial of the fact; keep the fact."
+                yield f"{entry}.reworded", "adds or removes a negation; keep the fact."
             return
         if not _mentions_any_value(change.words, edit.before):
             yield (

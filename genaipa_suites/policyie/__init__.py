@@ -154,8 +154,8 @@ class PolicyIE(Suite):
 
     title: ClassVar[str] = "PolicyIE"
     about: ClassVar[str] = (
-        "a sentence of a privacy policy: which of five intents it has, and which of its words are slots in two "
-        "layers; scored as by the paper's two scripts and by PrivacyGLUE"
+        "Tell which of five intents a sentence of a privacy policy has, and which of its words are slots in two "
+        "layers. It is scored as by the paper's two scripts and by PrivacyGLUE"
     )
     citation: ClassVar[str] = (
         "Ahmad, W. U., Chi, J., Le, T., Norton, T., Tian, Y., Chang, K.-W.: Intent Classification and Slot Filling for "

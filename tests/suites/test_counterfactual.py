@@ -184,7 +184,7 @@ FAULTS: tuple[tuple[str, Callable[[dict[str, Any]], None]], ...] = (
         _set("edits", "age", "becomes")("Say that anyone of 12 may write."),
     ),
     ("orders none of the values", _set("edits", "age", "becomes")("You must be 16 to write. Say that all may.")),
-    ("adds or removes a denial", _opened_twin),
+    ("adds or removes a negation", _opened_twin),
 )
 
 
@@ -223,7 +223,7 @@ def test_all_faults_of_a_file_are_said_at_once(inkwell: Callable[[dict[str, Any]
     refused = genaipa("run", "--suite", NAME, "--split", "inkwell", "-s", "baseline/gold")
     assert refused.code == 2
     assert "must begin with the unchanged sentence and continue" in refused.err
-    assert "more problems can be listed with: genaipa validate" in refused.err
+    assert "genaipa validate lists 3 more problems." in refused.err
 
 
 def test_edits_by_place_alone(inkwell: Callable[[dict[str, Any]], list[str]], genaipa: Cli) -> None:
