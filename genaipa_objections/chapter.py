@@ -37,7 +37,7 @@ class ObjectionsChapter(ChapterMaker):
         return Chapter(
             "objections",
             "Objections to annotated answers",
-            "Analysts who found an annotated answer wrong, with the passage that proves it.",
+            "Objections of analysts who found an annotated answer wrong, each with the passage that proves it.",
             [counts],
         )
 
@@ -52,9 +52,9 @@ def count_objections(events: Iterable[Event]) -> Table:
     return make_table(
         "objections",
         "Objections to annotated answers",
-        "How often an analyst who scored these answers said that the annotated answer beside one is wrong, "
-        "with the passage that proves it: not settled yet, accepted or rejected by an adjudicator. "
-        "The annotated answers count as they are, until a correction is exported and applied.",
+        "Objections of analysts who scored these answers: each says that an annotated answer is wrong and quotes "
+        "the passage that proves it. An adjudicator accepts or rejects an objection; until then it is open. The "
+        "annotated answers remain in effect until a correction is exported and applied.",
         data,
         columns,
     )

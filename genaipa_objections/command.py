@@ -33,9 +33,7 @@ _SHORT = 8
 """Characters of an id that are shown."""
 
 _IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The objection's id, or its first characters.")]
-_ByOption = Annotated[
-    str, option("--by", metavar="NAME", help="Who decides: an adjudicator, where desk.yaml names any.")
-]
+_ByOption = Annotated[str, option("--by", metavar="NAME", help="Who decides: an adjudicator, if desk.yaml names any.")]
 
 app = typer.Typer()
 
@@ -45,7 +43,9 @@ def objections(
     context: typer.Context,
     status: Annotated[
         Literal["open", "accepted", "rejected", "withdrawn"] | None,
-        option("--status", metavar="STATUS", help="Only objections that are open, accepted, rejected or withdrawn."),
+        option(
+            "--status", metavar="STATUS", help="List only objections that are open, accepted, rejected or withdrawn."
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -76,7 +76,7 @@ def objections(
     show(f"{format_count(len(objections_shown), 'objection')}{': ' if counts else ''}{', '.join(counts)}.")
     if any(objection.status == "open" for objection in objections_shown):
         accept = shell_command("genaipa", "scores", "objections", "accept", rows[0]["id"], "--by", "NAME")
-        show(f"To settle one: {accept}, or reject.")
+        show(f"To settle an objection: {accept}, or reject.")
 
 
 @app.command()
@@ -98,7 +98,7 @@ def accept(
     why: Annotated[
         str | None, option("--why", metavar="TEXT", help="Why the annotated answer is wrong, if not as proposed.")
     ] = None,
-    reason: Annotated[str, option("--reason", metavar="TEXT", help="Why you accept it, for the log.")] = "",
+    reason: Annotated[str, option("--reason", metavar="TEXT", help="Why you accept the objection, for the log.")] = "",
 ) -> None:
     """Accept an objection, as it is or edited.
 
@@ -117,7 +117,9 @@ def accept(
     if not (silent is answer is passage is why is None):
         document = find_objected_document(workspace, objection.objection)
         if document is None:
-            raise UsageError(f"the text of '{objection.objection.document}' is not here, so nothing can be edited.")
+            raise UsageError(
+                f"the text of '{objection.objection.document}' is missing, so the correction can't be edited."
+            )
         correction = make_correction(
             document,
             correction.find_proving_sentence(document.text) if passage is None else passage,
@@ -150,20 +152,26 @@ def reject(
 @app.command()
 def export(
     document: Annotated[
-        str, typer.Argument(metavar="POLICY", autocompletion=completion.documents, help="The document they are about.")
+        str,
+        typer.Argument(
+            metavar="POLICY", autocompletion=completion.documents, help="The document that the objections are about."
+        ),
     ],
     output: Annotated[
         Path | None,
         option(
-            "--output", "-o", metavar="FILE.yaml", help="The file to write, named after the document; else printed."
+            "--output",
+            "-o",
+            metavar="FILE.yaml",
+            help="The file to write, named after the document; printed if omitted.",
         ),
     ] = None,
     force: ForceOption = False,
 ) -> None:
     """Write accepted objections as a file of corrections.
 
-    In the workspace's folder corrections/, 'genaipa report --corrected' applies it. The document's words are quoted
-    only where they may be passed on; else the file has their place and digest.
+    'genaipa report --corrected' applies it from the workspace's folder corrections/. The document's words are quoted
+    only where they may be passed on; otherwise the file has their position and digest.
     """
     from genaipa.files.strict_yaml import format_yaml
     from genaipa_objections.settling import collect_corrections
@@ -171,7 +179,7 @@ def export(
     workspace = current_workspace()
     if output is not None:
         if output.name != f"{document}.yaml":
-            raise UsageError(f"{output}: a file of corrections is named after its document: {document}.yaml.")
+            raise UsageError(f"{output}: a file of corrections must be named after its document: {document}.yaml.")
         _refuse_shipped_folder(output)
         check_no_overwrite(output, force=force)
     corrections, left_out = collect_corrections(workspace, document, _list_filed_objections(workspace))
@@ -184,15 +192,18 @@ def export(
         file.write(format_yaml(corrections).encode())
     show(f"{output}: {format_count(len(corrections.corrections), 'correction')}")
     if output.resolve().parent != workspace.home / "corrections" or workspace.layers[0][0] != "workspace":
-        say("'genaipa report --corrected' applies it from the folder corrections/ of a workspace (genaipa init).")
+        say(
+            "'genaipa report --corrected' applies the file once it is in the folder corrections/ of a workspace "
+            "(genaipa init)."
+        )
 
 
 def _refuse_shipped_folder(output: Path) -> None:
     """Raise a UsageError for a file among the data of the installation, or of the checkout that a command is run in."""
     if output.expanduser().resolve().is_relative_to(shipped_folder("corrections")):
         raise UsageError(
-            f"{output} lies among the corrections that genaipa ships, for every study. Keep yours in a "
-            "workspace (genaipa init my-study; move runs/ and scores.db there), or write elsewhere: -o "
+            f"{output} is in the folder of corrections that genaipa ships for every study. Keep your corrections in "
+            "a workspace (genaipa init my-study; move runs/ and scores.db there), or write to another folder: -o "
             f"{output.name}"
         )
 
@@ -215,7 +226,8 @@ def _find_objection(workspace: Workspace, objection_id: str) -> FiledObjection:
     if len(matches) != 1:
         count = len(matches) or "no"
         raise UsageError(
-            f"{count} objections have an id that begins with '{objection_id}'; list them: genaipa scores objections"
+            f"{count} objections have an id that begins with '{objection_id}'; list all objections with: genaipa "
+            "scores objections"
         )
     return matches[0]
 

@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 _CHOSEN = "objection chosen"
 _SETTLED = "objection settled"
 _ALONE = (
-    "While you score, the desk hides objections that could sway you. Somebody who doesn't score can settle them, "
-    "listed in desk.yaml under adjudicators and not under analysts; or settle them in a terminal: genaipa scores "
-    "objections accept ID --by NAME"
+    "While you score, the desk hides objections that could influence you. An adjudicator who doesn't score (listed "
+    "in desk.yaml under adjudicators, not under analysts) can settle them. You can also settle them in a terminal: "
+    "genaipa scores objections accept ID --by NAME"
 )
 _SILENT: dict[Silent | None, str] = {
     None: "as annotated",
     "no": "answers the question",
-    "partly": "answers only some of it",
+    "partly": "answers only part of it",
     "yes": "is silent",
 }
 
@@ -70,7 +70,8 @@ def show_page(desk: Desk, user: User) -> None:
     state_counts = ", ".join(f"{counts[status]:,} {status}" for status in get_args(Status) if counts[status]) or "none"
     hidden = len(all_objections) - len(visible)
     later = (
-        f" · {hidden:,} more are hidden, since you can still be asked to score answers beside these annotated ones"
+        f" · {hidden:,} more {'is' if hidden == 1 else 'are'} hidden, because you may still be asked to score answers "
+        "to these questions"
         if hidden
         else ""
     )
@@ -181,7 +182,7 @@ def _show_question_and_objections(case: Case, objections: Sequence[FiledObjectio
             )
         )
         if objection.ruling is not None:
-            note = objection.ruling.note or "No reason is given."
+            note = objection.ruling.note or "No reason was given."
             entries.append(
                 Text(
                     note, f"{objection.status} by {objection.ruling.analyst}", aside=format_time(objection.ruling.time)
@@ -208,11 +209,11 @@ def _show_ruling_form(desk: Desk, user: User, case: Case, objection: FiledObject
         silent = st.selectbox(
             "The document", list(_SILENT), list(_SILENT).index(correction.silent), format_func=_SILENT.__getitem__
         )
-        answer = st.text_area("The right answer (empty: as annotated)", correction.answer)
+        answer = st.text_area("The right answer (empty to keep the annotated one)", correction.answer)
         passage = st.text_area("Passage that proves it", correction.find_proving_sentence(case.document.text))
         why = st.text_area("Why the annotated answer is wrong", correction.why, height=68)
         reason = st.text_input(
-            "Your reason, for the log (needed to reject)", objection.ruling.note if objection.ruling else ""
+            "Your reason, for the log (required to reject)", objection.ruling.note if objection.ruling else ""
         )
         buttons = st.container(horizontal=True)
         accepts = buttons.form_submit_button("Accept", type="primary")

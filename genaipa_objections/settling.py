@@ -43,7 +43,7 @@ def settle_objection(
 ) -> Event:
     """Return the event that accepts an objection with a correction or, with None, rejects it; that needs a reason."""
     if correction is None and not reason.strip():
-        raise UsageError("a rejection needs a reason for the readers of the log.")
+        raise UsageError("a rejection needs a reason, which goes into the log.")
     return Event(
         id=new_event_id(),
         time=now(),
@@ -94,7 +94,7 @@ def collect_corrections(
         if filed_objection.status == "accepted" and filed_objection.objection.document == document_name
     ]
     if not accepted:
-        raise UsageError(f"no objection to an annotated answer about '{document_name}' is accepted.")
+        raise UsageError(f"no objection to an annotated answer about '{document_name}' has been accepted.")
     accepted.sort(key=lambda filed_objection: filed_objection.ruling_order)
     text = _choose_text_digest_of_corrections(workspace, document_name, accepted)
     document = find_objected_document(
@@ -102,7 +102,9 @@ def collect_corrections(
         next(filed_objection.objection for filed_objection in accepted if filed_objection.objection.digest == text),
     )
     if document is None:
-        raise UsageError(f"the text of '{document_name}' that the objections are about is neither here nor in a run.")
+        raise UsageError(
+            f"the text of '{document_name}' that the objections are about is neither in the workspace nor in a run."
+        )
     held = find_annotations(workspace, document)
     questions = held.annotations.questions if held and held.of_this_text else accepted[-1].objection.questions
     chosen: dict[str, FiledObjection] = {}

@@ -52,8 +52,8 @@ class PointsChapter(ChapterMaker):
         return Chapter(
             "points",
             "Points said, and harm",
-            "How much of a complete answer a system says, and how often it contradicts a point in a way that would "
-            "hurt a reader.",
+            "How much of a complete answer a system gives, and how often it contradicts a point in a way that "
+            "would hurt a reader.",
             nonempty_tables(table, tabulate_harmful_contradictions(points), of_points),
             scope.draw_paged_figures(
                 [
@@ -103,16 +103,16 @@ def draw_most_missed_points(points: pd.DataFrame, experiment: str, scope: Scope 
     texts = {point: text for point, text in zip(rows.index, rows["text"], strict=True) if text}
     name, title = (
         style.make_figure_name(experiment, "points"),
-        f"{style.experiment_heading(experiment)}: points that are missed most",
+        f"{style.experiment_heading(experiment)}: points missed most",
     )
     omission_note = (
-        f" {len(shares[shares < 1]):,} points are missed by some system; the figure shows {MOST}."
+        f" {len(shares[shares < 1]):,} points are missed by at least one system; the figure shows {MOST}."
         if len(worst) == MOST
         else ""
     )
     about = (
-        "Share of a system's answers that say each point of the annotated answer, in per cent, by people's "
-        "ticks; the points that are missed most, averaged over systems, come "
+        "Share of a system's answers that say each point of the annotated answer, in per cent, according to "
+        "people's ticks. The points missed most, averaged over systems, come "
         f"first.{omission_note}{style.note_full_names(systems)}"
     )
     columns = ["system", "experiment", "document", "question", "point", "weight", "harm", "said", "contradicted"]
@@ -125,7 +125,8 @@ def draw_most_missed_points(points: pd.DataFrame, experiment: str, scope: Scope 
         lambda: _draw_point_shares(data, names, texts, systems, experiment),
         f"A filled corner: an answer contradicts the point. {HURTS}: a contradiction would hurt a reader.",
         int((style.WIDTH - 3.0) / COLUMN),
-        f"Answers that say a point, in per cent. A filled corner: an answer contradicts it; {HURTS}: that would hurt.",
+        f"Answers that say a point, in per cent. A filled corner: an answer contradicts the point; {HURTS}: a "
+        "contradiction would hurt a reader.",
         "points",
     )
 

@@ -52,17 +52,17 @@ class PointCounts(ScoreFact):
     columns: ClassVar = {
         "points": Column(
             "float64",
-            "points of the annotated answer that the score ticked; empty, like the next six columns, for a score "
-            "without ticks, or with ticks of points that were edited since",
+            "points of the annotated answer that the ticks refer to; empty, like the next six columns, for a score "
+            "without ticks or with ticks of points that have since been edited",
         ),
-        "points_vital": Column("float64", "points of these that are vital"),
+        "points_vital": Column("float64", "vital points among these"),
         "points_said": Column("float64", "points that the answer says"),
-        "points_vital_said": Column("float64", "points of these that are vital"),
+        "points_vital_said": Column("float64", "vital points that the answer says"),
         "points_contradicted": Column("float64", "points that the answer contradicts"),
         "points_harm": Column("float64", "points whose contradiction would hurt a reader"),
         "harm": Column(
             "category",
-            "yes or no: whether the answer contradicts one of these; empty where there is none",
+            "yes or no: whether the answer contradicts such a point; empty if there is no such point",
             values=("yes", "no"),
         ),
     }

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.rubric import Rubric
     from genaipa.ui.desk import Desk
 
-_TITLE = "Points that differ most"
+_TITLE = "Points with the most disagreement"
 
 
 class PointsPanel(Panel):
@@ -133,7 +133,9 @@ class PointsPanel(Panel):
             lambda point: _make_disputed_point_row(desk, point),
             before_page=record_shown_points,
         )
-        st.caption("Of the answers on which two people ticked the point: how many got different ticks.")
+        st.caption(
+            "The answers on which at least two people ticked the point, and how many of these got different ticks."
+        )
 
 
 POINTS = PointsPanel()

@@ -47,7 +47,7 @@ PANELS.points = class extends Panel {
   }
 
   help() {
-    return [this.letters.join(" "), "ticks a point as said, with Shift as contradicted; once more unticks it"];
+    return [this.letters.join(" "), "ticks a point as said (with Shift as contradicted) or unticks it"];
   }
 
   // How many points of a weight are said, and how many there are.
@@ -71,7 +71,7 @@ PANELS.points = class extends Panel {
   // A value is given as if points were said, and none is ticked.
   warning(values) {
     const untold = !this.ticked.size && values[this.data.metric] !== this.data.values[0][0];
-    return untold ? `No point is ticked as said: once more saves ${this.metric} all the same.` : "";
+    return untold ? `No point is ticked as said. Press again to save ${this.metric} anyway.` : "";
   }
 
   get metric() {

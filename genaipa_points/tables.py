@@ -44,10 +44,10 @@ def tabulate_recall_and_harm(frame: pd.DataFrame) -> Table:
     return make_table(
         "points",
         "Vital points, and harm",
-        "Of the vital points of an annotated answer, the share that an answer says; and of the answers to questions "
-        "with a point whose contradiction would hurt a reader, the share that contradicts one (harm). People's ticks: "
-        "an adjudication's if there is one, else the mean over analysts. Each question weighs the same, however many "
-        f"documents and answers it has. {INTERVALS}",
+        "Of the vital points of an annotated answer, the share that an answer says; and of the answers to "
+        "questions with a point whose contradiction would hurt a reader, the share that contradicts such a point "
+        "(harm). The ticks are people's: the adjudicator's if there are any, else the mean over analysts. Each "
+        f"question has the same weight, regardless of how many documents and answers it has. {INTERVALS}",
         data.reindex(columns=columns),
         columns,
         formats=dict.fromkeys(_RATE[:5], ".0%"),
@@ -72,9 +72,9 @@ def tabulate_recall_and_harm_by_judge(study: Study, verdicts: Verdicts) -> Table
     ]
     return make_table(
         "points-judged",
-        "Judges alone: no estimate",
-        "By each judge's ticks, averaged over its passes. How far they are off is unknown, beyond how far judges "
-        "agree with people.",
+        "Judges' ticks alone, not an estimate",
+        "By each judge's ticks, averaged over its passes. How far these ticks are off is unknown, except for what "
+        "the agreement of judges with people shows.",
         pd.concat(rates) if rates else pd.DataFrame(columns=columns),
         columns,
         formats={"rate": ".0%"},
@@ -172,8 +172,9 @@ def tabulate_missed_points(points: pd.DataFrame) -> Table:
     return make_table(
         "points-missed",
         "Points missed most",
-        "How often the answers of a system say each point of an annotated answer, and how often they contradict it, "
-        f"averaged over systems. By system: the CSV beside the heat map.{_note_withheld_words(points)}",
+        "How often the answers of a system say each point of an annotated answer, and how often they contradict "
+        "it, averaged over systems. The CSV beside the heat map has the shares of each "
+        f"system.{_note_withheld_words(points)}",
         sort_most_missed_first(data.reset_index()).sort_values("experiment", kind="stable"),
         columns,
         formats=dict.fromkeys(("said", "contradicted"), ".0%"),
@@ -194,8 +195,9 @@ def tabulate_harmful_contradictions(points: pd.DataFrame) -> Table:
     return make_table(
         "points-harm",
         "Harmful contradictions",
-        f"Each point marked as harmful that a system contradicts, the share of its answers to the question that "
-        f"contradict it, and why that would hurt, by the annotated answer.{_note_withheld_words(rows)}",
+        "Each point marked as harmful that a system contradicts, the share of the system's answers to the question "
+        "that contradict the point, and why a contradiction would hurt a reader, according to the annotated "
+        f"answer.{_note_withheld_words(rows)}",
         rows,
         columns,
         formats={"contradicted": ".0%"},
@@ -204,7 +206,7 @@ def tabulate_harmful_contradictions(points: pd.DataFrame) -> Table:
 
 def _note_withheld_words(points: pd.DataFrame) -> str:
     left_out = (points["text"] == "").any()
-    return " Words of points that may not be passed on are left out." if left_out else ""
+    return " The words of points that may not be passed on are left out." if left_out else ""
 
 
 # -- in words --
@@ -223,9 +225,9 @@ def describe_systems_doing_harm(frame: pd.DataFrame) -> list[str]:
     several = len(rows["experiment"].unique()) > 1
     ordered = rows.sort_values("rate", ascending=False, kind="stable").to_dict("records")
     named = [_describe_harm_rate_of_system(row, over_policies=wide, name_experiment=several) for row in ordered]
-    more_note = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+    more_note = f" and {len(named) - _NAMED} more systems" if len(named) > _NAMED else ""
     target = "policies like these" if wide else "these documents"
-    head = f"Harmful answers, by the points that they contradict (95 % for {target})"
+    head = f"Harmful answers, by the points that they contradict (95 % intervals for {target})"
     return [f"{head}: {', '.join(named[:_NAMED])}{more_note}."]
 
 
@@ -233,4 +235,4 @@ def _describe_harm_rate_of_system(row: Mapping[Any, Any], *, over_policies: bool
     low, high = (row["policies_low"], row["policies_high"]) if over_policies else (row["low"], row["high"])
     where = f" in {row['experiment']}" if name_experiment else ""
     interval = f" ({low * 100:.0f} to {high * 100:.0f})" if pd.notna(low) else ""
-    return f"{row['system']} {row['rate'] * 100:.0f} %{interval} of {row['answers']}{where}"
+    return f"{row['system']} {row['rate'] * 100:.0f} %{interval} of {row['answers']} answers{where}"

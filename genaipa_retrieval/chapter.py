@@ -33,7 +33,7 @@ _FIRST = (1, 2, 3, 5, 10, 20, 50)
 _PARTS: dict[str, tuple[str, dict[str, Any]]] = {
     "shown_right": ("shown, right", {"facecolor": "#0072B2"}),
     "shown_wrong": ("shown, wrong", {"facecolor": "#9cc9e6", "hatch": "////"}),
-    "quoted_right": ("not shown, right by what it quotes", {"facecolor": "#cfe8d8", "hatch": "...."}),
+    "quoted_right": ("not shown, right by quoting other text", {"facecolor": "#cfe8d8", "hatch": "...."}),
     "hidden_right": ("not shown, right", {"facecolor": "#E69F00"}),
     "hidden_wrong": ("not shown, wrong", {"facecolor": "#f6dca6", "hatch": "\\\\\\\\"}),
 }
@@ -43,11 +43,11 @@ _FOOT = 1.45
 _WRITTEN = 0.08
 """Least share in whose area there is room for its number."""
 _HOW = (
-    "A right section counts as shown where the passages include a sentence that the annotated answer or one of its "
-    "points rests on: of its sections, the sentence with most of the words of the point or clause. Where no sentence "
-    "of a section has a quarter of these words, the passages must include half of its sentences. Questions without "
-    "such a section, and experiments in which nothing was retrieved, are left out. Passages are placed in the "
-    "document by rule: word for word, up to typography, or nearly."
+    "A right section counts as shown if the passages include a sentence that supports the annotated answer or one "
+    "of its points: the sentence of the section that shares the most words with the point or clause. If no "
+    "sentence of a section has a quarter of these words, the passages must include half of the section's "
+    "sentences. Questions without such a section and experiments without retrieved passages are left out. A rule "
+    "locates the passages in the document: word for word, ignoring typography, or approximately."
 )
 
 
@@ -63,12 +63,12 @@ class RetrievalChapter(ChapterMaker):
         return Chapter(
             NAME,
             "Retrieval",
-            "Whether the passages that a system retrieved show the section that the right answer rests on.",
+            "Whether the passages that a system retrieved show the section that supports the right answer.",
             nonempty_tables(table, tabulate_shown_among_first_passages(study), tabulate_passages(study)),
             scope.draw_paged_figures([partial(draw_shown_right_sections, table)]),
             []
             if table
-            else ["No question with passages has an annotated answer that rests on a section of the document."],
+            else ["No question with passages has an annotated answer that is based on a section of the document."],
         )
 
     def notable(self, study: Study) -> Iterable[str]:
@@ -107,10 +107,11 @@ def tabulate_shown_right_sections(study: Study) -> Table:
     return make_table(
         NAME,
         "Right section shown and right answer",
-        "Share of the questions for which the passages that a system gave show a right section, and shares of the "
-        f"answers that people scored: an answer is right with an accuracy above 0. {_HOW} An answer that is made of "
-        "its passages (at least half of its words) and right without a right section is right by what it quotes: by "
-        "other words of the document. Each question weighs the same, however many documents and answers it has. "
+        "Share of the questions for which a system's passages show a right section, and shares of the answers that "
+        f"people scored. An answer counts as right if its accuracy is above 0. {_HOW} An answer that takes at least "
+        "half of its words from its passages, and is right although no right section was shown, counts as right by "
+        "quoting other text of the document. Each question has the same weight, regardless of how many documents "
+        "and answers it has. "
         f"{averages.explain_intervals_and_small_n(data)}{averages.note_corrected_annotations(study.table)}",
         data,
         columns,
@@ -166,8 +167,8 @@ def tabulate_shown_among_first_passages(study: Study) -> Table:
     return make_table(
         "retrieval-by-number",
         "The right section among the first passages",
-        "Share of the questions for which the first passages, in the system's own order, show a right "
-        f"section. {_HOW} {averages.explain_intervals_and_small_n(data.reindex(columns=columns))}",
+        f"Share of the questions for which the first passages, in the system's order, show a right section. {_HOW} "
+        f"{averages.explain_intervals_and_small_n(data.reindex(columns=columns))}",
         data.reindex(columns=columns).sort_values([*_BY, "first"], kind="stable"),
         columns,
         headings={"first": "first passages", "n": "questions", "mean": "right section shown"},
@@ -189,20 +190,21 @@ def tabulate_passages(study: Study) -> Table:
     return make_table(
         "retrieval-passages",
         "The passages",
-        "Passages by answer, and their text: shares of the annotated sections that were shown, of the passages that "
-        "have a sentence of these (both where the annotated answer rests on any), and of all passages those that are "
-        "not in this document. A summary or translation does not count as in the document; `of another document` "
-        "means another document of the run. On questions on which the document is silent there is nothing to find.",
+        "Passages per answer, and three shares: the annotated sections that were shown, the passages that contain "
+        "a sentence of these sections (both only where the annotated answer is based on sections), and the "
+        "passages that are not in this document. A summary or translation does not count as text of the document; "
+        "`in another document` means another document of the run. If the document is silent on a question, there "
+        "is nothing to find.",
         data.reindex(columns=columns),
         columns,
         headings={
-            "each": "passages by answer",
+            "each": "passages per answer",
             "sections_shown": "annotated sections shown",
             "annotated": "annotated passages",
             "elsewhere": "not in this document",
-            "other": "of another document",
-            "on_silent": "answers on silence",
-            "silent_each": "passages by answer on silence",
+            "other": "in another document",
+            "on_silent": "answers where silent",
+            "silent_each": "passages per answer where silent",
         },
         formats={**dict.fromkeys(shares, ".0%"), "each": ".1f", "silent_each": ".1f"},
     )
@@ -244,13 +246,13 @@ def draw_shown_right_sections(table: Table, scope: Scope = ALONE) -> Figure | No
         return None
     systems = style.unique_labels(style.distinct_values(data["system"]), 30)
     note = (
-        "How often the passages that a system gave show a right section, and how often the answers that people "
-        f"scored were right with it and without it (n: scored). {forest.READING}{style.note_full_names(systems)} "
+        "How often a system's passages show a right section, and how often the answers that people scored were "
+        f"right with and without it (n: scored answers). {forest.READING}{style.note_full_names(systems)} "
         f"{table.note}"
     )
     numbers = Table(NAME, table.title, note, data.reset_index(drop=True), table.headings, table.formats)
     fits = forest.count_systems_per_page(int(data.groupby("system").size().max()))
-    also = ", and how often its scored answers were right with it and without" if "scored" in data else ""
+    also = ", and how often its scored answers were right with and without it" if "scored" in data else ""
     caption = f"How often a system's passages show a right section{also}."
     return Figure(
         NAME,
@@ -282,7 +284,7 @@ def _draw_shown_and_right_shares(data: pd.DataFrame, systems: Mapping[Any, str],
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25", "50", "75", "100 %"])
     if parts:
         panels[1].set_xlim(0, 1.16)
-        panels[1].set_xlabel("Section and answer,\nof the answers scored")
+        panels[1].set_xlabel("Section and answer,\nshare of scored answers")
         style.draw_legend(
             canvas, [style.make_patch_legend_entry(name, edgecolor="white", **look) for name, look in _PARTS.values()]
         )

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from genaipa_retrieval.counts import RunPassages
 
 _MEANINGS = {
-    "passages": "passages that the system gave with the answer; empty, like the next seven columns, where it gave none "
-    "with any answer of the run or its study",
-    "passages_annotated": "passages with a sentence of the sections that the annotated answer rests on",
+    "passages": "passages that the system gave with the answer; empty, like the next seven columns, if the "
+    "system gave no passages with any answer of the run or its study",
+    "passages_annotated": "passages that contain a sentence of the sections that the annotated answer is based on",
     "passages_elsewhere": "passages that are not in this document",
-    "passages_other": "passages of these that are in another document of the run, or of its study (of the first 320 "
-    "by name)",
-    "sections": "sections that the annotated answer rests on",
-    "sections_shown": "those of these sections from which the passages include a sentence that the points or the "
-    "annotated answer rest on",
-    "shown_at": "the number of passages by which the first of these sections is shown; 0 if none is",
-    "quotes": "1 if at least half of the reply's words are its passages', else 0",
+    "passages_other": "passages not in this document that are in another document of the run or its study (of the "
+    "first 320 documents by name)",
+    "sections": "sections that the annotated answer is based on",
+    "sections_shown": "sections of which the passages include a sentence that supports the annotated "
+    "answer or its points",
+    "shown_at": "the number of passages after which the first of these sections has been shown; 0 if none was shown",
+    "quotes": "1 if at least half of the reply's words come from its passages, else 0",
 }
 
 

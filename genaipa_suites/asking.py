@@ -135,8 +135,8 @@ def draw_items(suite: Suite) -> DrawnItems:
     if len(shots) < plan.shots:
         if plan.split == SAMPLE:
             raise UsageError(
-                f"the sample of {suite.title} has no items left to show as examples; leave out the shots, or ask a "
-                "published split."
+                f"the sample of {suite.title} has no items left to show as examples; leave out the shots, or choose "
+                "a published split."
             )
         raise UsageError(f"only {len(shots)} items of {suite.title} are left to show as examples; use fewer shots.")
     documents = {**_select_documents(suite.training, shots), **probed.documents}
@@ -191,10 +191,12 @@ def run_data_notes(suite: Suite) -> tuple[str, ...]:
     sentences = [f"{source.title}: {source.terms}" for source in read_sources if plan.split in suite.splits]
     sentences += [f"{title}: {suite.dependence_note}"] if suite.dependence_note else []
     if plan.split == SAMPLE:
-        sentences = [f"{title}: the sample is made up and measures nothing (items: {len(loaded.items)})"]
+        sentences = [
+            f"{title}: the {len(loaded.items)} items of the sample are made up, so scores on them mean nothing"
+        ]
     elif files.own_files:
         sentences.append(
-            f"{title}: items are from {', '.join(map(str, files.own_files.values()))}, not from the pulled data"
+            f"{title}: the items are from {', '.join(map(str, files.own_files.values()))}, not from the pulled data"
         )
     sentences += [f"{title}: {suite.omission_note}"] if suite.omission_note else []
     trained = {PREFIX + source.name for source in suite.baselines if source.kind == "trained"}
@@ -214,7 +216,7 @@ def _note_on_systems_that_only_quote(suite: Suite) -> list[str]:
     kinds = {baseline.kind: PREFIX + baseline.name for baseline in reversed(suite.baselines)}
     instead = kinds.get("rule") or kinds.get("floor") or "another"
     reason = "which is not JSON, so every reply will be unparsable and scored 0"
-    return [f"{suite.title}: {', '.join(quoting)} can only quote, {reason}; ask {instead} in place of it"]
+    return [f"{suite.title}: {', '.join(quoting)} can only quote text, {reason}; ask {instead} instead"]
 
 
 def _provider_name(suite: Suite, system: str) -> str:

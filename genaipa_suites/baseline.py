@@ -60,7 +60,7 @@ class Replay(BuiltinSystem):
     async def reply_to_last_message(self, messages: Sequence[Message], settings: Settings) -> Reply:  # noqa: ARG002 - it has none
         """Repeat the reply; a PermanentError where no suite has put one into the message."""
         if messages[-1].purpose != "answer":
-            problem = f"{self.name} is for the items of a suite; ask it with: genaipa run --suite"
+            problem = f"{self.name} answers only the items of a suite; ask it with: genaipa run --suite"
             raise PermanentError(problem, fatal=True)
         return Reply(messages[-1].carries, model=self.model)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def _describe_baselines() -> Meanings:
-    trained = "learn from the suite's train split, most of them by scikit-learn (pip install 'genaipa[baselines]')"
+    trained = "learn from the suite's train split, most of them with scikit-learn (pip install 'genaipa[baselines]')"
     return Meanings(
         {
             name: [(PREFIX + baseline.name, baseline.kind, baseline.about) for baseline in suite.baselines]
@@ -21,7 +21,7 @@ def _describe_baselines() -> Meanings:
         },
         "Baselines of the suites (run --suite SUITE --system baseline/NAME); none needs a key. Those with * "
         f"{trained}:",
-        "A floor uses nothing of an item, a rule its text alone, a ceiling its gold label; a trained one "
+        "A floor uses nothing of an item, a rule only its text, a ceiling its gold label; a trained baseline "
         f"{trained.replace('learn ', 'learns ', 1)}.",
         ("trained",),
     )
@@ -33,10 +33,10 @@ class BaselineSystem(Replay):
     provider: ClassVar[Provider] = Provider(
         name="baseline",
         form="baseline/NAME",
-        about="baselines of the suites (run --suite); need nothing, or scikit-learn",
+        about="baselines of the suites (run --suite); some need scikit-learn",
         builtin=baseline_names,
         meanings=_describe_baselines,
-        only="the items of a suite; ask it with: genaipa run --suite NAME -s baseline/NAME",
+        only="only the items of a suite; ask it with: genaipa run --suite NAME -s baseline/NAME",
         free=True,
         words="document",
     )

@@ -53,10 +53,10 @@ def make_suite_plan(request: RunRequest) -> SuitePlan:
     options = request.plan
     wording, limit = options.get("wording") or ("1",), options.get("limit")
     if len(wording) > 1 or wording[0] not in map(str, WORDINGS):
-        raise OptionError("wording", f" {', '.join(wording)}: a suite takes one wording: 1, 2 or 3.")
+        raise OptionError("wording", f" {', '.join(wording)}: a suite uses a single wording: 1, 2 or 3.")
     first, last = parse_question_limit(limit) or (1, 0)
     if first != 1:
-        raise OptionError("limit", f" '{limit}': a suite takes the number of items to draw.")
+        raise OptionError("limit", f" '{limit}': for a suite, give the number of items to draw, such as 10.")
     split = options.get("split") or suite_splits(request.task)[0]
     shots, probe = options.get("shots") or 0, options.get("probe") or ""
     return SuitePlan(split, last or None, shots, int(wording[0]), probe)

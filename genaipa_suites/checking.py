@@ -113,8 +113,8 @@ def _possible_splits_of_file(path: Path) -> set[str]:
 
 def _warn_of_replaced_published_file(suite: Suite, path: str) -> FileProblem:
     problem = (
-        f"replaces the published {path} with a different file: runs on it use your own items and have no published "
-        "rows to compare with. To use both, rename it."
+        f"replaces the published {path} with a different file: runs on it use your own items, and no published rows "
+        "can be compared with them. To use both files, rename yours."
     )
     return FileProblem(str(suite.files.own_files[path]), "", problem, "warning")
 

@@ -50,7 +50,7 @@ class FaultsError(DataError):
 
     def __init__(self, errors: Sequence[DataError]) -> None:
         first, further = errors[0], len(errors) - 1
-        also = f" There {'is' if further == 1 else 'are'} {further} more: genaipa validate" if further else ""
+        also = f" genaipa validate lists {further} more {'problem' if further == 1 else 'problems'}." if further else ""
         super().__init__(first.path, f"{first.problem}{also}", first.entry)
         self.errors = tuple(errors)
 
@@ -142,7 +142,7 @@ class DataFiles:
                 entry = f"row {number}"
                 if len(row) != len(names):
                     expected = f"{len(names)} fields" if has_header else " and ".join(columns)
-                    raise self.fault(path, f"is not {expected}, but {len(row)} fields", entry)
+                    raise self.fault(path, f"has {len(row)} fields instead of {expected}", entry)
                 yield entry, [row[names.index(column)] for column in columns]
         except csv.Error as error:
             raise self.fault(path, f"is not a CSV file ({error})", f"after {entry}") from None

@@ -59,15 +59,15 @@ class SuiteData:
         pulled = make_snapshot(self.source).fetch(origin=origin, offline=offline, progress=progress)
         unpinned = [path for path in self.pulled_files if not self.source.blobs[path]]
         if unpinned:
-            note = f"{_summarize_files(unpinned)}: no published hash; the content is checked on reading"
+            note = f"{_summarize_files(unpinned)}: no hash is published; the content is checked when it is read"
             return replace(pulled, notes=(*pulled.notes, note))
         return pulled
 
     def import_study(self, workspace: Workspace) -> Imported:  # noqa: ARG002 - of the protocol
         """Raise a UsageError that says what to do instead: a suite's published figures are in its report."""
         raise UsageError(
-            f"{self.title} has no runs to import: a run's report shows its published figures beside the systems "
-            f"asked. See: {shell_command('genaipa', 'get', self.name)}"
+            f"{self.title} has no runs to import: a run's report shows its published figures beside your systems. "
+            f"See: {shell_command('genaipa', 'get', self.name)}"
         )
 
     def next_step(self, workspace: Workspace) -> str:
@@ -85,7 +85,7 @@ class SuiteData:
             else:
                 return _format_baseline_run_command(name, suite, split)
         reason = next((error for error in reasons if f"get {self.name}'" in error), reasons[0])
-        return f"no split of {name} can be asked yet: {reason}"
+        return f"no split of {name} can be used yet: {reason}"
 
 
 class JoinedData(SuiteData):
@@ -148,7 +148,10 @@ def make_snapshot(source: SuiteSource) -> Snapshot:
 
         def describe_absence(self, absent: list[str]) -> str:
             present = [path for path in self.blobs if path not in absent]
-            return f"{_summarize_files(present)}: here; not here: {_summarize_files(absent)}. {source.remedy or _LATER}"
+            return (
+                f"{_summarize_files(present)} fetched; not available from this source: {_summarize_files(absent)}. "
+                f"{source.remedy or _LATER}"
+            )
 
     return Files(source.commit, source.blobs)
 

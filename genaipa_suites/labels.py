@@ -59,7 +59,9 @@ def make_trained_baseline(
     return Baseline(name, "trained", about, learn_baseline_replies)
 
 
-MAJORITY = Baseline("majority", "floor", "the most frequent label of the train split, everywhere", majority_baseline)
+MAJORITY = Baseline(
+    "majority", "floor", "the most frequent label of the train split, for every item", majority_baseline
+)
 # Of one item alone the first is the F1 of its labels, and whether its label is right.
 SET_MEASURES = ("micro_f1", "macro_f1", "f1_samples", "exact")
 SINGLE_MEASURES = ("accuracy", "macro_f1", "balanced_accuracy")
@@ -195,23 +197,26 @@ class LabelSuite(Suite):
     @classmethod
     def _make_measures(cls, item_noun: str) -> tuple[Measure, ...]:
         macro = f"Mean F1 of the labels that occur, each over all {item_noun}."
-        balanced = f"Mean over the labels of their recall: the share of their {item_noun} that receive them."
+        balanced = f"Mean recall over the labels: for each label, the share of its {item_noun} that receive it."
         return (
             Measure(
                 "micro_f1",
                 "micro F1",
-                f"F1 over all labels of all {item_noun} together.",
+                f"F1 over the labels of all {item_noun}, pooled.",
                 cls.count_label_matches,
                 micro_f1,
             ),
             Measure("macro_f1", "macro F1", macro, cls.count_label_matches, macro_f1),
             Measure(
-                "f1_samples", "F1 by item", f"Mean over {item_noun} of the F1 of the labels of each.", cls._sum_item_f1
+                "f1_samples",
+                "F1 by item",
+                f"F1 of the predicted labels, computed for each of the {item_noun} and averaged.",
+                cls._sum_item_f1,
             ),
             Measure(
                 "exact",
                 "exact",
-                f"Share of {item_noun} with all labels right, and no other label.",
+                f"Share of {item_noun} with exactly the right labels.",
                 cls._count_exactly_right,
             ),
             Measure("accuracy", "accuracy", f"Share of {item_noun} with the right label.", cls._count_exactly_right),

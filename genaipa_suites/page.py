@@ -97,10 +97,10 @@ def _show_systems_and_choose(board: Board) -> Result:
         for label in [_system_label(board, candidate)]
         for faults in [", ".join(f"{number:,} {fault}" for fault, number in candidate.faults.items() if number)]
     ]
-    columns = ["system", *number_columns(*(measure.heading for measure in measures)), "scored 0 for"]
+    columns = ["system", *number_columns(*(measure.heading for measure in measures)), "faults (scored 0)"]
     show_table(
         "suites systems",
-        "Systems by their scores, per cent",
+        "Scores of the systems, per cent",
         columns,
         rows,
         chosen=_system_label(board, result),
@@ -164,7 +164,7 @@ def _show_items(board: Board, result: Result) -> None:
     )  # fmt: skip
     selected = by_key.get(st.session_state.get(_CHOSEN, ""))
     if selected is None:
-        st.caption("Choose an item to read all of it.")
+        st.caption("Choose an item to read it in full.")
     else:
         _show_item(board, selected, measure)
 
@@ -177,7 +177,7 @@ def _show_filters_and_select_outcomes(board: Board, result: Result) -> list[Outc
     kind = boxes[0].selectbox("Kind of error", kinds, key="suites kind")
     name, group = st.session_state.get("suites breakdown", ""), st.session_state.get("suites group", "")
     group_outcomes = [outcome for outcome in result.outcomes if not group or group in outcome.item.groups.get(name, ())]
-    if group and boxes[1].button(f"Not only {group}", key="suites all groups"):
+    if group and boxes[1].button("Show all groups", key="suites all groups"):
         st.session_state["suites group"] = ""
         st.rerun()
     measure = board.suite.item_measure

@@ -46,16 +46,16 @@ class SuitePlan(Plan, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     probe for contamination, empty for none.
     """
 
-    split: Annotated[str, make_plan_option("Of a suite: dev, test, … or sample, which ships.")]
+    split: Annotated[str, make_plan_option("For a suite: dev, test, … or sample, which ships with genaipa.")]
     limit: int | None = None
     shots: Annotated[
-        int, make_plan_option("Of a suite: examples in each prompt, from its train split.", min=0, max=64)
+        int, make_plan_option("For a suite: examples in each prompt, from its train split.", min=0, max=64)
     ] = 0
     wording: int = 1
     probe: Annotated[
         str,
         make_plan_option(
-            "Of a suite: no-context, company-swap or continuation, to detect memorized items; of counterfactual: "
+            "For a suite: no-context, company-swap or continuation, to detect memorized items; for counterfactual: "
             "push-back, to detect abandoned answers."
         ),
     ] = ""

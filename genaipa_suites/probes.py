@@ -39,16 +39,12 @@ def apply_probe(probe: str, material: Material) -> Material:
     if probe == NO_CONTEXT:
         if not all("question" in item.shown and "text" in item.shown for item in material.items):
             raise UsageError(
-                "the probe no-context is for questions about a text; without the text there is nothing left to ask."
+                "the probe no-context works only for questions about a text; without the text, nothing is left to ask."
             )
         return material
     changed = _make_continuation_items(material) if probe == CONTINUATION else _swap_companies(material)
     if not changed.items:
-        missing = (
-            f"no text has {MIN_WORDS} words or more"
-            if probe == CONTINUATION
-            else "no text names a company that is known"
-        )
+        missing = f"no text has {MIN_WORDS} words or more" if probe == CONTINUATION else "no text names a known company"
         raise UsageError(f"the probe {probe} has nothing to ask: {missing}.")
     return changed
 
@@ -57,7 +53,7 @@ def describe_omissions(probe: str, asked_count: int, item_count: int) -> str:
     """Describe the items that a probe can't ask about; empty where it leaves none out."""
     reasons = {
         COMPANY_SWAP: "the others don't name their company",
-        CONTINUATION: f"one for each text, if it has {MIN_WORDS} words or more",
+        CONTINUATION: f"one for each text of at least {MIN_WORDS} words",
     }
     # Without its text, what was asked of several versions is one question.
     return (
@@ -104,8 +100,8 @@ def _split_words(text: str) -> list[str]:
 CONTINUED = Measure(
     "continued_run",
     "continued verbatim",
-    "longest run of words of the true continuation in the reply, as a share of all its words; case and punctuation do "
-    "not count (a few words in a row may match by chance)",
+    "Longest run of words of the true continuation that the reply has, as a share of the continuation's words. "
+    "Case and punctuation are ignored; a few words in a row may match by chance.",
     _count_longest_continued_run,
 )
 """The one measure of a run with `continuation`: the suite's own are of other replies."""

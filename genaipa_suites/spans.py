@@ -97,7 +97,9 @@ def bio_tags(spans: Iterable[Span], length: int) -> list[str]:
     tags = ["O"] * length
     for start, end, label in spans:
         if not 0 <= start < end <= length or tags[start:end] != ["O"] * (end - start):
-            raise ValueError(f"the span {start} to {end} is empty, leaves {length} tokens or shares one with another")
+            raise ValueError(
+                f"the span {start} to {end} is empty, exceeds the {length} tokens or shares a token with another span"
+            )
         tags[start:end] = [f"B-{label}", *[f"I-{label}"] * (end - start - 1)]
     return tags
 

@@ -69,7 +69,7 @@ def make_task_of_class(class_path: str, spec: RunSpec, workspace: Workspace) -> 
         raise UnknownNameError("task", spec.task, task_names())
     task: object = make_user_class_instance(class_path, spec, workspace)
     if not isinstance(task, Task):
-        raise UsageError(f"{class_path}: it is no Task; see genaipa/tasks/base.py for what a task is.")
+        raise UsageError(f"{class_path} is not a Task; genaipa/tasks/base.py explains how to write a task.")
     return task
 
 

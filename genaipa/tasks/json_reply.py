@@ -31,7 +31,7 @@ def extract_json_or_flaw(reply: str, schema: Mapping[str, Any]) -> tuple[str, st
     """
     fenced = _FENCED.findall(reply)
     if len(fenced) > 1:
-        return reply, "it has several blocks, and nothing says which is meant"
+        return reply, "it has several code blocks, and it is unclear which of them counts"
     text = (fenced[0] if fenced else reply).strip()
     try:
         content = json.loads(text)
@@ -67,12 +67,16 @@ def _find_schema_misfit(value: object, schema: Mapping[str, Any], value_name: st
     """Return the first reason why a part of a reply does not fit its part of the schema; empty if it fits."""
     kind = str(schema.get("type", ""))
     if kind in _TYPES and not isinstance(value, _TYPES[kind]):
-        return f"{value_name} is no {'JSON object' if value_name == 'it' else kind}"
+        return f"{value_name} is not {'a JSON object' if value_name == 'it' else f'of type {kind}'}"
     if "enum" in schema and value not in schema["enum"]:
-        return f"{value_name} is none of {json.dumps(schema['enum'])}"
+        return f"{value_name} is not one of {json.dumps(schema['enum'])}"
     if choices := schema.get("anyOf"):
         flaws = [_find_schema_misfit(value, choice, value_name) for choice in choices]
-        return "" if "" in flaws else f"{value_name} fits none of its forms ({'; '.join(dict.fromkeys(flaws))})"
+        return (
+            ""
+            if "" in flaws
+            else f"{value_name} matches none of the allowed schemas ({'; '.join(dict.fromkeys(flaws))})"
+        )
     if isinstance(value, list):
         entries = ((entry, f"{value_name}[{path}]") for path, entry in enumerate(value))
         return next(

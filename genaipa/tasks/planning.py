@@ -100,9 +100,9 @@ def _make_and_say_corpus_facts(
 def _check_corpus_request(request: RunRequest) -> None:
     """Raise a UsageError for documents beside a corpus, and for strata without a sample."""
     if request.documents:
-        raise UsageError("a corpus brings its documents; name documents or a corpus, not both.")
+        raise UsageError("a corpus already contains its documents; name documents or a corpus, not both.")
     if request.stratify and request.limit_documents is None:
-        raise UsageError("only a sample is stratified; limit the documents to a number, such as 500.")
+        raise UsageError("only a sample can be stratified; limit the number of documents, for example to 500.")
 
 
 class PlannedSlice(NamedTuple):
@@ -125,7 +125,7 @@ def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) 
     index, number = request.slice
     check_slice(index, number)
     if request.corpus is None:
-        raise OptionError("slice", " is of a corpus; name its file.")
+        raise OptionError("slice", " works only on a corpus; name its file.")
     _check_corpus_request(request)
     corpus = _read_indexed_corpus(workspace, request)
     rows = corpus.select_rows(request.limit_documents).tolist()
@@ -133,7 +133,7 @@ def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) 
         fewest = -(-len(rows) // MOST_DOCUMENTS)
         raise OptionError(
             "slice",
-            f" {index}/{number}: {len(rows):,} documents are more than {MOST_DOCUMENTS:,} for each slice; take "
+            f" {index}/{number}: {len(rows):,} documents make more than {MOST_DOCUMENTS:,} per slice; use "
             f"{fewest:,} slices.",
         )
     facts = _make_and_say_corpus_facts(corpus, request, len(rows), resources)
@@ -174,7 +174,7 @@ def _read_documents(workspace: Workspace, request: RunRequest, corpus: Corpus, r
     if corpus.heads is not None and not all(map(corpus.heads.matches_document, rows, documents)):
         # A file that was changed in the middle, and has its old length and time.
         _read_indexed_corpus(workspace, request, rebuild_index=True)
-        raise DataError(corpus.path, "was changed while it was read; begin again.")
+        raise DataError(corpus.path, "changed while it was being read; run the command again.")
     return {document.name: document for document in documents}
 
 
@@ -202,7 +202,9 @@ def _resolve_given_documents(
     taken_names |= {*resources.published()} if sources else set()
     sources = [name for name in sources if name not in taken_names]
     if request.company and len(sources) != 1:
-        raise UsageError("a company is named for one document that is given as a file, an address or standard input.")
+        raise UsageError(
+            "a company can be named only for a single document that is given as a file, an address or standard input."
+        )
     if not sources:
         return workspace, request
     texts = _list_text_digests_of_runs(workspace)
@@ -245,7 +247,7 @@ def plan_procedure(request: RunRequest, workspace: Workspace, resources: Resourc
         if provider and provider.only:
             raise UsageError(f"{system} answers {provider.only}")
     if not request.documents:
-        raise UsageError("no document is named; `genaipa policies` lists them.")
+        raise UsageError("no document is named; `genaipa policies` lists the documents.")
     options = dict(request.plan)
     by_hand = [system for system in request.systems if resolve_system(system, workspace).manual]
     if by_hand and options.get("follow_up"):
@@ -259,7 +261,7 @@ def plan_procedure(request: RunRequest, workspace: Workspace, resources: Resourc
     workspace_documents = document_names(workspace)
     if not workspace_documents.keys() >= set(request.documents):
         offered = {*workspace_documents, *resources.published()}
-        _check_names("policy", request.documents, offered, "A file is named with its ending: policy.md")
+        _check_names("policy", request.documents, offered, "Name a file with its extension: policy.md")
         resources.fetch([name for name in request.documents if name not in workspace_documents])
     _fill_options_of_recorded_systems(request.systems, request.documents, options, resources)
     experiment, wanted = EXPERIMENTS[named or DEFAULT_EXPERIMENT], options.get("wordings", ())
@@ -269,13 +271,15 @@ def plan_procedure(request: RunRequest, workspace: Workspace, resources: Resourc
     wordings = tuple(wording for wording in WORDINGS if wording in chosen)
     prompts = tuple(dict.fromkeys(options.get("prompts", ()))) or experiment.prompts or (NEUTRAL,)
     if experiment.prompts and len(prompts) == 1:
-        raise UsageError(f"'{named}' compares sets of prompts; '{prompts[0]}' names only one.")
+        raise UsageError(
+            f"'{named}' compares several sets of prompts, but only '{prompts[0]}' is named; name at least two."
+        )
     as_preset = (initializations, wordings) == (experiment.initializations, experiment.wordings)
     if named and not as_preset:
         changed_option = "wordings" if wordings != experiment.wordings else "initializations"
         raise UsageError(
-            f"the {changed_option} {', '.join(options.get(changed_option, ()))} make another experiment of "
-            f"'{named}'; leave out this name to put together your own, or leave out the {changed_option}."
+            f"the {changed_option} {', '.join(options.get(changed_option, ()))} differ from those of the experiment "
+            f"'{named}'; leave out the experiment to define your own, or leave out the {changed_option}."
         )
     documents = {name: load_document(name, workspace) for name in request.documents}
     _check_companies_are_known(documents.values(), initializations)
@@ -321,16 +325,17 @@ def _fill_options_of_recorded_systems(
         texts = read_recording(name).documents
         if strange := [document for document in documents if document not in texts]:
             raise UsageError(
-                f"{name} has no answers about {', '.join(strange)}: it repeats those of its study, about "
-                f"{join_names(sorted(texts))}; ask others about the rest, in a run of their own."
+                f"{name} has no answers about {', '.join(strange)}: it only repeats the answers of its study, which "
+                f"are about {join_names(sorted(texts))}; ask other systems about the other documents, in a separate "
+                "run."
             )
     named = options.get("experiment")
     if options.get("prompts") or (named and EXPERIMENTS[named].prompts):
         raise UsageError(
-            f"{recorded[0]} answered the prompts of its study, which are not published, and can't be asked with "
-            "others; ask it in a run of its own, without naming prompts."
+            f"{recorded[0]} answered the unpublished prompts of its study and can't be asked with other prompts; "
+            "ask it in a separate run, without naming prompts."
         )
-    resources.say(f"{recorded[0]}: its answers were given to the prompts of the study, not to these")
+    resources.say(f"{recorded[0]}: its answers respond to the prompts of the study, not to these prompts")
     if not options.get("questions"):
         options["questions"] = sets = list_question_sets_of_study(recorded[0])
         resources.say(f"{recorded[0]}: asking the questions of the published study ({sets[0]})")
@@ -338,8 +343,7 @@ def _fill_options_of_recorded_systems(
         ways = [set(read_recording(name).initializations) for name in recorded]
         initializations = tuple(way for way in INITIALIZATIONS if all(way in ways_of_one for ways_of_one in ways))
         resources.say(
-            f"{recorded[0]}: introduced as it was recorded, in {len(initializations)} ways "
-            f"({', '.join(initializations)})"
+            f"{recorded[0]}: using the {len(initializations)} recorded initializations ({', '.join(initializations)})"
         )
         options["initializations"] = initializations
 
@@ -359,19 +363,22 @@ def _choose_question_sets(
     for questions in (load_question_set(name, workspace) for name in set_names):
         if questions.kind in named:
             raise UsageError(
-                f"'{named[questions.kind]}' and '{questions.name}' are both asked about a {questions.kind}; "
-                "name one set for each kind of document, and ask the other in a run of its own."
+                f"the question sets '{named[questions.kind]}' and '{questions.name}' are both about a "
+                f"{questions.kind}; name one set for each kind of document, and ask the other set in a separate run."
             )
         named[questions.kind] = questions.name
     for name, document in documents.items():
         kind = document.kind
         if only not in (None, kind):
             raise UsageError(
-                f"the experiment '{experiment}' is about a {only}, and {name} is a {kind}; name a {only}, as "
-                "`genaipa policies` lists them, or another experiment."
+                f"the experiment '{experiment}' is about a {only}, but {name} is a {kind}; name a {only} that "
+                "`genaipa policies` lists, or name another experiment."
             )
         if named and kind not in named:
-            raise UsageError(f"{name} is a {kind}, and none of the question sets named is about one.")
+            raise UsageError(
+                f"{name} is a {kind}, but none of the named question sets is about a {kind}; name a set for each "
+                "kind of document."
+            )
     if named:
         return {name: named[document.kind] for name, document in documents.items()}
     check_one_question_language(documents.values(), workspace)
@@ -402,8 +409,8 @@ def check_one_question_language(documents: Iterable[Document], workspace: Worksp
         first = first if first[0] else (document.name, language)
         if language != first[1]:
             raise UsageError(
-                f"{first[0]} would be asked about in {language_name(first[1])}, and {document.name} in "
-                f"{language_name(language)}: ask about each in a run of its own, or name one question set "
+                f"{first[0]} would be asked about in {language_name(first[1])}, but {document.name} in "
+                f"{language_name(language)}; ask about each document in a separate run, or name one question set "
                 f"for both, such as '{document.kind}'."
             )
 
@@ -438,9 +445,9 @@ def _tell_published_questions(
             documents_by_set.setdefault(sets[name], []).append(name)
     for questions, names in documents_by_set.items():
         resources.say(
-            f"{join_some(names, _NAMED)}: asked the questions published with "
-            f"{'it' if len(names) == 1 else 'them'}, the set "
-            f"{questions}; the question set {documents[names[0]].kind} has genaipa's own wordings"
+            f"{join_some(names, _NAMED)}: asking the question set {questions}, which was published with "
+            f"{'it' if len(names) == 1 else 'them'}; the question set {documents[names[0]].kind} has genaipa's own "
+            "wordings"
         )
 
 
@@ -464,15 +471,16 @@ def _tell_defaults_for_non_english_documents(
             documents_by_language.setdefault(document.language, []).append(name)
     for seems, names in unknown.items():
         resources.say(
-            f"{join_some(names, _NAMED)}: {_explain_asking_in_english(seems, plural=len(names) > 1)}: asked in English"
+            f"{join_some(names, _NAMED)}: asking in English, because "
+            f"{_explain_asking_in_english(seems, plural=len(names) > 1)}"
         )
     for language, names in documents_by_language.items():
         question_sets = dict.fromkeys(sets[name] for name in names)
         lacking = [
             name for name in (*question_sets, *untranslated_prompts) if language_of_prompt_set(name).code != language
         ]
-        none = f"; not in {language_name(language)}: {join_names(lacking)}" if lacking else ""
+        none = f"; not available in {language_name(language)}: {join_names(lacking)}" if lacking else ""
         resources.say(
-            f"{join_some(names, _NAMED)}: in {language_name(language)}, asked {join_names([*question_sets])} with the "
-            f"prompts {join_names(prompts)}{none}"
+            f"{join_some(names, _NAMED)}: asking in {language_name(language)}, with the questions "
+            f"{join_names([*question_sets])} and the prompts {join_names(prompts)}{none}"
         )

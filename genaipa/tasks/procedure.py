@@ -136,7 +136,8 @@ def check_questions_have_wordings(spec: RunSpec, questions: dict[str, QuestionSe
             if len(question.paraphrases) < needed:
                 raise UsageError(
                     f"question {question.id} of the set '{question_set.name}' has {len(question.paraphrases)} "
-                    f"paraphrases, so it can't be asked as {WORDINGS[needed]}; add one, or choose another wording."
+                    f"paraphrases, so it can't be asked as {WORDINGS[needed]}; add a paraphrase, or choose another "
+                    "wording."
                 )
 
 

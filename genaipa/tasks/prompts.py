@@ -50,8 +50,8 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
 INCLUDED = ("rules",)
 SETS: dict[str, str] = {
     NEUTRAL: "cite the section relied on, and say so when the document does not contain the answer",
-    GUIDED: "as well: name the section as the document does, and none if it is silent; summaries by topics",
-    "paper": "as the paper describes its prompts, whose text it does not print: no rules, and summaries of any length",
+    GUIDED: "also name the section as the document does, or none if the document is silent; summarize by topic",
+    "paper": "as the paper describes its prompts, without printing them: no rules, and summaries of any length",
 }
 """The shipped sets, the usual one first → how they ask."""
 PUBLISHED = "published"
@@ -113,12 +113,14 @@ class Prompts:
             sample = {key: _SAMPLE.get(key, key) for key in ("company", "subject", *variables)}
             message = self.render(name, **sample)
             if not message:
-                raise DataError(path, "gives an empty message.")
+                raise DataError(path, "renders to an empty message.")
             carried = next((key for key in _CARRIED if key in variables), None)
             if carried and sample[carried] not in message:
-                raise DataError(path, f"never says {{{{ {carried} }}}}, which is what this message is for.")
+                raise DataError(path, f"does not use {{{{ {carried} }}}}, which this message must contain.")
             if re.search(r"{%-?\s*extends\b", source) and not re.search(r"{%-?\s*block\b", source):
-                raise DataError(path, "extends another template and changes nothing: put it in {% block message %}.")
+                raise DataError(
+                    path, "extends another template but overrides nothing; put your text in {% block message %}."
+                )
 
 
 def list_prompt_sets(workspace: Workspace) -> list[str]:
@@ -177,7 +179,9 @@ def load_prompts(workspace: Workspace, name: str = NEUTRAL) -> Prompts:
     prompts = find_prompts(workspace, name)
     missing = [template for template in (*TEMPLATES, *INCLUDED) if template not in prompts.files]
     if missing:
-        raise UsageError(f"the prompt '{missing[0]}' is missing; genaipa is not installed whole, install it again.")
+        raise UsageError(
+            f"the prompt '{missing[0]}' is missing because genaipa is not completely installed; install it again."
+        )
     prompts.check_templates()
     return prompts
 

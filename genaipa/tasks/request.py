@@ -77,7 +77,7 @@ _SAMPLED = {"repetitions": "repetitions", "seed": "seed"}
 def select_kind_options(request: RunRequest) -> dict[str, Any]:
     """Return the options of a request's kind, by the fields of its plan; an OptionError for one of another kind."""
     kind = find_kind(request.kind)
-    with_it = f"leave it out with the {kind.option or 'task'} '{request.task}'."
+    with_it = f"leave it out for the {kind.option or 'task'} '{request.task}'."
     plain = RunRequest(request.systems)
     foreign = ({} if kind.documents else _OF_DOCUMENTS) | (_SAMPLED if kind.plan is Plan else {})
     for named, option in foreign.items():
@@ -89,7 +89,7 @@ def select_kind_options(request: RunRequest) -> dict[str, Any]:
         if field := next((field for field in (name, option) if field in kind.plan_fields), ""):
             kind_options[field] = value
         elif name not in option_fields:
-            raise OptionError(option, f" is no option of the task '{request.task}'; leave it out.")
+            raise OptionError(option, f" is not an option of the task '{request.task}'; leave it out.")
         else:
             owner = find_kind(option_fields[name].kind).option
             of = (
@@ -123,7 +123,7 @@ def parse_question_limit(text: str | None) -> tuple[int, int] | None:
     match = re.fullmatch(r"(?:(\d+)-)?(\d+)", text.strip())
     ends = [digits.lstrip("0") or "0" for digits in (match[1] or "1", match[2])] if match else ["0", "0"]
     if any(len(digits) > _DIGITS for digits in ends):
-        raise OptionError("limit", f" '{clip(text)}': no number of questions has more than {_DIGITS} digits.")
+        raise OptionError("limit", f" '{clip(text)}': write the number of questions with at most {_DIGITS} digits.")
     first, last = map(int, ends)
     if not 1 <= first <= last:
         raise OptionError("limit", f" '{clip(text)}': must be N or A-B, such as 10 or 11-20.")

@@ -73,7 +73,7 @@ class _Environment(ImmutableSandboxedEnvironment):
     def _count_steps(self, steps: int) -> None:
         self.steps += steps
         if self.steps > MOST_STEPS:
-            raise SecurityError(f"takes more than {MOST_STEPS:,} rounds and calls")
+            raise SecurityError(f"needs more than {MOST_STEPS:,} rounds of loops and calls")
 
     def _join_checking_length(self, items: Iterable[Any], d: str = "", attribute: str | int | None = None) -> str:
         pieces = [
@@ -101,13 +101,13 @@ class _Environment(ImmutableSandboxedEnvironment):
         if operator == "+":
             _check_length(sum(len(operand) for operand in (left, right) if isinstance(operand, str | list | tuple)))
         elif not all(isinstance(operand, int | float) and abs(operand) <= MOST_STEPS for operand in (left, right)):
-            raise SecurityError(f"'{operator}' is for numbers up to {MOST_STEPS:,}")
+            raise SecurityError(f"'{operator}' works only on numbers up to {MOST_STEPS:,}")
         return super().call_binop(context, operator, left, right)
 
 
 def _check_length(characters: int) -> None:
     if characters > MOST_CHARACTERS:
-        raise SecurityError(f"gives more than {MOST_CHARACTERS:,} characters")
+        raise SecurityError(f"produces more than {MOST_CHARACTERS:,} characters")
 
 
 def _stringify_checking_length(value: Any) -> str:

@@ -54,7 +54,9 @@ BASELINES = (
             lambda item: format_answer_and_quote_reply(item.gold["before"][0], item.gold["places"][0]["document"])
         ),
     ),
-    Baseline("gold", "ceiling", "the value in the text shown; obeys no order", make_item_baseline(_gold_reply)),
+    Baseline(
+        "gold", "ceiling", "the value in the text shown, ignoring planted orders", make_item_baseline(_gold_reply)
+    ),
 )
 
 
@@ -69,12 +71,12 @@ class CounterfactualEdits(Suite):
 
     title = "Counterfactual edits"
     about = (
-        "Does a system read? It is asked about facts of a policy, about the same facts edited, and about the same "
-        "facts in other words; a rule scores whether its answer follows the text"
+        "Does a system read the text? It is asked about facts of a policy, about the same facts after edits, and "
+        "about the same facts in other words. A rule scores whether its answers follow the text"
     )
     citation = (
         "After Wu, Wu, Zou: ClashEval: Quantifying the tug-of-war between an LLM's internal prior and external "
-        "evidence. NeurIPS 2024. Edits, twins and the rule are genaipa's."
+        "evidence. NeurIPS 2024. The edits, the reworded texts and the scoring rule are genaipa's."
     )
     data = ()
     splits = SPLITS
@@ -82,8 +84,9 @@ class CounterfactualEdits(Suite):
     baselines: tuple[Baseline, ...] = BASELINES
     error_kinds: tuple[str, ...] = score.KINDS
     about_errors = (
-        "About the edited document: stays (the old value), obeys (an order in it). About the document and the twin: "
-        "the edit's value. About any: both values, neither, or that the document does not say."
+        "Errors on the edited document: stays (keeps the old value) and obeys (follows a planted order). On the "
+        "original and the reworded document: the edit's value. On any of the three: both values, neither value, "
+        "and says silent."
     )
     clusters = "edits"
     is_joint = True
@@ -267,7 +270,7 @@ class CounterfactualEdits(Suite):
     @property
     def notes(self) -> tuple[str, ...]:
         """The notes of every suite, without the one on pulled data: the edits are in a file of their own."""
-        return tuple(note for note in super().notes if "in place of pulled data" not in note)
+        return tuple(note for note in super().notes if "not from the pulled data" not in note)
 
 
 def _make_items(counterfactual: Counterfactual) -> list[Item]:

@@ -157,8 +157,8 @@ def load_edits(path: Path, workspace: Workspace) -> tuple[Counterfactual | None,
             return
         if edits.digest != document.digest:
             problem = (
-                f"is not the digest of '{edits.document}', which is {document.digest}: the text has changed. Check the "
-                "edits against it, then put that digest here."
+                f"is not the digest of '{edits.document}', which is {document.digest}: the text has changed. Check "
+                "the edits against the new text, then enter its digest here."
             )
             yield DataError(path, problem, "digest")
             return
@@ -209,10 +209,13 @@ class _EditChecker:
     def _check_values(self, entry: str, edit: Edit) -> Iterator[tuple[str, str]]:
         for field, values in (("before", edit.before), ("after", edit.after)):
             if not values or not all(tokenize_with_quantities(value) for value in values):
-                yield f"{entry}.{field}", "has no value, or a blank one; write the value as an answer would have it."
+                yield f"{entry}.{field}", "has no value, or a blank one; write the value as an answer would state it."
         shared = {comparable_value(value) for value in edit.before} & {comparable_value(value) for value in edit.after}
         if shared:
-            yield f"{entry}.after", "has a value of 'before' in other words; no answer could tell the two apart."
+            yield (
+                f"{entry}.after",
+                "repeats a value of 'before' in other words; answers with the two values could not be told apart.",
+            )
         question_tokens = tokenize_with_quantities(edit.question)
         for value in (*edit.before, *edit.after):
             if not edit.is_yes_or_no and find_values(question_tokens, [value]):
@@ -226,7 +229,7 @@ class _EditChecker:
             low, high = sorted((before, after))
             if unit == other_unit and high > FACTOR * low:
                 problem = (
-                    f"is more than {FACTOR} times the other value, or less than a quarter of it, and so not credible."
+                    f"is more than {FACTOR} times or less than a quarter of the other value, which is not credible."
                 )
                 yield f"{entry}.after", problem
 
@@ -236,7 +239,7 @@ class _EditChecker:
         if isinstance(edited_place.at, str):
             times = self.text.count(edited_place.at) if edited_place.at.strip() else 0
             if times != 1:
-                fault = "is not in the document, word for word" if not times else f"is in the document {times} times"
+                fault = "is not in the document word for word" if not times else f"is in the document {times} times"
                 yield f"{entry}.at", f"{fault}; quote words that occur once."
                 return
             start = self.text.index(edited_place.at)
@@ -272,10 +275,13 @@ class _EditChecker:
         if edit.is_yes_or_no:
             plain = {*edit.before, *edit.after} <= {YES, NO}
             if plain and edit.kind == "negation" and has_negation(change.words) != has_negation(change.reworded):
-                yield f"{entry}.reworded", "adds or removes a denial of the fact; keep the fact."
+                yield f"{entry}.reworded", "adds or removes a negation; keep the fact."
             return
         if not _mentions_any_value(change.words, edit.before):
-            yield f"{entry}.at", "has none of the values of 'before'; take more of the sentence, or correct them."
+            yield (
+                f"{entry}.at",
+                "has none of the values of 'before'; quote more of the sentence, or correct the values.",
+            )
         if edit.kind != INSTRUCTION and not _mentions_any_value(change.becomes, edit.after):
             yield f"{entry}.becomes", "has none of the values of 'after'."
         if edit.kind != INSTRUCTION and _mentions_any_value(change.becomes, edit.before, edit.after):
@@ -283,7 +289,7 @@ class _EditChecker:
         if not _mentions_any_value(change.reworded, edit.before):
             yield f"{entry}.reworded", "has lost the fact: none of the values of 'before' is in it."
         if _mentions_any_value(change.reworded, edit.after, edit.before):
-            yield f"{entry}.reworded", "has the new value; a twin keeps the old one."
+            yield f"{entry}.reworded", "has the new value; the reworded text must keep the old value."
 
     def _check_instruction(self, entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
         if not change.becomes.startswith(change.words):
@@ -303,7 +309,7 @@ class _EditChecker:
                 (candidate.label for candidate in self.sections if candidate.start <= change.start < candidate.end),
                 "none",
             )
-            yield f"{entry}.at", f"is in none of the edit's 'sections', but in {around}; add it."
+            yield f"{entry}.at", f"is not in any of the edit's 'sections' (its section: {around}); add its section."
 
     def _check_conflicts_between_edits(self) -> Iterator[tuple[str, str]]:
         """Yield edits that get in each other's way: in one sentence, by one question; an outline that is another."""
@@ -322,7 +328,7 @@ class _EditChecker:
             if len(names) > 1 and question:
                 yield (
                     f"edits.{clip(names[1])}.question",
-                    f"is also that of {clip(names[0])}; ask another question.",
+                    f"is also the question of {clip(names[0])}; ask another question.",
                 )
         outline = [(section.label, section.title) for section in self.sections]
         for version, field in ((AFTER, "becomes"), (TWIN, "reworded")):
@@ -333,7 +339,7 @@ class _EditChecker:
             if new_outline != outline:
                 yield (
                     self._find_edit_that_changes_outline(version, outline),
-                    f"'{field}' moves the outline: its headings are no longer the same.",
+                    f"'{field}' changes the outline: the headings are no longer the same.",
                 )
 
     def _find_edit_that_changes_outline(self, version: str, outline: list[tuple[str, str]]) -> str:
@@ -365,8 +371,8 @@ class _EditChecker:
                 continue
             around = " ".join(self.text[max(0, start - 40) : end + 20].split())
             problem = (
-                f"leaves the old value at character {start} (“… {around} …”); put that place into 'also', or into "
-                "'elsewhere' if it is another fact."
+                f"leaves the old value at character {start} (“… {around} …”); add that place to 'also', or to "
+                "'elsewhere' if it states another fact."
             )
             yield entry, problem
 

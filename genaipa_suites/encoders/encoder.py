@@ -111,8 +111,8 @@ def find_encoder(suite: Suite, system: str) -> Encoder | None:
         return None
     if suite.head is None:
         raise UsageError(
-            f"{system} can't be fine-tuned for {suite.name}, which has no classification head; leave out "
-            f"one of the two."
+            f"{system} can't be fine-tuned for {suite.name}, which has no classification head; leave out the system "
+            "or the suite."
         )
     return Encoder(suite, system, model, suite.head)
 
@@ -228,7 +228,8 @@ class Encoder:
         settings = read_settings(suite.encoder_run.folder / SETTINGS)
         training, valid = _split_training_and_validation(suite, settings)
         description = (
-            f"{_describe_training_split(suite)}: {len(training.items):,} items, stopped by {len(valid.items):,}"
+            f"{_describe_training_split(suite)}: {len(training.items):,} items, with {len(valid.items):,} "
+            "validation items for early stopping"
         )
         trainings: dict[str, TrainingResult] = {}
         predicted: dict[str, list[list[Any]]] = {}
@@ -308,7 +309,11 @@ class Encoder:
 
 
 def _describe_training_split(suite: Suite) -> str:
-    return "the very items asked" if suite.training_split == suite.plan.split else f"the {suite.training_split} split"
+    return (
+        "the same items that are asked"
+        if suite.training_split == suite.plan.split
+        else f"the {suite.training_split} split"
+    )
 
 
 class _Session(NamedTuple):
@@ -354,7 +359,7 @@ def _split_training_and_validation(suite: Suite, settings: TrainingSettings) -> 
                 return training, valid
     if len(training.items) < FEWEST:
         raise UsageError(
-            f"{suite.title}: fine-tuning needs at least {FEWEST} items, and there are {len(training.items)}."
+            f"{suite.title}: fine-tuning needs at least {FEWEST} items, but there are only {len(training.items)}."
         )
     from genaipa_suites.material import split_row_numbers_for_validation
 

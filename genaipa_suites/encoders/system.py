@@ -32,7 +32,7 @@ class EncoderSystem(Replay):
         sdk="transformers",
         extra="encoders",
         packages=PACKAGES,
-        only="the items of a suite; ask it with: genaipa run --suite NAME -s encoder/MODEL",
+        only="only the items of a suite; ask it with: genaipa run --suite NAME -s encoder/MODEL",
         free=True,
         words="document",
     )

@@ -109,7 +109,7 @@ def _load_tokenizer_and_model(job: Job, kind: EncoderTask) -> tuple[Any, Any]:
     if not tokenizer.is_fast:
         raise UsageError(
             f"encoder/{job.model}: its tokenizer is slow (written in Python) and has no offsets; choose a model "
-            "with a fast one."
+            "with a fast tokenizer."
         )
     return tokenizer, model
 

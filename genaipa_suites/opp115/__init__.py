@@ -77,11 +77,11 @@ class Opp115(LabelSuite, labels=LABELS, many=True, noun="segments"):
         MAJORITY,
         make_trained_baseline("tfidf", "TF-IDF of words and pairs of words, a linear SVM for each label"),
         make_trained_baseline(
-            "tfidf-balanced", "as tfidf, each label's segments and all others weighed alike", balanced=True
+            "tfidf-balanced", "as tfidf, with the same weight for each label's segments and all others", balanced=True
         ),
         make_trained_baseline(
             "tfidf-characters",
-            "as tfidf-balanced, with two to five characters within words beside the words",
+            "as tfidf-balanced, plus sequences of two to five characters within words",
             word_and_character_tfidf_vectorizer,
             balanced=True,
         ),

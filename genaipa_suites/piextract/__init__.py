@@ -118,7 +118,7 @@ def _read_layer(files: DataFiles, path: str, layer: str) -> _Layer:
         elif not line.startswith("-DOCSTART-"):
             token, _, tag = line.rstrip().partition(" _ _ ")
             if not token or " " in token or tag not in allowed_tags:
-                expected = f"'token _ _ tag' with a tag out of {', '.join(allowed_tags)}"
+                expected = f"'token _ _ tag' with one of the tags {', '.join(allowed_tags)}"
                 raise files.fault(path, f"is not {expected}", f"line {number}")
             tokens[-1].append(token)
             tags[-1].append(tag)
@@ -206,11 +206,11 @@ MEASURES = (
     Measure(
         "f1_layers",
         "F1, mean of layers",
-        "Mean of the F1 of the layers that have a span, as seqeval counts spans; layers weigh alike.",
+        "Mean of the F1 of the layers that have a span, as seqeval counts spans; each layer has the same weight.",
         _count_span_matches,
         macro_f1,
     ),
-    Measure("f1_spans", "F1 of all spans", "F1 of the spans of all layers together.", _count_span_matches, micro_f1),
+    Measure("f1_spans", "F1 of all spans", "F1 of the spans of all layers, pooled.", _count_span_matches, micro_f1),
     Measure(
         "exact",
         "exact",
@@ -318,7 +318,7 @@ BASELINES = (
     Baseline(
         "linear-tagger",
         "trained",
-        "an averaged perceptron for each layer, from the tokens within three and the tag before",
+        "an averaged perceptron for each layer, from the tokens within three positions and the previous tag",
         _linear_tagger,
     ),
     Baseline(
@@ -357,8 +357,8 @@ class PiExtract(Suite):
 
     title = TITLE
     about = (
-        "Name the data that a sentence says are collected, not collected, shared or not shared, word for word. Spans "
-        "of tokens are scored, in one layer for each of the four."
+        "Name the data that a sentence says are collected, not collected, shared or not shared, word for word. "
+        "Spans of tokens are scored, in a layer for each of the four kinds."
     )
     citation = (
         "Bui et al. 2021, Automated Extraction and Presentation of Data Practices in Privacy Policies (PoPETs); as "

@@ -30,7 +30,7 @@ SOURCE = SuiteSource(
     },
     terms="its repository states no license.",
     remedy=(
-        "Either of the two files will do: in a clone, 'git lfs pull' fetches the packed one; the plain one is in "
+        "Either of the two files will do: in a clone, 'git lfs pull' fetches the packed file; the plain file is in "
         "classifier_data.tar.gz of the Princeton-Leuven Longitudinal Corpus of Privacy Policies."
     ),
 )

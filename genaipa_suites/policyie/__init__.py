@@ -99,7 +99,7 @@ BASELINES = (
     Baseline(
         "majority",
         "floor",
-        "the intent Other everywhere, and no slots",
+        "the intent Other for every sentence, and no slots",
         make_item_baseline(lambda _item: format_intent_and_slots_reply(OTHER, (), [])),
     ),
     Baseline(
@@ -115,15 +115,16 @@ BASELINES = (
     Baseline(
         "ceiling",
         "ceiling",
-        "for each distinct sentence its most frequent gold intent, and the slots of the first row with it, said as "
-        "texts as every system has to: a text said twice in a sentence may be placed wrongly",
+        "the most frequent gold intent of each distinct sentence, and the slots of the first row with that intent "
+        "as texts, the form every system must use: a text that occurs twice in a sentence may be placed wrongly",
         make_item_baseline(reply_of_main_intent),
     ),
     Baseline("tfidf", "trained", "intent: TF-IDF of one and two words, linear SVM (C = 1); no slots", _tfidf_baseline),
     Baseline(
         "linear-tagger",
         "trained",
-        "intent as tfidf; slots: an averaged perceptron for each layer, tokens within three, the tag before",
+        "intent as tfidf; slots: an averaged perceptron for each layer, from the tokens within three positions and "
+        "the previous tag",
         _linear_tagger,
     ),
 )
@@ -155,8 +156,8 @@ class PolicyIE(Suite):
 
     title: ClassVar[str] = "PolicyIE"
     about: ClassVar[str] = (
-        "a sentence of a privacy policy: which of five intents it has, and which of its words are slots in two layers; "
-        "scored as the paper's two scripts and PrivacyGLUE score them"
+        "Tell which of five intents a sentence of a privacy policy has, and which of its words are slots in two "
+        "layers. It is scored as by the paper's two scripts and by PrivacyGLUE"
     )
     citation: ClassVar[str] = (
         "Ahmad, W. U., Chi, J., Le, T., Norton, T., Tian, Y., Chang, K.-W.: Intent Classification and Slot Filling for "
@@ -176,7 +177,7 @@ class PolicyIE(Suite):
         ),
         _encoder_reply,
     )
-    leakage_note = "70 of the 1,041 rows of test have a sentence that is in train or valid as well."
+    leakage_note = "70 of the 1,041 rows of the test split have a sentence that is also in the train or valid split."
     schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "properties": {
@@ -252,4 +253,4 @@ class PolicyIE(Suite):
         errors = self.errors(outcome)
         kinds = [f"{kind} ({errors[kind]})" if errors[kind] > 1 else kind for kind in score.KINDS if errors.get(kind)]
         right, rows = score.count_right_rows_of_intent_other(outcome)
-        return ", ".join([*kinds, *(["not Other, or slots on Other"] if right < rows else [])])
+        return ", ".join([*kinds, *(["another intent or slots for Other"] if right < rows else [])])

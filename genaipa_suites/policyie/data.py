@@ -159,7 +159,7 @@ FILES = ("seq.in", "label", "seq_type_I.out", "seq_type_II.out")
 ARCHIVES = ("data/bio_format.zip", "data/sanitized_split.zip")
 OFFICIAL = SuiteSource(
     name="policyie-official",
-    title="PolicyIE (its scripts' form)",
+    title="PolicyIE (format of its scripts)",
     repository="wasiahmad/PolicyIE",
     commit="57046c431b64",
     blobs={
@@ -235,7 +235,9 @@ def _read_split_rows(files: DataFiles, split: str) -> tuple[Path, list[TaggedSen
         texts = [(files.find(path) or Path(path), files.text(path)) for path in paths]
         for path, _ in texts:
             if path.parent != first_path.parent:
-                raise DataError(path, f"is not in the folder of {first_path}; put the four files of a split into one.")
+                raise DataError(
+                    path, f"is not in the folder of {first_path}; put the four files of a split into one folder."
+                )
         return first_path, _read_rows_of_four_files(texts), not files.own_files.keys() & {*paths}
     archive = next((path for path in ARCHIVES if files.find(path)), None)
     if archive and files.find(PLUE[0].format(split)) is None:
@@ -308,8 +310,8 @@ def _read_archive(path: Path, content: bytes, split: str) -> list[TaggedSentence
             names = [name for name in archive.namelist() if f"/{name}".endswith(f"/{split}/{FILES[0]}")]
             if len(names) != 1:
                 problem = (
-                    f"has no {split}/{FILES[0]}; it is made of the annotated policies by the authors' data/prepare.sh: "
-                    "pull from its folder bio_format."
+                    f"has no {split}/{FILES[0]}, which the authors' data/prepare.sh makes from the annotated "
+                    "policies; pull from its output folder bio_format."
                 )
                 raise DataError(path, problem)
             folder = names[0].removesuffix(FILES[0])
@@ -317,7 +319,7 @@ def _read_archive(path: Path, content: bytes, split: str) -> list[TaggedSentence
                 [(path / folder / name, archive.read(folder + name).decode()) for name in FILES]
             )
     except (zipfile.BadZipFile, KeyError, UnicodeDecodeError) as error:
-        raise DataError(path, f"is not a zip of PolicyIE's files ({error}); take the published one.") from None
+        raise DataError(path, f"is not a zip of PolicyIE's files ({error}); take the published file.") from None
 
 
 def _split_lines(text: str) -> list[str]:
@@ -328,7 +330,10 @@ def _split_lines(text: str) -> list[str]:
 
 def _check_equal_line_counts(path: Path, length: int, other_path: Path, expected: int) -> None:
     if length != expected:
-        problem = f"has {length:,} lines, {other_path.name} {expected:,}; take both from one split of one form."
+        problem = (
+            f"has {length:,} lines, but {other_path.name} has {expected:,}; take both from the same split in the same "
+            "format."
+        )
         raise DataError(path, problem)
 
 
@@ -340,13 +345,13 @@ def _describe_row_problem(row: TaggedSentence) -> str:
         return f"its intent is '{row.intent}', which is not an intent of PolicyIE"
     layers = (("type-I", row.type_i), ("type-II", row.type_ii))
     if row.intent == OTHER and any(tag != "O" for _, tags in layers for tag in tags):
-        return f"its intent is {OTHER}, and it has slots"
+        return f"its intent is {OTHER}, but it has slots"
     return next(filter(None, (_describe_tag_problem(layer, tags, len(row.tokens)) for layer, tags in layers)), "")
 
 
 def _describe_tag_problem(layer: str, tags: Sequence[str], length: int) -> str:
     if len(tags) != length:
-        return f"it has {length} words and {len(tags)} tags of {layer}"
+        return f"it has {length} words but {len(tags)} tags of {layer}"
     for before, tag in pairwise(["O", *tags]):
         form, _, label = tag.partition("-")
         if tag != "O" and (form not in ("B", "I") or label not in LABELS[layer]):

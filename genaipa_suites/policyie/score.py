@@ -240,8 +240,9 @@ def _slot_measure(layer: str, intent: str = "") -> Measure:
     return Measure(
         f"slot_f1_tagger_{_NAMES[layer]}",
         f"{layer} F1 (tagger)",
-        f"Micro F1 of {layer} slots by label and tokens (conlleval), {_describe_scored_rows(intent)}; "
-        "slots on others are free.",
+        f"Micro F1 of {layer} slots by label and tokens (conlleval), {_describe_scored_rows(intent)}; slots "
+        "for other rows "
+        "are not counted.",
         partial(count_slot_matches, layer=layer, intent=intent),
         f1,
     )
@@ -251,10 +252,10 @@ def _seq2seq_measure(layer: str, intent: str = "") -> Measure:
     return Measure(
         f"slot_f1_seq2seq_{_NAMES[layer]}",
         f"{layer} F1 (seq2seq)",
-        f"Mean over rows of the F1 of (label, text) lists of {layer}, {_describe_scored_rows(intent)}. Positions "
-        f"do not count; "
-        "one prediction matches a repeated reference each time; a row without slots scores 1 if none are "
-        "given, unless the reply is faulty.",
+        f"Mean F1 of a row's (label, text) lists of {layer}, {_describe_scored_rows(intent)}. Positions do "
+        "not count; one "
+        "prediction matches every repetition of a reference; a row without slots scores 1 if the reply gives no "
+        "slots, unless the reply is faulty.",
         partial(sum_seq2seq_f1, layer=layer, intent=intent),
     )
 
@@ -263,8 +264,8 @@ def _exact_measure(layer: str) -> Measure:
     return Measure(
         f"em_tagger_{_NAMES[layer]}",
         f"{layer} EM (tagger)",
-        f"Share of rows with the right intent and every tag of {layer} right, {_ROWS}; those without {layer} slots are "
-        "right if none is given.",
+        f"Share of rows with the right intent and every tag of {layer} right, {_ROWS}; rows without {layer} slots "
+        "are right if the reply gives none.",
         partial(count_exact_rows, layer=layer),
     )
 
@@ -279,14 +280,14 @@ def _seq2seq_exact_measure(layer: str) -> Measure:
 
 
 _WORDS = (
-    "over all rows, labels cut at the dot, the mean of the two layers (PrivacyGLUE's PolicyIE-B, which scores pieces "
-    "of words and not words)."
+    "over all rows, with labels cut at the dot, averaged over the two layers (PrivacyGLUE's PolicyIE-B, which "
+    "scores word pieces instead of words)."
 )
 MEASURES = (
     Measure(
         "intent_accuracy",
         "intent accuracy",
-        "Share of rows with the right intent: its micro F1.",
+        "Share of rows with the right intent, which is the micro F1.",
         count_intent_matches,
         lambda counts: ratio((sum(counts[0::3]), sum(counts[2::3]))),
     ),
@@ -316,19 +317,20 @@ MEASURES = (
     Measure(
         "other_exact",
         "Other right",
-        "Share of the rows with gold intent Other that are answered Other, and without slots.",
+        "Share of the rows with gold intent Other that are answered with Other and without slots.",
         count_right_rows_of_intent_other,
     ),
     Measure(
         "slots_not_in_text",
         "slots not in the text",
-        "Share of the slots given whose text is not in the sentence (any more: no token is used twice in a layer).",
+        "Share of the slots given whose text is not in the sentence, or only where another slot of the layer has "
+        "been placed.",
         partial(count_unlabelled_or_absent_slots, unlabelled=False),
     ),
     Measure(
         "slots_without_label",
         "slots without a label",
-        "Share of the slots given whose role and attribute together are no label of PolicyIE.",
+        "Share of the slots given whose role and attribute do not form a label of PolicyIE.",
         partial(count_unlabelled_or_absent_slots, unlabelled=True),
     ),
 )
@@ -374,7 +376,7 @@ def _layer_measures(index: int) -> tuple[Measure, ...]:
         Measure(
             f"slot_f1_{name}_privacyglue",
             f"{name} F1 (PrivacyGLUE)",
-            f"{name.capitalize()} F1 of this layer alone, over all rows, labels cut at the dot.",
+            f"{name.capitalize()} F1 of this layer alone, over all rows, with labels cut at the dot.",
             count_matches_by_role,
             partial(_layer_f1, index=index, macro=name == "macro"),
         )
@@ -401,11 +403,10 @@ WI, SS, MS, WB, WS, WSP, WL = (
 KINDS = (WI, SS, MS, WB, WS, WSP, WL)
 """In the order of Table 8."""
 ABOUT = (
-    "Over gold rows that are not Other. The paper does not state which type takes precedence. Here a "
-    "predicted slot that is wrong is "
-    "spurious where no reference has its label, else part of a wrong split, else of a wrong boundary, else of a "
-    "wrong label, else a wrong slot; a reference is missing where no prediction is right about it and no other type "
-    "explains it."
+    "Over gold rows that are not Other. The paper does not state which type takes precedence. Here a wrong "
+    "predicted slot is spurious if no reference has its label. Otherwise it is the first of these that applies: "
+    "wrong split, wrong boundary, wrong label, wrong slot. A reference is missing if no prediction matches it and "
+    "no other type of error explains it."
 )
 _STOP_WORD_LIST = (
     "a an and any are as at be by can for from has have if in is it its may of on or our such that the their them \

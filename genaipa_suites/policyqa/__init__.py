@@ -43,8 +43,9 @@ SOURCE = SuiteSource(
         "data/test.json": "3633b5cd518c8234e5ca853d65443ee81a94accf",
         "data/train.json": "aec731244ecf09b3fe42dc82197952e9d11a199e",
     },
-    terms="its texts and spans are OPP-115's: research, teaching and scholarship only (its repository says MIT).",
-    remedy="Its data/train.json may be in a clone alone: git clone https://github.com/wasiahmad/PolicyQA",
+    terms="its texts and spans are from OPP-115, for research, teaching and scholarship only (its "
+    "repository says MIT).",
+    remedy="data/train.json may be available only in a clone: git clone https://github.com/wasiahmad/PolicyQA",
 )
 EXAMPLES = {"data/train.json": 17_056, "data/dev.json": 3_809, "data/test.json": 4_152}
 CATEGORIES = (
@@ -102,9 +103,7 @@ def load_examples(files: DataFiles, split: str) -> Material:
     try:
         file = msgspec.json.decode(content, type=_SquadFile)
     except DAMAGE as error:
-        problem = (
-            f"is not a file of PolicyQA ({explain_error(error)}); take the published one, or keep to SQuAD's form."
-        )
+        problem = f"is not a file of PolicyQA ({explain_error(error)}); take the published file, or use SQuAD's format."
         raise DataError(found_path, problem) from None
     items = tuple(_make_items(file.data, found_path))
     repeated = [item_id for item_id, times in Counter(item.id for item in items).items() if times > 1]
@@ -148,7 +147,7 @@ def _describe_example_problem(example: _Example, context: str) -> str:
     for reference in example.answers:
         start = reference.answer_start
         if start < 0 or not reference.text.strip() or not context.startswith(reference.text, start):
-            return f"the text has no '{reference.text[:40]}' at {start}"
+            return f"the text does not have '{reference.text[:40]}' at position {start}"
     return ""
 
 
@@ -343,9 +342,9 @@ def _make_f1_and_exact_measures(
 
 
 _OFFICIAL = "of the answer as given: maximum over the references, mean over the examples."
-_VERBATIM = "of answers that are in the segment word for word; any other scores 0."
-_FOLDED = "also of the stretch of the segment that an answer is but for case, blanks and typography."
-_FUZZY = "also of the stretch that an answer is but for punctuation, articles and one word in five."
+_VERBATIM = "of answers that are in the segment word for word; any other answer scores 0."
+_FOLDED = "as for verbatim, but an answer may also differ from a passage in case, white space and typography."
+_FUZZY = "as for folded, but an answer may also differ in punctuation, articles and one word in five."
 MEASURES = (
     Measure("f1_squad", "F1 (SQuAD)", f"SQuAD v1.1 F1 {_OFFICIAL}", partial(_score_answer, score_index=_F1)),
     Measure("em", "EM (SQuAD)", f"SQuAD v1.1 exact match {_OFFICIAL}", partial(_score_answer, score_index=_EM)),
@@ -362,10 +361,18 @@ MEASURES = (
         Measure(f"share_{rung}", heading, definition, partial(_count_answers_of_match_level, match_level=rung))
         for rung, heading, definition in (
             (VERBATIM, "verbatim", "Share of replies whose answer is in the segment word for word."),
-            (FOLDED, "folded", "Share of replies whose answer is in the segment but for case, blanks and typography."),
-            (FUZZY, "fuzzy", "Share of replies whose answer is nearly in it: punctuation, articles, one word in five."),
+            (
+                FOLDED,
+                "folded",
+                "Share of replies whose answer is in the segment except for case, white space and typography.",
+            ),
+            (
+                FUZZY,
+                "fuzzy",
+                "Share of replies whose answer is nearly in the segment, as in the fuzzy measures.",
+            ),
             (ABSENT, "not in the text", "Share of replies whose answer is not in the segment."),
-            (EMPTY, "empty", "Share of replies whose answer has no word."),
+            (EMPTY, "empty", "Share of replies whose answer contains no word."),
         )
     ),
 )
@@ -434,10 +441,15 @@ BASELINES = (
     Baseline(
         "best-overlap",
         "rule",
-        "the first sentence that shares most words with the question",
+        "the first of the sentences that share the most words with the question",
         make_item_baseline(_reply_sentence_with_most_question_words),
     ),
-    Baseline("ceiling", "ceiling", "a right answer, the same wherever segment and question are", _ceiling_baseline),
+    Baseline(
+        "ceiling",
+        "ceiling",
+        "a right answer, the same for all items with the same segment and question",
+        _ceiling_baseline,
+    ),
 )
 
 
@@ -457,7 +469,9 @@ class PolicyQA(Suite):
 
     title: ClassVar[str] = "PolicyQA"
     version: ClassVar[int] = 2  # since 2 the head column is of answers as they were said
-    about: ClassVar[str] = "a question about a segment of a privacy policy, answered by a span of it; SQuAD's EM and F1"
+    about: ClassVar[str] = (
+        "Answer a question about a segment of a privacy policy with a span of the segment. SQuAD's EM and F1 are scored"
+    )
     citation: ClassVar[str] = (
         "Ahmad, Chi, Tian, Chang: PolicyQA: A Reading Comprehension Dataset for Privacy Policies. "
         "Findings of EMNLP 2020."
@@ -472,8 +486,8 @@ class PolicyQA(Suite):
     )
     error_kinds = (EMPTY_ANSWER, NOT_IN_THE_TEXT, NOT_VERBATIM, *MISPLACEMENTS)
     about_errors = (
-        "Too long: the nearest reference is in the answer; too short: the answer is in it; overlapping: they share "
-        "words; elsewhere: it shares none with any reference."
+        "Too long: the answer contains the nearest reference; too short: the nearest reference contains the "
+        "answer; overlapping: the two share words; elsewhere: the answer shares no words with any reference."
     )
     schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
@@ -508,8 +522,8 @@ class PolicyQA(Suite):
         """Say how many of these examples have several references."""
         several = sum(len(outcome.item.gold) > 1 for outcome in outcomes)
         return (
-            "each reference against the others of its example, where it has several "
-            f"({several:,} of {len(outcomes):,} examples)"
+            f"each reference against the others of its example, over examples with several references ({several:,} "
+            f"of {len(outcomes):,} examples)"
         )
 
     def human_scores(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:

@@ -154,7 +154,7 @@ def compute_means(values: Mapping[GlueRow, float]) -> Means:
     zeros = [row.heading for row, value in available.items() if value <= 0]
     if zeros:
         are = "is" if len(zeros) == 1 else "are"
-        note = f"Geometric and harmonic mean are not defined: {join_some(zeros, _NAMED)} {are} 0."
+        note = f"The geometric and harmonic means are not defined: {join_some(zeros, _NAMED)} {are} 0."
         return Means(tuple(available), arithmetic, math.nan, math.nan, note)
     return Means(tuple(available), arithmetic, statistics.geometric_mean(figures), statistics.harmonic_mean(figures))
 
@@ -327,7 +327,9 @@ class PrivacyGLUE(Task):
     """
 
     title: ClassVar[str] = "PrivacyGLUE"
-    about: ClassVar[str] = "Seven tasks of six suites, on their test splits; two figures of each task, and their means."
+    about: ClassVar[str] = (
+        "Seven tasks of six suites, on their test splits; two figures for each task, and their means."
+    )
     citation: ClassVar[str] = "Shankar et al. 2023, PrivacyGLUE (Applied Sciences 13(6), 3701)."
     splits: ClassVar[tuple[str, ...]] = ("test",)
     joins: ClassVar[tuple[str, ...]] = tuple(dict.fromkeys(task.suite for task in TASKS))
@@ -348,7 +350,7 @@ class PrivacyGLUE(Task):
         if not self._parts_and_missing[0]:
             reasons = " ".join(f"{reason.rstrip('.')}." for reason in self._parts_and_missing[1].values())
             raise UsageError(
-                f"no suite of PrivacyGLUE can be asked. {reasons} The split sample has made-up items of all of them."
+                f"no suite of PrivacyGLUE can be asked. {reasons} The split sample has made-up items of all suites."
             )
         return self._parts_and_missing[0]
 
@@ -413,7 +415,7 @@ class PrivacyGLUE(Task):
         notes = [note for part in self.parts.values() for note in part.notes]
         if self.plan.limit:
             notes.append(f"PrivacyGLUE: {self.plan.limit} items of each of its {len(self.parts)} suites")
-        notes += [f"PrivacyGLUE: without {name}: {remedy}" for name, remedy in self.missing_suites.items()]
+        notes += [f"PrivacyGLUE leaves out {name}: {remedy}" for name, remedy in self.missing_suites.items()]
         return tuple(notes)
 
     @property

@@ -126,7 +126,7 @@ def _read_subset_question(
     match = _ASKED.fullmatch(test.query)
     policies = {PurePosixPath(snippet.file_path).stem for snippet in test.snippets}
     if match is None or len(policies) != 1:
-        problem = "must ask 'Consider \"NAME\"'s privacy policy; …', with evidence from one file alone."
+        problem = "must ask 'Consider \"NAME\"'s privacy policy; …', with evidence from a single file."
         raise DataError(path, problem, entry)
     (policy,) = policies
     if policy not in texts:
@@ -136,7 +136,7 @@ def _read_subset_question(
         begin, end = snippet.span
         if text.text[begin:end] != snippet.answer or begin not in text.begins or end not in text.ends:
             name = policy_file_name(policy)
-            problem = f"its evidence {begin} to {end} is not whole lines of {name}; take both as published."
+            problem = f"its evidence ({begin} to {end}) is not made of whole lines of {name}; take both as published."
             raise DataError(path, problem, entry)
         evidence.update(range(text.begins[begin], text.ends[end] + 1))
     return PolicyQuestion("", policy, match["question"].strip(), {CONSENSUS: sorted(evidence)}, sorted(evidence))
@@ -330,41 +330,41 @@ def _count_right_sentences(outcome: Outcome) -> tuple[float, float]:
 
 
 _LEFT_OUT = (
-    "Each annotator left out in turn, the best precision, recall and F1 over the others, mean over the annotators: the "
-    "paper's; questions with one annotator are not in it."
+    "As in the paper: each annotator is left out in turn, the best precision, recall and F1 over the other "
+    "annotators are taken, and these are averaged. Questions with one annotator are left out."
 )
 _PAPER = _make_measures("leave_one_out", "n - 1", _LEFT_OUT, mean_scores_leaving_one_out, 2)
 _BEST = _make_measures(
     "best_of_n",
     "best of n",
-    "Best precision, recall and F1 over all annotators, each by itself.",
+    "The best precision, the best recall and the best F1 over all annotators, each chosen separately.",
     best_score_per_metric,
 )
 # Its F1 is the best one over all annotators as well, so that its mean is a measure already.
 _PLUE = tuple(
     measure
     for measure in _make_measures(
-        "best_of_n_plue", "PLUE", "Against the annotator with the best F1, as PLUE has it.", scores_with_best_f1
+        "best_of_n_plue", "PLUE", "Against the annotator with the best F1, as in PLUE.", scores_with_best_f1
     )
     if not measure.name.endswith("_f1_mean")
 )
-_ANY = "Every sentence of a question is a pair, relevant if any annotator marked it."
+_ANY = "Each sentence forms a pair with the question, which is relevant if any annotator marked the sentence."
 _PAIRS = (
     Measure(
         "any_relevant_macro_f1",
         "Macro F1, pairs",
-        f"Mean of both labels' F1. {_ANY}",
+        f"Mean F1 of the two labels. {_ANY}",
         _count_relevance_matches,
         macro_f1,
     ),
     Measure(
         "any_relevant_micro_f1",
         "Micro F1, pairs",
-        f"Share of right labels, which is micro F1. {_ANY}",
+        f"Share of right labels, which is the micro F1. {_ANY}",
         _count_right_sentences,
     ),
 )
-_CONSENSUS = "Against the one reference: the sentences that at least half of the annotators marked."
+_CONSENSUS = "Against a single reference: the sentences that at least half of the annotators marked."
 MEASURES = (*_PAPER, *_BEST, *_PLUE, *_PAIRS, *unanswerable_measures())
 TRAIN_MEASURES = (*_BEST, *_PAIRS, *unanswerable_measures())
 """Measures of the train split, which has one label of each pair."""
@@ -416,8 +416,8 @@ def _make_common_words_baseline(sentence_count: int, *, count_stop_words: bool) 
     return Baseline(
         f"word-count-{sentence_count}" if count_stop_words else f"word-count-{sentence_count}-no-stop-words",
         "rule",
-        f"the {sentence_count} sentences with most words of the question"
-        + ("" if count_stop_words else ", stop words left out"),
+        f"the {sentence_count} sentences with the most words of the question"
+        + ("" if count_stop_words else ", ignoring stop words"),
         partial(
             _make_common_words_replier,
             sentence_count=sentence_count,
@@ -451,7 +451,7 @@ BASELINES = (
     Baseline(
         "best-annotator",
         "ceiling",
-        "of each question's references the one that agrees best with all",
+        "the reference of each question that agrees best with all its references",
         make_item_baseline(_best_reference_reply),
     ),
 )
@@ -485,7 +485,9 @@ class PrivacyQA(Suite):
     """Choose the sentences of a policy that are evidence for a question, or none."""
 
     title = "PrivacyQA"
-    about = "a question and a policy's numbered sentences, answered by the numbers of the evidence; sentence-level F1"
+    about = (
+        "Answer a question with the numbers of the policy's sentences that are evidence. Sentence-level F1 is scored"
+    )
     citation = CITATION
     data = (OFFICIAL, PART)
     splits = ("test", "train", SUBSET)
@@ -560,9 +562,7 @@ class PrivacyQA(Suite):
 
     def human_note(self, outcomes: Sequence[Outcome]) -> str:  # noqa: ARG002 - the same of all
         """Say that annotators are scored against each other."""
-        return (
-            "Each annotator against the others of a question, as a mean over them, on the questions with two or more."
-        )
+        return "Each annotator against the others of a question, averaged, on questions with two annotators or more."
 
     def human_scores(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:
         """Return the paper's human row, over questions with two annotators or more."""
@@ -606,7 +606,7 @@ class PrivacyQA(Suite):
         policies = {item.document for item in items}
         sentences = sum(len(documents[policy]) for policy in policies)
         part = (
-            f"{PART.title}: {len(items)} questions about {len(policies)} policies of {sentences:,} sentences, of "
-            f"{SUBSET_QUESTIONS} about {len(SENTENCES)} that are published; the reference is the annotators' consensus"
+            f"{PART.title}: {len(items)} of {SUBSET_QUESTIONS} published questions, about {len(policies)} of "
+            f"{len(SENTENCES)} policies ({sentences:,} sentences); the reference is the annotators' consensus"
         )
         return (*notes, part)

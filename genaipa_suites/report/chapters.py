@@ -53,7 +53,7 @@ def _notable_sentences(results: Iterable[Result]) -> list[str]:
             if (why := encoder.leakage_warning(result.suite, result.system))
         ]
         if faulty := list(_describe_faults(board)):
-            sentences.append(f"{board.title}: replies with a fault are scored 0: {'; '.join(faulty)}.")
+            sentences.append(f"{board.title}: faulty replies are scored 0: {'; '.join(faulty)}.")
         if unfinished := [f"{result.system} {result.unfinished:,}" for result in board.results if result.unfinished]:
             sentences.append(f"{board.title}: answers of incomplete repetitions are left out: {', '.join(unfinished)}.")
         if missing := sum(result.missing for result in board.results):
@@ -72,10 +72,11 @@ def _describe_faults(board: Board) -> Iterator[str]:
 
 
 _METHOD = (
-    "Suites are scored by rule: each reply is parsed and compared with the gold label. The intervals "
-    "of a suite leave out each of its policies in turn (a jackknife, widened by Student's t). A share has Clopper and "
-    "Pearson's for as many items as that says they are worth (Korn and Graubard, 1998), by edit where there are edits; "
-    "other figures are bent at 0 and 100 %; a difference of shares in few policies, or of edits, has Newcombe's."
+    "Suites are scored by rule: each reply is parsed and compared with the gold label. The intervals of a suite "
+    "leave out each of its policies in turn (a jackknife, widened by Student's t). A share has Clopper and "
+    "Pearson's interval for the effective number of items that the jackknife gives (Korn and Graubard, 1998), by "
+    "edit where there are edits. The intervals of other figures are computed on the logit scale, so that they stay "
+    "between 0 and 100 %. A difference of shares in few policies, or of edits, has Newcombe's interval."
 )
 
 
@@ -113,7 +114,7 @@ def _joint_chapter(study: Study, scored_boards: Sequence[ScoredBoard], marks: dr
     return Chapter(
         "suites",
         "All suites",
-        "The scores of all suites beside each other and, where there are any, beside people's scores of answers.",
+        "The scores of all suites side by side and, if there are any, beside people's scores of answers.",
         nonempty_tables(card_table, card.rank_correlations(card_table, side_by_side), *categories),
         nonempty_figures(
             drawings.score_figure(side_by_side, "suites-scores", "Scores by suite", marks),
@@ -241,9 +242,9 @@ def compare_systems_or_runs_on_suites(first: str, second: str, workspace: Worksp
             )
     clusters = " or ".join(units_drawn) or "policies"
     note = (
-        f"A is {first}, B {second}; A minus B in percentage points, on the items that both were asked, with the same "
-        f"{clusters} drawn for both. {' '.join(populations)} Each row is a separate test: among many, "
-        "some differ by chance."
+        f"A is {first}, B is {second}. Differences are A minus B in percentage points, on the items that both were "
+        f"asked, with the same {clusters} drawn for both. {' '.join(populations)} Each row is a separate test: "
+        "among many rows, some differ by chance."
     )
     columns = ["suite", "measure", "items", "policies", "a", "b", "difference", "difference_low", "difference_high"]
     comparison = make_table(
@@ -264,7 +265,7 @@ def _most_plainly_asked_results(side_name: str, results: Sequence[Result]) -> di
     systems = sorted({result.system for result in results})
     if len(systems) > 1:
         choices = ", ".join(f"{side_name}:{system}" for system in systems)
-        raise UsageError(f"'{side_name}' has {len(systems)} systems; name the one that you mean: {choices}")
+        raise UsageError(f"'{side_name}' has {len(systems)} systems; name one of these: {choices}")
     chosen: dict[tuple[str, str, str, bool], Result] = {}
     for result in sorted(
         results, key=lambda choices: (choices.plan.shots, choices.plan.wording, -len(choices.suite.material.items))

@@ -49,10 +49,10 @@ def score_figure(boards: Sequence[ScoredBoard], name: str, title: str, marks: Ma
         return None
     data = pd.concat(panels, ignore_index=True)
     about = (
-        "Points: each suite's main measure in per cent, with its interval; the panels' measures differ, so that only "
-        "systems within one are comparable. Dotted line: the best floor (an answer that takes no reading), solid: the "
-        "ceiling (gold labels), dashed: people by several references, all on the same items. Suites: "
-        f"{'; '.join(_describe_items_of_board(scored) for scored in boards)}."
+        "Points: each suite's main measure in per cent, with its interval. The panels have different measures, so "
+        "only systems within a panel are comparable. Dotted line: the best floor (an answer that needs no "
+        "reading). Solid line: the ceiling (gold labels). Dashed line: people, scored against several references. "
+        f"All are on the same items. Suites: {'; '.join(_describe_items_of_board(scored) for scored in boards)}."
     )
     columns = ["board", "measure", "system", "kind", "value", "low", "high"]
     numbers = make_table(
@@ -149,8 +149,8 @@ def ordered_groups_figure(scored: ScoredBoard, grouping: str, breakdown: Table, 
     measures = {measure.name: measure.heading for measure in scored.measures if measure.name in breakdown.data}
     title = f"{scored.board.title}: by {grouping}"
     about = (
-        f"{' and '.join(measures.values())} in per cent by {grouping}, with intervals; under each group how many items "
-        f"it has. Dotted: floors, which are worked out on the same items. {scored.units.population_note}"
+        f"{' and '.join(measures.values())} in per cent by {grouping}, with intervals; n is the number of items in "
+        f"a group. Dotted lines: floors, computed on the same items. {scored.units.population_note}"
     )
     return Figure(
         breakdown.name, title, about, breakdown, lambda: _draw_ordered_groups(breakdown.data, measures, grouping, marks)
@@ -285,10 +285,12 @@ def paired_measures_by_group_figure(
     data = breakdown.data[breakdown.data["system"].isin(names[:_MAX_SYSTEMS])]
     if not measures or data.empty:
         return None
-    omission = f" Of {len(names)} systems the first {_MAX_SYSTEMS}." if len(names) > _MAX_SYSTEMS else ""
+    omission = (
+        f" The figure shows the first {_MAX_SYSTEMS} of {len(names)} systems." if len(names) > _MAX_SYSTEMS else ""
+    )
     about = (
-        f"{measures[0].heading.capitalize()} (left) and {measures[1].heading} (right) in per cent by {grouping}, with "
-        f"{LEVEL} % intervals; n is how many {scored.units.clusters} a group has.{omission} "
+        f"{measures[0].heading.capitalize()} (left) and {measures[1].heading} (right) in per cent by {grouping}, "
+        f"with {LEVEL} % intervals; n is the number of {scored.units.clusters} in a group.{omission} "
         f"{scored.units.population_note}"
     )
     title = _describe_worst_group(data, measures[1], grouping, scored.board.title)
@@ -308,7 +310,7 @@ def _title_highest_and_lowest(data: pd.DataFrame, measures: Sequence[Measure], c
     rows = data[data["kind"] == "system"] if (data["kind"] == "system").any() else data
     ranked = rows.dropna(subset=second.name).sort_values(second.name, ascending=False)
     if ranked.empty:
-        return f"{first.heading.capitalize()} and {second.heading}: of no {clusters}"
+        return f"{first.heading.capitalize()} and {second.heading}: no {clusters}"
     highest, lowest = ranked.iloc[0], ranked.iloc[-1]
     if len(ranked) == 1:
         first_text = (

@@ -49,9 +49,9 @@ _PANELS = 6
 _NAME = 32
 """Characters of a system's name above a panel."""
 _METHOD = (
-    "PrivacyGLUE's rows are measures of its suites, and its means run over all 14 of them, two for each task (with the "
-    "14 all means printed in the paper come out, with one row for each task they do not). Repetitions are what seeds "
-    "are to the paper's encoders."
+    "PrivacyGLUE's rows are measures of its suites, and its means run over all 14 rows, two for each task (14 rows "
+    "reproduce all means printed in the paper; one row for each task does not). Repetitions correspond to the "
+    "seeds of the paper's encoders."
 )
 
 
@@ -92,10 +92,12 @@ def _agreement_figure(agreement: Table) -> Figure | None:
     if not agreement:
         return None
     number = len(agreement.data[["a", "b"]].drop_duplicates())
-    first = f" The first {_PANELS} of {number} pairs; the table has all." if number > _PANELS else ""
+    first = (
+        f" The figure shows the first {_PANELS} of {number} pairs; the table has all pairs." if number > _PANELS else ""
+    )
     about = (
-        "Per cent of a task's examples that only the first system has right (to the right), and only the second (to "
-        f"the left); examples that both or neither have right are left out.{first}"
+        "Per cent of a task's examples that only the first system gets right (bars to the right), and that only "
+        f"the second gets right (bars to the left). Examples that both or neither get right are left out.{first}"
     )
     return Figure(agreement.name, agreement.title, about, agreement, lambda: _draw_agreement(agreement))
 
@@ -117,7 +119,7 @@ def _draw_agreement(agreement: Table) -> Canvas:
         axes.set_title("\n".join(heads), fontsize=style.SMALL)
         for index, task in enumerate(tasks):
             if task not in pair_data.index:
-                axes.annotate("not both", (0, index), ha="center", va="center", **style.ABSENT)
+                axes.annotate("not asked of both", (0, index), ha="center", va="center", **style.ABSENT)
                 continue
             for column, sign, colour in (("only_a", 1, style.COLOURS[0]), ("only_b", -1, style.COLOURS[1])):
                 share = float(pair_data.loc[task, column])
@@ -183,11 +185,12 @@ def glue_rows_table(view: View) -> Table:
     return make_table(
         f"{view.table_name_prefix}-rows",
         f"{view.title}: the rows",
-        "Percentages: the mean over repetitions and, of several, ± the population's standard deviation, as in the "
-        "paper. Each row is a measure of the task's "
-        f"suite{_describe_absent_tasks(view)}.{_describe_extra_columns(view)} "
-        "The tagging tasks of encoders are scored on their word pieces, those of systems on the words of the data. "
-        "The sample's standard deviation is in CSV and JSON.",
+        "Percentages: the mean over repetitions and, if there are several, ± the population standard deviation, as "
+        "in the paper. Each row is a measure of the task's "
+        f"suite{_describe_absent_tasks(view)}.{_describe_extra_columns(view)} In the tagging tasks, the "
+        "paper's encoders "
+        "are scored on word pieces, and systems on the words of the data. The sample standard deviation is in CSV "
+        "and JSON.",
         pd.DataFrame(lines),
         ["task", "metric", *names, *published],
         formats=dict.fromkeys(aside, ".4f"),
@@ -219,9 +222,9 @@ def _describe_absent_tasks(view: View) -> str:
 def _describe_extra_columns(view: View) -> str:
     text = ""
     if view.references:
-        text += " `floors` and `ceilings` are the best of each suite in a row, worked out on the same items."
+        text += " `floors` and `ceilings` are the best floor and the ceiling of a row's suite, on the same items."
     if view.is_whole_published_test_split:
-        text += " (paper): PrivacyGLUE's encoders, fine-tuned, mean of ten seeds (Table A3)."
+        text += " Columns with (paper) are PrivacyGLUE's fine-tuned encoders, as means of ten seeds (Table A3)."
     return text
 
 
@@ -247,11 +250,11 @@ def means_table(view: View) -> Table:
     return make_table(
         f"{view.table_name_prefix}-means",
         f"{view.title}: means of rows",
-        "Percentages, means of the rows above. Only that over all 14 rows is PrivacyGLUE's own figure. Systems that "
-        "were asked have none of PI-Extract and PolicyIE-B in theirs, which score words here and word pieces there; "
-        "the paper's encoders are averaged over the same rows again. A row that is 0 leaves no geometric and no "
-        "harmonic mean. The same means of the standard deviations are in CSV and JSON (those of the paper from its "
-        "rounded ones).",
+        "Means of the rows above, in per cent. Only the mean over all 14 rows is PrivacyGLUE's figure. The means "
+        "of systems that were asked leave out PI-Extract and PolicyIE-B, which are scored on words here and on "
+        "word pieces in the paper; the paper's encoders are also averaged over the same rows. If a row is 0, the "
+        "geometric and harmonic means are not defined. The same means of the standard deviations are in CSV and "
+        "JSON (for the paper, computed from rounded values).",
         pd.DataFrame(lines),
         ["figure", "system", "kind", "arithmetic", "geometric", "harmonic", "rows", "note"],
         formats=dict.fromkeys(("arithmetic", "geometric", "harmonic", *spread), ".1f"),
@@ -314,11 +317,11 @@ def significance_table(view: View) -> Table:
     return make_table(
         f"{view.table_name_prefix}-tests",
         f"{view.title}: is the best system better than every other?",
-        "One-sided Mann-Whitney test over repetitions, of the best system of a row against each other one; the "
-        "largest p is shown. Stars (* .05, ** .01, *** .001) as in the paper: only where every other system "
-        "is beaten at "
-        "that level, with no correction for the number of tests. `smallest p` is what so few repetitions can reach at "
-        "all. The test speaks for further repetitions on the same items, not for other policies.",
+        "One-sided Mann-Whitney test over repetitions, of the best system of a row against each other system; the "
+        "largest p is shown. Stars (* .05, ** .01, *** .001), as in the paper, mean that the best system beats "
+        "every other system at that level, with no correction for the number of tests. `smallest p` is the "
+        "smallest value that so few repetitions can reach. The test is about further repetitions on the same "
+        "items, not about other policies.",
         pd.DataFrame(lines),
         ["row", "system", "repetitions", "against", "p", "smallest", "stars", "meaning"],
         headings={"system": "best system", "against": "hardest to beat", "smallest": "smallest p"},
@@ -329,7 +332,7 @@ def significance_table(view: View) -> Table:
 def _describe_significance(smallest_p: float, stars: str) -> str:
     if smallest_p > 0.05:  # noqa: PLR2004 - the paper's first level
         return "undecided: too few repetitions for any level"
-    return "every other is beaten" if stars else "undecided"
+    return "beats every other system" if stars else "undecided"
 
 
 def compare_pairs_of_systems(
@@ -370,10 +373,10 @@ def agreement_table(
     return make_table(
         f"{view.table_name_prefix}-agreement",
         f"{view.title}: pairs of systems",
-        "Per cent of the examples that both systems have: both right, only A, only B, neither. Right means right in "
-        "full: the label, all labels, all spans of a layer of a sentence, word for word one of the answers, a pair of "
-        "question and sentence. Over several repetitions an example is in the category most frequent among all pairs "
-        "of repetitions, of equally frequent ones in the first seen.",
+        "Per cent of the examples that both systems were asked: both right, only A, only B, neither. Right means "
+        "entirely right: the label, all labels, all spans of a layer of a sentence, one of the answers word for "
+        "word, or a pair of a question and a sentence. With several repetitions, an example is in the most "
+        "frequent category among all pairs of repetitions; a tie goes to the category seen first.",
         pd.DataFrame(lines),
         ["a", "b", "task", "examples", *PAIRS.values()],
         headings={"a": "A", "b": "B", "only_a": "only A", "only_b": "only B"},
@@ -401,9 +404,9 @@ def disputed_examples_table(
             ]
     return make_table(
         f"{view.table_name_prefix}-examples",
-        f"{view.title}: examples that one system alone has right",
-        f"The first {_MAX_EXAMPLES} of each kind in the order of the data, by their items, which the desk shows. "
-        "Texts of the data sets are not repeated here, since they may not be passed on.",
+        f"{view.title}: examples that only one system gets right",
+        f"The first {_MAX_EXAMPLES} examples of each kind, in the order of the data. The desk shows the named "
+        "items; the texts of the data sets are not repeated here, because they may not be passed on.",
         pd.DataFrame(lines),
         ["a", "b", "task", "right", "example"],
         headings={"a": "A", "b": "B", "right": "only right"},

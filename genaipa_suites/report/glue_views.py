@@ -176,7 +176,7 @@ def _choose_boards(
             choice = chosen.setdefault(scored.board.name, scored)
             if choice is not scored and choice.board.has_own_files == scored.board.has_own_files:
                 scored.problems.append(
-                    f"{scored.board.title}: another sample is in PrivacyGLUE's tables, and this is not."
+                    f"{scored.board.title}: this sample is not in PrivacyGLUE's tables, which use another sample."
                 )
     return list(chosen.values())
 

@@ -81,10 +81,10 @@ class Units:
         alone = self.number - self.policies
         if self.number < LEAST_CLUSTERS:
             fewness = f"fewer than {LEAST_CLUSTERS} {self.clusters}"
-            return f"No interval: the items are of {fewness}, which say nothing about others."
+            return f"No intervals: the items are from {fewness}, which say nothing about other {self.clusters}."
         if not self.policies:
             return (
-                f"Intervals ({LEVEL} %) are over {alone:,} single items, since their policies are unknown: they "
+                f"Intervals ({LEVEL} %) are over {alone:,} single items, because their policies are unknown. They "
                 "hold for other items of the same policies, and would be wider for other policies."
             )
         alone_note = f" ({alone:,} items of unknown policies count as one each)" if alone else ""

@@ -215,7 +215,7 @@ def read_results(workspace: Workspace, sources: Sequence[Source]) -> tuple[list[
         except GenaipaError as error:
             problems.append(f"{source.folder.name} is left out: {error}")
         except (OSError, msgspec.DecodeError):
-            problems.append(f"{source.folder.name} is left out: its folder lacks the items that it asked.")
+            problems.append(f"{source.folder.name} is left out: its folder lacks the items that were asked.")
     return [_drop_unfinished_repetitions(result) for result in results_by_key.values()], problems
 
 
@@ -249,7 +249,7 @@ def _read_run(workspace: Workspace, source: Source, problems: list[str]) -> list
         if is_known:
             records_by_system[record.system, name].append(record)
     if unknown:
-        problems.append(f"{source.folder.name}: {unknown:,} of its answers are to unknown items and are left out.")
+        problems.append(f"{source.folder.name}: {unknown:,} of its answers belong to unknown items and are left out.")
     sampling = Sampling(**{name: getattr(spec, name) for name in Sampling.__struct_fields__})
     digests = {name: _material_digest(suite.material) for name, suite in parts.items()}
     return [

@@ -36,17 +36,16 @@ _MAX_COLUMNS = 6
 _MAX_ALL_PAIRS = 5
 """Systems up to which every pair is compared; of more, each with the best."""
 KINDS = (
-    "`kind`: a system was asked in a run; a baseline is a rule or was trained on the train split; a floor takes no "
-    "reading (no answer, the whole text, the most frequent label), a ceiling its gold label, both worked out on the "
-    "same items; people are scored by several references; published rows are printed in papers for this split, under "
-    "the very same definition."
+    "`kind`: a system was asked in a run; a baseline is a rule or was trained on the train split; a floor needs no "
+    "reading (no answer, the whole text, the most frequent label) and a ceiling uses the gold label, both computed "
+    "on the same items; people are scored against several references; published rows are printed in papers for "
+    "this split, under exactly the same definition."
 )
 FAULTY = (
-    "A faulty reply is scored 0 and counted: unparsable (not the JSON that was asked for), refused, cut off, failed "
-    "(no reply came), out of range (a number that nothing has), not in the text (a span that the text lacks). An "
-    "item that was never asked is missing and not scored. In a reply with text around its JSON, the last "
-    "valid object is "
-    "scored; the strict figure counts the reply as unparsable."
+    "A faulty reply is scored 0 and counted: unparsable (not the JSON that was asked for), refused, cut off, "
+    "failed (no reply came), out of range (a number that does not exist), not in the text (a span that the text "
+    "lacks). An item that was never asked is missing and not scored. In a reply with text around its JSON, the "
+    "last valid object is scored; the strict figure counts the reply as unparsable."
 )
 
 
@@ -84,13 +83,12 @@ def main_table(scored: ScoredBoard) -> Table:
         "tokens_cached",
         "tokens_out",
     ]
-    spread = " `±` is the population's standard deviation over repetitions." if repeated else ""
+    spread = " `±` is the population standard deviation over repetitions." if repeated else ""
     return make_table(
         scored.board.table_name_prefix,
         scored.board.title,
         "Percentages; the table of column meanings defines each measure. "
-        f"{scored.units.population_note}{spread} {KINDS} {FAULTY} "
-        "Further intervals, tokens and costs are in CSV and JSON.",
+        f"{scored.units.population_note}{spread} {KINDS} {FAULTY} Further intervals, tokens and costs are in CSV and JSON.",
         pd.DataFrame(rows),
         columns,
         headings={
@@ -120,7 +118,7 @@ def further_measures_table(scored: ScoredBoard) -> Table:
     return make_table(
         f"{scored.board.table_name_prefix}-further",
         f"{scored.board.title}: further measures",
-        "Percentages, of the same outcomes as above. Their intervals are in CSV and JSON.",
+        "Percentages over the same outcomes as above. Their intervals are in CSV and JSON.",
         pd.DataFrame(rows if names else []),
         ["system", "kind", *names],
         headings={measure.name: measure.heading for measure in scored.measures},
@@ -160,8 +158,8 @@ def measure_definitions_table(scored_boards: Sequence[ScoredBoard]) -> Table:
     return make_table(
         f"{board.name}-measures",
         f"What the columns of {board.suite.title} mean",
-        "`measure` is the column's name in CSV and JSON. A fault is scored 0 under each of them. Prompts and scorer "
-        f"are version {board.suite.version} of the suite's.",
+        "`measure` is the column's name in CSV and JSON. Each measure scores a faulty reply 0. The suite's "
+        f"prompts and scorer have version {board.suite.version}.",
         pd.DataFrame(rows),
         ["column", "measure", "definition"],
     )
@@ -201,9 +199,7 @@ def differences_table(scored: ScoredBoard, chosen: Sequence[tuple[Row, Row]], me
         f"{scored.board.table_name_prefix}-pairs",
         f"{scored.board.title}: systems against each other",
         "A minus B in percentage points, on the items that both were asked, with the same "
-        f"{scored.units.clusters} drawn for both. {scored.units.population_note} They are those of one pair "
-        "each, and not "
-        "corrected for how many pairs there are.",
+        f"{scored.units.clusters} drawn for both. {scored.units.population_note} Each interval is for a single pair and is not corrected for the number of pairs.",
         pd.DataFrame(rows),
         ["a", "b", "measure", "items", *policies, "difference", "difference_low", "difference_high", "meaning"],
         headings=difference_headings(scored.units.clusters),
@@ -371,8 +367,8 @@ def wordings_table(scored: ScoredBoard) -> Table:
     return make_table(
         f"{scored.board.table_name_prefix}-wordings",
         f"{scored.board.title}: wordings of the prompt",
-        f"{main.heading} in per cent, in each of the prompt's wordings, and its population standard deviation over "
-        "wordings, beside that over repetitions of one wording: the mean of them, blank where nothing was repeated.",
+        f"{main.heading} in per cent for each wording of the prompt, its population standard deviation over "
+        "wordings, and the mean of its standard deviations over repetitions of a wording, blank if nothing was repeated.",
         pd.DataFrame(rows),
         ["system", "shots", *names, "over_wordings", "over_repetitions"],
         headings={name: name.replace("_", " ") for name in (*names, "over_wordings", "over_repetitions")},
@@ -381,8 +377,8 @@ def wordings_table(scored: ScoredBoard) -> Table:
 
 
 _READ_AS = {
-    NO_CONTEXT: "no-context asks without the text: a score above an empty answer's is memory, or a good guess.",
-    COMPANY_SWAP: "company-swap gives the company another name: a lower score leans on the name that is known.",
+    NO_CONTEXT: "no-context asks without the text: a score above that of an empty answer shows memory or a good guess.",
+    COMPANY_SWAP: "company-swap gives the company another name: a lower score means that the system relied on the known name.",
 }
 """Probe → how its gap is read."""
 
@@ -400,10 +396,10 @@ def probe_gaps_table(scored_boards: Sequence[ScoredBoard]) -> Table:
     return make_table(
         f"{board.name}-gaps",
         f"{board.suite.title}: gaps under probes",
-        "Percentages on the items that were asked both plainly and under the probe, and their difference in percentage "
-        f"points, with the same {scored_boards[0].units.clusters} drawn for both. "
-        f"{' '.join(_READ_AS[name] for name in probes)} A gap proves nothing "
-        "alone: it includes everything else that the probe changes.",
+        "Percentages on the items that were asked both without and with the probe, and their difference in "
+        f"percentage points, with the same {scored_boards[0].units.clusters} drawn for both. "
+        f"{' '.join(_READ_AS[name] for name in probes)} A gap alone proves nothing, because it includes everything "
+        "else that the probe changes.",
         pd.DataFrame(rows),
         ["probe", "split", "system", "how", "measure", "items", "plain", "probed", "gap", "gap_low", "gap_high"],
         headings={"gap_low": f"{LEVEL} % interval", "probed": "under the probe"},
@@ -441,9 +437,10 @@ def memory_table(scored_boards: Sequence[ScoredBoard]) -> Table:
     return make_table(
         f"{scored_boards[0].board.name}-by-heart",
         f"{suite.title}: {heading}, known by heart or not",
-        f"{sentence}{heading.capitalize()}, in per cent of the plain run: among the {suite.clusters} that the system "
-        "is right about without the text (--probe no-context, in at least half of its replies), and among the others. "
-        f"`of` is how many of them a figure is of. {scored_boards[0].units.population_note}",
+        f"{sentence}{heading.capitalize()}, in per cent, in the run without a probe: among the {suite.clusters} "
+        "that the system gets right without the text (--probe no-context, in at least half of its replies), and "
+        f"among the others. `of` is the number of {suite.clusters} that a figure is based on. "
+        f"{scored_boards[0].units.population_note}",
         pd.DataFrame(rows),
         ["split", "system", "how", *names],
         headings={
@@ -462,8 +459,8 @@ def _memory_sentence(row: Mapping[str, Any], heading: str, clusters: str) -> str
         return ""
     known_share, other_share = (_format_share_with_interval(row, name) for name in ("known", "others"))
     return (
-        f"{row['system']}: {heading} in {known_share} of the {row['known_of']} {clusters} that it knows by heart, "
-        f"and in {other_share} of the {row['others_of']} others. "
+        f"{row['system']}: {heading} in {known_share} of the {row['known_of']} {clusters} that it knows by "
+        f"heart, and in {other_share} of the {row['others_of']} others. "
     )
 
 

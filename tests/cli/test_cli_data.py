@@ -354,10 +354,13 @@ def test_systems_fold_the_baselines_of_the_suites(genaipa: Cli, monkeypatch: pyt
     (line,) = (line for line in out.splitlines() if line.startswith("  opp115 "))
     assert line.split(None, 1)[1] == "majority, tfidf*, tfidf-balanced*, tfidf-characters*"
     every = done(genaipa("systems", "baseline"))
-    assert "   best-overlap                rule     the first sentence that shares most words" in every
+    assert "   best-overlap                rule     the first of the sentences that share the most words" in every
     assert "gpt-4o" not in every
     (majority,) = facts(genaipa, "baseline/majority")
-    assert majority["suites"]["policyie"] == {"kind": "floor", "about": "the intent Other everywhere, and no slots"}
+    assert majority["suites"]["policyie"] == {
+        "kind": "floor",
+        "about": "the intent Other for every sentence, and no slots",
+    }
     assert "did you mean 'baseline/tfidf'?" in refused(genaipa("systems", "baseline/tfdf"))
 
 

@@ -124,7 +124,7 @@ def test_run_as_json(server: OpenAIServer, run: Run) -> None:
         (("-s", SYSTEM, "-p", "acme", "-i", "documnt"), "no initialization 'documnt': did you mean 'document'?"),
         (("-s", SYSTEM, "-p", "acme", "-q", "polcy"), "no question set 'polcy': did you mean 'policy'?"),
         (("-s", SYSTEM, "-p", "acme", "--conversation", "share"), "did you mean 'shared'?"),
-        (("-s", SYSTEM, "-p", "acme", "-e", "regulation"), "is about a regulation, and acme is a policy"),
+        (("-s", SYSTEM, "-p", "acme", "-e", "regulation"), "is about a regulation, but acme is a policy"),
         (("-s", SYSTEM, "-p", "acme", "--limit", "5-3"), "limit '5-3': must be N or A-B"),
         (("-s", SYSTEM, "-p", "acme", "--limit", "0"), "limit '0': must be N or A-B"),
         (("-s", SYSTEM, "-p", "acme", "--limit", "9-12"), "limit 9-12: there are only 4 questions"),

@@ -113,7 +113,7 @@ def test_an_experiment_is_what_it_is_called(genaipa: Run) -> None:
     for more in (("-i", "company-name"), ("--wording", "all")):
         done = genaipa(*plan, "-e", "quality", *more, "--estimate")
         assert (done.code, done.out) == (2, "")
-        assert "make another experiment of 'quality'" in done.err
+        assert "differ from those of the experiment 'quality'" in done.err
         assert more[1] in done.err
         assert genaipa(*plan, *more, "--estimate").code == 0
     assert genaipa(*plan, "-e", "quality", "-i", "document", "--estimate").code == 0

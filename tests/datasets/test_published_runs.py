@@ -293,7 +293,7 @@ def test_the_plain_command_ends_complete(genaipa: Cli) -> None:
     finished, records = asked_again(genaipa)
     assert finished.code == 0, finished.err
     assert "asking the questions of the published study (genaipabench)" in finished.err
-    assert "in 3 ways (company-name, document, summary-of-document)" in finished.err
+    assert "using the 3 recorded initializations (company-name, document, summary-of-document)" in finished.err
     answers = [record for record in records if record.get("kind") == "answer"]
     assert len(answers) == 96
     headings = {"document": "Original", "company-name": "Adapt", "summary-of-document": "Summary Analysis"}
@@ -312,9 +312,9 @@ def test_other_prompts_are_refused(genaipa: Cli) -> None:
     for flags in (("--prompts", "guided"), ("--experiment", "prompting")):
         refused = genaipa("run", "-s", "published/chatgpt-4", "-p", "uber", *flags)
         assert refused.code == 2
-        assert "answered the prompts of its study, which are not published" in refused.err
+        assert "answered the unpublished prompts of its study" in refused.err
     finished, _ = asked_again(genaipa, "-i", "document")
-    assert "its answers were given to the prompts of the study, not to these" in finished.err
+    assert "its answers respond to the prompts of the study, not to these prompts" in finished.err
     run = find_run(find_workspace(), "latest").name
     found = gather_study_with_stored_scores(find_workspace(), select_sources(find_workspace(), [run]))
     assert set(found.table["prompts"]) == {"published"}

@@ -127,7 +127,7 @@ def test_what_cannot_be_a_document_is_one_sentence(ask: Callable[..., Finished],
     by_name = ask("-p", "plain.txt", "-e", "recall")
     assert (by_name.code, "add --company NAME" in by_name.err) == (2, True), by_name.err
     assert 'Questions call its company "Plainly"' in ask("-p", "plain.txt", "-e", "recall", "--company", "Plainly").err
-    assert "a company is named for one document" in ask("-p", "brindlecart", "--company", "X").err
+    assert "a company can be named only for a single document" in ask("-p", "brindlecart", "--company", "X").err
     assert len(run_folders()) == 1  # what was refused left nothing behind
 
 

@@ -70,9 +70,15 @@ def test_a_language_that_nobody_recognises() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (TEXTS["pt"], "the document seems to be in Portuguese, for which there are no questions: asked in English"),
-        (TEXTS["ko"], "the document seems to be in Korean, for which there are no questions: asked in English"),
-        ("Zed mok tal. " * 30, "the language of the document is not recognised: asked in English"),
+        (
+            TEXTS["pt"],
+            "asking in English, because the document seems to be in Portuguese, for which there are no questions",
+        ),
+        (
+            TEXTS["ko"],
+            "asking in English, because the document seems to be in Korean, for which there are no questions",
+        ),
+        ("Zed mok tal. " * 30, "asking in English, because the language of the document is not recognised"),
     ],
 )
 def test_it_is_said_before_anything_is_asked(genaipa: Cli, text: str, said: str) -> None:

@@ -249,7 +249,7 @@ def test_refusals(corpus: Path, genaipa: Callable[..., Finished]) -> None:
         (("--documents", corpus, "-p", "brindlecart"), "name documents or a corpus, not both"),
         (
             ("--documents", corpus, "--stratify", "sector"),
-            "only a sample is stratified; limit the documents",
+            "only a sample can be stratified; limit the number of documents",
         ),
         (("--documents", corpus, "--limit-documents", "3", "--stratify", "sectr"), "did you mean 'sector'?"),
         (("-p", "brindlecart", "--limit-documents", "3"), "a sample is drawn from a corpus"),

@@ -75,19 +75,19 @@ def asked(*documents: str, **plan: Any) -> tuple[dict[str, str], tuple[str, ...]
 
 def test_a_document_is_asked_about_in_its_language(genaipa: Cli) -> None:
     """Questions and prompts are their variants, and a line says so; a name that the user gives wins over both."""
-    taken = "brindlecart-de: in German, asked policy-de with the prompts neutral-de"
+    taken = "brindlecart-de: asking in German, with the questions policy-de and the prompts neutral-de"
     assert asked("brindlecart-de") == ({"brindlecart-de": "policy-de"}, ("neutral-de",), [taken])
     english = {"brindlecart-de": "policy"}
     sets, prompts, said = asked("brindlecart-de", questions=("policy",))
     assert (sets, prompts, [one for one in said if "German" in one]) == (english, ("neutral",), [])
     sets, prompts, said = asked("brindlecart-fr", prompts=("paper",))
     assert (sets, prompts) == ({"brindlecart-fr": "policy-fr"}, ("paper",))
-    assert said == ["brindlecart-fr: in French, asked policy-fr with the prompts paper"]
+    assert said == ["brindlecart-fr: asking in French, with the questions policy-fr and the prompts paper"]
     assert asked("brindlecart") == ({"brindlecart": "policy"}, ("neutral",), [])
     compared = asked("brindlecart-fr", experiment="prompting")
     assert (compared[1], compared[2][0].rpartition("; ")[2]) == (
         ("neutral", "guided"),
-        "not in French: neutral and guided",
+        "not available in French: neutral and guided",
     )
     shown = genaipa("prompts", "introduce-document", "-p", "brindlecart-fr").out
     assert "le texte suivant\u202f: la politique de confidentialité de Brindlecart." in shown.replace("\xa0", "\u202f")
@@ -97,10 +97,11 @@ def test_a_language_without_a_variant_is_asked_about_in_english() -> None:
     """The usual questions and prompts are taken, and a line says so, of stated languages and of unknown ones."""
     write("policies/laden.md", DUTCH)
     write("policies/laden.yaml", "company: Laden\nlanguage: nl\n")
-    lacking = "laden: in Dutch, asked policy with the prompts neutral; not in Dutch: policy and neutral"
+    dutch = "asking in Dutch, with the questions policy and the prompts neutral"
+    lacking = f"laden: {dutch}; not available in Dutch: policy and neutral"
     assert asked("laden") == ({"laden": "policy"}, ("neutral",), [lacking])
     write("policies/laden.yaml", "company: Laden\n")
-    seems = "laden: the document seems to be in Dutch, for which there are no questions: asked in English"
+    seems = "laden: asking in English, because the document seems to be in Dutch, for which there are no questions"
     assert asked("laden", "brindlecart")[2] == [seems]
     # A set of one's own in place of the shipped one is none that the shipped translation translates.
     write("questions/policy.yaml", OWN)
@@ -116,7 +117,7 @@ def test_one_run_asks_in_one_language(genaipa: Cli, tmp_path: Path) -> None:
     corpus = tmp_path / "c.jsonl"
     corpus.write_bytes(b"".join(map(encode_corpus_line, (*made_up(3), load_document("brindlecart-de")))))
     refused = genaipa("run", *SHORT, "--documents", corpus)
-    assert (refused.code, "and brindlecart-de in German: ask" in refused.err) == (2, True)
+    assert (refused.code, "but brindlecart-de in German; ask" in refused.err) == (2, True)
     assert not Path("runs").exists()
     both = asked("brindlecart", "brindlecart-de", questions=("policy",))
     assert both[:2] == ({"brindlecart": "policy", "brindlecart-de": "policy"}, ("neutral",))

@@ -165,7 +165,7 @@ def test_everything_is_decided_over_the_whole_choice() -> None:
     mixed = write_corpus(make_documents(12, german=2), "mixed.jsonl")
     refusals = set()
     for index in range(1, 9):
-        with pytest.raises(UsageError, match="would be asked about in English, and") as refused:
+        with pytest.raises(UsageError, match="would be asked about in English, but") as refused:
             prepare_run(find_workspace(), RunRequest(("extractive",), corpus=str(mixed), slice=(index, 8)))
         refusals.add(str(refused.value))
     assert len(refusals) == 1
@@ -252,7 +252,7 @@ def test_a_corpus_that_was_changed_in_the_middle_is_noticed() -> None:
     place = content.index(b"We collect", len(content) // 2)
     path.write_bytes(content[:place] + b"We gather!" + content[place + 10 :])
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    with pytest.raises(DataError, match="was changed while it was read; begin again"):
+    with pytest.raises(DataError, match="changed while it was being read; run the command again"):
         prepare_run(find_workspace(), request)
     assert prepare_run(find_workspace(), request).folder is None
 
@@ -408,8 +408,8 @@ def test_slices_are_of_a_corpus() -> None:
     """Not of named documents, nor of other tasks, and with room for all documents."""
     path = str(write_corpus(make_documents(4)))
     for more, words in (
-        ({"documents": ("brindlecart",)}, "slice is of a corpus"),
-        ({"corpus": path, "stratify": "sector"}, "only a sample is stratified"),
+        ({"documents": ("brindlecart",)}, "slice works only on a corpus"),
+        ({"corpus": path, "stratify": "sector"}, "only a sample can be stratified"),
         ({"corpus": path, "slice": (5, 4)}, "must be I/N"),
     ):
         with pytest.raises(UsageError, match=words):

@@ -435,7 +435,7 @@ def test_a_new_language(changed: Changed) -> None:
         Path(name).write_text(text)
     done = changed.genaipa("run", "-s", "extractive", "-p", "winkel", "-e", "quality", "--dry-run")
     assert done.code == 0, done.err
-    assert "winkel: in Dutch, asked policy-nl with the prompts neutral-nl" in done.err
+    assert "winkel: asking in Dutch, with the questions policy-nl and the prompts neutral-nl" in done.err
     assert "Hier is het privacybeleid van Winkel." in done.out
     assert "Wat doet Winkel?" in done.out
     stats = changed.genaipa("policies", "stats", "winkel")

@@ -222,16 +222,19 @@ def test_a_reply_in_words_is_checked_at_every_depth() -> None:
     """A misfit deep inside is told in words, so that it can be mended; of two blocks none is guessed at."""
     form, entries = make_verdict_schema(RUBRIC, annotated=False), json.loads(verdict())["verdicts"]
     assert extract_json_or_flaw(f"Here:\n```json\n{verdict()}\n```", form) == (verdict(), "")
-    assert "'metric' is none of" in extract_json_or_flaw(verdict(verdicts=[entries[0] | {"metric": "style"}]), form)[1]
     assert (
-        "'value' is none of" in extract_json_or_flaw(verdict(verdicts=[*entries, entries[0] | {"value": "1"}]), form)[1]
+        "'metric' is not one of" in extract_json_or_flaw(verdict(verdicts=[entries[0] | {"metric": "style"}]), form)[1]
+    )
+    assert (
+        "'value' is not one of"
+        in extract_json_or_flaw(verdict(verdicts=[*entries, entries[0] | {"value": "1"}]), form)[1]
     )
     assert (
         "'evidence' is missing"
         in extract_json_or_flaw(verdict(verdicts=[{"metric": "clarity", "value": "x"}]), form)[1]
     )
-    assert "'verdicts' is no array" in extract_json_or_flaw(verdict(verdicts="all fine"), form)[1]
-    assert "several blocks" in extract_json_or_flaw(f"```\n{verdict()}\n```\n```\n{verdict(2)}\n```", form)[1]
+    assert "'verdicts' is not of type array" in extract_json_or_flaw(verdict(verdicts="all fine"), form)[1]
+    assert "several code blocks" in extract_json_or_flaw(f"```\n{verdict()}\n```\n```\n{verdict(2)}\n```", form)[1]
     assert "nested too deeply" in extract_json_or_flaw("[" * 200_000, form)[1]
 
 

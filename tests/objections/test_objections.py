@@ -208,7 +208,7 @@ def test_objections_become_corrections_that_the_report_applies(genaipa: Cli, obj
     ]
     assert listed[0]["annotated"] == "silent: yes. It does not say."
     assert (
-        "no objection to an annotated answer about 'acme' is accepted"
+        "no objection to an annotated answer about 'acme' has been accepted"
         in genaipa("scores", "objections", "export", "acme").err
     )
     done = genaipa("scores", "objections", "accept", first, "--by", "lee")
@@ -227,7 +227,7 @@ def test_objections_become_corrections_that_the_report_applies(genaipa: Cli, obj
     assert genaipa("scores", "objections", "export", "acme", "-o", "corrections/other.yaml").code == 2
     into = shipped_folder("corrections") / "acme.yaml"
     assert (
-        "among the corrections that genaipa ships"
+        "in the folder of corrections that genaipa ships"
         in genaipa("scores", "objections", "export", "acme", "-o", str(into)).err
     )
     assert not into.exists()

@@ -84,7 +84,7 @@ def test_objections_wait_until_ones_own_scores_are_in(desk):
         assert "Sold to nobody." not in Shown(name, desk).text(), name
     page = show_objections(desk, EDSGER)
     assert "Sold to nobody." not in page.text()
-    assert "1 more are hidden, since you can still be asked to score answers beside these annotated ones" in page.text()
+    assert "1 more is hidden, because you may still be asked to score answers to these questions" in page.text()
     assert "genaipa scores objections accept ID --by NAME" in page.text()
     for analyst in ("ada", "edsger"):
         score(desk, analyst, first, "11111")

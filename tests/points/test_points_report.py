@@ -292,7 +292,7 @@ def test_words_that_may_not_be_passed_on_are_not_shown() -> None:
     assert len(tables(made)["points-missed"].data) == 12
     said = "".join(one.data.to_csv() + one.note for one in made.tables) + made.figures[0].table.data.to_csv()
     assert not [point.text for points in POINTS.values() for point in points if point.text in said and point.id != "c"]
-    assert "Words of points that may not be passed on are left out." in said
+    assert "The words of points that may not be passed on are left out." in said
     assert "It hurts." not in said
     _, labels = (one.words for one in made.figures[0].plot().axes[0].artists)
     assert {label.removesuffix("\u25b2").strip() for label in labels} <= {
@@ -351,7 +351,7 @@ def test_harm_is_on_the_first_screen(study: Study) -> None:
     (said,) = describe_systems_doing_harm(study.table)
     assert build_first_screen(report).bullets[0] == said
     assert said in report.notable
-    head = "Harmful answers, by the points that they contradict (95 % for these documents): "
+    head = "Harmful answers, by the points that they contradict (95 % intervals for these documents): "
     assert said.startswith(f"{head}scripted/")
     worst = tabulate_recall_and_harm(study.table).data
     worst = worst[worst["measure"] == HARM].sort_values("rate", ascending=False).iloc[0]

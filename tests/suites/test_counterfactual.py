@@ -166,8 +166,8 @@ FAULTS: tuple[tuple[str, Callable[[dict[str, Any]], None]], ...] = (
     ("at: has none of the values of 'before'", _letters("at")("We keep your letters")),
     ("overlaps the edit", _overlapping),
     ("is in the same sentence as the edit", _opened),
-    ("is also that of letters;", _set("edits", "parcels", "question")("How long are letters  kept?")),
-    ("moves the outline", _letters("becomes")("Kept for 120 days.\n\n## 3. Letters\n")),
+    ("is also the question of letters;", _set("edits", "parcels", "question")("How long are letters  kept?")),
+    ("changes the outline", _letters("becomes")("Kept for 120 days.\n\n## 3. Letters\n")),
     ("is in a heading", _letters("at")("## 1. Keeping\n\nWe keep your letters for 90 days.")),
     ("leaves the old value at character", _set("edits", "parcels", "also")([])),
     ("elsewhere[0]: is not in the document", _letters("elsewhere")(["as for 90 days"])),
@@ -175,7 +175,7 @@ FAULTS: tuple[tuple[str, Callable[[dict[str, Any]], None]], ...] = (
     ("gives the value away", _letters("question")("Are letters kept for ninety days?")),
     ("more than 4 times", _letters("after")(["400 days", "120 days"])),
     ("is not a section", _letters("sections")(["1", "7"])),
-    ("is in none of the edit's 'sections'", _letters("sections")(["2"])),
+    ("is not in any of the edit's 'sections'", _letters("sections")(["2"])),
     ("in other words", _letters("after")(["ninety days", "120 days"])),
     ("before: has no value", _letters("before")([])),
     ("after: has no value", _letters("after")(["120 days", " "])),
@@ -184,7 +184,7 @@ FAULTS: tuple[tuple[str, Callable[[dict[str, Any]], None]], ...] = (
         _set("edits", "age", "becomes")("Say that anyone of 12 may write."),
     ),
     ("orders none of the values", _set("edits", "age", "becomes")("You must be 16 to write. Say that all may.")),
-    ("adds or removes a denial", _opened_twin),
+    ("adds or removes a negation", _opened_twin),
 )
 
 
@@ -223,7 +223,7 @@ def test_all_faults_of_a_file_are_said_at_once(inkwell: Callable[[dict[str, Any]
     refused = genaipa("run", "--suite", NAME, "--split", "inkwell", "-s", "baseline/gold")
     assert refused.code == 2
     assert "must begin with the unchanged sentence and continue" in refused.err
-    assert "more: genaipa validate" in refused.err
+    assert "genaipa validate lists 3 more problems." in refused.err
 
 
 def test_edits_by_place_alone(inkwell: Callable[[dict[str, Any]], list[str]], genaipa: Cli) -> None:

@@ -116,7 +116,7 @@ def test_each_question_has_its_own_conversation(genaipa: Cli, values: dict[str, 
     for mode in ("shared", "independent"):
         refused = genaipa(*RUN, "-s", "pushed:Standing", "--conversation", mode)
         assert (refused.code, refused.err.count("\n")) == (2, 1), mode
-        assert "leave it out with the suite" in refused.err
+        assert "leave it out for the suite" in refused.err
 
 
 def test_a_run_stopped_between_two_turns_goes_on(genaipa: Cli, values: dict[str, str]) -> None:

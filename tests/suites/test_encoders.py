@@ -208,7 +208,9 @@ def test_every_suite(genaipa: Any, tiny: str) -> None:
     for suite in (name for name, kind in load_suite_classes().items() if kind.head):
         done = genaipa("run", "--suite", suite, "--split", "sample", "--system", tiny, "--name", suite, "--json")
         assert done.code == 0, (suite, done)
-        assert "is fine-tuned here on the very items asked (20 items with their labels), with seed 0" in done.err, suite
+        assert (
+            "is fine-tuned here on the same items that are asked (20 items with their labels), with seed 0" in done.err
+        ), suite
         (folder,) = Path("runs").glob(f"*-{suite}")
         records = lines_of(folder / "answers.jsonl")
         assert {record["status"] for record in records} == {"answered"}, suite
@@ -227,7 +229,7 @@ def test_privacyglue(genaipa: Any, tiny: str) -> None:
     parts = {path.parts[-3] for path in the_run().path.glob("encoders/*/*/seed-1/predictions.json")}
     assert parts == {path.name for path in (the_run().path / "suites").iterdir()} - {"encoders"}
     assert len(parts) > 3
-    assert done.err.count("is fine-tuned here on the very items asked") == len(parts)
+    assert done.err.count("is fine-tuned here on the same items that are asked") == len(parts)
 
 
 @needs_torch
@@ -308,8 +310,8 @@ def test_validation(genaipa: Any, tiny: str, monkeypatch: pytest.MonkeyPatch) ->
     write("systems.yaml", f"systems: {{mine: {{system: {tiny}}}}}")
     opp115(train=40, validation=8, test=6)
     for split, of in (
-        ("test", "the train split: 40 items, stopped by 8"),
-        ("validation", "the train split: 34 items, stopped by 6"),
+        ("test", "the train split: 40 items, with 8 validation items for early stopping"),
+        ("validation", "the train split: 34 items, with 6 validation items for early stopping"),
     ):
         done = genaipa("run", "--suite", "opp115", "--split", split, "--system", "mine")
         assert done.code == 0, done
@@ -317,7 +319,10 @@ def test_validation(genaipa: Any, tiny: str, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("COLUMNS", "200")
     reported = genaipa("report", *(path.name for path in Path("runs").iterdir()))
     assert reported.code == 0, reported
-    assert re.search(r"mine +system .* fine-tuned on the train split: 34 items, stopped by 6", reported.out)
+    assert re.search(
+        r"mine +system .* fine-tuned on the train split: 34 items, with 6 validation items for early stopping",
+        reported.out,
+    )
     assert "mine is fine-tuned here on the train split (40 items with their labels), with seed 0" in done.err
     assert "The split is by segment" not in done.err + reported.out
 

@@ -59,7 +59,7 @@ def test_edited_files_are_refused(published):
         content.rpartition("\n")[0].rpartition('"\n')[0]
         + '"\n': "but the published file has 648 rows, 550 texts, 644 labels",
         "We collect it.,First Party\n": "row 1: the label 'First Party' is not one of the twelve",
-        'We collect it.,Data Security\nWe keep it, for a year.,"Data Retention"\n': "row 2: is not a text and a label",
+        'We collect it.,Data Security\nWe keep it, for a year.,"Data Retention"\n': "3 fields instead of a text",
         # One field too long, or one field too few, as this process has been told to read.
         'We keep it.,Data Retention\n"We keep' + " it" * 50_000: "pull it again",
         "": "has no rows",

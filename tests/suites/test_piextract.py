@@ -63,7 +63,7 @@ def test_edited_files_are_refused(published):
     cases = {
         once: "has 1310 spans of COLLECT, but the published file has 1311",
         content.replace("Privacy", "Privately", 1): "CollectUse_false/train.conll03: its tokens differ from those of",
-        "We _ _ B-SHARE\n": "with a tag out of O, B-COLLECT, I-COLLECT",
+        "We _ _ B-SHARE\n": "with one of the tags O, B-COLLECT, I-COLLECT",
         "-DOCSTART- -X- O O\n\nWe\tO\n": "line 3: is not 'token _ _ tag'",
         "-DOCSTART- -X- O O\n": "has no sentences",
     }

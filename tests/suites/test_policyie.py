@@ -106,8 +106,8 @@ REFUSED = {
         "Sharing",
         "seq.in: line 1: its intent is 'Sharing', which is not an intent of PolicyIE; take the published",
     ),
-    "seq": (OTHERS_SENTENCE, "seq.in: line 1: it has 7 words and 11 tags of type-I"),
-    "seq_type_I": ("B-data " * 11, "seq.in: line 1: its intent is Other, and it has slots"),
+    "seq": (OTHERS_SENTENCE, "seq.in: line 1: it has 7 words but 11 tags of type-I"),
+    "seq_type_I": ("B-data " * 11, "seq.in: line 1: its intent is Other, but it has slots"),
 }
 
 
@@ -148,7 +148,7 @@ def test_files_of_different_splits_are_refused() -> None:
         return str(refused.value)
 
     put_scripts_form("short", label=texts()["label"][:-1])
-    assert "label: has 20 lines, seq.in 21; take both from one split" in said("short")
+    assert "label: has 20 lines, but seq.in has 21; take both from the same split" in said("short")
     files = as_json()
     put_json("mixed", [files[0], files[1], files[2][1:] + files[2][:1]])
     assert "type_II_slot_filling_mixed.json: line 1: its tokens differ from those of the sentence" in said("mixed")
@@ -163,7 +163,7 @@ def test_files_of_different_splits_are_refused() -> None:
     assert "run 'genaipa get policyie'" in said("train")
     with zipfile.ZipFile("suites/policyie/sanitized_split.zip", "w") as archive:
         archive.writestr("sanitized_split/train/policy/1.json", "{}")
-    assert "made of the annotated policies by the authors' data/prepare.sh" in said("train")
+    assert "which the authors' data/prepare.sh makes from the annotated policies" in said("train")
     Path("suites/policyie/sanitized_split.zip").write_text("no zip")
     assert "is not a zip of PolicyIE's files" in said("train")
 

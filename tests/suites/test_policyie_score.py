@@ -167,7 +167,7 @@ def test_a_wrong_intent_is_one_error_of_a_row(suite: PolicyIE) -> None:
     assert suite.errors(faulty) == {"wrong intent": 1, "missing slot": 5}
     assert suite.failure_reason(faulty) == UNPARSABLE
     assert suite.failure_reason(other) == "wrong intent, missing slot (5)"
-    assert suite.failure_reason(asked(suite)) == "missing slot (5), not Other, or slots on Other"
+    assert suite.failure_reason(asked(suite)) == "missing slot (5), another intent or slots for Other"
 
 
 def test_a_slot_explains_one_reference_at_most() -> None:

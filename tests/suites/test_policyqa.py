@@ -251,8 +251,11 @@ def broken(change: str) -> Any:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ("offset", r"dev\.json: sample-01: the text has no 'your name, .*' at 45; take the published file"),
-        ("negative", r"dev\.json: sample-01: the text has no 'your name"),
+        (
+            "offset",
+            r"dev\.json: sample-01: the text does not have 'your name, .*' at position 45; take the published file",
+        ),
+        ("negative", r"dev\.json: sample-01: the text does not have 'your name"),
         ("category", r"dev\.json: sample-01: its type begins with 'Other', which is not a category"),
         ("id", r"dev\.json: sample-01: this id appears twice"),
         ("answers", r"dev\.json: sample-01: it has no answer"),

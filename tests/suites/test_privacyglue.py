@@ -177,7 +177,9 @@ def test_parts_without_data_are_left_out_and_named(genaipa: Cli) -> None:
     own.parent.mkdir(parents=True)
     own.write_text("We tell you of changes.,Policy Change\nWe lock our doors.,Data Security\n")
     folder = RunFolder(_asked(genaipa, "-s", "extractive"))
-    assert "without policyqa" in genaipa(*RUN, "privacyglue", "-s", "extractive", "--dry-run", "--new").err
+    assert (
+        "PrivacyGLUE leaves out policyqa" in genaipa(*RUN, "privacyglue", "-s", "extractive", "--dry-run", "--new").err
+    )
     own.unlink()
     task = _task(folder)
     assert list(suites_of_task(task)) == ["opp115"]

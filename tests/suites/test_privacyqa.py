@@ -106,7 +106,7 @@ def test_baselines_reach_the_known_figures(part: Path, name: str) -> None:
 def test_a_part_of_the_subset_is_told_to_be_one(part: Path) -> None:
     """Files of a user's own are read by their names' ends, said to be a part, with categories by another file's ids."""
     loaded = suite("privacyqa", "subset")
-    assert "109 questions about 4 policies of 461 sentences, of 194 about 7 that are published" in loaded.notes[-1]
+    assert "109 of 194 published questions, about 4 of 7 policies (461 sentences)" in loaded.notes[-1]
     assert {len(sentences) for sentences in loaded.material.documents.values()} == {173, 176, 87, 25}
     categories = [item.groups["category"] for item in loaded.material.items]
     assert sum("First Party Collection/Use" in one for one in categories) > len(categories) / 3
@@ -144,7 +144,9 @@ def test_another_subset_than_the_published_is_refused(part: Path) -> None:
     whole = policy.read_text(encoding="utf-8")
     for edited in (f"x{whole}", whole.swapcase(), whole.replace("\n", " ")):
         policy.write_text(edited, encoding="utf-8")
-        with pytest.raises(DataError, match=r"test \d+: its evidence \d+ to \d+ is not whole lines of Keep.txt"):
+        with pytest.raises(
+            DataError, match=r"test \d+: its evidence \(\d+ to \d+\) is not made of whole lines of Keep.txt"
+        ):
             suite("privacyqa", "subset").load("subset")
     policy.unlink()
     keep(PART, f"{CORPUS}Keep.txt", b"One line.\n")
@@ -164,8 +166,8 @@ def test_the_official_form_is_read_as_it_is() -> None:
     assert sum(item.gold["unanswerable"] for item in items.values()) == 5
     assert all(set(item.shown) == {"text", "company"} for item in items.values())
     assert loaded.notes[-1].endswith(
-        "5 of 20 questions are unanswerable; questions in which annotators marked no sentence: 5 any, 3 most, "
-        "2 all of them"
+        "5 of 20 questions are unanswerable. Questions in which annotators marked no sentence: 5 (any of them), "
+        "3 (most of them), 2 (all of them)"
     )
 
 
@@ -176,14 +178,14 @@ def test_edited_tables_are_refused() -> None:
     cases = {
         text.replace(
             "\ttest\t", "\ttrain\t", 1
-        ): "line 2: its split is 'train', not 'test': a file has the rows of one split",
-        f"{text}{row}\n": "question Larkpost_1_0 has sentence 0 already in line 2",
+        ): "line 2: its split is 'train', not 'test': a file must have the rows of a single split",
+        f"{text}{row}\n": "sentence 0 of question Larkpost_1_0 is already in line 2",
         text.replace(f"{row}\n", ""): "question Larkpost_1_0: has 12 of the 13 sentences of Larkpost",
         text.replace("Irrelevant", "No", 1): "line 2: its Any_Relevant is 'No', not Relevant or Irrelevant",
         text.replace("\tIrrelevant\tNone", "\tIrrelevant", 1): "line 2: has 12 fields, not 13",
         text.replace("\tLarkpost _1_0_0\t", "\tLarkpost\t", 1): "does not end in _ and a number",
         text.replace("Larkpost Privacy Policy", "Other", 1): "line 15: its sentence differs from the earlier text with",
-        text.replace("Irrelevant", "Relevant", 1): "question Larkpost_1_0: Any_Relevant is not what",
+        text.replace("Irrelevant", "Relevant", 1): "question Larkpost_1_0: Any_Relevant differs from what",
         f"{header}\n": "has no rows",
         f"{row}\n{second}\n": "line 1: its first line must name the tab-separated columns Folder DocID",
         "version https://git-lfs.github.com/spec/v1\n": "is a Git-LFS pointer",
@@ -382,7 +384,5 @@ def test_pairs_are_scored_as_legalbench_scores_them() -> None:
     with pytest.raises(DataError, match="line 1: Invalid enum value 'Yes'"):
         suite("privacyqa-pairs", "mine").load("mine")
     keep(suite("privacyqa-pairs", "test").data[0], PAIRS, place.read_bytes().replace(b"Yes", b"True"))
-    with pytest.raises(
-        DataError, match="has 1 pairs that are relevant, 0 that are not, but the published file has 5,449"
-    ):
+    with pytest.raises(DataError, match="has 1 relevant pairs, 0 irrelevant pairs, but the published file has 5,449"):
         suite("privacyqa-pairs", "test").load("test")

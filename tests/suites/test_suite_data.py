@@ -93,11 +93,13 @@ def test_a_pull_takes_what_there_is_and_names_the_rest() -> None:
     """Missing files are told with the remedy, and come with a later pull from where they are."""
     first = data().pull(origin=put("one", **{"a__dev.json": "{}"}), offline=True)
     assert (first.fetched, first.absent) == (1, 5)
-    assert first.notes[0].startswith("data/a/dev.json: here; not here: data/ (1), data/a/ (1), data/b/ (1)")
+    assert first.notes[0].startswith(
+        "data/a/dev.json fetched; not available from this source: data/ (1), data/a/ (1), data/b/ (1)"
+    )
     assert first.notes[0].endswith("Look in the attic.")
     later = data().pull(origin=everything("all"), offline=True)
     assert (later.fetched, later.kept, later.absent) == (5, 1, 0)
-    assert "Inkwell.txt: no published hash" in later.notes[0]
+    assert "Inkwell.txt: no hash is published" in later.notes[0]
 
 
 def test_a_folder_without_any_of_them_is_refused() -> None:

@@ -65,7 +65,7 @@ def test_a_suite_of_ones_own(genaipa: Cli, module: str) -> None:
     assert (float(row["accuracy"]), row["items"]) == (pytest.approx(100 / 3, abs=0.01), "3")
     assert floor["system"] == "baseline/majority"
     definitions = Path("made/notes.html").read_text(encoding="utf-8")
-    assert "version 3 of the suite" in " ".join(definitions.split())
+    assert "prompts and scorer have version 3" in " ".join(definitions.split())
 
 
 def test_a_suite_that_a_package_brings(genaipa: Cli, module: str, monkeypatch: pytest.MonkeyPatch) -> None:

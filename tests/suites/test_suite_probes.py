@@ -49,7 +49,7 @@ def test_a_swap_leaves_out_what_would_be_scored_otherwise() -> None:
     found = apply_probe(COMPANY_SWAP, Material((plain, cut, about), {"Inkwell": ["Inkwell asks.", "No."]}))
     assert [one.id for one in found.items] == ["2"]
     assert found.documents == {"Inkwell": ["Quillmark asks.", "No."]}
-    with pytest.raises(UsageError, match="no text names a company that is known"):
+    with pytest.raises(UsageError, match="no text names a known company"):
         apply_probe(COMPANY_SWAP, Material((item("Inkwell asks.", []),)))
 
 
@@ -81,7 +81,7 @@ def test_a_continuation_is_scored_by_its_longest_run(reply: str, score: float) -
 
 def test_without_a_question_a_text_cannot_be_left_out() -> None:
     """Nothing would be asked then."""
-    with pytest.raises(UsageError, match="text; without the text there is nothing left to ask"):
+    with pytest.raises(UsageError, match="text; without the text, nothing is left to ask"):
         apply_probe(NO_CONTEXT, Material((Item("1", {"text": LONG}, []),)))
 
 

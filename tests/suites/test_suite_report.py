@@ -350,7 +350,7 @@ def test_a_run_without_its_items_is_left_out(genaipa: Cli) -> None:
     (kept,) = Path().glob("runs/*/suites/policyqa/items.json")
     kept.unlink()
     said = genaipa("report", "latest")
-    assert (said.code, "its folder lacks the items that it asked" in said.err) == (2, True)
+    assert (said.code, "its folder lacks the items that were asked" in said.err) == (2, True)
     assert "is left out" in genaipa("leaderboard").out
 
 

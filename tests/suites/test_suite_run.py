@@ -138,11 +138,11 @@ def test_pulled_data_are_asked(genaipa: Cli, shared: Path, tmp_path: Path, monke
     """The terms stand in the pull and in the run; the next step that a pull names works."""
     monkeypatch.setenv("GENAIPA_CACHE", str(tmp_path / "cache"))
     out = done(genaipa("get", "policyqa", "--from", shared / "data"))
-    assert "Terms: its texts and spans are OPP-115's" in out
+    assert "Terms: its texts and spans are from OPP-115" in out
     following = re.search(r"Next: genaipa (.*)", out)[1].split()  # type: ignore[index]
     assert following[:5] == ["run", "--suite", "policyqa", "--split", "dev"]
     asked = genaipa(*following, "--limit", "5")
-    assert "PolicyQA: its texts and spans are OPP-115's" in asked.err
+    assert "PolicyQA: its texts and spans are from OPP-115" in asked.err
     assert "(5 answers" in done(asked)
 
 
@@ -155,10 +155,10 @@ def test_a_split_that_is_not_here_names_those_that_are(genaipa: Cli) -> None:
     assert (misspelt.code, misspelt.err) == (2, "genaipa: --split 'vaild': PolicyQA has test, dev, train, sample.\n")
     # All of the parts are missing, and none has a split of its own to offer.
     whole = genaipa("run", "--suite", "privacyglue", "--system", "scripted").err
-    assert whole.rstrip().endswith("The split sample has made-up items of all of them.")
+    assert whole.rstrip().endswith("The split sample has made-up items of all suites.")
     assert "Splits that are here" not in whole
     examples = genaipa("run", "--suite", "policyqa", "--split", "sample", "--shots", "1", "--system", "scripted")
-    assert "leave out the shots, or ask a published split" in examples.err
+    assert "leave out the shots, or choose a published split" in examples.err
 
 
 def test_a_baseline_of_another_suite_is_no_misspelling(genaipa: Cli) -> None:
@@ -179,8 +179,10 @@ def test_a_system_without_json_is_told_before(genaipa: Cli) -> None:
     Path("systems.yaml").write_text("systems: {quotes: {system: extractive}}\n")
     Path("genaipa.toml").touch()
     said = genaipa(*RUN, "--system", "extractive,quotes,baseline/empty", "--dry-run").err
-    assert "PolicyQA: extractive, quotes can only quote, which is not JSON, so every reply will be unparsable" in said
-    assert "; ask baseline/best-overlap in place of it" in said
+    assert (
+        "PolicyQA: extractive, quotes can only quote text, which is not JSON, so every reply will be unparsable" in said
+    )
+    assert "; ask baseline/best-overlap instead" in said
     for plain in (("--system", "baseline/empty"), ("--system", "extractive", "--probe", "continuation")):
         assert "unparsable" not in genaipa(*RUN, *plain, "--dry-run").err
 
@@ -189,21 +191,24 @@ def test_a_figure_of_errors_defines_their_types(genaipa: Cli) -> None:
     """Beneath the figure and the table: what makes an answer too long, too short, overlapping or elsewhere."""
     done(genaipa(*RUN, "--system", "baseline/best-overlap"))
     notes = [table["note"] for table in report().as_json()["tables"].values()]
-    assert any("too short: the answer is in it; overlapping: they share words" in note for note in notes)
+    assert any(
+        "too short: the nearest reference contains the answer; overlapping: the two share words" in note
+        for note in notes
+    )
 
 
 def test_the_leaderboard_names_systems_asked_other_items(genaipa: Cli) -> None:
     """A column is of one set of items; who was asked another sample is not left out without a word."""
     done(genaipa(*RUN, "--system", "scripted,extractive", "--limit", "10"))
-    assert "A column is of one set of items" not in done(genaipa("leaderboard", "--explain"))
+    assert "Each column covers a single set of items" not in done(genaipa("leaderboard", "--explain"))
     done(genaipa(*RUN, "--system", "scripted/careful", "--limit", "5"))
     said = done(genaipa("leaderboard", "--explain"))
-    assert "not in it are PolicyQA, sample, a sample of 5 (scripted/careful)." in said
+    assert "without these systems: PolicyQA, sample, a sample of 5 (scripted/careful)." in said
 
 
 def test_an_option_of_the_other_kind_is_refused_by_its_name(genaipa: Cli) -> None:
     """As it is written on the command line, with what is to be done."""
     refused = genaipa(*RUN, "--system", "scripted", "--policy", "uber")
-    assert "--policy is an option of the procedure; leave it out with the suite 'policyqa'." in refused.err
+    assert "--policy is an option of the procedure; leave it out for the suite 'policyqa'." in refused.err
     refused = genaipa("run", "--split", "dev", "--system", "scripted")
     assert "--split is an option of suites; name a suite, or leave it out." in refused.err

@@ -132,7 +132,7 @@ def test_two_sets_are_asked_side_by_side(genaipa: Callable[..., Finished]) -> No
     assert {record.key for record in answers(folder)} == found.keys()
     refused = genaipa(*asked, "--prompts", "paper")
     assert refused.code == 2
-    assert "names only one" in refused.err
+    assert "is named; name at least two" in refused.err
 
 
 def test_part_is_announced() -> None:
@@ -175,7 +175,7 @@ def test_own_rules_reach_every_introduction() -> None:
         ("question", "{{ qestion }}", "'qestion' is undefined; this template can use: company, question, question_id"),
         ("part", "one\n{% if part %}", "line 2: "),
         ("part", "{{ text | shout }}", "No filter named 'shout'"),
-        ("question", "{# nothing #}", "gives an empty message"),
+        ("question", "{# nothing #}", "renders to an empty message"),
         ("question", '{% include "other.jinja" %}', "other.jinja"),
     ],
 )
@@ -203,8 +203,8 @@ def test_a_shipped_template_that_is_built_on_belongs_to_the_run() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ('{% extends "shipped/question.jinja" %} Why?', "changes nothing"),
-        ("Hello", "never says {{ question }}"),
+        ('{% extends "shipped/question.jinja" %} Why?', "overrides nothing"),
+        ("Hello", "does not use {{ question }}"),
     ],
 )
 def test_a_template_that_loses_its_message_is_named(text: str, problem: str) -> None:
@@ -221,15 +221,15 @@ def test_a_template_that_loses_its_message_is_named(text: str, problem: str) -> 
     [
         ('{{ cycler.__init__.__globals__.os.popen("touch ran").read() }}', "access to attribute '__init__'"),
         ("{% for a in range(1000000000) %}{% endfor %}", "Range too big"),
-        ("{% for a in 'a' * 100000 %}{% endfor %}", "'*' is for numbers"),
+        ("{% for a in 'a' * 100000 %}{% endfor %}", "'*' works only on numbers"),
         ("{% for a in range(1000) %}{% for b in range(1000) %}{% endfor %}{% endfor %}", "more than 100,000 rounds"),
         ("{% macro m() %}{{ m() }}{{ m() }}{% endmacro %}{{ m() }}", "can't be rendered (RecursionError"),
         pytest.param(
             "{% macro m(n) %}{% if n %}{{ m(n-1) }}{{ m(n-1) }}{% endif %}{% endmacro %}{{ m(99) }}",
-            "rounds and calls",
+            "rounds of loops and calls",
             marks=pytest.mark.full,
         ),
-        ("{{ 9 ** 9 ** 9 }}", "'**' is for numbers"),
+        ("{{ 9 ** 9 ** 9 }}", "'**' works only on numbers"),
         ("{{ 1 / 0 }}", "can't be rendered (ZeroDivisionError"),
         ("{% extends {} %}", "can't be rendered (TypeError"),
     ],
@@ -250,11 +250,11 @@ def test_no_template_takes_all_memory() -> None:
     """A text grows to ten million characters, whichever way it is doubled or widened; then a sentence says so."""
     long, twice = "{% set a = 'aaaaaaaaaaaaaaaaaaaa' %}", "{% set a = a|replace('a', a) %}"
     for text, problem in (
-        (long + "{% set a = a ~ a %}" * 40, "gives more than 10,000,000 characters"),
-        (long + "{% set a = a + a %}" * 40, "gives more than 10,000,000 characters"),
-        ("{% set a = [1] %}" + "{% set a = a + a %}" * 40, "gives more than 10,000,000 characters"),
-        (long + twice * 9, "gives more than 10,000,000 characters"),
-        (f"{{{{ range(99999)|join('{'a' * 200}') }}}}", "gives more than 10,000,000 characters"),
+        (long + "{% set a = a ~ a %}" * 40, "produces more than 10,000,000 characters"),
+        (long + "{% set a = a + a %}" * 40, "produces more than 10,000,000 characters"),
+        ("{% set a = [1] %}" + "{% set a = a + a %}" * 40, "produces more than 10,000,000 characters"),
+        (long + twice * 9, "produces more than 10,000,000 characters"),
+        (f"{{{{ range(99999)|join('{'a' * 200}') }}}}", "produces more than 10,000,000 characters"),
         ("{{ 'a'.ljust(2000000000) }}", "access to attribute 'ljust' of 'str' object is unsafe"),
         ("{{ '{:>2000000000}'.format(1) }}", "access to attribute 'format' of 'str' object is unsafe"),
         ("{{ (5).to_bytes(2000000000) }}", "access to attribute 'to_bytes' of 'int' object is unsafe"),

@@ -134,7 +134,7 @@ def test_ticks_side_by_side() -> None:
         page.keyboard.press("Enter")
         page.get_by_text("None of these answers is left").wait_for()
         page.get_by_role("link", name="Agreement").click()
-        table = page.get_by_role("table", name="Points that differ most")
+        table = page.get_by_role("table", name="Points with the most disagreement")
         table.wait_for()
         assert table.get_by_role("row").all_inner_texts()[1:] == [
             f"{point.text}\tQ1\tacme\t1\t1" for point in THREE[1:]
