@@ -88,7 +88,8 @@ def main_table(scored: ScoredBoard) -> Table:
         scored.board.table_name_prefix,
         scored.board.title,
         "Percentages; the table of column meanings defines each measure. "
-        f"{scored.units.population_note}{spread} {KINDS} {FAULTY} Further intervals, tokens and costs are in CSV and JSON.",
+        f"{scored.units.population_note}{spread} {KINDS} {FAULTY} Further intervals, tokens and costs are in "
+        "CSV and JSON.",
         pd.DataFrame(rows),
         columns,
         headings={
@@ -199,7 +200,8 @@ def differences_table(scored: ScoredBoard, chosen: Sequence[tuple[Row, Row]], me
         f"{scored.board.table_name_prefix}-pairs",
         f"{scored.board.title}: systems against each other",
         "A minus B in percentage points, on the items that both were asked, with the same "
-        f"{scored.units.clusters} drawn for both. {scored.units.population_note} Each interval is for a single pair and is not corrected for the number of pairs.",
+        f"{scored.units.clusters} drawn for both. {scored.units.population_note} Each interval is for a "
+        "single pair and is not corrected for the number of pairs.",
         pd.DataFrame(rows),
         ["a", "b", "measure", "items", *policies, "difference", "difference_low", "difference_high", "meaning"],
         headings=difference_headings(scored.units.clusters),
@@ -368,7 +370,8 @@ def wordings_table(scored: ScoredBoard) -> Table:
         f"{scored.board.table_name_prefix}-wordings",
         f"{scored.board.title}: wordings of the prompt",
         f"{main.heading} in per cent for each wording of the prompt, its population standard deviation over "
-        "wordings, and the mean of its standard deviations over repetitions of a wording, blank if nothing was repeated.",
+        "wordings, and the mean of its standard deviations over repetitions of a wording, blank if nothing "
+        "was repeated.",
         pd.DataFrame(rows),
         ["system", "shots", *names, "over_wordings", "over_repetitions"],
         headings={name: name.replace("_", " ") for name in (*names, "over_wordings", "over_repetitions")},
