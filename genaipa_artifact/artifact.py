@@ -88,12 +88,12 @@ def _describe_size_of_study(packed: Packed) -> str:
     """Return the numbers of answers, documents and scores in a sentence."""
     frame = packed.report.frame
     if frame.empty:
-        return f"{number(len(packed.pack.runs), 'run')} whose answers are scored by rule, by genaipa {__version__}."
+        return f"{number(len(packed.pack.runs), 'run')} with answers scored by rules, made with genaipa {__version__}."
     answers = frame.loc[frame["answer"] != "", ["run", "key"]].drop_duplicates()
     documents = frame["document"].nunique() - ("" in set(frame["document"]))
     return (
         f"{number(len(answers), 'answer')} of {number(frame['system'].nunique(), 'system')} to questions about "
-        f"{number(documents, 'document')}, and {number(packed.events, 'score')}, by genaipa {__version__}."
+        f"{number(documents, 'document')}, and {number(packed.events, 'score')}, made with genaipa {__version__}."
     )
 
 
@@ -211,7 +211,7 @@ def _list_tables(packed: Packed, names: set[str]) -> Iterable[tuple[str, str, st
     """Yield name, title, file in the report's folder and data of each table, the frames first; no name twice."""
     study = packed.report.study
     for name, title, data in (
-        (ANSWERS, "One row per answer, with what is known of it beside its scores.", study.answers),
+        (ANSWERS, "One row per answer, with everything known about it except its scores.", study.answers),
         (SCORES, "One row per answer and score: the source of all averages.", study.table),
     ):
         file = next((file for file in (f"{name}.csv", f"{name}.parquet") if f"{REPORT}/{file}" in names), None)

@@ -349,9 +349,9 @@ class Queue:
         if not names:
             raise UsageError("nobody else has scored this answer, so it can't be sent back.")
         if not word.strip():
-            raise UsageError("what should they look at? Write it into the note.")
+            raise UsageError("what should the analysts check? Write it in the note.")
         if mentioned := next(filter(None, (_find_mention(name, word) for name in names)), ""):
-            raise UsageError(f"the others must not know of {mentioned} before they have scored; leave the name out.")
+            raise UsageError(f"the note must not name {mentioned}: analysts score without knowing who else does.")
         note = " ".join(word.split())
         return self._append_event(
             self._make_event(SEND_BACK, analyst, digest, note=note, seconds=seconds, independent=False)
@@ -363,7 +363,7 @@ class Queue:
         dispute = coverage.disputes.get(digest)
         if dispute is None or not self.is_close_dispute(dispute):
             raise UsageError(
-                f"the mean is only for scores that are at most {self.smallest_step:g} apart on every metric."
+                f"the mean can settle only scores that differ by at most {self.smallest_step:g} on every metric."
             )
         return self._append_event(self._make_event(MEAN, analyst, digest, seconds=seconds, independent=False))
 

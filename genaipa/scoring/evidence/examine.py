@@ -167,9 +167,9 @@ def _score_silence(
     `ours` says whether the reply denies what was asked.
     """
     if any(not reference.outside for reference in references):
-        return -1.0, "The document does not answer this question, and the answer cites a section all the same."
+        return -1.0, "The document does not answer this question, yet the answer cites a section."
     if silence.claimed and ours and not references and not points:
-        return 1.0, "The answer says that the document does not say, as it should, and cites nothing."
+        return 1.0, "The answer rightly says that the document does not answer the question, and it cites nothing."
     return None, ""
 
 
@@ -179,7 +179,7 @@ def _score_sections(references: tuple[Reference, ...]) -> tuple[float | None, st
     if not inside or any(reference.outside for reference in inside):
         return None, ""
     if all(reference.expected and not reference.problem for reference in inside):
-        return 1.0, "Every section of this document that the answer cites is one that the annotated answer rests on."
+        return 1.0, "The annotated answer rests on every section of this document that the answer cites."
     if all(reference.missing for reference in inside):
         return -1.0, "None of the sections that the answer cites exists in this document."
     return None, ""

@@ -189,10 +189,13 @@ class _CitationLookup:
             return FoundSection(title_place.label, title_place.span)
         if title_place and title_place.fits:
             return FoundSection(
-                "", None, f"no such heading in this document, only the words {title_place.label}", sure=False
+                "",
+                None,
+                f"no such heading in this document, but its text has the words {title_place.label}",
+                sure=False,
             )
         if title_place:
-            return FoundSection(title_place.label, title_place.span, "which has nearly these words")
+            return FoundSection(title_place.label, title_place.span, "which has similar wording")
         return FoundSection(
             "", None, "no such heading in this document", sure=self.sections.headings.is_title_absent(title)
         )
@@ -213,7 +216,7 @@ class _CitationLookup:
         if citation.title and not citation.last:
             return self._find_part_with_title(number, part_span, citation.title)
         if not citation.last and (section := self._find_counted_section(number)):
-            return self.sections.make_result(section, "if its parts are the sections")
+            return self.sections.make_result(section, "assuming that the answer calls sections parts")
         first = self._find_split_part(number)
         return _join_range(first, self._find_split_part(citation.last)) if citation.last else first
 
@@ -228,17 +231,17 @@ class _CitationLookup:
             return FoundSection(
                 title_place.label,
                 title_place.span,
-                "" if title_place.is_numbered(citation.number) else "which is no part",
+                "" if title_place.is_numbered(citation.number) else "which is not a part",
             )
         if section := self._find_counted_section(citation.number):
-            return self.sections.make_result(section, "if its parts are the sections")
+            return self.sections.make_result(section, "assuming that the answer calls sections parts")
         return self._find_split_part(citation.number)
 
     def _find_split_part(self, number: str) -> FoundSection:
         if part_span := self._part_span(number):
             return FoundSection(f"Part {number}", part_span, split=True)
         # A system that was given no parts may count those of a summary.
-        return FoundSection("", None, f"no Part {number} of this document", sure=bool(self.parts))
+        return FoundSection("", None, f"no Part {number} in this document", sure=bool(self.parts))
 
     def _find_part_with_title(self, number: str, part_span: Span, title: str) -> FoundSection:
         """Find what has a title, in a part or elsewhere; the part itself, if nothing has it."""
@@ -246,15 +249,13 @@ class _CitationLookup:
         if inside and inside.heading:
             return FoundSection(f"Part {number}: {inside.label}", inside.span)
         if title_place and title_place.heading:
-            elsewhere = (
-                "" if title_place.is_numbered(number) else f"which is not in Part {number} of the system's split"
-            )
+            elsewhere = "" if title_place.is_numbered(number) else f"which is outside the system's Part {number}"
             return FoundSection(title_place.label, title_place.span, elsewhere)
         if section := self._find_counted_section(number):
-            another = "" if self.sections.has_title(section, title) else "which has another title"
+            another = "" if self.sections.has_title(section, title) else "which has a different title"
             return self.sections.make_result(section, another)
         if title_place and not title_place.fits:
-            return FoundSection(title_place.label, title_place.span, "which has nearly these words")
+            return FoundSection(title_place.label, title_place.span, "which has similar wording")
         invented = "but this document has no such heading" if self.sections.headings.is_title_absent(title) else ""
         return FoundSection(f"Part {number}", part_span, invented, split=True)
 
@@ -311,13 +312,13 @@ class _CitationLookup:
         if citation.within in {citation.number.partition(".")[0], str(from_roman(top[1]) if top else "")}:
             return result
         if "." in citation.number or citation.title or citation.number.isalpha():
-            return result._replace(problem=result.problem or f"which is not in {part} of the system's split")
+            return result._replace(problem=result.problem or f"which is outside the system's {part}")
         return self._report_absence_from_part(part, citation)
 
     def _report_absence_from_part(self, part: str, citation: Citation) -> FoundSection:
         part_span = self._part_span(citation.within)
         section = self.sections.find_in_part(citation.number, "", part_span) if part_span and citation.title else None
         if section:
-            return section._replace(label=f"{part}: {section.label}", problem="which has another title")
+            return section._replace(label=f"{part}: {section.label}", problem="which has a different title")
         several = f" to {citation.last}" if citation.last else ""
-        return FoundSection("", None, f"no {citation.label}{several} in {part} of the system's split", sure=False)
+        return FoundSection("", None, f"no {citation.label}{several} in the system's {part}", sure=False)
