@@ -193,8 +193,8 @@ def _find_own_family(answers: JudgedAnswers, judges: Mapping[str, str], *, allow
         related = tuple(system.name for system in answers.systems if system.is_akin(judge))
         if related and not allowed:
             raise UsageError(
-                f"{name} is from the same family as {related[0]}, whose answers it would judge, and models favour their "
-                "own family; choose another judge, or allow it by the option `own_family`; every table marks it."
+                f"{name} is from the same family as {related[0]}, whose answers it would judge, and models favour "
+                "their own; choose another judge, or allow it with the option `own_family`: every table then marks it."
             )
         if related:
             own_family[name] = related

@@ -158,7 +158,7 @@ def _connect_postgresql(url: str) -> tuple[Engine, str]:
         or url.partition("?")[0].count("@") > 1
     ):
         raise UsageError(
-            f"{VARIABLE} is not a valid URL; use sqlite:///FILE, or postgresql://USER:PASSWORD@HOST/DATABASE with "
+            f"{VARIABLE} must be sqlite:///FILE, or postgresql://USER:PASSWORD@HOST/DATABASE with "
             "%40 for an @ in the password."
         )
     # A server that doesn't answer is told within seconds.

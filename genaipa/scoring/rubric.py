@@ -50,7 +50,7 @@ class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if not self.red <= self.green:
-            raise ValueError(f"red is {self.red:g}, but must not be above green, which is {self.green:g}")
+            raise ValueError(f"red ({self.red:g}) must not be above green ({self.green:g})")
 
     @property
     def overall(self) -> Bounds:

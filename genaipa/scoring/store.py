@@ -186,7 +186,7 @@ class Store:
                 self._check_event(event, connection, new)
                 new[event.id] = event
             elif msgspec.structs.replace(event, time=existing.time, seconds=existing.seconds) != existing:
-                raise DataError(self.name, "already has a different event with this id.", f"event {event.id}")
+                raise DataError(self.name, "its id already belongs to a different event.", f"event {event.id}")
         if new:
             self._write_chained(connection, list(new.values()))
         drafts = [(event.analyst, event.answer, event.kind) for event in new.values() if event.kind in VALUED]

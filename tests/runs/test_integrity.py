@@ -151,7 +151,7 @@ def test_a_score_that_was_changed_is_found(folder: RunFolder) -> None:
     wrong = [one.problem for one in validate(find_workspace(), data=True).findings if one.path.endswith("scores.db")]
     assert len(wrong) == 2
     assert "event 1" in wrong[0]
-    assert "no longer refuses" in wrong[1]
+    assert "no longer prevents" in wrong[1]
 
 
 @pytest.mark.full
