@@ -87,7 +87,7 @@ def test_pins_that_make_no_sense_are_refused(store: Store) -> None:
         "needs both a position": pin("ana", annotation=half),
         "the pin needs an 'annotation'": pin("ana", annotation=None),
         "a machine can't be the scorer": pin("judge", SOLD, scorer="machine"),
-        "to undo": undo(there),
+        "can be undone": undo(there),
     }
     for sentence, event in refused.items():
         with pytest.raises(DataError, match=sentence):
