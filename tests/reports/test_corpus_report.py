@@ -161,6 +161,6 @@ def test_a_wave_is_spread_over_groups(run: Run, genaipa: Callable[..., Finished]
     waves = load_waves(find_workspace())
     drawn = Counter(of[one.document] for one in run.answers() if short_digest(one.digest) in waves.all_answers_in_wave)
     assert drawn == Counter(of.values())
-    assert "What was drawn before" not in done.out
+    assert "Earlier draws" not in done.out
     larger = sum(drawn.values()) > 19
-    assert ("has its share rounded up" in done.out) is larger
+    assert ("group is rounded up" in done.out) is larger
