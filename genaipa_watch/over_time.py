@@ -54,7 +54,7 @@ MEASURES: dict[Measure, str] = {
     "refuses": "replies that refuse (by status or in words) or are empty, in %",
     "tokens": "tokens per reply",
     "cost": "US cents per reply",
-    "judge again": "M_all that a judge gave to answers of the first occasion then, and gives now: the judge's change",
+    "judge again": "M_all that a judge gave the first occasion's answers then and gives them now: its own change",
 }
 """Measure → its meaning and unit, in the order of a table."""
 _BY_RULES: dict[Measure, Rule] = {"cites": "citations", "abstains": "silence"}

@@ -194,7 +194,7 @@ def _find_own_family(answers: JudgedAnswers, judges: Mapping[str, str], *, allow
         if related and not allowed:
             raise UsageError(
                 f"{name} is from the same family as {related[0]}, whose answers it would judge, and models favour "
-                "their own; choose another judge, or allow it with the option `own_family`: every table then marks it."
+                "their own; choose another judge, or allow it with the option `own_family`; every table then marks it."
             )
         if related:
             own_family[name] = related

@@ -45,7 +45,7 @@ ANSWER: Meanings = {
     "category": ("category", "the question's category (paper, section 4.1)"),
     "source": ("category", "where the question comes from: faq or user"),
     "status": ("category", "answered, truncated, refused, failed, or missing (planned but not asked yet)"),
-    "answer": ("category", "the digest of the answer: its document, question and reply; empty if there is no answer"),
+    "answer": ("category", "digest of the answer's document, question and reply; empty if there is no answer"),
 }
 """The columns of what was asked, and of its answer."""
 IN_TABLE = ("silent", "corrected", "excluded", "in_wave", "pi", "planned")
@@ -69,7 +69,7 @@ OVERALL: Meanings = {
         "int32",
         "the number of scores that the row averages: 1 for a single score, 0 for none or an unknown number",
     ),
-    "rubric": ("category", "digest of the rubric that the answer was scored by: its metrics and values"),
+    "rubric": ("category", "digest of the rubric (its metrics and values) by which the answer was scored"),
     "counted": ("bool", "whether averages include the row"),
     "row": ("int32", "the index of the answer's row in `answers`, from 0; -1 for `table` rows"),
 }

@@ -199,7 +199,7 @@ def _describe_draw(
     once = " (equal texts counted once)" if size < sum(group.wave for group in groups) else ""
     yield f"The random part has {size:,} answer{'s' * (size != 1)}{once}; {unscored:,} still to be scored."
     if larger := sum(wanted is not None and waves.target_size(group[:2]) > wanted for group in groups):
-        yield f"A random part never shrinks: {larger} of {len(groups)} (one per system and experiment) stay larger."
+        yield f"A random part never shrinks: {larger} of {len(groups)} systems and experiments keep a larger one."
 
 
 def _explain_no_draw(groups: Sequence[WaveStanding], wanted: int | None) -> str:

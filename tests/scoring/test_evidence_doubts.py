@@ -31,7 +31,9 @@ def doubt(answer: str, *sections: str, document: Document = PARTED) -> str:
 
 def test_the_wrong_part() -> None:
     """It shares far more phrases with a part that it does not name, or the part is not there."""
-    assert doubt(CROWS, "Part 1") == ("It cites Part 1, which has 0 of its 3-word phrases; Part 2 has 10.")
+    assert doubt(CROWS, "Part 1") == (
+        "It cites Part 1, with which it shares 0 phrases of 3 words; it shares 10 with Part 2."
+    )
     assert doubt(CROWS, "Part 2") == ""
     assert doubt(CROWS, "Part 1", "Part 2") == ""
     assert doubt("Crows are counted.", "Part 1") == "", "a few words tell nothing"
@@ -40,7 +42,7 @@ def test_the_wrong_part() -> None:
 
 def test_the_wrong_section() -> None:
     """So with numbered sections; what is beneath the one that is named belongs to it."""
-    assert doubt(CROWS, "1", document=HEADED).startswith("It cites 1, which has 0")
+    assert doubt(CROWS, "1", document=HEADED).startswith("It cites 1, with which it shares 0")
     assert doubt(CROWS, "2", document=HEADED) == ""
     assert doubt(CROWS, "2.1", document=HEADED) == ""
     assert doubt("Perhaps.", document=HEADED) == ""

@@ -64,8 +64,8 @@ def describe_wrong_citation(annotated: AnnotatedAnswer, document: Document, part
     if not best or shared[best] < _PHRASES or shared[best] <= _FITS * cited_count:
         return ""
     return (
-        f"It cites {join_names(annotated.sections)}, which has {cited_count} of its {_PHRASE}-word phrases; "
-        f"{best} has {shared[best]}."
+        f"It cites {join_names(annotated.sections)}, with which it shares {cited_count} phrases of {_PHRASE} words; "
+        f"it shares {shared[best]} with {best}."
     )
 
 

@@ -127,7 +127,7 @@ def find_section_targets(
         span = document.part(part_set, int(number)) if word == "Part" and number.isdecimal() else None
         section = None if span else resolve_citation(list_citable_sections(document), label)
         # The system may call another passage by the same number.
-        named = f"{label} of the annotators' split" if span else label
+        named = f"the annotators' {label}" if span else label
         targets.append((named, span or ((section.start, section.end) if section else None)))
     return tuple(targets)
 
