@@ -91,14 +91,16 @@ def _describe_size_of_study(packed: Packed) -> str:
     frame = packed.report.frame
     if frame.empty:
         return (
-            f"{format_count(len(packed.pack.runs), 'run')} whose answers are scored by rule, by genaipa {__version__}."
+            f"{format_count(len(packed.pack.runs), 'run')} with answers scored by rules, made with genaipa "
+            f"{__version__}."
         )
     answers = frame.loc[frame["answer"] != "", ["run", "key"]].drop_duplicates()
     documents = frame["document"].nunique() - ("" in set(frame["document"]))
     return (
         f"{format_count(len(answers), 'answer')} of {format_count(frame['system'].nunique(), 'system')} to "
         "questions about "
-        f"{format_count(documents, 'document')}, and {format_count(packed.events, 'score')}, by genaipa {__version__}."
+        f"{format_count(documents, 'document')}, and {format_count(packed.events, 'score')}, made with "
+        f"genaipa {__version__}."
     )
 
 
@@ -223,7 +225,7 @@ def _list_tables_in_archive(packed: Packed, archive_names: set[str]) -> Iterable
     """Yield name, title, file in the report's folder and data of each table, the frames first; no name twice."""
     study = packed.report.study
     for name, title, data in (
-        (ANSWERS, "One row per answer, with what is known of it beside its scores.", study.answers),
+        (ANSWERS, "One row per answer, with everything known about it except its scores.", study.answers),
         (SCORES, "One row per answer and score: the source of all averages.", study.table),
     ):
         file = next((file for file in (f"{name}.csv", f"{name}.parquet") if f"{REPORT}/{file}" in archive_names), None)

@@ -22,16 +22,16 @@ from genaipa.errors import UsageError
 def artifact(
     run: RunsArgument = None,
     output: Annotated[
-        Path | None, option("--output", "-o", metavar="FOLDER", help="The folder; by default NAME-artifact here.")
+        Path | None, option("--output", "-o", metavar="FOLDER", help="The folder to write; default: NAME-artifact.")
     ] = None,
     include_excluded: ExcludedOption = False,
     force: ForceOption = False,
 ) -> None:
     """Pack a study for reviewers of a paper.
 
-    The folder has the archive that pack makes, an appendix with the commands to check it and what they print, the
-    versions of all packages, digests, and the tables for machines. An artifact is for everybody: texts whose license
-    does not let them be passed on are left out.
+    The folder contains the archive that pack writes, an appendix with the commands that check it and their output, the
+    versions of all packages, digests, and a machine-readable description of the tables. An artifact is public: texts
+    whose license does not allow redistribution are left out.
     """
     from genaipa.reports import check_report_packages
 
@@ -41,11 +41,11 @@ def artifact(
     workspace, names = current_workspace(), split_names(run)
     folder = output or Path(f"{make_pack_name(names)}-artifact")
     if folder.suffix == ".zip":
-        raise UsageError(f"'{folder.name}' ends in .zip, which a pack is; an artifact is a folder.")
+        raise UsageError(f"'{folder.name}' ends in .zip, but an artifact is a folder; name a folder.")
     check_no_overwrite(folder, force=force)
     workspace.check_output_outside_data(folder)
     packed = write_artifact(
         workspace, select_for_pack(workspace, names, "artifact"), folder, include_excluded=include_excluded
     )
     print_packed(folder, packed)
-    show(f"Fill in what is in [brackets]: {folder / APPENDIX}, {README} and croissant.json")
+    show(f"Fill in the places in [brackets]: {folder / APPENDIX}, {README} and croissant.json")

@@ -99,7 +99,7 @@ def _find_answers_about_other_company(answers: list[Answer]) -> Iterator[Finding
         if count >= min(_ENOUGH, len(block)) and count >= 2 * own_count:
             reason = (
                 f"{count} of the {len(block)} answers of this run name {DOCUMENTS[other_name].company}, and "
-                f"{own_count} {DOCUMENTS[block[0].document].company}: the run is about another company."
+                f"{own_count} name {DOCUMENTS[block[0].document].company}: the run is about another company."
             )
             for answer in block:
                 yield answer_finding(answer, "other-company", reason, excludes=True)
@@ -178,7 +178,7 @@ def _find_worse_fitting_questions(
     (rightful, best_fit), (_, worst_fit) = fits.most_common()[0], fits.most_common()[-1]
     if len(fits) > _PAIR or best_fit == worst_fit:
         yield _repeat_finding(
-            "same-answer", answers_with_text, "Which question it answers is unknown; the same text is"
+            "same-answer", answers_with_text, "It is unknown which question the text answers; the same text is"
         )
         return
     for answer in answers_with_text:
@@ -267,7 +267,7 @@ def _copy_findings(copy: Copy) -> Iterator[Finding]:
     equal = f"{copy.part} equal those of"
     yield _score_finding(kind, copy.copy.scores(copy.cells), f"{equal} {copy.original}; {copy.why}.", excludes="score")
     if not copy.sure:
-        reason = f"{equal} {copy.copy}; nothing shows which is the copy, and by rule these are counted."
+        reason = f"{equal} {copy.copy}; nothing shows which one is the copy, so a rule decides, and these scores count."
         yield _score_finding(kind, copy.original.scores(copy.original_cells), reason)
 
 
@@ -288,9 +288,9 @@ def _find_unreachable_scores(tables: Tables) -> Iterator[Finding]:
                 noun = (
                     "a score"
                     if possible_values is _list_possible_m_all_values()
-                    else f"one score or the mean of {PARAPHRASES}"
+                    else f"one score or the mean of {PARAPHRASES} scores"
                 )
-                reason = f"{value:g} can't be {noun}; the nearest that can is {nearest:.4g}."
+                reason = f"{value:g} can't be {noun}; the nearest possible value is {nearest:.4g}."
                 yield _score_finding("unreachable-score", [score], reason, excludes="score")
 
 
@@ -351,11 +351,11 @@ def _find_contradicted_means(tables: Tables, copies: Iterable[Copy]) -> Iterator
                 f"row {rows[0].cell[1:]}, average {differ[0]:.1f}."
             )
             if (table, question) in copied:
-                yield _score_finding("tables-contradict", rows, f"{of_row} The row holds a copy.")
+                yield _score_finding("tables-contradict", rows, f"{of_row} The row includes copied scores.")
             if (metrics, question) in copied:
                 yield _score_finding("tables-contradict", [means], f"{of_means} The metrics are a copy.")
             if not {(table, question), (metrics, question)} & copied:
-                rule = f" M_all is taken from {metrics if loses else table}, by rule."
+                rule = f" By rule, M_all is taken from {metrics if loses else table}."
                 yield _score_finding("tables-contradict", rows, of_row + rule, excludes="score" if loses else "")
                 yield _score_finding("tables-contradict", [means], of_means + rule)
 

@@ -337,7 +337,7 @@ def _choose_copy_by_votes(tables: Tables, ignored: set[tuple[PublishedTable, str
         against = sum(contradicting_means(tables, source, question) is not None for question in voting)
         votes.append((against, against - len(voting)))
         number = f"{against} of {len(voting)} questions"
-        reasons.append(f"{voter} contradicts {{}} on {number}" if voting else "nothing can be held against {}")
+        reasons.append(f"{voter} contradicts {{}} on {number}" if voting else "no mean can be compared with {}")
     if votes[0] == votes[1] or (pair.telling < _ENOUGH and votes[0][0] == votes[1][0]):
         return None
     first = votes[0] > votes[1]
@@ -356,5 +356,5 @@ def _choose_copy_by_completeness(pair: _EqualParts) -> Copy | None:
     first = sizes[0] < sizes[1] if sizes[0] != sizes[1] else order[0] > order[1]
     reason = "less complete table" if sizes[0] != sizes[1] else "later one"
     return pair.make_copy(
-        first_is_copy=first, why=f"nothing shows which is the copy, and by rule the {reason} is", sure=False
+        first_is_copy=first, why=f"nothing shows which one is the copy, so by rule it is the {reason}", sure=False
     )

@@ -17,7 +17,7 @@ class GenAIPABench:
 
     name = "genaipabench"
     title = "GenAIPABench"
-    terms = "They have no license that allows redistribution: keep them to yourself"
+    terms = "They have no license that allows redistribution, so do not share them"
     documents = tuple(DOCUMENTS)
     question_sets = (POLICY_SET, REGULATION_SET)
     systems = ("published/chatgpt-4", "published/bard", "published/bingai")

@@ -96,7 +96,8 @@ def locate_segments(text: str, segments: list[str], segmentation_name: str) -> t
                 squeezed, squeezed_segment, search_start, f"{segmentation_name}, Part {number}"
             )
             notes.append(
-                f"{segmentation_name}, Part {number}: differs from the document; placed by the first words that agree."
+                f"{segmentation_name}, Part {number}: differs from the document, and is placed by its first "
+                "matching words."
             )
         offsets.append(indices[start])
     return tuple(offsets), notes
@@ -124,9 +125,9 @@ def _read_segments(tree: Tree, name: str, part_set: str) -> list[str]:
 
 # Stands at the head of the converted file, for who opens it.
 DEFECTS = """\
-# As published with GenAIPABench. Some paraphrases ask something else than their original: all of T_f1, UC_u1 and
+# As published with GenAIPABench. Some paraphrases ask something other than their original: all of T_f1, UC_u1 and
 # PD_f3, the first of AEE_u1 and RC_u1, the second and third of SE_f1, the third of DM_f3 and SE_u1. The first two of
-# SE_u1 are the same.
+# SE_u1 are identical.
 """
 
 _POLICY_FOLDER = "Questions/Privacy Policy Questions/"
@@ -234,7 +235,7 @@ def _make_annotated_answer(text: str, law_numbers: tuple[str, ...]) -> Annotated
     # The study has two values; what an answer says in its words about gaps in the document makes the third.
     silent: Silent = "yes" if _SILENT.search(text) else "partly" if mentions_document_silence(text) else "no"
     if text[0].islower():
-        notes.append("The published text has lost its beginning.")
+        notes.append("The beginning of the published text is missing.")
     sections = find_cited_articles(text, law_numbers) if law_numbers else find_cited_parts(text)
     return AnnotatedAnswer(
         silent=silent, answer=text, sections=() if silent == "yes" else sections, note=" ".join(notes)

@@ -93,7 +93,7 @@ def _read_score_file(tree: Tree, path: str) -> Iterator[PublishedScore | Finding
         elif "regulation" in name.lower():
             yield from _read_regulation_rows(replace(table, experiment="regulation"))
         elif (experiment := find_experiment(name)) is None:
-            yield table.make_finding("unplaced", "", "The table's name is not that of an experiment.")
+            yield table.make_finding("unplaced", "", "The table is not named after an experiment.")
         else:
             yield from _read_policy_rows(replace(table, experiment=experiment), experiment)
 
@@ -147,7 +147,7 @@ def _read_regulation_rows(table: _ScoreTable) -> Iterator[PublishedScore | Findi
     names = {str(name or "").strip().lower(): column for column, name in enumerate(table.grid[0])}
     about, columns = names.get("regulation"), [names[metric] for metric in shipped_rubric().metrics if metric in names]
     if about is None or len(columns) < len(shipped_rubric().metrics):
-        yield table.make_finding("unplaced", "A1", "The table lacks the column 'Regulation' or that of a metric.")
+        yield table.make_finding("unplaced", "A1", "The table lacks the column 'Regulation' or the column of a metric.")
         return
     for line, row in table.nonblank_rows():
         question = REGULATION_IDS.get(str(row[0] or "").strip())

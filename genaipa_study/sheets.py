@@ -123,7 +123,7 @@ def read_answer_sheet(grid: Grid, texts: Mapping[str, tuple[str, Wording]]) -> S
             if len(cell.text.split()) <= _LONGEST_NOTE:
                 sheet.notes.append(cell)
             else:
-                sheet.unplaced.append((cell.name, "no question stands beside the text"))
+                sheet.unplaced.append((cell.name, "there is no question next to the text"))
     return sheet
 
 
@@ -203,7 +203,7 @@ class _RowReader:
             self._experiment = None
             self._sheet.unknown.append(number)
             self._sheet.unplaced.append(
-                ((label if label_text else question).name, f"{parsed[0]} has no heading of its own above it")
+                ((label if label_text else question).name, f"{parsed[0]} has no experiment heading above it")
             )
             return
         self._questions_read.append((parsed[0], wording))
@@ -259,9 +259,11 @@ def _find_run_columns(grid: Grid, question: int, sheet: Sheet) -> Iterator[list[
         if name and not _RUN.search(name):
             sheet.unplaced.append((column_letter(column), f"the column '{name}' does not hold answers"))
         elif not name and len(cells) * _FEW < len(sheet.slots):
-            sheet.unplaced.append((column_letter(column), f"a column of {len(cells)} cells is not a run"))
+            sheet.unplaced.append((column_letter(column), f"a column with only {len(cells)} cells is not a run"))
         elif runs == expected:
-            sheet.unplaced.append((column_letter(column), f"the study has {expected} runs, and this would be one more"))
+            sheet.unplaced.append(
+                (column_letter(column), f"the column would be run {expected + 1}, but the study has only {expected}")
+            )
         else:
             runs += 1
             yield cells
@@ -381,9 +383,9 @@ def _duplicate_file_finding(path: str, file_answers: list[Answer], answers: dict
     duplicates = [answers[answer.key] for answer in file_answers if answer.key in answers]
     differ = sum(answers[a.key].text != a.text for a in file_answers if a.key in answers)
     names = ", ".join(sorted({PurePosixPath(duplicate.file).name for duplicate in duplicates}))
-    reason = f"It holds the same {len(duplicates)} answers as {names}, which were taken."
+    reason = f"It has the same {len(duplicates)} answers as {names}, which are used instead."
     if differ:
-        reason = f"{differ} of its {len(duplicates)} answers differ from those of {names}, which were taken."
+        reason = f"{differ} of its {len(duplicates)} answers differ from those of {names}, which are used instead."
     return Finding("duplicate-file", path, "", "", reason, system_of_file(path))
 
 
@@ -403,9 +405,7 @@ def _read_answer_file(
         document = find_document_name(title)
         # A sheet that is called nearly like a policy is that policy's only if no other is.
         if document is None or document in sheets or (document != title.strip().lower() and document in exact):
-            findings.append(
-                Finding("unplaced", path, title, "", "The sheet's name is not that of a policy of the study.")
-            )
+            findings.append(Finding("unplaced", path, title, "", "The sheet is not named after a policy of the study."))
             continue
         sheets[document] = title
         sheet = read_answer_sheet(grid, texts)

@@ -126,7 +126,7 @@ def _describe_audit(findings: list[Finding], kinds: list[tuple[str, int]], path:
         part = "" if excluding[kind] == count else f"{excluding[kind]} of them "
         exclusion = f"  {part}excluded from analyses unless an option includes them" if excluding[kind] else ""
         yield f"  {count:4}  {kind:22}{exclusion}".rstrip()
-    yield f"Each with its file, cell and reason: {path}"
+    yield f"The file lists each problem with its cell and reason: {path}"
 
 
 def _make_study_runs(study: PublishedStudy, source: str) -> Iterator[StudyRun]:

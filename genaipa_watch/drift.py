@@ -27,7 +27,7 @@ def drift(
     system: Annotated[str, typer.Argument(autocompletion=completion.runs_and_systems, help="The system.")],
     gate: GateOption = None,
     output: Annotated[
-        Path | None, option("--output", "-o", metavar="FILE", help="Write all to a .csv or .tex file.")
+        Path | None, option("--output", "-o", metavar="FILE", help="Write all changes to a .csv or .tex file.")
     ] = None,
     force: ForceOption = False,
     json: JsonOption = False,
@@ -35,7 +35,7 @@ def drift(
     """Show what changed since the first day.
 
     An occasion is a complete run of the same plan on another day: the same documents, questions and prompts. The tests
-    of all measures and occasions are one family; the gate goes by M_all alone.
+    of all measures and occasions are one family; the gate depends on M_all alone.
     """
     from genaipa.answers.gather import gather_study_with_stored_scores
     from genaipa.reports import render
@@ -48,7 +48,7 @@ def drift(
     )
 
     if output is not None and output.suffix not in render.FORMS:
-        raise UsageError(f"'{clip(output.name)}' has to end in {', '.join(render.FORMS)}.")
+        raise UsageError(f"'{clip(output.name)}' must end in {', '.join(render.FORMS)}.")
     workspace = current_workspace()
     sources = find_sources_by_name(workspace, system)
     print_study_slice_problems(workspace, [source.folder for source in sources])
@@ -58,8 +58,8 @@ def drift(
         if json:
             print_json({"system": system, "occasions": [], "lost": 0.0, "failed": False, "rows": []})
             return
-        show(f"{clip(system)} was not asked the same questions on two days yet: there is nothing to compare.")
-        add_next_steps("Next, on another day: the same run again, with --new")
+        show(f"{clip(system)} has not been asked the same questions on two days yet, so there is nothing to compare.")
+        add_next_steps("Next, on another day: repeat the run with --new")
         return
     if len(occasions_by_system) > 1:
         raise UsageError(
@@ -84,7 +84,7 @@ def drift(
         _print_latest_changes(name, days, changes, lost, gated=gate is not None)
         add_explanation(*study.problems)
         if output is not None:
-            show(f"{output}: every occasion")
+            show(f"Every occasion: {output}")
         else:
             add_next_steps(f"Next: {shell_command('genaipa', 'report' if lost.by else 'score', name)}")
     if failed:
@@ -99,24 +99,28 @@ def _print_latest_changes(system: str, days: list[Occasion], changes: Table, los
 
     served = " then ".join(dict.fromkeys(model for model in changes.data["served"] if model))
     changed = f", served by {served}" if " then " in served else ""
-    show(f"{system}: {days[-1].day} against {days[0].day}, {format_count(len(days), 'occasion')}{changed}")
+    show(f"{system}: {days[-1].day} compared with {days[0].day}, {format_count(len(days), 'occasion')}{changed}")
     latest = changes.data.groupby("measure", sort=False).tail(1).reset_index(drop=True)
     dated = ["occasion"] if latest["occasion"].nunique() > 1 else []
     show_table(replace(changes, data=latest[[*_SHOWN[:1], *dated, *_SHOWN[1:]]]))
     by_other_people = {*changes.data.loc[changes.data["meaning"] == OTHER_PEOPLE, "occasion"]}
     if not lost.by:
         too_few = {"M_all", "M_all (judge)"} & {*changes.data["measure"]}
-        why = "Too few questions are scored on two days" if too_few else "Nobody scored answers of two days"
-        why = "Different people scored the first day and the later ones" if by_other_people else why
+        why = "Too few questions were scored on two days" if too_few else "Nobody scored answers from two days"
+        why = "Different people scored the first day and the later days" if by_other_people else why
         caveat(f"{why}, so quality is not compared{', and the gate passes' if gated else ''}.")
     elif lost.day != days[-1].day:
-        reason = "was scored by other people than the first day" if days[-1].day in by_other_people else "is not"
-        caveat(f"Quality is that of {lost.day}, the latest occasion with scores: {days[-1].day} {reason}.")
+        reason = (
+            "was scored by people other than those who scored the first day"
+            if days[-1].day in by_other_people
+            else "has too few"
+        )
+        caveat(f"Quality is from {lost.day}, the latest occasion with comparable scores; {days[-1].day} {reason}.")
     watched = latest[(latest["measure"] == lost.by) & (latest["meaning"] != "lower")]
     if lost.points and len(watched):
         caveat(
-            f"{lost.by} alone, which decides the gate, is lower by {lost.points:.1f} points: chance among all of "
-            f"these tests, but more than chance among the tests of its own occasions."
+            f"{lost.by}, which alone decides the gate, is lower by {lost.points:.1f} points: not significant among all "
+            f"of these tests, but significant among the tests of {lost.by} alone."
         )
     moved = latest[(latest["measure"] == "judge again") & latest["meaning"].isin(["higher", "lower"])]
     for row in moved.to_dict("records"):

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 OmissionReason = Literal["same", "short", "language", "day", "text"]
 """The reason that a version is left out: see `REASONS`."""
 REASONS: dict[OmissionReason, str] = {
-    "same": "the same but for layout",
-    "short": "no policy (under 30 % of the usual length, or 200 letters)",
+    "same": "identical except for layout",
+    "short": "too short for a policy (under 30 % of the usual length, or 200 letters)",
     "language": "in another language",
-    "day": "followed by another on the same day",
-    "text": "no text that can be read",
+    "day": "followed by another version on the same day",
+    "text": "without readable text",
 }
 _SHORT, _LEAST = 0.3, 200
 # Nothing in a stranger's repository may run a program, reach the network or show anything but what is asked for.
@@ -77,11 +77,11 @@ def read_version_history(repository: Path, path: str) -> VersionHistory:
     A UsageError if it is no repository, a shallow clone, has no such file, or if git is missing.
     """
     if shutil.which("git") is None:
-        raise UsageError("git, which reads the history, is not installed; install it first.")
+        raise UsageError("git is needed to read the history and is not installed; install it first.")
     if not repository.is_dir():
         raise UsageError(f"there is no folder {repository}; clone the collection first.")
     if _run_git(repository, "rev-parse", "--is-shallow-repository").strip() == b"true":
-        raise UsageError(f"{repository} is a shallow clone, without a history: git fetch --unshallow")
+        raise UsageError(f"{repository} is a shallow clone without a history; to get it: git fetch --unshallow")
     raw_git_log = _run_git(repository, "log", "--format=%x00%H %as", "--raw", "--no-abbrev", "--no-renames", "--", path)
     revisions = list(_list_revisions(raw_git_log.decode("utf-8", "replace"), path))
     if not revisions:
@@ -89,7 +89,7 @@ def read_version_history(repository: Path, path: str) -> VersionHistory:
             _run_git(repository, "ls-tree", "-r", "--name-only", "-z", "HEAD").decode("utf-8", "replace").split("\0")
         )
         near = closest(path, files)
-        hint = f"; did you mean --path {near!r}?" if near else "; its files: git ls-tree -r --name-only HEAD"
+        hint = f"; did you mean --path {near!r}?" if near else "; to list its files: git ls-tree -r --name-only HEAD"
         raise UsageError(f"{repository} has no file '{clip(path)}' in its history{hint}")
     return _select_distinct_versions(revisions, _read_blobs(repository, [blob for _, _, blob in revisions]))
 
@@ -102,7 +102,7 @@ def _run_git(repository: Path, *arguments: str, input_text: bytes = b"") -> byte
     if done.returncode:
         error_lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise UsageError(
-            f"{repository} can't be read by git: {clip(error_lines[-1] if error_lines else 'no reason given', 160)}"
+            f"git can't read {repository}: {clip(error_lines[-1] if error_lines else 'no reason given', 160)}"
         )
     return done.stdout
 

@@ -46,15 +46,15 @@ Measure = Literal[
 ]
 MEASURES: dict[Measure, str] = {
     "M_all": "overall quality as people scored it, 10 to 100",
-    "M_all (judge)": "the same as a judge scored it",
-    "same words": "replies equal, word for word, to one of the first occasion, in %",
-    "cites": "citations that name something that is in the document, in % of a reply's (by rules)",
-    "abstains": "replies that say that the document is silent, or that they do not know it, in % of those that say "
-    "something (by rules)",
-    "refuses": "replies that refuse, by status or in words, or are empty, in %",
-    "tokens": "tokens of a reply",
-    "cost": "US cents a reply",
-    "judge again": "M_all as a judge scored answers of the first occasion then, and scores them now: its own change",
+    "M_all (judge)": "overall quality as a judge scored it, 10 to 100",
+    "same words": "replies identical, word for word, to a reply of the first occasion, in %",
+    "cites": "citations that refer to something in the document, in % of a reply's citations (by rules)",
+    "abstains": "replies that say that the document is silent, or that the system does not know it, in % of replies "
+    "that say something (by rules)",
+    "refuses": "replies that refuse (by status or in words) or are empty, in %",
+    "tokens": "tokens per reply",
+    "cost": "US cents per reply",
+    "judge again": "M_all that a judge gave the first occasion's answers then and gives them now: its own change",
 }
 """Measure → its meaning and unit, in the order of a table."""
 _BY_RULES: dict[Measure, Rule] = {"cites": "citations", "abstains": "silence"}
@@ -90,11 +90,11 @@ def tabulate_changes_since_first_occasion(
     return make_table(
         "occasions",
         "Changes over time",
-        "What changed against the first occasion (`difference`), with its 95 % interval over questions (of shares: "
-        "over replies), for these questions and documents. Shares have an exact test: had nothing changed, which "
-        "reply came on which day would be chance; the other measures have a t test over questions. `p_holm` is "
-        f"adjusted, by Holm's method, for all {tests:,} tests of this table, of every system, measure and occasion: "
-        "where nothing has changed, at most one study in 20 shows a change. `same words` is compared with how often "
+        "The change since the first occasion (`difference`), with its 95 % interval over questions (for shares: "
+        "over replies), for these questions and documents. Shares have an exact test: if nothing had changed, chance "
+        "would decide which reply came on which day. The other measures have a t test over questions. `p_holm` is "
+        f"adjusted by Holm's method for all {tests:,} tests in this table, of every system, measure and occasion: "
+        "if nothing has changed, at most one study in 20 shows a change. `same words` is compared with how often "
         "two replies of the first occasion agree, so it needs repetitions. "
         + " ".join(f"{name}: {meaning}." for name, meaning in MEASURES.items() if name in set(data["measure"]))
         + "".join(
@@ -297,8 +297,8 @@ class OverTimeChapter(ChapterMaker):
         return Chapter(
             "over-time",
             "Over time",
-            f"The same questions were asked on several days: {days}. All changes of all systems, measures and days "
-            "are one family of tests. Averages in the other chapters treat these days as repetitions.",
+            f"The same questions were asked on several days: {days}. The tests of all systems, measures and days "
+            "are one family. Averages in the other chapters treat these days as repetitions.",
             nonempty_tables(table),
             scope.draw_paged_figures([partial(draw_changes_over_time, table)]),
         )
@@ -324,9 +324,9 @@ def draw_changes_over_time(changes: Table, scope: Scope = ALONE) -> Figure | Non
     return Figure(
         "over-time",
         "Changes over time",
-        "Difference from the first occasion, with its 95 % interval, for these questions and documents; a "
-        "filled mark is more than chance among all tests of the table, by Holm's method. A dotted line: "
-        "the provider served another model." + (f" The same on every day: {', '.join(still)}." if still else ""),
+        "Difference from the first occasion, with its 95 % interval, for these questions and documents. A "
+        "filled mark is significant among all tests in the table, by Holm's method. A dotted line marks a "
+        "change of the served model." + (f" Unchanged on every day: {', '.join(still)}." if still else ""),
         changes,
         lambda: _draw_change_panels(data, scope),
     )

@@ -28,16 +28,18 @@ def history(
     repository: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="A git repository, such as a clone of a collection.")
     ],
-    path: Annotated[str, option("--path", metavar="FILE", help="The document's file in the repository.")],
-    name: Annotated[str, option("--name", help="The name that its versions share.")],
-    company: Annotated[str, option("--company", help="The company in questions; else the file's folder.")] = "",
-    replace: Annotated[bool, option("--force", help="Replace existing versions that have another text.")] = False,
+    path: Annotated[str, option("--path", metavar="FILE", help="The document's path in the repository.")],
+    name: Annotated[str, option("--name", help="The name that all versions share.")],
+    company: Annotated[
+        str, option("--company", help="The company named in questions; default: the file's folder.")
+    ] = "",
+    replace: Annotated[bool, option("--force", help="Replace existing versions whose text differs.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Add all versions of a document.
 
-    They are the versions of a file in a git repository, such as Open Terms Archive's collections. Each that differs
-    becomes a document NAME.DATE; the texts remain their companies'.
+    The versions are those of a file in a git repository, such as Open Terms Archive's collections. Each version that
+    differs becomes a document NAME.DATE. The companies keep the rights to their texts.
     """
     from genaipa.policies.adding import check_document_and_company_name
     from genaipa.policies.companies import company_from_document_name, is_generic_name
@@ -45,7 +47,7 @@ def history(
 
     workspace = current_workspace()
     if "workspace" not in dict(workspace.layers):
-        raise UsageError("there is no workspace here to keep the versions in; make one with: genaipa init DIR")
+        raise UsageError("there is no workspace here for the versions; create one with: genaipa init DIR")
     folder = PurePosixPath(path).parent.name
     company = company or (company_from_document_name(name) if is_generic_name(folder) else folder)
     check_document_and_company_name(name, company)
@@ -110,8 +112,8 @@ def diff(
 ) -> None:
     """Show what a new version changes.
 
-    Sections are aligned by number, title and sentences; annotated answers of the earlier version hold as long as no
-    sentence of their sections changed.
+    Sections are aligned by number, title and sentences; annotated answers of the earlier version hold if no sentence
+    of their sections changed.
     """
     from genaipa.datasets.base import load_named_document
 
@@ -132,7 +134,7 @@ def diff(
     ]
     print_table(("", "section"), rows[:_SHOWN])
     if len(rows) > _SHOWN:
-        show(f"and {len(rows) - _SHOWN} more")
+        show(f"and {len(rows) - _SHOWN} more sections")
     if carried:
         _print_which_annotations_hold(carried)
     if output is not None:
@@ -149,7 +151,7 @@ def carry(
 ) -> None:
     """Carry annotated answers over to a later version.
 
-    The file for right answers about the later version has those that hold filled in, and the others in comments.
+    In the file of annotated answers for the later version, answers that hold are filled in, and others are comments.
     """
     from genaipa.cli.commands.policies import CHECK, require_own_workspace, write_annotations
     from genaipa.datasets.base import load_named_document
@@ -162,7 +164,7 @@ def carry(
         workspace, compare_versions(load_named_document(workspace, before), load_named_document(workspace, after))
     )
     if carried is None:
-        raise UsageError(f"there are no annotated answers about the text of '{before}' to carry over.")
+        raise UsageError(f"there are no annotated answers for the text of '{before}' to carry over.")
     day = today()
     text = format_annotation_template(
         carried.changes.after,
@@ -174,7 +176,7 @@ def carry(
     path = write_annotations(workspace, after, text)
     holding = len(carried.list_questions("holds"))
     remaining = format_count(len(carried.question_set.questions) - holding, "question")
-    show(f"{path}: {holding} answers hold, {remaining} to answer. {CHECK}")
+    show(f"{path} keeps {number(holding, 'answer')} and leaves {remaining} to answer. {CHECK}")
 
 
 def compare_versions(before: Document, after: Document) -> Changes:
@@ -183,10 +185,10 @@ def compare_versions(before: Document, after: Document) -> Changes:
     from genaipa_watch.changes import Changes
 
     if before.name == after.name:
-        raise UsageError(f"'{before.name}' can't be compared with itself; name another version.")
+        raise UsageError(f"'{before.name}' can't be compared with itself; name a different version.")
     if "" not in (before.language, after.language) and before.language != after.language:
-        languages = f"in {language_name(before.language)}, and '{after.name}' in {language_name(after.language)}"
-        raise UsageError(f"'{before.name}' is {languages}: name two versions in one language.")
+        languages = f"in {language_name(before.language)}, and '{after.name}' is in {language_name(after.language)}"
+        raise UsageError(f"'{before.name}' is {languages}; name two versions in the same language.")
     return Changes(before, after)
 
 
@@ -210,9 +212,9 @@ def _print_which_annotations_hold(carried: CarriedAnswers) -> None:
     look, perhaps = carried.list_questions("look"), carried.list_questions("perhaps")
     parts = [f"{every - len(look) - len(perhaps)} of {format_count(every, 'annotated answer')} hold"]
     if look:
-        parts.append(f"{len(look)} to look at again: {', '.join(look)}")
+        parts.append(f"{len(look)} to check again: {', '.join(look)}")
     if perhaps:
-        parts.append(f"{len(perhaps)} perhaps answered now: {', '.join(perhaps)}")
+        parts.append(f"{len(perhaps)} may be answered now: {', '.join(perhaps)}")
     show("; ".join(parts))
 
 

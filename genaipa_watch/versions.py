@@ -81,7 +81,7 @@ class CarriedAnswers:
         entries = {}
         for carried in self.answers:
             changed = "; ".join(dict.fromkeys(change.heading for change in carried.touched))
-            why = f"changed: {changed}" if changed else "perhaps answered now"
+            why = f"changed: {changed}" if changed else "may be answered now"
             entries[carried.question] = f"Before ({why}):\n{format_yaml(carried.answer)}"
         return entries
 
@@ -144,7 +144,7 @@ class CarriedAnswers:
             for label in answer.sections
             if (later_labels := self._find_later_labels(label)) != [label]
         ]
-        note = f"Carried over; of the sections in the text {'; '.join(renumberings)}." if renumberings else ""
+        note = f"Carried over; in the text, {'; '.join(renumberings)}." if renumberings else ""
         return msgspec.structs.replace(
             answer,
             sections=update_labels(answer.sections),

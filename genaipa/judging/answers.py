@@ -82,10 +82,10 @@ class JudgedAnswers:
             excluded=False,
         )
         if not self._pool.answers:
-            subject = f"{', '.join(runs)}: there is" if runs else "this workspace has"
+            subject = f"{', '.join(runs)}: there are no answers" if runs else "this workspace has no answers"
             if runs and not sources:
-                raise UsageError(f"{subject} no answer to judge: suites are scored by rules; name another run.")
-            raise UsageError(f"{subject} no answer to judge; `genaipa runs` lists the runs.")
+                raise UsageError(f"{subject} to judge, because suites are scored by rules; name another run.")
+            raise UsageError(f"{subject} to judge; `genaipa runs` lists the runs.")
         self.problems = list(self._pool.problems)
         self.day, first = _find_latest_day_and_first_sources(workspace, sources)
         self._anchors = Pool(workspace, [source.folder for source in first], sources=first, excluded=False)

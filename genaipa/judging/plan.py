@@ -128,8 +128,8 @@ def make_judge_worklist(workspace: Workspace, request: JudgeRequest) -> JudgeWor
             worklist.started.append((started_run.folder, sum(map(len, missing.values()))))
         elif any(missing.get(judge, set()) & remaining for judge, remaining in wanted.items()):
             worklist.notes.append(
-                f"{started_run.folder.name} already asks about these answers, with other answers or judges; to go on "
-                f"with it: genaipa run --resume {started_run.folder.name}"
+                f"{started_run.folder.name} already asks for some of these verdicts, along with others; to continue "
+                f"it: genaipa run --resume {started_run.folder.name}"
             )
         _remove_done_judgements(wanted, missing)
     alike: defaultdict[frozenset[tuple[str, int]], list[str]] = defaultdict(list)
@@ -182,11 +182,13 @@ def _check_system_can_judge(workspace: Workspace, name: str) -> None:
     """Raise a UsageError for a system without words of its own."""
     system = resolve_system(name, workspace)
     if system.manual:
-        raise UsageError(f"{name} is a web chat whose messages a person copies; people score with: genaipa score")
+        raise UsageError(
+            f"{name} can't judge: it is a web chat to which a person copies messages. People score with: genaipa score"
+        )
     words = system.record.words if system.record else "own"
     if words != "own":
         reason = "repeats the recorded answers of a study" if words == "recording" else "only quotes the document"
-        raise UsageError(f"{name} can't judge: it {reason}. Name a model, or scripted/FILE to try things out.")
+        raise UsageError(f"{name} can't judge: it {reason}. Name a model, or use scripted/FILE to try things out.")
 
 
 def _find_judged_systems_of_own_family(
@@ -198,8 +200,8 @@ def _find_judged_systems_of_own_family(
         related = tuple(system.name for system in answers.systems if system.is_of_same_family(judge))
         if related and not allowed:
             raise UsageError(
-                f"{name} is of the same family as {related[0]}, whose answers it would judge, and models favour their "
-                "own; choose another judge, or allow its family by the option `own_family`; every table then marks it."
+                f"{name} is from the same family as {related[0]}, whose answers it would judge, and models favour "
+                "their own; choose another judge, or allow it with the option `own_family`; every table then marks it."
             )
         if related:
             own_family[name] = related
@@ -272,7 +274,8 @@ def _describe_anchors(wanted: Wanted) -> str:
     """Return a sentence on the anchors that judges are asked for; empty without any."""
     anchors = len({digest for pairs in wanted.values() for digest, passed in pairs if passed >= FIRST_DAY})
     return (
-        f"with {format_count(anchors, 'answer')} of the first day again, to see whether the judge has changed"
+        f"{format_count(anchors, 'answer')} from the first day will be judged again to check whether the "
+        "judge has changed"
         if anchors
         else ""
     )

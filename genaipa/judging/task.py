@@ -96,7 +96,7 @@ class JudgeTask(Task):
         if self._inputs is not None:
             return self._inputs
         if self.folder is None:
-            raise RunError(f"the task '{NAME}' is asked by: genaipa judge RUN --judge NAME")
+            raise RunError(f"to run the task '{NAME}', use: genaipa judge RUN --judge NAME")
         return JudgeInputs.read(self.folder)
 
     @property
@@ -407,13 +407,13 @@ def load_judge_templates(workspace: Workspace) -> Prompts:
     basis = Workspace(home=shipped_folder(), layers=(("shipped", shipped_folder()),)).nearest_files("prompts", NAME)
     if missing := [name for name in TEMPLATES if name not in files]:
         raise UsageError(
-            f"the prompt 'judge/{missing[0]}' is missing; genaipa is not installed completely; install it again."
+            f"the prompt 'judge/{missing[0]}' is missing, so the installation is incomplete; reinstall genaipa."
         )
     loaded = Prompts(NAME, files, {name: path for name, (_, path) in basis.items()})
     for name, variables in TEMPLATES.items():
         message = loaded.render(name, **{key: _make_sample_template_value(key) for key in variables})
         if unseen := [key for key in _NEEDED.get(name, ()) if f"<{key}>" not in message]:
-            raise DataError(files[name][1], f"never says {{{{ {unseen[0]} }}}}, which a judge has to see.")
+            raise DataError(files[name][1], f"lacks {{{{ {unseen[0]} }}}}, which a judge must see.")
     return loaded
 
 

@@ -172,11 +172,11 @@ def _explain_cut_off_reply(reply: Reply) -> str:
     # From its end on, since nothing says where in its round a loop was cut.
     loop = _LOOP.match(reply.text[: -_TAIL - 1 : -1])
     if loop and loop.end() >= _LOOPED:
-        return f"it repeats itself, and was cut off{after}; another model may do better"
+        return f"it repeated itself and was cut off{after}; try another model"
     only_thought = not reply.text.strip() and (reply.thoughts or (reply.usage and reply.usage.reasoning))
-    reasoned = ", all of which went into reasoning" if output else ", and had only reasoned until then"
+    reasoned = ", all of which were reasoning" if output else " while still reasoning"
     thought = reasoned if only_thought else ""
-    return f"it was cut off{after}{thought}; allow it more (the option `max_tokens`)"
+    return f"it was cut off{after}{thought}; allow more tokens (the option `max_tokens`)"
 
 
 def make_sample_verdict(rubric: Rubric, *, annotated: bool, points: Sequence[Point] = ()) -> str:

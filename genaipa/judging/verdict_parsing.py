@@ -73,7 +73,7 @@ def read_verdict(rubric: Rubric, text: str, *, annotated: bool, points: Sequence
     if not verdicts:
         raise ValueError(f"it is not an object with {' and '.join(sorted(wanted))}")
     if any((candidate.values, candidate.ticks) != (verdicts[-1].values, verdicts[-1].ticks) for candidate in verdicts):
-        raise ValueError(f"it has {len(verdicts)} verdicts, which differ")
+        raise ValueError(f"it has {len(verdicts)} verdicts that differ")
     return verdicts[-1]
 
 
@@ -109,7 +109,7 @@ def _match_verdict_fields(fields: dict[str, Any], wanted: Iterable[str]) -> dict
         if (field := names.get(_fold_field_name(name))) is None:
             continue
         if field in matches or getattr(fields, "twice", False):
-            raise ValueError("it has two fields of one name")
+            raise ValueError("it has two fields with the same name")
         matches[field] = value
     return matches
 
@@ -150,7 +150,7 @@ def _list_entries(value: Any, key: str) -> list[Any]:
     """Return the entries of a list, or of an object in its place that has one by each metric or point."""
     if isinstance(value, dict):
         if getattr(value, "twice", False):
-            raise ValueError("it has two fields of one name")
+            raise ValueError("it has two fields with the same name")
         return [Fields({key: name, **entry}) if isinstance(entry, dict) else entry for name, entry in value.items()]
     if not isinstance(value, list):
         raise ValueError(f"its {VERDICTS if key == 'metric' else POINTS} are not a list")  # noqa: TRY004 - told as a flaw
@@ -165,18 +165,18 @@ def _read_ticks(points: Sequence[Point], entries: Iterable[object]) -> tuple[Tic
     for entry in entries:
         fields = _match_verdict_fields(entry, ("point", "evidence", "said")) if isinstance(entry, dict) else {}
         if len(fields) < 3:  # noqa: PLR2004 - as are named
-            raise ValueError("an entry of points is not an object with point, evidence and said")
-        point = ids.get(normalize_words(_require_text(fields["point"], "id of a point")))
+            raise ValueError("an entry in points is not an object with point, evidence and said")
+        point = ids.get(normalize_words(_require_text(fields["point"], "point id in an entry")))
         if point is None:
             raise ValueError(f"'{clip(str(fields['point']))}' is not a point")
         if point in decisions:
-            raise ValueError(f"it has the point {point} twice")
-        words = _require_text(fields["said"], f"word on the point {point}")
+            raise ValueError(f"it has point {point} twice")
+        words = _require_text(fields["said"], f"decision on point {point}")
         decision = _match_words_to_value(words, {YES: YES, NO: NO, CONTRADICTED: CONTRADICTED})
         if decision is None:
-            raise ValueError(f"'{clip(words)}' on the point {point} is not yes, no or contradicted")
+            raise ValueError(f"'{clip(words)}' on point {point} is not yes, no or contradicted")
         decisions[point] = decision
-        evidence[point] = _require_text(fields["evidence"], f"evidence on the point {point}")
+        evidence[point] = _require_text(fields["evidence"], f"evidence for point {point}")
     if missing := [name for name in ids.values() if name not in decisions]:
         raise ValueError(f"it leaves out the points {', '.join(missing)}")
     ticks = make_ticks(
@@ -189,15 +189,15 @@ def _read_metric_entry(rubric: Rubric, metrics: Sequence[str], entry: object) ->
     """Return metric, evidence and value of one entry of the list."""
     fields = _match_verdict_fields(entry, ("metric", "evidence", "value")) if isinstance(entry, dict) else {}
     if len(fields) < 3:  # noqa: PLR2004 - as are named
-        raise ValueError("an entry is not an object with metric, evidence and value")
+        raise ValueError("an entry in verdicts is not an object with metric, evidence and value")
     name = _require_text(fields["metric"], "metric")
     metric_names = {_fold_field_name(metric): metric for metric in rubric.metrics}
     metric = name if name in rubric.metrics else metric_names.get(_fold_field_name(name), name)
     if metric not in metrics:
         why = "is not asked for: it follows from the points" if metric in rubric.metrics else "is not a metric"
         raise ValueError(f"'{clip(metric)}' {why}")
-    evidence = _require_text(fields["evidence"], f"evidence on {metric}")
-    words = _require_text(fields["value"], f"value of {metric}")
+    evidence = _require_text(fields["evidence"], f"evidence for {metric}")
+    words = _require_text(fields["value"], f"value for {metric}")
     value = _match_words_to_value(words, dict(zip(rubric.metrics[metric].words, rubric.values, strict=True)))
     if value is None:
         raise ValueError(f"'{clip(words)}' is not a value of {metric}")

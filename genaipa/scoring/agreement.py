@@ -42,14 +42,14 @@ _TWO = 2
 
 def explain_missing_alpha(why: Reason, commonest_value: float = nan) -> str:
     """Return why alpha, or its interval, is missing; `value` is the commonest one. Empty where nothing is."""
-    undefined = "alpha is not defined where nothing varies"
+    undefined = "alpha is undefined when the values do not vary"
     words = {
         Reason.NONE: "",
-        Reason.NO_VALUE: "no answer has been scored by two analysts",
+        Reason.NO_VALUE: "no answer has scores from two analysts",
         Reason.NOTHING_VARIES: undefined
         if isnan(commonest_value)
         else f"every value is {format_value(commonest_value)}, and {undefined}",
-        Reason.FEW_UNITS: "too few answers, or too few that vary, for a confidence interval",
+        Reason.FEW_UNITS: "too few answers, or too few with differing values, for a confidence interval",
     }
     return words[why]
 

@@ -264,7 +264,7 @@ class _RunAnswers:
                     return record
         raise DataError(
             self.folder.answers,
-            f"no longer holds the answer '{occurrence.key}' as it was; restore the file, then open the desk again.",
+            f"no longer has the answer '{occurrence.key}' as recorded; restore the file, then reopen the desk.",
         )
 
 
@@ -314,8 +314,9 @@ class Pool:
         )
         if not count:
             return ""
-        are = "1 answer is" if count == 1 else f"{count:,} answers are"
-        return f"{are} not offered: the runs exclude them (--include-excluded offers them)."
+        if count == 1:
+            return "1 answer is left out because its run excludes it (--include-excluded includes it)."
+        return f"{count:,} answers are left out because their runs exclude them (--include-excluded includes them)."
 
     @property
     def category_by_question(self) -> dict[str, str]:
@@ -345,8 +346,8 @@ class Pool:
         count = len(self.problems) - len(unreadable) - len(self._lost)
         if not count:
             return unreadable
-        amount = "1 thing" if count == 1 else f"{count:,} things"
-        return [*unreadable, f"In the runs, {amount} can't be read; for details: genaipa validate --data"]
+        amount = "1 problem" if count == 1 else f"{count:,} problems"
+        return [*unreadable, f"The runs have {amount}; for details: genaipa validate --data"]
 
     def read_new_answers(self) -> bool:
         """Add the answers appended to the runs since the last time; return whether there were any."""
@@ -426,7 +427,7 @@ class Pool:
         """Load an answer ready to be scored; a GenaipaError if it is not in the pool or its files are damaged."""
         answer = self.answers.get(digest)
         if answer is None:
-            raise GenaipaError(f"the answer {digest[:12]}… is no longer in the runs that the desk was opened on.")
+            raise GenaipaError(f"the answer {digest[:12]}… is no longer in the runs that this desk has open.")
         failures: list[GenaipaError] = []
         for occurrence in tuple(answer.occurrences):
             try:

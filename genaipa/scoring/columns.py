@@ -25,39 +25,39 @@ ANSWER: Meanings = {
     "run": ("category", "the run folder's name"),
     "key": ("str", "the answer's key in its run; empty for `table` rows"),
     "system": ("category", "the system, as the run names it"),
-    "model": ("category", "the model as served, where the provider says"),
+    "model": ("category", "the model that the provider says it served; empty if it does not say"),
     "experiment": ("category", "the paper's experiment: quality, robustness, recall, summary, regulation, or another"),
-    "document": ("category", "the document's name; empty in a mean over documents"),
+    "document": ("category", "the document's name; empty for a mean over documents"),
     "kind": ("category", "policy or regulation"),
     "initialization": ("category", "how the system was introduced to the document (paper, Appendix A)"),
-    "wording": ("category", "original, or paraphrase-1 to -3; empty in a mean over wordings"),
+    "wording": ("category", "original, or paraphrase-1 to paraphrase-3; empty for a mean over wordings"),
     "prompts": (
         "category",
-        "the set of prompts, with a digest where it is not as shipped; `published` for a study's",
+        "the set of prompts, with a digest if it differs from the shipped set; `published` for a published study",
     ),
     "repetition": ("int16", "the repetition, from 1; 0 in `table` rows"),
     "conversation": (
         "category",
-        "shared (one growing history) or independent (each question on its own); empty where that is unknown",
+        "shared (one growing history) or independent (each question on its own); empty if unknown",
     ),
     "position": ("int16", "the question's place in the shuffled order of its conversation, from 1; 0 if unknown"),
     "question": ("category", "the question's id"),
     "category": ("category", "the question's category (paper, section 4.1)"),
     "source": ("category", "where the question comes from: faq or user"),
-    "status": ("category", "answered, truncated, refused, failed, or missing (planned, and not asked yet)"),
-    "answer": ("category", "the answer's digest: document, question and reply; empty where there is none"),
+    "status": ("category", "answered, truncated, refused, failed, or missing (planned but not asked yet)"),
+    "answer": ("category", "digest of the answer's document, question and reply; empty if there is no answer"),
 }
 """The columns of what was asked, and of its answer."""
 IN_TABLE = ("silent", "corrected", "excluded", "in_wave", "pi", "planned")
 """The columns of facts that the narrow table has."""
 SCORER: Meanings = {
-    "analyst": ("category", "who scored; empty where nobody did"),
-    "role": ("category", "score or adjudication; `published` in `table` rows; empty where nobody scored"),
+    "analyst": ("category", "who scored the answer; empty if nobody did"),
+    "role": ("category", "score or adjudication; `published` in `table` rows; empty if nobody scored"),
     "scorer": ("category", "human or machine"),
     "independent": ("category", "yes or no: whether the analyst had not seen how others scored the answer"),
     "desk_order": (
         "category",
-        "the order in which the desk showed it: question, document or random; empty for scores from elsewhere",
+        "the order in which the desk showed answers: question, document or random; empty for scores from elsewhere",
     ),
 }
 """The columns of a score that come before the metrics'."""
@@ -65,10 +65,13 @@ OVERALL: Meanings = {
     "m_all": ("float64", "M_all, the overall quality, from 10 to 100"),
     "m_all_positive": ("float64", "M_all+, the sum of the positive values, from 0 to 5"),
     "m_all_negative": ("float64", "M_all-, the sum of the negative values, from -5 to 0"),
-    "averaged": ("int32", "how many scores the row is a mean of: 1 for a score, 0 where there is none or unknown"),
-    "rubric": ("category", "digest of the metrics and values by which it was scored"),
-    "counted": ("bool", "whether averages take the row"),
-    "row": ("int32", "the row of its answer in `answers`, from 0; -1 for `table` rows"),
+    "averaged": (
+        "int32",
+        "the number of scores that the row averages: 1 for a single score, 0 for none or an unknown number",
+    ),
+    "rubric": ("category", "digest of the rubric (its metrics and values) by which the answer was scored"),
+    "counted": ("bool", "whether averages include the row"),
+    "row": ("int32", "the index of the answer's row in `answers`, from 0; -1 for `table` rows"),
 }
 """The columns of a score that come after the metrics'."""
 CORE = frozenset((*ANSWER, *SCORER, *OVERALL))

@@ -31,14 +31,14 @@ _SUFFIXES = (".db", ".sqlite", ".sqlite3")
 _WAIT_SECONDS = 30
 """Seconds that a writer waits for its turn."""
 _REMEDIES = {
-    "not a database": "it is not a file of scores; move it away, or name another in GENAIPA_DATABASE_URL.",
+    "not a database": "it is not a scores file; move it away, or name another file in GENAIPA_DATABASE_URL.",
     "readonly": "make the file and its folder writable.",
     "unable to open": "make the file and its folder writable, or work on a copy of the folder.",
-    "locked": "another program is writing to it; close that and try again.",
-    "full": "make room and try again.",
+    "locked": "another program is writing to it; close that program and try again.",
+    "full": "free some disk space and try again.",
 }
 """Part of an SQLite error → remedy."""
-_WHY = {"locked": "another program is writing to them", "full": "the disk that they are on is full"}
+_WHY = {"locked": "another program is writing to them", "full": "their disk is full"}
 """Part of an error → the message for analysts."""
 
 
@@ -56,7 +56,7 @@ def connect_and_name_database(url: str, *, read_only: bool = False) -> tuple[Eng
     if path is None:
         return _connect_postgresql(url)
     if path.is_file() and path.stat().st_size == 0 and path.suffix not in _SUFFIXES:
-        raise DataError(path, f"is empty and not a database; name a file that ends in {' or '.join(_SUFFIXES)}.")
+        raise DataError(path, f"is an empty file, not a database; name a file that ends in {' or '.join(_SUFFIXES)}.")
     if read_only and _is_read_only(path):
         return _connect_sqlite_read_only(path), str(path)
     return _create_or_connect_sqlite(path), str(path)
@@ -68,7 +68,7 @@ def sqlite_path(url: str) -> Path | None:
         return None
     named = url.removeprefix(_SQLITE)
     if named in {"", ":memory:"}:
-        raise UsageError(f"{VARIABLE} names no file; write one such as sqlite:///scores.db.")
+        raise UsageError(f"{VARIABLE} names no file; set it to a URL such as sqlite:///scores.db.")
     return Path(named).expanduser().absolute()
 
 
@@ -158,7 +158,7 @@ def _connect_postgresql(url: str) -> tuple[Engine, str]:
         or url.partition("?")[0].count("@") > 1
     ):
         raise UsageError(
-            f"{VARIABLE} can't be read; it is sqlite:///FILE, or postgresql://USER:PASSWORD@HOST/DATABASE with "
+            f"{VARIABLE} must be sqlite:///FILE, or postgresql://USER:PASSWORD@HOST/DATABASE with "
             "%40 for an @ in the password."
         )
     # A server that doesn't answer is told within seconds.
@@ -188,12 +188,12 @@ def convert_database_error(error: Exception, engine: Engine, database_name: str)
     reason = " ".join(str(getattr(error, "orig", None) or error).split()).rstrip(".")
     secrets = [engine.url.password, *(value for key, value in engine.url.query.items() if "pass" in key)]
     if any(str(secret) in reason for secret in secrets if secret):
-        reason = "the server refused it"
-    remedy = f"see {VARIABLE}."
+        reason = "the server refused the connection"
+    remedy = f"check {VARIABLE}."
     if engine.dialect.name == "sqlite":
         remedy = next((remedy for phrase, remedy in _REMEDIES.items() if phrase in reason), "")
     why = next((f": {why}" for phrase, why in _WHY.items() if phrase in reason), "")
-    for_analysts = f"the scores can't be reached{why}. The desk's terminal shows more."
+    for_analysts = f"the scores can't be reached{why}. The terminal in which the desk runs shows details."
     return StoreError(f"{database_name} can't be used ({reason}){'; ' + remedy if remedy else '.'}", for_analysts)
 
 

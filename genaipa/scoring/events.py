@@ -184,7 +184,7 @@ def make_event_decoder(rubric: Rubric | None = None) -> msgspec.json.Decoder[Eve
 
     def decode_values(_: object, raw: dict[str, float]) -> Values:
         if not isinstance(raw, dict) or not {bool, str}.isdisjoint(map(type, raw.values())):
-            raise TypeError("values are numbers, by metric")
+            raise TypeError("values must map metrics to numbers")
         return Values(raw)
 
     if rubric is None:
@@ -214,19 +214,19 @@ def find_event_problem(event: Event, rubric: Rubric) -> str:
     """Return what is wrong with an event by itself, as a sentence; empty if nothing. Values must be the rubric's."""
     valued = event.kind in (*VALUED, ANCHOR)
     if valued != (event.values is not None):
-        return f"the {event.kind} must have {'its' if valued else 'no'} values."
+        return f"the {event.kind} must {'' if valued else 'not '}have values."
     if event.values is not None:
         try:
             rubric.make_values(event.values)
         except ValueError as error:
             return f"{error}."
     if event.ticks and (not valued or not set(event.ticks.said).isdisjoint(event.ticks.contradicted)):
-        return "points are ticked in a score or an adjudication, each as said or as contradicted."
+        return "only a score or an adjudication can tick points, and no point is both said and contradicted."
     if (event.kind == "undo") != bool(event.undoes):
-        return "an undo, and only an undo, says which event it undoes."
+        return "an undo, and no other event, must name the event that it undoes."
     if event.kind not in (("score", "undo", ANCHOR) if event.scorer == "machine" else get_args(EventKind)[:-1]):
         who, other_scorers = _OTHERS[event.scorer]
-        return f"{who} gives scores, and no {event.kind}: that is for {other_scorers}."
+        return f"{who} can't be the scorer of the event '{event.kind}'; only {other_scorers} can."
     return _find_annotation_problem(event)
 
 
@@ -237,15 +237,19 @@ def _find_annotation_problem(event: Event) -> str:
     """
     annotation = event.annotation
     if event.kind == SEND_BACK and not event.note.strip():
-        return "an answer that is sent back needs a note that says what to look at."
+        return "an answer that is sent back needs a note that says what to check."
     if _ABOUT.get(type(annotation)) != (event.kind if event.kind in _ABOUT.values() else None):
-        return (
-            f"the {event.kind} must say {'its own' if event.kind in _ABOUT.values() else 'nothing'} of an annotation."
-        )
+        if event.kind in _ABOUT.values():
+            return f"the {event.kind} needs an 'annotation' of the type '{event.kind}'."
+        return f"the {event.kind} must not have an 'annotation'."
     if isinstance(annotation, Pin):
         placed = annotation.at is not None and 0 <= annotation.at[0] < annotation.at[1] and bool(annotation.sha256)
         none = annotation.at is None and not annotation.sha256
-        return "" if placed or none else "its passage needs a place in the text (at) and the sha256 of its characters."
+        return (
+            ""
+            if placed or none
+            else "its passage needs both a position in the text (at) and the sha256 of its characters."
+        )
     flaw = next(correction_flaws(annotation.correction), "") if annotation and annotation.correction else ""
     return f"its correction {flaw}" if flaw else ""
 
@@ -261,7 +265,7 @@ def find_reference_problem(event: Event, earlier_event: Event | None) -> str:
         and (earlier_event.analyst, earlier_event.answer) == (event.analyst, event.answer)
     ):
         return ""
-    return f"{event.analyst} has no event '{event.undoes}' about this answer to undo."
+    return f"{event.analyst} has no event '{event.undoes}' on this answer that can be undone."
 
 
 CHAIN_START = ""
@@ -319,7 +323,9 @@ def verify_log(store: Store, noted_head: str = "") -> VerifiedLog:
         count, before = count + 1, link.digest
         noted = noted or link.digest == noted_head
         if count == state.events and link.digest != state.head:
-            breaks.append(f"event {link.number} is not the one that was written last: events were removed or added.")
+            breaks.append(
+                f"event {link.number} is not the last event that genaipa wrote: events were removed or added."
+            )
     last = store.log_state()
     if count > last.events:
         extra = count - last.events
@@ -328,10 +334,10 @@ def verify_log(store: Store, noted_head: str = "") -> VerifiedLog:
         missing = state.events - count
         breaks.append(f"{missing:,} of {state.events:,} events {'is' if missing == 1 else 'are'} missing.")
     if not noted:
-        breaks.append(f"the head that was noted ({noted_head[:12]}…) is not in the log: the log was rebuilt since.")
+        breaks.append(f"the log does not contain the given head ({noted_head[:12]}…), so it was rebuilt since.")
     if lost := store.list_damaged_guard_triggers():
         gone = " and ".join(lost)
-        breaks.append(f"the database no longer refuses to change or delete an event: somebody changed {gone}.")
+        breaks.append(f"the database no longer prevents changes to events: somebody changed or dropped {gone}.")
     return VerifiedLog(count, before, breaks)
 
 
@@ -342,28 +348,28 @@ def find_log_tail_problems(last_rows_with_head: Sequence[Sequence[Any]]) -> Iter
     there is no event, one row of the head alone.
     """
     if not last_rows_with_head:
-        yield "the digest of its last event is gone."
+        yield "the digest of its last event is missing."
     links = [LogRow(*row[:-1]) for row in last_rows_with_head if row[0] is not None]
     before = links.pop(0).digest if len(links) > CHECKED_TAIL else CHAIN_START
     for link in links:
         yield from _find_log_row_problems(link, before)
         before = link.digest
     if before != (last_rows_with_head[0][-1] if last_rows_with_head else CHAIN_START):
-        yield "the last event is not the one that was written last."
+        yield "its last event is not the last event that genaipa wrote."
 
 
 def _find_log_row_problems(row: LogRow, previous_digest: str) -> Iterator[str]:
     named = f"event {row.number} ({row.id})"
     if row.number < 1:
-        yield f"{named} has a number below the first, so nobody reads it."
+        yield f"{named} has a number below 1, so genaipa never reads it."
     if not row.digest:
-        yield f"{named} was not written by this genaipa: it has no digest."
+        yield f"{named} has no digest, so genaipa did not write it."
     elif row.digest != chain_digest(previous_digest, row.event):
-        yield f"{named} or the one before it is not as it was written."
+        yield f"{named} or the event before it was changed after it was written."
     try:
         event = _decode(row.event)
     except msgspec.DecodeError:
         yield f"{named} can't be read."
         return
     if (event.id, event.answer) != (row.id, row.answer):
-        yield f"{named} is filed under another id or answer than its own."
+        yield f"{named} is stored under an id or answer that differs from its own."

@@ -143,8 +143,8 @@ class _EventSorter:
                 self.known += 1
             else:
                 self.replaced.append(
-                    f"{read_event.path}: {read_event.entry}: {event.analyst} gave this score before and has replaced "
-                    "it or taken it back since; to give it again, score the answer at the desk."
+                    f"{read_event.path}: {read_event.entry}: {event.analyst} gave this score earlier and has since "
+                    "replaced or withdrawn it; to give it again, score the answer at the desk."
                 )
         elif (
             problem := self._find_id_conflict(read_event)
@@ -161,8 +161,8 @@ class _EventSorter:
     def _find_id_conflict(self, read_event: ReadEvent) -> str:
         if read_event.event.id not in self._events:
             return ""
-        hint = "; to correct a score, clear the cell with the id" if read_event.entry.startswith("row") else ""
-        return f"the event '{read_event.event.id}' already exists with other content{hint}."
+        hint = "; to correct a score, clear the cell that has the id" if read_event.entry.startswith("row") else ""
+        return f"the event '{read_event.event.id}' already exists with different content{hint}."
 
     def _find_answer_problem(self, read_event: ReadEvent) -> str:
         answer = read_event.event.answer
@@ -172,10 +172,10 @@ class _EventSorter:
             return (
                 ""
                 if _DIGEST.fullmatch(answer)
-                else f"'{answer}' is not the digest of an answer (64 characters 0-9, a-f)."
+                else f"'{answer}' is not the digest of an answer (64 characters from 0-9 and a-f)."
             )
         remedy = self._remedy if read_event.has_id else ""
-        return f"unknown answer '{answer}': no run of this workspace holds it{remedy}."
+        return f"no run in this workspace has the answer '{answer}'{remedy}."
 
     def _find_undo_problem(self, event: Event) -> str:
         if event.kind == "ruling":
@@ -184,9 +184,11 @@ class _EventSorter:
             return ""
         undone = self._events.get(event.undoes)
         if undone is None:
-            return f"undoes the event '{event.undoes}', which is neither in the store nor earlier in the files."
+            return (
+                f"undoes the event '{event.undoes}', which is neither in the store nor earlier in the imported files."
+            )
         if (undone.analyst, undone.answer) != (event.analyst, event.answer):
-            return f"undoes the event '{event.undoes}', which is another analyst's or about another answer."
+            return f"undoes the event '{event.undoes}', which belongs to another analyst or another answer."
         if undone.kind in LASTING:
             return f"undoes the event '{event.undoes}', a {undone.kind}, which can't be undone."
         return ""
@@ -250,7 +252,9 @@ class ScoresReader:
         elif suffix in (".csv", ".xlsx"):
             self._read_rows(read_table(path, DIGEST))
         else:
-            raise UsageError(f"{path}: scores are read from .csv, .jsonl and .xlsx files; save it as one of these.")
+            raise UsageError(
+                f"{path}: scores can be read only from .csv, .jsonl and .xlsx files; save it as one of these."
+            )
 
     def _add_problem(self, path: Path, entry: str, problem: str) -> None:
         self.problems.append(str(DataError(path, problem, entry)))
@@ -307,15 +311,14 @@ class ScoresReader:
                 if first_event == event and first_row != row:
                     continue  # of an answer that was given in several places, a row for each
                 if first_row != row:
-                    row_problem = f"scores the same answer for {scorer} as row {first_row}; keep one of them."
+                    row_problem = f"scores the same answer for {scorer} as row {first_row}; keep one of the two rows."
                     self._add_problem(table.path, f"row {row}, {DIGEST}", row_problem)
                 has_id = bool(cells.get("id", "").strip())
                 self.events.append(ReadEvent(event, table.path, f"row {row}", has_id=has_id))
         if nameless:
-            row_problem = (
-                f"no analyst is named in row {join_some(nameless, _NAMED)}; say who filled the file with "
-                "--analyst NAME."
-            )
+            row_problem = f"no analyst is named in row {join_some(nameless, _NAMED)}; name the analyst with "
+                "--analyst "
+                "NAME."
             self._add_problem(table.path, "analyst", row_problem)
 
     def _match_columns(self, table: ReadTable) -> Iterator[tuple[str, int]]:
@@ -335,7 +338,7 @@ class ScoresReader:
                 self._add_problem(table.path, "row 1", problem)
             elif filled := [row for row, texts in table.rows if index < len(texts) and texts[index].strip()]:
                 problem = (
-                    f"column {index + 1} has no name in the first row, but content in row {join_some(filled, _NAMED)}."
+                    f"column {index + 1} has content (row {join_some(filled, _NAMED)}) but no name in the first row."
                 )
                 self._add_problem(table.path, "row 1", problem)
         for name in self._required_columns:

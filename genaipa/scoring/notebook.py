@@ -153,7 +153,7 @@ def sample(
     for problem in pool.problems:
         tell(problem)
     if not pool.answers:
-        raise UsageError(f"there is no answer to draw from in {home.runs} yet; see: genaipa runs")
+        raise UsageError(f"there are no answers to draw from in {home.runs} yet; see: genaipa runs")
     with open_existing_store(home) as store:
         scored = set() if store is None else CurrentScores(store.events).read_scored_answers()
     plan = load_people(home).plan
@@ -175,11 +175,11 @@ def sample(
     missing = 0 if names or only else count_missing_wave_answers(waves, pool.answers)
     draw_notes = [*_describe_draw(groups, waves, draw_size, len(requested), unscored)]
     if plan.sample_size == "all" and not waves:
-        draw_notes = ["Nothing was drawn: the plan in desk.yaml (sample: all) asks people for all answers."]
+        draw_notes = ["Nothing was drawn: the plan in desk.yaml (sample: all) asks people to score all answers."]
     notes = [*draw_notes, *_describe_deviations_from_request(groups, waves, stratify, missing)]
     if size and plan.sample_size and plan.sample_size != size:
         notes.append(
-            f"The plan in desk.yaml says sample: {plan.sample_size}, which the desk follows when it is next opened."
+            f"The plan in desk.yaml says sample: {plan.sample_size}; the desk uses that size when it is next opened."
         )
     return RandomPart(groups, waves, len(requested), unscored, tuple(notes))
 
@@ -189,8 +189,8 @@ def _find_stratum_by_document(sources: Sequence[Source], column: str, size: int 
     strata = group_documents(sources, column).group_by_document
     if (groups := len(set(strata.values()))) > (size or SIZE):
         raise UsageError(
-            f"the column '{column}' has {groups:,} groups, and a random part of {size or SIZE:,} can't have an answer "
-            "of each; name another column, or a larger --size."
+            f"the column '{column}' has {groups:,} groups, so a random part of {size or SIZE:,} answers can't include "
+            "every group; name another column, or a larger --size."
         )
     return strata
 
@@ -202,22 +202,24 @@ def _describe_draw(
     if not waves:
         yield _explain_no_draw(groups, wanted_size)
         return
-    once = ", equal texts counted once" if size < sum(group.wave for group in groups) else ""
-    yield f"{size:,} answer{'s' * (size != 1)} in the random part{once}, {unscored:,} of them to be scored."
+    once = " (equal texts counted once)" if size < sum(group.wave for group in groups) else ""
+    yield f"The random part has {size:,} answer{'s' * (size != 1)}{once}; {unscored:,} still to be scored."
     if larger := sum(wanted_size is not None and waves.target_size(group[:2]) > wanted_size for group in groups):
-        yield f"A random part never gets smaller: {larger} of {len(groups)} keep the size that they had."
+        yield f"A random part never shrinks: {larger} of {len(groups)} systems and experiments keep a larger one."
 
 
 def _explain_no_draw(groups: Sequence[WaveStanding], wanted_size: int | None) -> str:
     """Say why nothing was drawn: without a size no group is large enough; with one, there is nothing left to draw."""
     scored, answers = (sum(getattr(group, count) for group in groups) for count in ("outside", "answers"))
     if wanted_size is None:
-        no_large_group = f"no system has more than {SIZE} answers in an experiment"
-        consequence = "and all of them are scored" if scored == answers else "so people are asked for all of them"
+        no_large_group = f"no system has more than {SIZE} answers in any experiment"
+        consequence = (
+            "and people have scored all answers" if scored == answers else "so people are asked to score all answers"
+        )
         return f"Nothing was drawn: {no_large_group}, {consequence}."
     return (
-        f"Nothing was drawn: people have scored all {answers:,} answers already, and only unscored answers can be "
-        f"drawn at random. The scores count as they are; for a larger study, ask for more answers: genaipa run."
+        f"Nothing was drawn: people have already scored all {answers:,} answers, and only unscored answers can be "
+        f"drawn at random. All of the scores count; for a larger study, ask for more answers: genaipa run"
     )
 
 
@@ -226,11 +228,11 @@ def _describe_deviations_from_request(
 ) -> Iterator[str]:
     """Yield sentences on a wave that is not as it was asked for; `missing` answers of its draws are gone."""
     if column and any(group.wave > waves.target_size(group[:2]) for group in groups):
-        yield f"Each group by {column} has its share rounded up, so the random part is larger than you asked for."
+        yield f"The share of each {column} group is rounded up, so the random part is larger than you asked for."
     if column and waves and not all(draw.stratum for draw in waves.draws):
-        yield f"What was drawn before stays as it is: only answers drawn from now on have shares by {column}."
+        yield f"Earlier draws stay as they are; only new draws give each {column} group its share."
     if missing:
         yield (
-            f"{missing:,} answer{'s' * (missing != 1)} of the draws can't be scored any more: other records took their "
-            "place, or they are excluded. The rest of the random part is as random as before."
+            f"{missing:,} answer{'s' * (missing != 1)} available to the draws can no longer be scored (replaced or "
+            "excluded). The rest of the random part is as random as before."
         )

@@ -107,8 +107,8 @@ def check_correction_ends_silence(silent: Silent | None, annotated_silent: Silen
     """
     if annotated_silent == "yes" and silent in (None, "yes"):
         raise UsageError(
-            "the annotated answer says that the document is silent, but this passage shows that it is not: say whether "
-            "the document answers the question (no) or only some of it (partly)."
+            "the annotated answer says that the document is silent, but this passage shows that it is not; say whether "
+            "the document answers the whole question (no) or only part of it (partly)."
         )
 
 
@@ -129,7 +129,7 @@ def make_correction(
     check_correction_ends_silence(silent, annotated_silent)
     words = passage.split()
     if not words:
-        raise UsageError("which passage of the document proves it? Select it in the document, or paste it.")
+        raise UsageError("which passage proves the correction? Select it in the document, or paste it.")
     sought, reading = re.compile(r"\s+".join(map(re.escape, words))), read_markdown(document.text)
     span = (match := sought.search(document.text)) and match.span()
     # What is pasted from the company's own page has no marks of links and emphasis.
@@ -139,7 +139,7 @@ def make_correction(
     if silent is None and not answer.strip():
         raise UsageError("what should the annotated answer say? Write it, or say whether the document is silent.")
     if not why.strip():
-        raise UsageError("why is it wrong? A short sentence will do.")
+        raise UsageError("why is the annotated answer wrong? A short sentence is enough.")
     return Correction(
         silent=silent, answer=answer.strip(), at=span, sha256=sha256_of(document.text[slice(*span)]), why=why.strip()
     )

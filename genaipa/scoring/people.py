@@ -75,12 +75,12 @@ class User:
     @property
     def why_no_scores(self) -> str:
         """Why this user gives no scores; empty if they do."""
-        return "" if self.scores else f"{self.name} adjudicates in this study, and is not one of its analysts."
+        return "" if self.scores else f"{self.name} is an adjudicator of this study, not an analyst."
 
     @property
     def why_no_adjudication(self) -> str:
         """Why this user adjudicates nothing; empty if they do."""
-        return "" if self.adjudicates else f"{self.name} scores in this study, and is not one of its adjudicators."
+        return "" if self.adjudicates else f"{self.name} is an analyst of this study, not an adjudicator."
 
 
 class StudyPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -174,20 +174,20 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         name = self.resolve_name(typed_name, scorer_names)
         if why := self.exclusion_reason(name):
             raise UsageError(
-                f"the scores of {name} are left out of this study ({why}), so new ones would not count either."
+                f"this study leaves out the scores of {name} ({why}), so new scores would not count either."
             )
         if self.listed_reference is None and _fold_name(name) in _REFERENCE:
             # New analysts are shown those scores as what is right.
             raise UsageError(
-                f"{name} is the reference that new analysts compare their scores with; take another name, or list it "
-                f"in {FILE}: reference: [{name}]"
+                f"{name} is the reference analyst, with whose scores new analysts compare theirs; choose another name, "
+                f"or list this one in {FILE}: reference: [{name}]"
             )
         scores = _is_admitted(name, self.analysts, login=login) or _is_admitted(name, self.reference, login=login)
         user = User(name, scores, adjudicates=_is_admitted(name, self.adjudicators, login=login))
         if not user.scores and not user.adjudicates:
             raise UsageError(
                 f"{name} is neither an analyst nor an adjudicator of this study; "
-                f"whoever keeps the study can add this {'address' if login else 'name'} to its {FILE}."
+                f"the study's lead can add this {'address' if login else 'name'} to {FILE}."
             )
         return user
 
@@ -195,8 +195,8 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Raise a UsageError if nobody is listed, so that nobody who logs in could do anything."""
         if not self.analysts and not self.adjudicators:
             raise UsageError(
-                f"people log in at this desk, and {FILE} does not say who may score: list their e-mail addresses "
-                "there, as analysts: […] and adjudicators: […]."
+                f"this desk requires a login, but {FILE} does not say who may score; list e-mail addresses there as "
+                "analysts: […] and adjudicators: […]."
             )
 
     def resolve_name(self, typed_name: str, scorer_names: Iterable[str] = ()) -> str:
@@ -206,9 +206,9 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """
         name = " ".join(typed_name.split())
         if not name:
-            raise UsageError("give a name: the scores are kept under it.")
+            raise UsageError("enter a name; your scores are saved under it.")
         if len(name) > LONGEST_NAME or not name.isprintable():
-            raise UsageError(f"a name is one line of at most {LONGEST_NAME} printable characters.")
+            raise UsageError(f"a name must be one line of at most {LONGEST_NAME} printable characters.")
         listed = (*(self.analysts or ()), *(self.adjudicators or ()), *self.reference, *self.left_out, *self.assign)
         spellings = {_fold_name(spelling): spelling for spelling in (*listed, *scorer_names)}
         return spellings.get(_fold_name(name), name)
@@ -240,10 +240,10 @@ def find_people_problems(path: Path, people: People) -> Iterator[DataError]:
         folded_names = set()
         for name in getattr(people, entry) or ():
             if not name.strip() or name != " ".join(name.split()) or len(name) > LONGEST_NAME:
-                problem = f"'{clip(name)}' is not a name; write one line without blanks around it."
+                problem = f"'{clip(name)}' is not a valid name; write one line without extra spaces."
                 yield DataError(path, problem, entry)
             if _fold_name(name) in folded_names:
-                yield DataError(path, f"'{clip(name)}' appears twice; take one out.", entry)
+                yield DataError(path, f"'{clip(name)}' appears twice; remove one.", entry)
             folded_names.add(_fold_name(name))
 
 
@@ -256,31 +256,29 @@ def find_plan_problems(plan: StudyPlan) -> Iterator[tuple[str, str]]:
         if not math.isfinite(getattr(plan, name)):
             yield name, "must be a finite number such as 1.5."
     if isinstance(plan.sample, str) and plan.sample != "all":
-        yield "sample", f"'{clip(plan.sample)}' is neither a number of answers nor all."
+        yield "sample", f"'{clip(plan.sample)}' is neither a number of answers nor 'all'."
     if plan.due:
         try:
             readable = bool(_DAY.fullmatch(plan.due)) and plan.last_day is not None
         except ValueError:
             readable = False
         if not readable:
-            yield "due", f"'{clip(plan.due)}' is not a day; write it like 2026-12-18."
+            yield "due", f"'{clip(plan.due)}' is not a date; write one such as 2026-12-18."
 
 
 def _find_key_binding_problems(path: Path, people: People) -> Iterator[DataError]:
     """Yield the errors in the keys: unknown acts, keys that can't be used, and keys that would do two things."""
     for act, key in people.keys.items():
         if act not in KEYS:
-            yield DataError(path, f"there is no '{clip(act)}'{name_suggestion(act, KEYS)}", "keys")
+            yield DataError(path, f"there is no action '{clip(act)}'{name_suggestion(act, KEYS)}", "keys")
         elif key not in _CAN_BE_KEYS:
             yield DataError(
-                path, f"'{clip(key)}' can't be a key; a small letter can, and . , / ; - + # ?", f"keys.{act}"
+                path, f"'{clip(key)}' can't be a key; use a lower-case letter or one of . , / ; - + # ?", f"keys.{act}"
             )
     for act, key in people.keys.items():
         rivals = [rival for rival, used in people.key_bindings.items() if used == key and rival != act]
         if act in KEYS and rivals and (rivals[0] not in people.keys or act < rivals[0]):
-            yield DataError(
-                path, f"'{clip(key)}' is also the key of {rivals[0]}; give each its own key.", f"keys.{act}"
-            )
+            yield DataError(path, f"'{clip(key)}' is also the key for {rivals[0]}; choose another key.", f"keys.{act}")
 
 
 def _find_assignment_problems(path: Path, people: People) -> Iterator[DataError]:
@@ -290,7 +288,7 @@ def _find_assignment_problems(path: Path, people: People) -> Iterator[DataError]
             yield DataError(path, problem, "assign")
         if not targets:
             yield DataError(
-                path, f"'{clip(name)}' is assigned nothing; name a document, or take the line out.", "assign"
+                path, f"'{clip(name)}' has nothing assigned; name a document, or remove the line.", "assign"
             )
 
 

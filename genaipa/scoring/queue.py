@@ -367,9 +367,9 @@ class Queue:
         if not names:
             raise UsageError("nobody else has scored this answer, so it can't be sent back.")
         if not instruction.strip():
-            raise UsageError("what should they look at? Write it into the note.")
+            raise UsageError("what should the analysts check? Write it in the note.")
         if mentioned := next(filter(None, (_find_mention_of_analyst(name, instruction) for name in names)), ""):
-            raise UsageError(f"the others must not know of {mentioned} before they have scored; leave the name out.")
+            raise UsageError(f"the note must not name {mentioned}: analysts score without knowing who else does.")
         note = " ".join(instruction.split())
         return self._append_event(
             self._make_event(SEND_BACK, analyst, digest, note=note, seconds=seconds, independent=False)
@@ -381,7 +381,7 @@ class Queue:
         dispute = coverage.disputes.get(digest)
         if dispute is None or not self.is_close_dispute(dispute):
             raise UsageError(
-                f"the mean is only for scores that are at most {self.smallest_value_step:g} apart on every metric."
+                f"the mean can settle only scores that differ by at most {self.smallest_value_step:g} on every metric."
             )
         return self._append_event(self._make_event(MEAN, analyst, digest, seconds=seconds, independent=False))
 

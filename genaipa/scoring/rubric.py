@@ -50,7 +50,7 @@ class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if not self.red <= self.green:
-            raise ValueError(f"Red ends at {self.red:g}, which must not be above {self.green:g}, where Green begins")
+            raise ValueError(f"red ({self.red:g}) must not be above green ({self.green:g})")
 
     @property
     def m_all_bounds(self) -> Bounds:
@@ -328,9 +328,13 @@ def find_rubric_problems(path: Path, rubric: Rubric) -> Iterable[DataError]:
     for name, metric in rubric.metrics.items():
         entry = f"metrics.{name}"
         if not name.isidentifier() or not name.islower():
-            yield DataError(path, "a key has only small letters, digits and _; its `name` may have others.", entry)
+            yield DataError(
+                path, "a key may have only lower-case letters, digits and _; put other characters in its `name`.", entry
+            )
         elif name in _RESERVED:
-            yield DataError(path, "is the name of another column; choose another key, and give it this `name`.", entry)
+            yield DataError(
+                path, "is already the name of a column; choose another key, and give the metric this `name`.", entry
+            )
         if len(metric.words) != len(values) or not all(metric.words):
             yield DataError(path, f"needs words for each of the {len(values)} values.", f"{entry}.words")
         if not 0 < metric.weight < float("inf"):
@@ -344,7 +348,7 @@ def _find_point_rule_problems(
     path: Path, rule: tuple[PointShares, ...], value_count: int, entry: str
 ) -> Iterator[DataError]:
     if rule and len(rule) != value_count - 1:
-        yield DataError(path, f"needs an entry for each value but the worst: {value_count - 1}.", entry)
+        yield DataError(path, f"needs one entry for each value except the worst, {value_count - 1} in total.", entry)
     if not all(0 <= share <= 1 for needed in rule for share in (needed.vital, needed.okay)):
         yield DataError(path, "shares must be from 0 to 1.", entry)
     if any(worse.vital > better.vital or worse.okay > better.okay for better, worse in pairwise(rule)):
@@ -383,7 +387,7 @@ def load_guidelines(workspace: Workspace, rubric: Rubric) -> Guidelines | None:
             hint = name_suggestion(metric, rubric.metrics)
             raise DataError(path, f"'{clip(metric)}' is not a metric of the rubric{hint}", f"## {clip(metric)}")
         if metric in sections:
-            raise DataError(path, "there are two sections with this heading; merge them.", f"## {metric}")
+            raise DataError(path, "two sections have this heading; merge them.", f"## {metric}")
         sections[metric] = text[match.end() : end].strip()
     return Guidelines(text.strip(), sections)
 
@@ -406,43 +410,43 @@ STARTER = """\
 # Guidelines for scoring
 
 At the desk, the key g shows the section on the current metric; press it again for the whole file. Write down what you
-agree on, best with an answer at the border and why it got its value. A heading with two signs is a metric's id.
+agree on, ideally with a borderline answer and the reason for its value. Each heading with ## is the id of a metric.
 
-Score what the answer says, by the document. What you know from elsewhere counts neither for it nor against it.
+Score what the answer says, judged by the document. What you know from elsewhere counts neither for nor against it.
 
 ## relevance
 
-Is it about what was asked, right or wrong?
+Is the answer about what was asked, whether right or wrong?
 
-- +0.5: asked how long data are kept, it tells what is collected, and mentions in passing that some of it is deleted.
-- -1: asked how long data are kept, it tells how to write to the company.
+- +0.5: asked how long data are kept, it says what is collected, and mentions in passing that some data are deleted.
+- -1: asked how long data are kept, it explains how to write to the company.
 
 ## accuracy
 
-Each thing that it says counts, also beside the question.
+Every statement counts, even one that the question did not ask for.
 
-- +0.5: "Data are deleted after 30 days", where the document says so of backups alone.
-- -1: it says that data are never sold, where the document names a case in which they are.
+- +0.5: "Data are deleted after 30 days", although the document says so of backups only.
+- -1: it says that data are never sold, although the document names a case in which they are.
 - An answer that leaves something out is not inaccurate: see completeness.
 
 ## clarity
 
-Would somebody without legal training know what it means for them, having read it once?
+Would a reader without legal training understand the answer after reading it once?
 
-- +0.5: it is right, but in the policy's own long sentences.
-- -1: one can't tell whether the answer is yes or no.
+- +0.5: it is right, but repeats the policy's long sentences.
+- -1: the reader can't tell whether the answer is yes or no.
 
 ## completeness
 
-Hold it against the annotated answer: what would somebody miss who only read this?
+Compare the answer with the annotated answer: what would a reader of the answer alone miss?
 
-- +0.5: of three purposes it names the two main ones.
-- -1: it says that one can object, and not that this is only so in some countries.
+- +0.5: it names the two main purposes of three.
+- -1: it says that users can object, but not that they can do so in some countries only.
 
 ## reference
 
-Does what it cites hold what the answer rests on?
+Do the cited sections support the answer?
 
-- +0.5: "as the section on cookies says", without its number or title where it has one.
-- -1: section 4 is cited, and the answer is in section 7.
+- +0.5: "as the section on cookies says", although that section has a number or a title.
+- -1: it cites section 4, but the answer is in section 7.
 """

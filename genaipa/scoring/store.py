@@ -146,7 +146,7 @@ class Store:
         with self._open_transaction() if writable else self._open_connection() as connection:
             version, newest = schema_version(connection), len(SCHEMA_STEPS)
             if not writable and not version:
-                raise DataError(self.name, "holds no scores and can't be written; put a file with scores there.")
+                raise DataError(self.name, "has no scores and can't be written; put a file with scores there.")
             if version > newest:
                 raise OtherFormatError(self.name, version, newest)
             if writable:
@@ -155,7 +155,7 @@ class Store:
             if not self._allow_damaged and (log_break := next(find_log_tail_problems(latest.all()), "")):
                 raise DataError(
                     self.name,
-                    f"the log of scores was changed by another program than genaipa: {log_break} For all of it: "
+                    f"a program other than genaipa changed the log of scores: {log_break} For the full check: "
                     "genaipa scores verify",
                 )
 
@@ -186,7 +186,7 @@ class Store:
                 self._check_event(event, connection, new)
                 new[event.id] = event
             elif msgspec.structs.replace(event, time=existing.time, seconds=existing.seconds) != existing:
-                raise DataError(self.name, "holds another event with this id already.", f"event {event.id}")
+                raise DataError(self.name, "its id already belongs to a different event.", f"event {event.id}")
         if new:
             self._write_events_with_digests(connection, list(new.values()))
         drafts = [(event.analyst, event.answer, event.kind) for event in new.values() if event.kind in VALUED]
@@ -365,7 +365,7 @@ class Store:
         raise DataError(
             self.name,
             f"{find_event_problem(event, self.rubric)} Name the rubric of these scores in genaipa.toml, or keep scores "
-            f"by another one in a database of their own ({VARIABLE}).",
+            f"by another rubric in a separate database ({VARIABLE}).",
             f"event {event.id}",
         )
 
@@ -410,8 +410,8 @@ def _select_log_state(connection: Connection) -> LogState:
     rows = connection.exec_driver_sql("SELECT events, head FROM score_chain").all()
     if len(rows) != 1:
         raise GenaipaError(
-            f"the log of scores was changed by another program than genaipa: score_chain has {len(rows)} rows in place "
-            "of one; restore the database."
+            f"a program other than genaipa changed the log of scores: score_chain has {len(rows)} rows instead of one; "
+            "restore the database."
         )
     return LogState(*rows[0])
 

@@ -55,10 +55,10 @@ _WIDTHS = {"asked": 40, "answer": 80, "annotated answer": 50, "note": 40}
 _PARAGRAPH = 2000
 """Characters of a document's line that are shown in one cell: a row of a spreadsheet can't be higher than a screen."""
 _HOW = (
-    "On the sheet 'scores', give each answer one of the values on each metric.",
-    "Add a note if you like. Leave a row empty that you have not scored. Your name goes into the column 'analyst'.",
-    "A text that a spreadsheet would take for a formula has an apostrophe in front of it, which is not part of it.",
-    "Then save the file and give it back: genaipa scores import FILE",
+    "On the sheet 'scores', give each answer one of these values on each metric.",
+    "Add a note if you like. Leave rows that you have not scored empty. Write your name in the column 'analyst'.",
+    "Text that a spreadsheet would take for a formula begins with an apostrophe, which is not part of the text.",
+    "Then save the file and return it for import: genaipa scores import FILE",
 )
 
 
@@ -175,7 +175,7 @@ def _prepare_sheet_for_filling(sheet: Any, columns: Sequence[str], rubric: Rubri
         allow_blank=True,
         showErrorMessage=True,
     )
-    allowed.error = f"One of {', '.join(f'{value:+g}' for value in rubric.values)}, please."
+    allowed.error = f"Enter one of these values: {', '.join(f'{value:+g}' for value in rubric.values)}."
     first, last = 1 + locked_columns, locked_columns + len(rubric.metrics)
     allowed.add(f"{letter(first)}2:{letter(last)}{max(sheet.max_row, 2)}")
     sheet.add_data_validation(allowed)
@@ -229,7 +229,7 @@ def write_xlsx(file: BinaryIO, title: str, names: Sequence[str], rows: Iterable[
     # All of them before the first is written: a workbook that is left half-written can't be closed.
     checked = [[make_text_safe_for_cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
     if len(checked) >= MOST_ROWS:
-        raise UsageError(f"a spreadsheet holds {MOST_ROWS:,} rows at most; write .csv or .jsonl.")
+        raise UsageError(f"a spreadsheet holds at most {MOST_ROWS:,} rows; write a .csv or .jsonl file.")
     book = library.Workbook(write_only=True)
     sheet = book.create_sheet(title)
     sheet.freeze_panes = "A2"
@@ -248,8 +248,8 @@ def make_text_safe_for_cell(text: str) -> str:
     cell_text = escape_formula(ILLEGAL_CHARACTERS_RE.sub("�", text), csv=False)
     if len(cell_text) > MOST_CHARACTERS:
         raise UsageError(
-            f"a cell of a spreadsheet holds {MOST_CHARACTERS:,} characters, and the text that begins "
-            f"'{text[:40]}' has {len(text):,}; write .csv or .jsonl."
+            f"a cell of a spreadsheet holds at most {MOST_CHARACTERS:,} characters, but the text that begins with "
+            f"'{text[:40]}' has {len(text):,}; write a .csv or .jsonl file."
         )
     return cell_text
 
@@ -299,7 +299,7 @@ def check_scores_suffix(path: Path) -> str:
     """Return the format that a file's name asks for; a UsageError for one that scores can't be written in."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
-        raise UsageError(f"{path}: scores can be written as {', '.join(SUFFIXES)}.")
+        raise UsageError(f"{path}: scores can be written only as {', '.join(SUFFIXES)}.")
     return suffix
 
 
@@ -484,7 +484,7 @@ def has_metric_values(cells: Mapping[str, str], rubric: Rubric) -> bool:
 
 def _parse_metric_value(text: str, rubric: Rubric) -> float:
     if not text:
-        raise ValueError("has no value, while other metrics of the row have one")
+        raise ValueError("has no value, although other metrics in the row do")
     with contextlib.suppress(ValueError):
         if (value := parse_number(text)) in rubric.values:
             return value
@@ -546,7 +546,7 @@ def _parse_screen_contents(text: str, rubric: Rubric) -> ScreenContents:
 def _parse_ticks(text: str) -> Ticks:
     fields = dict(part.partition("=")[::2] for part in text.split())
     if not fields.get("points") or not fields.keys() <= {"points", "said", "contradicted"}:
-        raise ValueError(f"'{text}' is not of the form points=DIGEST said=ID,ID contradicted=ID")
+        raise ValueError(f"'{text}' is not in the form points=DIGEST said=ID,ID contradicted=ID")
     stated, contradicted = (tuple(filter(None, fields.get(name, "").split(","))) for name in ("said", "contradicted"))
     if in_both := set(stated).intersection(contradicted):
         raise ValueError(f"the point '{min(in_both)}' can't be both said and contradicted")

@@ -391,16 +391,16 @@ def describe_wave_sizes(groups: Sequence[WaveStanding]) -> str:
     sizes = {(group.wave, group.answers) for group in groups}
     if len(sizes) == 1:
         wave, answers = sizes.pop()
-        return f"{wave:,} of {answers:,} answers of each system and experiment"
+        return f"{wave:,} of {answers:,} answers from each system and experiment"
     largest, wave = max(group.wave for group in groups), sum(group.wave for group in groups)
     answers = sum(group.answers for group in groups)
-    return f"up to {largest:,} answers of each system and experiment, {wave:,} of {answers:,} in all"
+    return f"up to {largest:,} answers from each system and experiment, {wave:,} of {answers:,} in total"
 
 
 WAVES = "waves.jsonl"
 _FORMAT = 1
 _REMEDY = (
-    "restore it, or move it away: genaipa sample then draws from what nobody has scored, and scores count as they are."
+    "restore it, or move it away; genaipa sample then draws from unscored answers, and existing scores still count."
 )
 
 
@@ -432,7 +432,9 @@ def decode_waves(path: Path, content: bytes) -> Waves:
             return Waves(tuple(map(decode, body.splitlines())))
     except DAMAGE:
         pass
-    raise DataError(path, f"is not as genaipa wrote it, so it no longer says what was drawn at random; {_REMEDY}")
+    raise DataError(
+        path, f"was changed after genaipa wrote it, so it no longer shows what was drawn at random; {_REMEDY}"
+    )
 
 
 def encode_waves(waves: Waves) -> bytes:
@@ -484,5 +486,5 @@ def _check_waves_belong_to_workspace(workspace: Workspace, waves: Waves, answers
     if not source_answers.isdisjoint(short_digest(answer.digest) for answer in answers):
         return
     if source_answers.isdisjoint(map(short_digest, Pool(workspace, run_folders(workspace)).answers)):
-        problem = f"belongs to another workspace: none of the {len(source_answers):,} answers it was drawn from is here"
+        problem = f"belongs to another workspace: none of the {len(source_answers):,} answers in its draws is here"
         raise DataError(workspace.home / WAVES, f"{problem}; {_REMEDY}")

@@ -87,7 +87,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         forget_personal_settings(patch)
         patch.chdir(folder)
         make_study("CC-BY-4.0")
-        assert "Fill in what is in [brackets]" in done(call("artifact", "latest", "-o", "art"))
+        assert "Fill in the places in [brackets]" in done(call("artifact", "latest", "-o", "art"))
     return folder / "art"
 
 
@@ -144,7 +144,7 @@ def test_an_analyst_who_is_left_out_is_so_everywhere(genaipa: Cli) -> None:
     assert "Scores that count nowhere: 1 of bo (scored without reading)." in board["notable"]
     desk = desk_here()
     assert desk.current.analysts() == ["ada"]
-    with pytest.raises(UsageError, match="left out of this study"):
+    with pytest.raises(UsageError, match="this study leaves out"):
         desk.people.admit_user("BO", login=False)
     assert ",bo," in done(genaipa("scores", "export"))
 

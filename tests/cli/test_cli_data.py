@@ -540,13 +540,13 @@ def test_policies_history_diff_and_annotate_carry_what_holds(genaipa: Cli, tmp_p
     assert "2 differ, 0 added." in done(genaipa(*asked))
     out = done(genaipa("policies", "diff", "brindlecart", "cart.2026-02-01", "-o", "diff.html"))
     assert "sections: 69 unchanged, 1 reworded" in out
-    assert "29 of 32 annotated answers hold; 3 to look at again: DM_f1, DM_u1, CA_u1" in out
+    assert "29 of 32 annotated answers hold; 3 to check again: DM_f1, DM_u1, CA_u1" in out
     assert "<del>90 </del><ins>60 </ins>" in Path("diff.html").read_text()
     facts = json.loads(done(genaipa("policies", "diff", "brindlecart", "cart.2026-02-01", "--json")))
     assert facts["answers"]["DM_u1"]["points"] == ["depends", "account", "orders", "chats", "usage"]
     # The first version's text is brindlecart's, whose answers are found by its digest.
     out = done(genaipa("policies", "carry", "cart.2026-01-01", "cart.2026-02-01"))
-    assert "29 answers hold, 3 questions to answer" in out
+    assert "keeps 29 answers and leaves 3 questions to answer" in out
     assert "no annotated answer to DM_f1, DM_u1, CA_u1" in genaipa("validate").out.replace("\n", " ")
     for wrong in (
         ("policies", "diff", "cart.2026-01-01", "cart.2026-01-01"),

@@ -141,7 +141,7 @@ def test_a_report_of_a_system_is_named_after_it(genaipa: Cli, unscored: Path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("latest", "--green", "0", "--red", "0.5"), "Red ends at 0.5, which must not be above 0, where Green begins"),
+        (("latest", "--green", "0", "--red", "0.5"), "red (0.5) must not be above green (0)"),
         (("latest", "--formats", "pgn"), "There is no format 'pgn': did you mean 'png'?"),
         (("latest", "--frame", "tidy.xlsx"), "'tidy.xlsx' has to end in .csv or .parquet"),
         (("latest", "--frame", "genaipa.toml/tidy.csv"), "tidy.csv can't be written"),

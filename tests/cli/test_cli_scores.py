@@ -191,11 +191,11 @@ def test_a_sheet_never_takes_the_place_of_one_that_may_be_filled(genaipa: Cli, r
         ("sheet", "latest", "-o", "s.xlsx"): "s.xlsx already exists; name another file, or add --force",
         ("sheet", "latest", "-o", "s.csv"): "s.csv: a sheet to fill is written as .xlsx",
         ("sheet", "lates", "-o", "t.xlsx"): "no system or run here 'lates'",
-        ("export", "-o", "s.ods"): "s.ods: scores can be written as .csv, .jsonl, .xlsx",
+        ("export", "-o", "s.ods"): "s.ods: scores can be written only as .csv, .jsonl, .xlsx",
         ("export", "-o", "s.xlsx"): "s.xlsx already exists; name another file, or add --force",
         ("export", "-o", "s.xlsx/s.csv"): "s.xlsx/s.csv can't be written",
         ("import", "empty.jsonl"): "empty.jsonl: is empty.",
-        ("import", "s.ods"): "s.ods: scores are read from",
+        ("import", "s.ods"): "s.ods: scores can be read only from",
     }.items():
         refused = genaipa("scores", *arguments)
         assert refused.code == 2
@@ -215,6 +215,6 @@ def test_an_export_that_fails_leaves_the_one_before(genaipa: Cli, run: Path) -> 
     Path("old.xlsx").write_text("what was there")
     refused = genaipa("scores", "export", "-o", "old.xlsx", "--force")
     assert refused.code == 2
-    assert "holds 32,767 characters" in refused.err
+    assert "holds at most 32,767 characters" in refused.err
     assert Path("old.xlsx").read_text() == "what was there"
     assert not list(Path().glob(".*.tmp"))

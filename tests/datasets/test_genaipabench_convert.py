@@ -153,7 +153,7 @@ def test_defects_are_noted(tmp_path: Path) -> None:
     found = uber(tmp_path, rows).answers
     assert found["T_f1"].note == "The published text is a copy of the answer to T_f2."
     assert found["T_f2"].note == ""
-    assert found["T_f3"].note == "The published text has lost its beginning."
+    assert found["T_f3"].note == "The beginning of the published text is missing."
     assert found["T_f3"].answer == "o, it does not. Part 2"
 
 

@@ -159,7 +159,7 @@ def test_one_document_under_another_name() -> None:
     tables.sheets["adaptive"] = metrics_sheet(tables.m_all["adaptive"])
     marked, found = tables.audited()
     assert [(one.document, one.excludes) for one in found] == [("facebook", "score"), ("uber", "")]
-    assert all("nothing shows which is the copy" in one.reason for one in found)
+    assert all("nothing shows which one is the copy" in one.reason for one in found)
     assert where(marked) == cells("recall", ["facebook", ""], IDS)
 
 

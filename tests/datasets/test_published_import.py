@@ -165,7 +165,7 @@ def test_a_long_text_beside_no_question_is_named() -> None:
     """It may be an answer that slipped: it is named with its cell and not taken for another's."""
     sheet = user_sheet("uber") | {(60, 5): " ".join(["word"] * 30)}
     assert placed(sheet) == expected("uber")
-    assert read_answer_sheet(grid(sheet), {}).unplaced == [("E60", "no question stands beside the text")]
+    assert read_answer_sheet(grid(sheet), {}).unplaced == [("E60", "there is no question next to the text")]
 
 
 def test_missing_answers_leave_the_others_in_place() -> None:
@@ -181,16 +181,16 @@ def test_missing_answers_leave_the_others_in_place() -> None:
     ("changed", "unplaced"),
     [
         ({(1, 6): "Remarks", (5, 6): "good", (7, 6): "bad"}, [("F", "the column 'remarks' does not hold answers")]),
-        ({(5, 6): "odd", (7, 6): "even"}, [("F", "a column of 2 cells is not a run")]),
-        ({(r, 6): f"more {r}" for r in range(5, 20)}, [("F", "the study has 3 runs, and this would be one more")]),
+        ({(5, 6): "odd", (7, 6): "even"}, [("F", "a column with only 2 cells is not a run")]),
+        ({(r, 6): f"more {r}" for r in range(5, 20)}, [("F", "the column would be run 4, but the study has only 3")]),
         (
             {(93, 2): "Follow-up Analysis", (95, 1): "T_u1"},
             [
                 ("B93", "'Follow-up Analysis' is not a known experiment"),
-                ("A95", "T_u1 has no heading of its own above it"),
+                ("A95", "T_u1 has no experiment heading above it"),
             ],
         ),
-        ({(93, 1): "T_u1"}, [("A93", "T_u1 has no heading of its own above it")]),
+        ({(93, 1): "T_u1"}, [("A93", "T_u1 has no experiment heading above it")]),
     ],
 )
 def test_what_a_sheet_has_more_is_named(changed: Sheet, unplaced: list[tuple[str, str]]) -> None:
@@ -306,7 +306,7 @@ def test_a_run_about_another_company(tmp_path: Path) -> None:
     found = read_published_study(pulled_tree(tmp_path, study() | {USER: users(facebook=sheet)}))
     assert findings(found, "other-company") == [("facebook", f"D{row}") for row in range(77, 93, 2)]
     assert {f.excludes for f in found.findings} == {"answer"}
-    assert "4 of the 8 answers of this run name Uber, and 0 Facebook" in found.findings[0].reason
+    assert "4 of the 8 answers of this run name Uber, and 0 name Facebook" in found.findings[0].reason
 
 
 @pytest.mark.full

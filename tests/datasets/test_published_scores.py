@@ -191,7 +191,7 @@ def test_tables_that_contradict_each_other() -> None:
     assert [f.sheet for f in found] == ["", "robust"]
     assert f"average {2 * sum(changed['UC_f3']):.1f}" in found[0].reason
     assert f"imply {2 * sum(scores('robust')['UC_f3']):.1f}" in found[0].reason
-    assert all("M_all is taken from the M_all table of robustness, by rule" in f.reason for f in found)
+    assert all("By rule, M_all is taken from the M_all table of robustness" in f.reason for f in found)
     assert marked == {}
 
 

@@ -131,17 +131,17 @@ def test_ticks_are_a_scores_and_old_events_keep_their_bytes() -> None:
     assert b"ticks" not in msgspec.json.encode(plain)
     ticks = Ticks("d")
     assert not find_event_problem(msgspec.structs.replace(plain, ticks=ticks), shipped_rubric())
-    assert "points are ticked" in find_event_problem(
+    assert "can tick points" in find_event_problem(
         msgspec.structs.replace(plain, ticks=Ticks("d", ("a",), ("a",))), shipped_rubric()
     )
     skipped = msgspec.structs.replace(plain, kind="skip", values=None, ticks=ticks)
-    assert "points are ticked" in find_event_problem(skipped, shipped_rubric())
+    assert "can tick points" in find_event_problem(skipped, shipped_rubric())
 
 
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
-        ({"a": (PointShares(1),)}, "needs an entry for each value but the worst: 2."),
+        ({"a": (PointShares(1),)}, "needs one entry for each value except the worst, 2 in total."),
         ({"a": (PointShares(1.5), PointShares(0.5))}, "shares must be from 0 to 1."),
         ({"a": (PointShares(0.5), PointShares(1))}, "a worse value can't need more than a better one."),
         (

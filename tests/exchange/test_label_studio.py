@@ -107,10 +107,13 @@ def test_what_can_not_be_used_is_told() -> None:
         return change
 
     cases: list[tuple[Any, str]] = [
-        (event(id="new", scorer="machine", kind="adjudication"), "a machine gives scores, and no adjudication"),
+        (
+            event(id="new", scorer="machine", kind="adjudication"),
+            "a machine can't be the scorer of the event 'adjudication'",
+        ),
         (event(id="new", time="yesterday"), "'yesterday' is not a time in UTC"),
         (event(id="new", analyst=" "), "id, analyst and answer must not be empty."),
-        (by("\x1b[31mcy"), "annotation 1: a name is one line of at most"),
+        (by("\x1b[31mcy"), "annotation 1: a name must be one line of at most"),
         (lambda ts: ts[place]["annotations"][0].update(lead_time=-1), "is not a JSON export of Label Studio"),
         (
             lambda ts: result(ts)[0]["value"].update(choices=["excellent"]),

@@ -147,7 +147,7 @@ def test_a_document_is_added_as_the_command_adds_it(genaipa: Callable[..., Finis
 def test_a_sample_is_that_of_the_command(genaipa: Callable[..., Finished]) -> None:
     """It is drawn once: the command shows the same groups, and the same refusals; a larger one adds to it."""
     make_workspace(questions=12)
-    with pytest.raises(front.GenaipaError, match="there is no answer to draw from") as caught:
+    with pytest.raises(front.GenaipaError, match="there are no answers to draw from") as caught:
         front.sample()
     assert genaipa("sample").err.strip() == f"genaipa: {caught.value}"
     run = front.run("extractive", "acme", initializations="document")
@@ -157,7 +157,7 @@ def test_a_sample_is_that_of_the_command(genaipa: Callable[..., Finished]) -> No
     shown = genaipa("sample", "--json")
     assert json.loads(shown.out) == found.frame.to_dict("records")
     assert front.sample(run, size=6).waves.all_answers_in_wave > found.waves.all_answers_in_wave
-    assert front.sample(run, size=2).notes[1].startswith("A random part never gets smaller")
+    assert front.sample(run, size=2).notes[1].startswith("A random part never shrinks")
     with pytest.raises(front.GenaipaError, match="size 0: must be 1 or more"):
         front.sample(run, size=0)
     with pytest.raises(front.GenaipaError, match="no document of these runs has a column 'sector'"):

@@ -83,8 +83,8 @@ def test_what_is_no_verdict_has_a_flaw() -> None:
     flaws = {
         "It is fine.": "not JSON",
         "[" * 100_000: "nested too deeply",
-        f"```json\n{verdict()}\n```\nor\n```json\n{verdict(2)}\n```": "2 verdicts, which differ",
-        f"{verdict()} {verdict(2)}": "2 verdicts, which differ",
+        f"```json\n{verdict()}\n```\nor\n```json\n{verdict(2)}\n```": "2 verdicts that differ",
+        f"{verdict()} {verdict(2)}": "2 verdicts that differ",
         verdict(verdicts=entries[:4]): "no verdict on reference",
         verdict(verdicts=[*entries, entries[0]]): "two verdicts on relevance",
         verdict(verdicts=[*entries, entries[0] | {"metric": "style"}]): "'style' is not a metric",
@@ -95,19 +95,19 @@ def test_what_is_no_verdict_has_a_flaw() -> None:
             verdicts=[entries[0] | {"value": "incorrect"}, *entries[1:]]
         ): "'incorrect' is not a value of relevance",
         verdict(verdicts=[entries[0] | {"value": 1}, *entries[1:]]): "not a value of relevance",
-        verdict(verdicts=[entries[0] | {"evidence": " "}, *entries[1:]]): "no evidence on relevance",
+        verdict(verdicts=[entries[0] | {"evidence": " "}, *entries[1:]]): "no evidence for relevance",
         verdict(
             verdicts=[{"metric": "relevance", "value": "relevant"}, *entries[1:]]
         ): "not an object with metric, evidence",
         verdict(right_answer=""): "no right answer",
         json.dumps({"verdicts": entries}): "not an object with right_answer and verdicts",
-        verdict().replace('"right_answer"', '"verdicts": [], "right_answer"'): "two fields of one name",
+        verdict().replace('"right_answer"', '"verdicts": [], "right_answer"'): "two fields with the same name",
     }
     for text, said in flaws.items():
         assert said in find_verdict_flaw(RUBRIC, Reply(text), annotated=False), text
     assert (
         find_verdict_flaw(RUBRIC, Reply(verdict(), "length"), annotated=False)
-        == "it was cut off; allow it more (the option `max_tokens`)"
+        == "it was cut off; allow more tokens (the option `max_tokens`)"
     )
     assert find_verdict_flaw(RUBRIC, Reply(verdict(), "refusal"), annotated=False) == "it is a refusal"
     assert find_verdict_flaw(RUBRIC, Reply(verdict()), annotated=False) == ""
@@ -119,13 +119,13 @@ def test_a_loop_is_told_from_a_verdict_that_is_too_long() -> None:
     entry = '{"metric": "clarity", "evidence": "It is clear, and says so in words.", "value": "clear"}, '
     for loop in (begun + "It is so. " * 300 + "It", begun + "a" * 900, '{"verdicts": [' + entry * 20, "{" + "\n" * 500):
         said = find_verdict_flaw(RUBRIC, Reply(loop, "length", Usage(output=812)), annotated=True)
-        assert said == "it repeats itself, and was cut off after 812 tokens; another model may do better", loop
+        assert said == "it repeated itself and was cut off after 812 tokens; try another model", loop
     for long in (verdict()[:-30], begun + "No, no, no, no.", ""):
         assert find_verdict_flaw(RUBRIC, Reply(long, "length"), annotated=True).startswith("it was cut off; allow"), (
             long
         )
     thought = find_verdict_flaw(RUBRIC, Reply("", "length", Usage(output=300), thoughts="Hm."), annotated=True)
-    assert thought.startswith("it was cut off after 300 tokens, all of which went into reasoning; allow it more")
+    assert thought.startswith("it was cut off after 300 tokens, all of which were reasoning; allow more tokens")
 
 
 def test_what_is_no_verdict_is_a_failure_and_asked_again(genaipa):

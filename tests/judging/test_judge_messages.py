@@ -199,10 +199,10 @@ def test_templates_of_ones_own_make_another_judge(genaipa):
     assert "judge" not in genaipa("prompts").out
     write("prompts/judge/answer.jinja", "{{ question }}{{ annotated }}{{ begin }}{{ end }}")
     refused = genaipa("judge", "--judge", judge)
-    assert (refused.code, "never says {{ answer }}" in refused.err) == (2, True)
+    assert (refused.code, "lacks {{ answer }}" in refused.err) == (2, True)
     write("prompts/judge/awnser.jinja", "x")
     checked = genaipa("validate").out
-    assert "never says {{ answer }}" in checked
+    assert "lacks {{ answer }}" in checked
     assert "is no message of a judge's: did you mean 'answer'?" in checked
 
 

@@ -90,12 +90,12 @@ def test_a_reply_without_one_word_for_each_point_is_no_verdict() -> None:
 
     flaws = {
         of(ticks[:2]): "it leaves out the points cost",
-        of([*ticks, ticks[0]]): "it has the point ways twice",
+        of([*ticks, ticks[0]]): "it has point ways twice",
         of([*ticks, ticks[0] | {"point": "why"}]): "'why' is not a point",
-        of([ticks[0] | {"said": "partly"}, *ticks[1:]]): "'partly' on the point ways is not yes, no or contradicted",
-        of([ticks[0] | {"said": True}, *ticks[1:]]): "it has no word on the point ways",
-        of([ticks[0] | {"evidence": ""}, *ticks[1:]]): "it has no evidence on the point ways",
-        of([{"point": "ways"}, *ticks[1:]]): "an entry of points is not an object with point, evidence and said",
+        of([ticks[0] | {"said": "partly"}, *ticks[1:]]): "'partly' on point ways is not yes, no or contradicted",
+        of([ticks[0] | {"said": True}, *ticks[1:]]): "it has no decision on point ways",
+        of([ticks[0] | {"evidence": ""}, *ticks[1:]]): "it has no evidence for point ways",
+        of([{"point": "ways"}, *ticks[1:]]): "an entry in points is not an object with point, evidence and said",
         of("all"): "its points are not a list",
         of(ticks, whole): "'completeness' is not asked for: it follows from the points",
         annotated(): "it is not an object with points and verdicts",
@@ -214,8 +214,8 @@ def test_points_through_a_vendors_sdk(
         assert (first.code, len(server.requests)) == (3, 2), first.err
         (lost,) = (record for record in latest(judge_runs()[0]).values() if record.status == "failed")
         assert lost.error is not None
-        assert "it repeats itself, and was cut off" in lost.error.message
-        assert "another model may do better" in lost.error.message
+        assert "it repeated itself and was cut off" in lost.error.message
+        assert "try another model" in lost.error.message
         loops.clear()
         assert genaipa("judge", "--judge", judge).code == 0
         forms = [form(server, request.body) for request in server.requests]

@@ -59,7 +59,7 @@ def test_the_own_family_is_refused_unless_it_is_wanted(genaipa, server):
     study(genaipa, 1, "default: Yes.\nmodel: gpt-4o-mini\n")
     refused = genaipa("judge", "--judge", "openai-api/loop/gpt-4o")
     assert refused.code == 2
-    assert "openai-api/loop/gpt-4o is of the same family as scripted/say.yaml" in refused.err
+    assert "openai-api/loop/gpt-4o is from the same family as scripted/say.yaml" in refused.err
     assert (server.requests, judge_runs()) == ([], [])
     done = genaipa("judge", "--judge", "openai-api/loop/gpt-4o,openai-api/loop/m", "--own-family")
     assert done.code == 0, done.err

@@ -170,7 +170,7 @@ def check_kept(done: Any, vendor: Vendor, *, failed: int) -> None:
         assert record.error is not None
         tries = 1 if lost_at(record) in CUT else 3
         assert (record.reply, record.error.kind, record.attempts) == (None, "unusable", tries)
-        assert ("it repeats itself, and was cut off" in record.error.message) == (lost_at(record) == max(CUT))
+        assert ("it repeated itself and was cut off" in record.error.message) == (lost_at(record) == max(CUT))
         assert record.usage is not None, "what came to nothing was paid for all the same"
     given = events()
     assert len(given) == len({event.answer for event in given}) == TALKATIVE - failed

@@ -111,15 +111,17 @@ def test_objections_that_make_no_sense_are_refused(store: Store) -> None:
     ana = objection("ana")
     store.append([ana, settled := settle_objection(collect_objections([ana])[0], "lee", RIGHT)])
     refused = {
-        "the objection must say its own": Event(new_event_id(), now(), "objection", "ana", "a1"),
-        "the score must say nothing": score("ana", "a1", annotation=ana.annotation),
-        "the ruling must say its own": Event(new_event_id(), now(), "ruling", "lee", "a1", annotation=ana.annotation),
+        "the objection needs an 'annotation'": Event(new_event_id(), now(), "objection", "ana", "a1"),
+        "the score must not have an 'annotation'": score("ana", "a1", annotation=ana.annotation),
+        "the ruling needs an 'annotation'": Event(
+            new_event_id(), now(), "ruling", "lee", "a1", annotation=ana.annotation
+        ),
         "its correction corrects nothing": objection("ana", correction=Correction(sentence=SENTENCE)),
         "needs evidence": objection("ana", correction=Correction(silent="no")),
         "no objection 'nowhere'": Event(new_event_id(), now(), "ruling", "lee", "a1", annotation=Ruling("nowhere")),
         "bob has no event": undo(ana, analyst="bob"),
         "lee has no event": undo(settled),
-        "a machine gives scores": Event(
+        "a machine can't be the scorer": Event(
             new_event_id(), now(), "objection", "judge", "a1", scorer="machine", annotation=ana.annotation
         ),
     }
@@ -157,7 +159,7 @@ def test_a_passage_has_to_be_in_the_document() -> None:
         ({"passage": " "}, "which passage"),
         ({"passage": SENTENCE.replace("never", "always")}, "does not contain this passage: 'We always sell"),
         ({"silent": None, "answer": " "}, "what should the annotated answer say"),
-        ({"why": ""}, "why is it wrong"),
+        ({"why": ""}, "why is the annotated answer wrong"),
     ):
         given: dict[str, Any] = {"passage": SENTENCE, "silent": None, "answer": "It sells none.", "why": "So."} | said
         with pytest.raises(UsageError, match=problem):
@@ -253,9 +255,7 @@ def test_the_words_are_quoted_where_they_may_be(genaipa: Cli, objected: list[Eve
     """In a file about a text that may be passed on, the proof is its sentence; only adjudicators settle."""
     write("policies/acme.yaml", "company: ACME\nlicense: CC BY 4.0\n")
     write("desk.yaml", "adjudicators: [Lee]\n")
-    assert (
-        "is not one of its adjudicators" in genaipa("scores", "objections", "accept", objected[0].id, "--by", "Moe").err
-    )
+    assert ", not an adjudicator" in genaipa("scores", "objections", "accept", objected[0].id, "--by", "Moe").err
     assert genaipa("scores", "objections", "accept", objected[0].id[:6], "--by", "lee").code == 0
     assert f"sentence: {SENTENCE}" in genaipa("scores", "objections", "export", "acme").out
     assert json.loads(genaipa("scores", "objections", "--status", "accepted", "--json").out)[0]["by"] == "Lee"

@@ -155,7 +155,7 @@ def test_a_score_that_was_changed_is_found(folder: RunFolder) -> None:
     ]
     assert len(wrong) == 2
     assert "event 1" in wrong[0]
-    assert "no longer refuses" in wrong[1]
+    assert "no longer prevents" in wrong[1]
 
 
 @pytest.mark.full

@@ -88,9 +88,9 @@ def test_what_can_be_sent_back(run: RunFolder, store: Store) -> None:
     queue, answer = disputed(run, store)
     save(queue, "anna.b@example.org", answer)
     for word, told in (
-        ("  ", "what should they look at"),
-        ("Bo has a point.", "must not know of Bo"),
-        ("Not as Anna.B has it", "must not know of Anna"),
+        ("  ", "what should the analysts check"),
+        ("Bo has a point.", "must not name Bo"),
+        ("Not as Anna.B has it", "must not name Anna"),
     ):
         with pytest.raises(UsageError, match=re.escape(told)):
             queue.send_answer_back("Edsger", answer, word)
@@ -100,14 +100,14 @@ def test_what_can_be_sent_back(run: RunFolder, store: Store) -> None:
     lonely = open_queue(run, store, ScoringPlan(reference=("Anna", "Bo", "anna.b@example.org")))
     with pytest.raises(UsageError, match="nobody else has scored"):
         lonely.send_answer_back("Edsger", answer, WORD)
-    with pytest.raises(DataError, match="says what to look at"):
+    with pytest.raises(DataError, match="says what to check"):
         store.append([Event(new_event_id(), "2026-01-01T00:00:00.000Z", SEND_BACK, "Edsger", answer)])
 
 
 def test_the_mean_of_close_scores_stands(run: RunFolder, store: Store) -> None:
     """Scores half a point apart are settled without other values, until one of them changes; further ones are not."""
     queue, answer = disputed(run, store)
-    with pytest.raises(UsageError, match=r"at most 0\.5 apart"):
+    with pytest.raises(UsageError, match=r"at most 0\.5 on every"):
         queue.accept_mean("Edsger", answer)
     save(queue, "Bo", answer, "22111")
     queue.accept_mean("Edsger", answer)

@@ -108,10 +108,10 @@ def test_leanings_equal_plain_loops(scores: Scores) -> None:
 @pytest.mark.parametrize(
     ("columns", "reason"),
     [
-        ({}, "no answer has been scored by two analysts"),
-        ({"A": "12 ", "B": "  3"}, "no answer has been scored by two analysts"),
-        ({"A": "111", "B": "11 "}, "every value is +1, and alpha is not defined where nothing varies"),
-        ({"A": "223", "B": "22 "}, "every value is +0.5, and alpha is not defined where nothing varies"),
+        ({}, "no answer has scores from two analysts"),
+        ({"A": "12 ", "B": "  3"}, "no answer has scores from two analysts"),
+        ({"A": "111", "B": "11 "}, "every value is +1, and alpha is undefined when the values do not vary"),
+        ({"A": "223", "B": "22 "}, "every value is +0.5, and alpha is undefined when the values do not vary"),
     ],
 )
 def test_undefined_alpha_says_why(columns: dict[str, str], reason: str) -> None:

@@ -213,7 +213,7 @@ def test_an_edited_reply_is_not_shown_under_the_old_digest():
     (found,) = alone.answers
     log = first.path / "answers.jsonl"
     log.write_bytes(log.read_bytes().replace(b"See section 2.", b"See section 9."))
-    with pytest.raises(GenaipaError, match=r"answers\.jsonl: no longer holds the answer"):
+    with pytest.raises(GenaipaError, match=r"answers\.jsonl: no longer has the answer"):
         alone.load_case(found)
     assert both.load_case(found).reply == "See section 2."
 
@@ -284,7 +284,7 @@ def test_a_run_without_its_folder_says_so():
     pool = pool_of(run)
     shutil.rmtree(run.path)
     assert not pool.read_new_answers()
-    with pytest.raises(GenaipaError, match="no longer holds the answer"):
+    with pytest.raises(GenaipaError, match="no longer has the answer"):
         pool.load_case(pool.arrivals[0])
 
 
@@ -339,7 +339,7 @@ def test_what_a_run_excludes_is_not_offered():
     (run.path / EXCLUSIONS).write_bytes(format_exclusions_csv([excluded]))
     narrow = Pool(find_workspace(), [run], excluded=False)
     assert set(narrow.answers) == {record.digest for record in answers(run)[1:]}
-    assert narrow.exclusion_note.startswith("1 answer is not offered: the runs exclude")
+    assert narrow.exclusion_note.startswith("1 answer is left out because its run excludes")
     assert first.digest in pool_of(run).answers
     both = Pool(find_workspace(), [run, again], excluded=False)
     assert first.digest in both.answers

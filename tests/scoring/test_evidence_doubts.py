@@ -31,16 +31,18 @@ def doubt(answer: str, *sections: str, document: Document = PARTED) -> str:
 
 def test_the_wrong_part() -> None:
     """It shares far more phrases with a part that it does not name, or the part is not there."""
-    assert doubt(CROWS, "Part 1") == ("It cites Part 1, which shares 0 of its phrases of 3 words; Part 2 shares 10.")
+    assert doubt(CROWS, "Part 1") == (
+        "It cites Part 1, with which it shares 0 phrases of 3 words; it shares 10 with Part 2."
+    )
     assert doubt(CROWS, "Part 2") == ""
     assert doubt(CROWS, "Part 1", "Part 2") == ""
     assert doubt("Crows are counted.", "Part 1") == "", "a few words tell nothing"
-    assert doubt(CROWS, "Part 7") == "It cites Part 7, and the document has 2 parts."
+    assert doubt(CROWS, "Part 7") == "It cites Part 7, but the document has only 2 parts."
 
 
 def test_the_wrong_section() -> None:
     """So with numbered sections; what is beneath the one that is named belongs to it."""
-    assert doubt(CROWS, "1", document=HEADED).startswith("It cites 1, which shares 0")
+    assert doubt(CROWS, "1", document=HEADED).startswith("It cites 1, with which it shares 0")
     assert doubt(CROWS, "2", document=HEADED) == ""
     assert doubt(CROWS, "2.1", document=HEADED) == ""
     assert doubt("Perhaps.", document=HEADED) == ""

@@ -112,7 +112,7 @@ def test_annotated_targets() -> None:
     annotated = AnnotatedAnswer(silent="no", answer="So.", sections=("Part 2", "1.1", "Part 8", "Section 77"))
     winter = document.sections[2]
     assert locate_annotated_sections(annotated, document, "halves") == (
-        ("Part 2 of the annotators' split", (HALF, len(document.text))),
+        ("the annotators' Part 2", (HALF, len(document.text))),
         ("1.1", (winter.start, winter.end)),
         ("Part 8", None),
         ("Section 77", None),

@@ -39,7 +39,7 @@ from genaipa.scoring.evidence.section_finder import find_outline
         ("(Part 2.2)", [("Part 2.2", "")]),
         (
             "Part 2, Section 1.1",
-            [("Part 2, Section 1.1", "Section 1.1 Winter records, which is not in Part 2 of the system's split")],
+            [("Part 2, Section 1.1", "Section 1.1 Winter records, which is outside the system's Part 2")],
         ),
         ("Part 2, Section 1", [("Part 2, Section 1", "")]),
         ("Part 1, Section 3", [("Part 1, Section 3", "")]),
@@ -88,7 +88,7 @@ def test_parts(reply: str, expected: list[tuple[str, str]]) -> None:
         ("(1.1) and [^1.2^]", [("1.1", "Section 1.1 Winter records"), ("1.2", "Section 1.2 Summer records")]),
         ("(see 1.1, 1.2), (2.5)", [("1.1", "Section 1.1 Winter records"), ("1.2", "Section 1.2 Summer records")]),
         ("Section 1.7", [("Section 1.7", "")]),
-        ("Section 1.1.4", [("Section 1.1.4", "Section 1.1 Winter records, which has no 1.1.4 of its own")]),
+        ("Section 1.1.4", [("Section 1.1.4", "Section 1.1 Winter records, which has no subsection 1.1.4")]),
         ("Sections 1.1 to 2", [("Sections 1.1 to 2", "Section 1.1 Winter records to Section 2 Your choices")]),
         ('Section 2, "Your choices"', [('Section 2, "Your choices"', "Section 2 Your choices")]),
         ('Section 2: "Government requests"', [('Section 2: "Government requests"', "")]),
@@ -220,8 +220,8 @@ def test_a_title_decides_which_part_is_meant() -> None:
     found = find_references(reply, POLICY, PARTS)
     assert [reference.problem for reference in found] == [
         "",
-        "which is not in Part 1 of the system's split",
-        "which is not in Part 2 of the system's split",
+        "which is outside the system's Part 1",
+        "which is outside the system's Part 2",
         "but this document has no such heading",
     ]
     assert found[3].target == PARTS[1]
@@ -232,7 +232,7 @@ def test_a_title_decides_which_part_is_meant() -> None:
     assert (titled.resolved, titled.problem) == ("Section 3 Keeping it safe", "")
     assert (bare.resolved, bare.problem) == (
         "Section 2 Your choices",
-        "if its parts are the sections",
+        "assuming that the answer calls sections parts",
     )
 
 
@@ -249,7 +249,10 @@ def test_a_part_with_the_end_of_a_section() -> None:
     assert found[0].resolved == "Part 4: Section II.A Gamma"
     border = POLICY.text.index("never sell")
     found = find_references("(Part 2, Section 1.2)", POLICY, ((0, border), (border, len(POLICY.text))))
-    assert (found[0].resolved, found[0].problem) == ("Part 2: Section 1.2 Summer records", "which only ends there")
+    assert (found[0].resolved, found[0].problem) == (
+        "Part 2: Section 1.2 Summer records",
+        "which only ends in that part",
+    )
 
 
 def test_what_is_said_to_be_missing_is_missing() -> None:
@@ -263,7 +266,7 @@ def test_what_is_said_to_be_missing_is_missing() -> None:
     begun = find_references('the "You may leave the hedge and tell nobody about it" section of the policy', POLICY)[0]
     assert not begun.missing
     near = find_references('the "You may leave this hedge at any time" section of the policy', POLICY)[0]
-    assert (near.resolved, near.problem) == ("“You may leave the hedge at any time”", "which has nearly these words")
+    assert (near.resolved, near.problem) == ("“You may leave the hedge at any time”", "which has similar wording")
 
 
 def test_parts_of_a_summary() -> None:

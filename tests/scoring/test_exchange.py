@@ -165,8 +165,8 @@ def test_ticks_of_points_come_back(store: Store, take: Import) -> None:
     assert take(written("plain.csv", plain)) == ImportedScores(0, 3, 0, [], [])
     assert "ticks" not in plain.decode()
     (said,) = take(written("other.csv", text.replace("contradicted=sale", "contradicted=other").encode())).problems
-    assert "the event 'id1' already exists with other content" in said
-    for wrong, why in (("said=sale ", "is not of the form"), ("points=0 said=sale ", "both said and contradicted")):
+    assert "the event 'id1' already exists with different content" in said
+    for wrong, why in (("said=sale ", "is not in the form"), ("points=0 said=sale ", "both said and contradicted")):
         bad = text.replace("points=0123456789ab said=ways,kept ", wrong).encode()
         (said,) = take(written("bad.csv", bad)).problems
         assert "ticks" in said
@@ -197,7 +197,7 @@ def test_no_cell_of_an_export_is_a_formula() -> None:
 
 def test_a_note_that_no_cell_can_hold_is_refused_and_not_cut() -> None:
     """A spreadsheet can't hold it, and says what can."""
-    with pytest.raises(UsageError, match=r"holds 32,767 characters.*has 40,000; write \.csv or \.jsonl"):
+    with pytest.raises(UsageError, match=r"holds at most 32,767 characters.*has 40,000; write a \.csv or \.jsonl"):
         exported(".xlsx", [event(note="n" * 40_000)])
     assert len(exported(".csv", [event(note="n" * 200_000)])) > 200_000
     assert MOST_CHARACTERS == 32_767
@@ -266,7 +266,9 @@ def test_an_old_sheet_never_wins_over_a_newer_score(store: Store, take: Import) 
     )
     again = take(path)
     assert (again.added, again.known, again.problems) == (0, 0, [])
-    assert again.replaced[0].startswith("a.csv: row 2: Ann gave this score before and has replaced it or taken it back")
+    assert again.replaced[0].startswith(
+        "a.csv: row 2: Ann gave this score earlier and has since replaced or withdrawn it"
+    )
     assert len(again.replaced) == 2
     assert len(kept(store)) == 4
 
@@ -349,7 +351,7 @@ def test_who_filled_a_sheet_is_named_by_its_column_or_else_by_the_flag(store: St
     assert take(written("a.csv", "\n".join([HEAD, *rows])), analyst="Cy").problems == []
     assert [e.analyst for e in kept(store)[1:]] == ["Bo", "Cy", "Ann"]
     (problem,) = take(written("b.csv", "\n".join([HEAD, filled(1, 1, 1, 1, 1, 1, analyst="x" * 101)]))).problems
-    assert problem.startswith("b.csv: row 2, analyst: a name is one line")
+    assert problem.startswith("b.csv: row 2, analyst: a name must be one line")
 
 
 def test_a_note_keeps_its_form(store: Store, take: Import) -> None:
@@ -404,7 +406,7 @@ def test_a_log_is_checked_line_by_line(store: Store, take: Import) -> None:
         problems,
         ("line 2:", "'analist'", "'analyst'?"),
         ("line 3, values:", "clarity is 2", "+1, +0.5, -1"),
-        ("line 4:", "undo", "no values"),
+        ("line 4:", "undo", "must not have values"),
         ("line 5:", "'yesterday'", "time"),
         ("line 6:", "empty"),
         ("line 7:", "'id1'", "twice"),
@@ -413,7 +415,7 @@ def test_a_log_is_checked_line_by_line(store: Store, take: Import) -> None:
         *((f"line {number}:", "JSON") for number in (15, 16, 17)),
         ("line 18:", "duplicate key"),
         ("line 8:", "'nothing'"),
-        ("line 9:", "'id1'", "another analyst's"),
+        ("line 9:", "'id1'", "another analyst"),
         ("line 13:", "'l'", "look"),
     )
     assert kept(store) == []
@@ -498,7 +500,7 @@ def test_a_file_that_can_not_be_read_is_one_sentence(take: Import) -> None:
         with pytest.raises(DataError, match=sentence) as caught:
             take(path)
         assert str(caught.value).startswith(str(path))
-    with pytest.raises(UsageError, match=r"scores\.ods: scores are read from \.csv, \.jsonl and \.xlsx files"):
+    with pytest.raises(UsageError, match=r"scores\.ods: scores can be read only from \.csv, \.jsonl and \.xlsx files"):
         take(Path("scores.ods"))
 
 

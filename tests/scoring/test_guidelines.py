@@ -39,7 +39,7 @@ def test_the_starter_is_about_the_papers_metrics():
     ("text", "said"),
     [
         ("## acuracy\n", "'acuracy' is not a metric of the rubric: did you mean 'accuracy'"),
-        ("## clarity\n\n## clarity\n", "two sections with this heading"),
+        ("## clarity\n\n## clarity\n", "two sections have this heading"),
     ],
 )
 def test_headings_are_held_against_the_rubric(text, said):

@@ -86,10 +86,10 @@ def test_pins_that_make_no_sense_are_refused(store: Store) -> None:
     store.append([there := pin("ana", SOLD)])
     half = Pin("acme", *ABOUT, at=(3, 9))
     refused = {
-        "needs a place": pin("ana", annotation=half),
-        "the pin must say its own": pin("ana", annotation=None),
-        "a machine gives scores": pin("judge", SOLD, scorer="machine"),
-        "to undo": undo(there),
+        "needs both a position": pin("ana", annotation=half),
+        "the pin needs an 'annotation'": pin("ana", annotation=None),
+        "a machine can't be the scorer": pin("judge", SOLD, scorer="machine"),
+        "can be undone": undo(there),
     }
     for sentence, event in refused.items():
         with pytest.raises(DataError, match=sentence):

@@ -104,7 +104,7 @@ def test_bands_are_exact(scores: list[Values]) -> None:
 @pytest.mark.parametrize(("green", "red"), [(0.0, 0.5), (float("nan"), 0.0)])
 def test_bounds_that_cross_are_refused(green: float, red: float) -> None:
     """Bounds by which an average would be Green and Red at once are refused."""
-    with pytest.raises(ValueError, match="where Green begins"):
+    with pytest.raises(ValueError, match="must not be above green"):
         Bounds(green, red)
 
 
@@ -142,8 +142,8 @@ def test_a_workspace_brings_its_own_rubric(tmp_path: Path) -> None:
         ("[1, 0.5, -1]", "[1, -1, 0.5]", "values", "from best to worst"),
         ("[1, 0.5, -1]", "[5, 3, 1]", "values", "the best value must be 1"),
         ("[1, 0.5, -1]", "[1, -1]", "metrics.relevance.words", "words for each of the 2 values"),
-        ("  relevance:", "  Relevance:", "metrics.Relevance", "small letters"),
-        ("  relevance:", "  status:", "metrics.status", "name of another column"),
+        ("  relevance:", "  Relevance:", "metrics.Relevance", "lower-case letters"),
+        ("  relevance:", "  status:", "metrics.status", "already the name of a column"),
         ("    evidence: [length]", "    weight: 0", "metrics.clarity.weight", "above 0"),
         ("    evidence: [length]", "    weigth: 2", "metrics.clarity", "weigth"),
         (
@@ -152,7 +152,7 @@ def test_a_workspace_brings_its_own_rubric(tmp_path: Path) -> None:
             "metrics.clarity.evidence[0]",
             "'words' is not a valid value",
         ),
-        ("{green: 0.5, red: 0}", "{green: 0, red: 0.5}", "bands", "Green begins"),
+        ("{green: 0.5, red: 0}", "{green: 0, red: 0.5}", "bands", "must not be above green"),
     ],
 )
 def test_what_a_rubric_can_not_be(tmp_path: Path, before: str, after: str, entry: str, problem: str) -> None:

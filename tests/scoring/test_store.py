@@ -62,9 +62,9 @@ def test_an_id_belongs_to_one_event(each_store: Store) -> None:
     first = score("ana", "a1")
     each_store.append([first])
     other = Event(first.id, first.time, "score", "ana", "a1", POOR)
-    with pytest.raises(DataError, match=f"event {first.id}: holds another event with this id"):
+    with pytest.raises(DataError, match=f"event {first.id}: its id already belongs to a different event"):
         each_store.append([score("ana", "a2"), other])
-    with pytest.raises(DataError, match="another event with this id"):
+    with pytest.raises(DataError, match="belongs to a different event"):
         each_store.append([second := score("ana", "a2"), Event(second.id, second.time, "score", "bob", "a2", GOOD)])
     assert kept(each_store) == [first]
 
@@ -86,19 +86,21 @@ def test_events_that_make_no_sense_are_refused(store: Store) -> None:
     later, look = score("ana", "a1"), Event(new_event_id(), now(), "look", "ana", "a1", blind=False)
     store.append([look])
     refused = {
-        "the score must have its values": [Event(new_event_id(), now(), "score", "ana", "a1")],
-        "the skip must have no values": [Event(new_event_id(), now(), "skip", "ana", "a1", GOOD)],
-        "only an undo, says which event": [score("ana", "a1", undoes=first.id)],
-        "a person gives scores, and no anchor": [Event(new_event_id(), now(), "anchor", "ana", "a1", GOOD)],
-        "a machine gives scores, and no adjudication": [
+        "the score must have values": [Event(new_event_id(), now(), "score", "ana", "a1")],
+        "the skip must not have values": [Event(new_event_id(), now(), "skip", "ana", "a1", GOOD)],
+        "no other event, must name the event": [score("ana", "a1", undoes=first.id)],
+        "a person can't be the scorer of the event 'anchor'": [
+            Event(new_event_id(), now(), "anchor", "ana", "a1", GOOD)
+        ],
+        "a machine can't be the scorer of the event 'adjudication'": [
             Event(new_event_id(), now(), "adjudication", "judge", "a1", GOOD, scorer="machine")
         ],
         "bob has no event": [undo(first, analyst="bob")],
-        f"has no event '{first.id}' about this answer": [undo(first, answer="a2")],
-        "has no event 'nowhere' about this answer": [undo(first, undoes="nowhere")],
-        f"has no event '{withdrawn.id}' about this answer": [undo(withdrawn)],
-        f"has no event '{look.id}' about this answer": [undo(look)],
-        f"has no event '{later.id}' about this answer": [undo(later), later],
+        f"has no event '{first.id}' on this answer": [undo(first, answer="a2")],
+        "has no event 'nowhere' on this answer": [undo(first, undoes="nowhere")],
+        f"has no event '{withdrawn.id}' on this answer": [undo(withdrawn)],
+        f"has no event '{look.id}' on this answer": [undo(look)],
+        f"has no event '{later.id}' on this answer": [undo(later), later],
     }
     for sentence, events in refused.items():
         with pytest.raises(DataError, match=sentence):

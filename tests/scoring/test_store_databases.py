@@ -190,7 +190,7 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path, content: bytes) -
     """A file of something else is refused with its name, and left as it was."""
     path = tmp_path / "scores.db"
     path.write_bytes(content)
-    with pytest.raises(GenaipaError, match=r"scores\.db can't be used \(.*not a file of scores; move it away"):
+    with pytest.raises(GenaipaError, match=r"scores\.db can't be used \(.*not a scores file; move it away"):
         Store.open(f"sqlite:///{path}")
     assert path.read_bytes() == content
 
@@ -293,12 +293,12 @@ def test_a_wrong_password_is_not_repeated(request: pytest.FixtureRequest) -> Non
     [
         ("postgresql://ana:hunter2@127.0.0.1:1/scores", "Connection refused"),
         ("postgresql://ana@127.0.0.1:1/scores?password=hunter2", "Connection refused"),
-        ("postgresql://ana:127.0.0.1@127.0.0.1:1/scores", "the server refused it"),
+        ("postgresql://ana:127.0.0.1@127.0.0.1:1/scores", "the server refused the connection"),
         ("postgresql://ana:p@hunter2@127.0.0.1:1/scores", "%40 for an @"),
         ("postgresql://ana:p@hunter2/x@127.0.0.1:1/scores", "%40 for an @"),
-        ("postgresql://ana:hunter2", "can't be read"),
-        ("mysql://ana:hunter2@127.0.0.1:1/scores", "can't be read"),
-        ("ana:hunter2", "can't be read"),
+        ("postgresql://ana:hunter2", "must be sqlite"),
+        ("mysql://ana:hunter2@127.0.0.1:1/scores", "must be sqlite"),
+        ("ana:hunter2", "must be sqlite"),
     ],
 )
 def test_a_password_is_never_told(url: str, says: str) -> None:
@@ -356,7 +356,9 @@ def test_a_missing_package_names_its_extra(package: str, url: str, extra: str) -
 def test_an_empty_file_of_another_kind_stays_what_it_is() -> None:
     """An address with a slip makes no database of a settings file."""
     Path("genaipa.toml").touch()
-    with pytest.raises(DataError, match=r"genaipa\.toml: is empty and not a database; name a file that ends in \.db"):
+    with pytest.raises(
+        DataError, match=r"genaipa\.toml: is an empty file, not a database; name a file that ends in \.db"
+    ):
         Store.open("sqlite:///genaipa.toml")
     assert Path("genaipa.toml").stat().st_size == 0
     Path("new.db").touch()

@@ -47,7 +47,7 @@ def test_older_events_are_read_and_verified(tmp_path: Path) -> None:
         assert verify_log(store).breaks == []
         with store._open_connection() as connection:
             assert connection.exec_driver_sql("SELECT version FROM score_schema").scalar() == len(SCHEMA_STEPS)
-        with pytest.raises(DataError, match="another event"):
+        with pytest.raises(DataError, match="a different event"):
             store.append([msgspec.structs.replace(kept(store)[1], shown=HELD)])
 
 

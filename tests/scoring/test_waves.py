@@ -298,7 +298,7 @@ def test_sample_draws_and_keeps(genaipa):
     make_run("See section 2.", "See section 1.")
     done = genaipa("sample", "--size", "4")
     assert done.code == 0, done.err
-    assert re.search(r"\b8 answers.*\b8 of them", done.out)
+    assert re.search(r"\b8 answers.*\b8 still", done.out)
     file = Path("waves.jsonl")
     before = load_waves(find_workspace())
     assert [len(taken) for taken in before.wave_answers_by_group.values()] == [4, 4]
@@ -325,7 +325,7 @@ def test_sample_draws_and_keeps(genaipa):
     )
     content = file.read_bytes()
     done = genaipa("sample", "--size", "2")
-    assert re.search(r"never gets smaller.*\b2 of 2\b", done.out)
+    assert re.search(r"never shrinks.*\b2 of 2\b", done.out)
     assert file.read_bytes() == content
 
 
@@ -334,7 +334,7 @@ def test_equal_texts_are_counted_once(genaipa):
     make_run("See section 2.", "See section 2.")
     done = genaipa("sample", "--size", "4")
     assert [row.split()[-3] for row in done.out.splitlines() if "scripted/" in row] == ["4", "4"]
-    assert re.search(r"\b4 answers.*counted once.*\b4 of them", done.out)
+    assert re.search(r"\b4 answers.*counted once.*\b4 still", done.out)
 
 
 def test_a_file_that_says_something_else_is_refused(genaipa):
@@ -352,11 +352,11 @@ def test_a_file_that_says_something_else_is_refused(genaipa):
     newer = good.replace(b'"format":1', b'"format":9', 1)
     other = encode_waves(draw(study(2, 2)))
     for content, told in (
-        (good.replace(b'"sizes":[4]', b'"sizes":[5]'), "is not as genaipa wrote it"),
-        (good[:-20], "is not as genaipa wrote it"),
-        (b"", "is not as genaipa wrote it"),
+        (good.replace(b'"sizes":[4]', b'"sizes":[5]'), "was changed after genaipa wrote it"),
+        (good[:-20], "was changed after genaipa wrote it"),
+        (b"", "was changed after genaipa wrote it"),
         (newer, "was written by a newer genaipa (format 9; this one reads 1); upgrade genaipa."),
-        (other, "belongs to another workspace: none of the 4 answers it was drawn from is here"),
+        (other, "belongs to another workspace: none of the 4 answers in its draws is here"),
     ):
         file.write_bytes(content)
         for command in (("sample",), ("score", "--no-browser"))[: 1 + (content == other)]:
@@ -391,7 +391,7 @@ def test_a_record_that_is_replaced_leaves_the_draw(genaipa):
     with (run.path / "answers.jsonl").open("ab") as file:
         file.write(journal.encode_record_line(new))
     done = genaipa("sample")
-    assert "1 answer of the draws can't be scored any more" in done.out
+    assert "1 answer available to the draws can no longer be scored" in done.out
     after = load_waves(find_workspace())
     assert after.draws[0] == before.draws[0]
     assert after.all_answers_in_wave == before.all_answers_in_wave | {short_digest(new.digest)}
@@ -412,7 +412,7 @@ def test_the_desk_asks_for_the_wave():
     desk = opened(sample=6, order="document", per_answer=2)
     queue, wave = desk.queue, desk.waves.all_answers_in_wave
     assert desk.sample_note == (
-        "Only a random part is to be scored: 6 of 12 answers of each system and experiment; --sample all "
+        "Only a random part is to be scored: 6 of 12 answers from each system and experiment; --sample all "
         "takes everything."
     )
     inside = {digest for digest in desk.pool.answers if short_digest(digest) in wave}
@@ -480,7 +480,7 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     run = make_run()
     done = genaipa("sample")
     assert done.code == 0, done.err
-    assert "Nothing was drawn: no system has more than 64 answers in an experiment" in " ".join(done.out.split())
+    assert "Nothing was drawn: no system has more than 64 answers in any experiment" in " ".join(done.out.split())
     small = opened()
     assert (small.sample_note, Path("waves.jsonl").exists(), len(small.queue.answers_in_order("Anna"))) == (
         "",
@@ -514,9 +514,9 @@ def test_sample_and_sheet_go_by_the_plan(genaipa):
     """The plan's size is drawn, a size that is given comes before it, and a sheet has the answers that were drawn."""
     make_run()
     write("desk.yaml", "plan: {sample: 3}\n")
-    assert "3 answers in the random part" in genaipa("sample").out
+    assert "The random part has 3 answers" in genaipa("sample").out
     told = genaipa("sample", "--size", "4").out
-    assert "4 answers in the random part" in told
+    assert "The random part has 4 answers" in told
     assert "The plan in desk.yaml says sample: 3" in " ".join(told.split())
     sheet = genaipa("scores", "sheet", "latest", "-o", "a.xlsx").out
     assert "4 answers to score. 8 more are outside of the random part." in " ".join(sheet.split())
@@ -530,7 +530,7 @@ def test_nothing_is_left_to_draw_from(genaipa):
     work(desk.queue, "Anna", 12)
     desk.store.close()
     told = " ".join(genaipa("sample", "--size", "4").out.split())
-    assert "Nothing was drawn: people have scored all 12 answers already" in told
+    assert "Nothing was drawn: people have already scored all 12 answers" in told
     assert "--size N" not in told
     assert told.endswith("Next: genaipa report")
 

@@ -32,7 +32,7 @@ def test_lists_hold(given: str, user: User, login: bool) -> None:
 @pytest.mark.parametrize(("login", "what"), [(False, "name"), (True, "address")])
 def test_unlisted_are_told(login: bool, what: str) -> None:
     """Whoever is on no list of a study is told so, and who can change that."""
-    with pytest.raises(UsageError, match=f"dee@example.org is neither.*add this {what} to its desk.yaml"):
+    with pytest.raises(UsageError, match=f"dee@example.org is neither.*add this {what} to desk.yaml"):
         STUDY.admit_user("dee@example.org", (), login=login)
 
 
@@ -44,7 +44,7 @@ def test_anyone_without_lists() -> None:
 def test_the_reference_is_nobody_unless_listed() -> None:
     """Nobody takes the name whose scores new analysts compare theirs with, unless the study gives it to somebody."""
     for name in ("reference", "Reference "):
-        with pytest.raises(UsageError, match=r"list it in desk\.yaml: reference: \[reference\]"):
+        with pytest.raises(UsageError, match=r"list this one in desk\.yaml: reference: \[reference\]"):
             People().admit_user(name, ("reference",), login=False)
     listed = People(analysts=("Bo",), listed_reference=("reference",))
     assert listed.admit_user("reference", (), login=False).scores
@@ -89,8 +89,8 @@ def test_why_not() -> None:
     """A user who may do one thing is told why they can't do the other."""
     analyst, adjudicator = (User("Bo", scores, not scores) for scores in (True, False))
     assert analyst.why_no_scores == adjudicator.why_no_adjudication == ""
-    assert analyst.why_no_adjudication == "Bo scores in this study, and is not one of its adjudicators."
-    assert adjudicator.why_no_scores == "Bo adjudicates in this study, and is not one of its analysts."
+    assert analyst.why_no_adjudication == "Bo is an analyst of this study, not an adjudicator."
+    assert adjudicator.why_no_scores == "Bo is an adjudicator of this study, not an analyst."
 
 
 PROVIDER = """client_id = "desk"

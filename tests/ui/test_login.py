@@ -50,12 +50,12 @@ def test_everyone_does_what_they_are_listed_for(provider: Provider) -> None:
         bo.get_by_text("bo@example.org ·", exact=True).wait_for()
         assert bo.get_by_text("is not one of its").count() == 0
         bo.get_by_role("link", name="Adjudicate").click()
-        bo.get_by_text("bo@example.org scores in this study, and is not one of its adjudicators.").wait_for()
+        bo.get_by_text("bo@example.org is an analyst of this study, not an adjudicator.").wait_for()
 
         cy = log_in(browser, desk, provider, email="cy@example.org")
         cy.get_by_text("How far are we?").wait_for()
         cy.get_by_role("link", name="Score").click()
-        cy.get_by_text("cy@example.org adjudicates in this study, and is not one of its analysts.").wait_for()
+        cy.get_by_text("cy@example.org is an adjudicator of this study, not an analyst.").wait_for()
 
         dee = log_in(browser, desk, provider, email="dee@example.org", name="Anna")
         dee.get_by_text("dee@example.org is neither an analyst nor an adjudicator of this study").wait_for()

@@ -298,7 +298,7 @@ def test_a_broken_message_settles_nothing(disputed):
 def test_only_adjudicators_settle(disputed):
     """Another user gets a sentence, and none of the scores."""
     page = Shown("adjudication", disputed, User("bo", scores=True, adjudicates=False))
-    assert [text.value for text in page.test.text] == ["bo scores in this study, and is not one of its adjudicators."]
+    assert [text.value for text in page.test.text] == ["bo is an analyst of this study, not an adjudicator."]
     assert "ada on" not in page.text()
 
 

@@ -47,7 +47,7 @@ def test_sent_back_it_comes_up_with_the_word_and_the_values(disputed: Desk) -> N
     first, second, *_ = digests(disputed)
     page = Shown("adjudication", disputed, EDSGER)
     decide(page, "again")
-    assert "what should they look at?" in page.components()["verdict"]["message"]
+    assert "what should the analysts check?" in page.components()["verdict"]["message"]
     decide(page, "again", note=WORD)
     assert page.components()["verdict"]["answer"] == second
     for user, keys in ((ADA, "12111"), (GRACE, "12111")):

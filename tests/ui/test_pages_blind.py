@@ -58,7 +58,7 @@ def test_what_cannot_be_used_is_told_blind_without_paths(desk):
         Shown("overview", desk, user).components()["overview problems"]["texts"][0]["text"]
         for user in (EDSGER, User("lead", scores=False, adjudicates=True))
     ]
-    assert "1 thing can't be read" in said[0]
+    assert "The runs have 1 problem" in said[0]
     assert "genaipa validate --data" in said[0]
     assert str(log.parent.parent) not in said[0]
     assert str(log) in said[1]

@@ -313,10 +313,10 @@ def test_lists_hold_for_names() -> None:
         sign_in(page, "cy")
         page.get_by_role("link", name="Go to Adjudicate").wait_for()
         page.get_by_role("link", name="Score").click()
-        page.get_by_text("Cy adjudicates in this study, and is not one of its analysts.").wait_for()
+        page.get_by_text("Cy is an adjudicator of this study, not an analyst.").wait_for()
         page.goto(f"{desk.url}/adjudicate")
         page.get_by_text("Cy ·", exact=True).wait_for()
         assert page.get_by_text("is not one of its").count() == 0
         anna = browser.visit(desk, "Anna")
         anna.goto(f"{desk.url}/adjudicate")
-        anna.get_by_text("Anna scores in this study, and is not one of its adjudicators.").wait_for()
+        anna.get_by_text("Anna is an analyst of this study, not an adjudicator.").wait_for()

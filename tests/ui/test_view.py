@@ -207,8 +207,8 @@ def test_two_splits_are_told_apart() -> None:
         suggestions=True,
     ).screen_data
     assert [section["label"] for section in found["annotated"]["sections"]] == [
-        "Part 2 of the annotators' split",
-        "Part 1 of the annotators' split",
+        "the annotators' Part 2",
+        "the annotators' Part 1",
     ]
     assert lines(found, "reference") == [
         ("plain", "cites 1 of 2 annotated passages"),

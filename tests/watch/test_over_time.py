@@ -136,7 +136,7 @@ def test_drift_says_what_changed_and_needs_two_days_of_one_plan(genaipa: Cli) ->
     _asked("2026-06-01", "extractive", repetitions=2)
     out = genaipa("drift", "extractive", "--gate", "3")
     assert out.code == 0, out.err
-    assert "extractive: 2026-06-01 against 2026-05-01, 2 occasions" in out.out
+    assert "extractive: 2026-06-01 compared with 2026-05-01, 2 occasions" in out.out
     facts = json.loads(genaipa("drift", "extractive", "--json").out)
     assert facts["occasions"] == ["2026-05-01", "2026-06-01"]
     assert not facts["failed"]
@@ -157,10 +157,10 @@ def test_a_sure_loss_fails_the_gate_and_is_in_the_report(genaipa: Cli) -> None:
     worse = genaipa("drift", "scripted/acme.yaml", "--gate", "3", "-o", "drift.csv")
     assert worse.code == 5, worse.err
     assert Path("drift.csv").read_text().count("\n") >= 2
-    assert re.search(r"2026-06-01, .* scores: 2026-07-01", worse.out + worse.err)
+    assert re.search(r"2026-06-01, .* comparable scores; 2026-07-01", worse.out + worse.err)
     keep(human("bo", record.digest, (1,) * 5) for record in answers(runs[-1]))
     later = genaipa("drift", "scripted/acme.yaml", "--gate", "60")
-    assert (later.code, "2026-07-01 was scored by other people" in later.out + later.err) == (0, True)
+    assert (later.code, "2026-07-01 was scored by people other than" in later.out + later.err) == (0, True)
     rows = json.loads(genaipa("drift", "scripted/acme.yaml", "--json").out)["rows"]
     (cites,) = (row for row in rows if row["measure"] == "cites" and row["occasion"] == "2026-07-01")
     assert [cites[name] for name in ("first", "now", "meaning")] == [100, 0, "lower"]
@@ -182,7 +182,7 @@ def test_a_judge_judges_anchors_again_and_its_own_change_is_shown(genaipa: Cli) 
         script("judge.yaml", default=verdict(place))
         asked = genaipa(*judge)
         assert asked.code == 0, asked.err
-    assert "with 8 answers of the first day again, to see whether the judge has changed" in asked.err
+    assert "8 answers from the first day will be judged again to check whether the judge has changed" in asked.err
     assert "nothing to judge" in genaipa(*judge).out
     again = [event for event in events() if event.kind == "anchor"]
     assert sorted(event.answer for event in again) == people

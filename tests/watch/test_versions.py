@@ -263,7 +263,7 @@ def test_a_file_of_error_pages_has_no_version(repository: Path) -> None:
 def test_versions_are_compared_in_one_language() -> None:
     """A version in another language, and a version with itself, are one sentence each."""
     german = load_document("brindlecart-de")
-    with pytest.raises(UsageError, match="'brindlecart' is in English, and 'brindlecart-de' in German: name two"):
+    with pytest.raises(UsageError, match="'brindlecart' is in English, and 'brindlecart-de' is in German; name two"):
         compare_versions(BRINDLECART, german)
     with pytest.raises(UsageError, match="'brindlecart' can't be compared with itself"):
         compare_versions(BRINDLECART, BRINDLECART)
@@ -315,8 +315,8 @@ def test_a_repository_that_can_not_be_read_is_one_sentence(repository: Path, tmp
     subprocess.run(["git", "clone", "-q", "--depth", "1", f"file://{repository}", shallow], check=True)
     for folder, path, said in (
         (tmp_path / "none", "a", "there is no folder"),
-        (tmp_path, "a", "can't be read by git"),
-        (shallow, "Acme/Privacy Policy.md", "is a shallow clone, without a history: git fetch --unshallow"),
+        (tmp_path, "a", "git can't read"),
+        (shallow, "Acme/Privacy Policy.md", "is a shallow clone without a history; to get it: git fetch --unshallow"),
         (repository, "Acme/Privacy.md", "did you mean --path 'Acme/Privacy Policy.md'?"),
     ):
         with pytest.raises(UsageError, match=re.escape(said)):

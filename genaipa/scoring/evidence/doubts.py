@@ -46,7 +46,7 @@ def describe_wrong_citation(annotated: AnnotatedAnswer, document: Document, part
     numbers = [int(match[1]) for label in annotated.sections if (match := _PART.fullmatch(label))] if parts else []
     missing = [number for number in numbers if not 1 <= number <= len(parts)]
     if missing:
-        return f"It cites Part {missing[0]}, and the document has {len(parts)} parts."
+        return f"It cites Part {missing[0]}, but the document has only {len(parts)} parts."
     cited = [span for _, span in locate_annotated_sections(annotated, document, part_set) if span]
     if not cited:
         return ""
@@ -64,8 +64,8 @@ def describe_wrong_citation(annotated: AnnotatedAnswer, document: Document, part
     if not best or shared[best] < _PHRASES or shared[best] <= _FITS * cited_count:
         return ""
     return (
-        f"It cites {join_names(annotated.sections)}, which shares {cited_count} of its phrases of {_PHRASE} words; "
-        f"{best} shares {shared[best]}."
+        f"It cites {join_names(annotated.sections)}, with which it shares {cited_count} phrases of {_PHRASE} words; "
+        f"it shares {shared[best]} with {best}."
     )
 
 

@@ -133,7 +133,7 @@ def locate_labelled_sections(
         span = document.part(part_set, int(number)) if word == "Part" and number.isdecimal() else None
         section = None if span else resolve_citation(list_citable_sections(document), label)
         # The system may call another passage by the same number.
-        named = f"{label} of the annotators' split" if span else label
+        named = f"the annotators' {label}" if span else label
         targets.append((named, span or ((section.start, section.end) if section else None)))
     return tuple(targets)
 
@@ -173,9 +173,9 @@ def _suggest_value_where_silent(
     `ours` says whether the reply denies what was asked.
     """
     if any(not reference.outside for reference in references):
-        return -1.0, "The document does not answer this question, and the answer cites a section all the same."
+        return -1.0, "The document does not answer this question, yet the answer cites a section."
     if silence.claimed and concerns_question and not references and not mentions_section:
-        return 1.0, "The answer says that the document does not say, as it should, and cites nothing."
+        return 1.0, "The answer rightly says that the document does not answer the question, and it cites nothing."
     return None, ""
 
 
@@ -185,7 +185,7 @@ def _suggest_value_from_sections(references: tuple[Reference, ...]) -> tuple[flo
     if not inside or any(reference.outside for reference in inside):
         return None, ""
     if all(reference.expected and not reference.problem for reference in inside):
-        return 1.0, "Every section of this document that the answer cites is one that the annotated answer rests on."
+        return 1.0, "The annotated answer rests on every section of this document that the answer cites."
     if all(reference.missing for reference in inside):
         return -1.0, "None of the sections that the answer cites exists in this document."
     return None, ""

@@ -194,10 +194,13 @@ class _CitationLookup:
             return FoundSection(title_place.label, title_place.span)
         if title_place and title_place.fits:
             return FoundSection(
-                "", None, f"no such heading in this document, only the words {title_place.label}", sure=False
+                "",
+                None,
+                f"no such heading in this document, but its text has the words {title_place.label}",
+                sure=False,
             )
         if title_place:
-            return FoundSection(title_place.label, title_place.span, "which has nearly these words")
+            return FoundSection(title_place.label, title_place.span, "which has similar wording")
         return FoundSection(
             "", None, "no such heading in this document", sure=self.sections.headings.is_title_absent(title)
         )
@@ -220,7 +223,7 @@ class _CitationLookup:
         if citation.title and not citation.last:
             return self._find_title_in_part_or_elsewhere(number, part_span, citation.title)
         if not citation.last and (section := self._find_section_counted_as_part(number)):
-            return self.sections.make_found_section(section, "if its parts are the sections")
+            return self.sections.make_found_section(section, "assuming that the answer calls sections parts")
         first = self._find_part_shown_to_system(number)
         return (
             _join_sections_to_range(first, self._find_part_shown_to_system(citation.last)) if citation.last else first
@@ -237,17 +240,17 @@ class _CitationLookup:
             return FoundSection(
                 title_place.label,
                 title_place.span,
-                "" if title_place.is_in_section_numbered(citation.number) else "which is no part",
+                "" if title_place.is_in_section_numbered(citation.number) else "which is not a part",
             )
         if section := self._find_section_counted_as_part(citation.number):
-            return self.sections.make_found_section(section, "if its parts are the sections")
+            return self.sections.make_found_section(section, "assuming that the answer calls sections parts")
         return self._find_part_shown_to_system(citation.number)
 
     def _find_part_shown_to_system(self, number: str) -> FoundSection:
         if part_span := self._part_span(number):
             return FoundSection(f"Part {number}", part_span, split=True)
         # A system that was given no parts may count those of a summary.
-        return FoundSection("", None, f"no Part {number} of this document", sure=bool(self.parts))
+        return FoundSection("", None, f"no Part {number} in this document", sure=bool(self.parts))
 
     def _find_title_in_part_or_elsewhere(self, number: str, part_span: Span, title: str) -> FoundSection:
         """Find what has a title, in a part or elsewhere; the part itself, if nothing has it."""
@@ -258,17 +261,15 @@ class _CitationLookup:
         if inside and inside.heading:
             return FoundSection(f"Part {number}: {inside.label}", inside.span)
         if title_place and title_place.heading:
-            elsewhere = (
-                ""
+            elsewhere = ""
                 if title_place.is_in_section_numbered(number)
-                else f"which is not in Part {number} of the system's split"
-            )
+                else f"which is outside the system's Part {number}"
             return FoundSection(title_place.label, title_place.span, elsewhere)
         if section := self._find_section_counted_as_part(number):
-            another = "" if self.sections.has_title(section, title) else "which has another title"
+            another = "" if self.sections.has_title(section, title) else "which has a different title"
             return self.sections.make_found_section(section, another)
         if title_place and not title_place.fits:
-            return FoundSection(title_place.label, title_place.span, "which has nearly these words")
+            return FoundSection(title_place.label, title_place.span, "which has similar wording")
         invented = "but this document has no such heading" if self.sections.headings.is_title_absent(title) else ""
         return FoundSection(f"Part {number}", part_span, invented, split=True)
 
@@ -327,7 +328,7 @@ class _CitationLookup:
         if citation.within in {citation.number.partition(".")[0], str(from_roman(top[1]) if top else "")}:
             return result
         if "." in citation.number or citation.title or citation.number.isalpha():
-            return result._replace(problem=result.problem or f"which is not in {part} of the system's split")
+            return result._replace(problem=result.problem or f"which is outside the system's {part}")
         return self._report_absence_from_part(part, citation)
 
     def _report_absence_from_part(self, part: str, citation: Citation) -> FoundSection:
@@ -336,6 +337,6 @@ class _CitationLookup:
             self.sections.find_section_in_part(citation.number, "", part_span) if part_span and citation.title else None
         )
         if section:
-            return section._replace(label=f"{part}: {section.label}", problem="which has another title")
+            return section._replace(label=f"{part}: {section.label}", problem="which has a different title")
         several = f" to {citation.last}" if citation.last else ""
-        return FoundSection("", None, f"no {citation.label}{several} in {part} of the system's split", sure=False)
+        return FoundSection("", None, f"no {citation.label}{several} in the system's {part}", sure=False)

@@ -260,7 +260,7 @@ class SectionFinder:
             is_other = title_place.section and not f".{title_place.section}".endswith(f".{label.rpartition(' ')[2]}")
             return FoundSection(title_place.label, title_place.span, f"which is not {label}" if is_other else "")
         return (
-            FoundSection(title_place.label, title_place.span, "which has nearly these words")
+            FoundSection(title_place.label, title_place.span, "which has similar wording")
             if title_place and not title_place.fits
             else None
         )
@@ -337,7 +337,7 @@ class SectionFinder:
         if chosen is None:
             return None
         begun = chosen.start >= part[0] or overlap_by_half(self.span_with_subsections(chosen), part)
-        problem = _describe_missing_subsection(chosen, number) if begun else "which only ends there"
+        problem = _describe_missing_subsection(chosen, number) if begun else "which only ends in that part"
         return self.make_found_section(chosen, problem)
 
 
@@ -350,4 +350,4 @@ def _read_with_plain_digits(text: str) -> str:
 def _describe_missing_subsection(section: Section, number: str) -> str:
     """Return a sentence on section 1.1 where 1.1.4 is cited, and it has no such subsection."""
     deeper = re.fullmatch(r"\d+(?:\.\d+)+", number) and number.count(".") > section.number.count(".")
-    return f"which has no {number} of its own" if deeper else ""
+    return f"which has no subsection {number}" if deeper else ""
