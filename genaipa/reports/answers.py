@@ -148,8 +148,8 @@ def collect_readable_answers(study: Study, *, whole: bool = False) -> Answers:
     if len(answered_rows) > free.sum():
         lacking.append(
             f"{len(answered_rows) - free.sum():,} answers are not on this page because their text may not be passed "
-            "on: it belongs to a published study, or may quote a document whose licence forbids it (option "
-            "with-texts shows them)."
+            "on: it belongs to a published study, or may quote a document whose licence forbids it (the option "
+            "--with-texts shows them)."
         )
     scores = _describe_scores(frame, shown_rows, whose)
     return Answers(
@@ -213,7 +213,7 @@ def _collect_questions(
             side = sides.setdefault(
                 prompt_key, PromptAnswers(_describe_prompt(row), [(label, _clean_text(text)) for label, text in texts])
             )
-            scores = scored.get((row["run"], row["key"]), "Not scored by itself.")
+            scores = scored.get((row["run"], row["key"]), "This answer has no score of its own.")
             side.answers.append(SystemAnswer(str(row["system"]), scores, _clean_text(record.reply)))
         means = {row["system"]: float(row["overall"]) for row in rows}
         overall = [(str(name), means[name]) for name in sorted(means, key=systems.index) if means[name] > 0]

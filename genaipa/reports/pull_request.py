@@ -93,7 +93,7 @@ def _read_replies(workspace: Workspace, places: Iterable[tuple[str, str]]) -> di
         for _, record in folder.read_entries(RecordHead):
             if record.key in keys:
                 free = permission.may_share_reply(record.system, record.document)
-                texts[run, record.key] = (record.reply or "") if free else "(may not be passed on)"
+                texts[run, record.key] = (record.reply or "") if free else "(its text may not be passed on)"
     return texts
 
 
@@ -113,7 +113,7 @@ def as_markdown(
         "|---|--:|--:|--:|---|",
         *(_write_row(row) for row in comparison.frame[comparison.frame["questions"] == "all"].to_dict("records")),
         "",
-        *(map(_write_changed_answer, changed) if changed else ("- No answer has changed its score.",)),
+        *(map(_write_changed_answer, changed) if changed else ("- No answer's score has changed.",)),
         "",
         report,
     ]

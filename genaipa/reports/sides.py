@@ -175,9 +175,9 @@ def find_unshared(first: Side, second: Side) -> tuple[list[str], set[tuple[str, 
 def note_study_prompts(first: Side, second: Side) -> list[str]:
     """Return a sentence where one of the two answered the prompts of a study, and the other did not."""
     return [
-        f"{answered_side.name} answered the prompts of its study, which are not known, and {other_side.name} other "
-        f"prompts ({', '.join(sort_prompt_sets(other_side.prompts - {PUBLISHED}))}): part of any difference may come "
-        f"from the prompts."
+        f"{answered_side.name} answered the prompts of its study, which are not known, and {other_side.name} answered "
+        f"other prompts ({', '.join(sort_prompt_sets(other_side.prompts - {PUBLISHED}))}): part of any difference may "
+        "come from the prompts."
         for answered_side, other_side in ((first, second), (second, first))
         if PUBLISHED in answered_side.prompts and other_side.prompts - {PUBLISHED}
     ]

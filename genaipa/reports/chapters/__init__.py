@@ -69,7 +69,10 @@ def make_chapters(study: Study, bounds: Bounds) -> MadeChapters:
             )
             continue
         if duplicates:
-            problems.append(f"The chapter {name} is left out: there is already something called {some(duplicates, 3)}.")
+            problems.append(
+                f"The chapter {name} is left out because other chapters, tables or figures already have its names: "
+                f"{some(duplicates, 3)}."
+            )
         elif chapter:
             chapters.append(chapter)
     chapters, thin_counts = prompting.note_prompts(chapters, study.table), find_thin_experiments(study.table)

@@ -50,7 +50,7 @@ def glyph_warning(texts: Iterable[str]) -> str:
         return ""
     return (
         f"Figures show boxes in place of {some(signs, _SHOWN)}: no installed font has {join_names(list(scripts))} "
-        "letters. Install one, such as Noto Sans CJK (Debian: fonts-noto-cjk, fonts-noto-core), and make the report "
+        "characters. Install one, such as Noto Sans CJK (Debian: fonts-noto-cjk, fonts-noto-core), and make the report "
         "again."
     )
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Judges = dict[str, list[str]]
 
-NO_ESTIMATE = "no estimate of what people would say"
+NO_ESTIMATE = "not an estimate of what people would say"
 _LONGEST = 40
 """Characters of a name in a sentence."""
 _NAMED = 2
@@ -72,7 +72,7 @@ def find_judge(name: str, judges: Judges, workspace: Workspace) -> str:
         return meant[0]
     if meant:
         raise UsageError(f"'{clip(name)}' names {len(meant)} judges; name one of them: {_list_judges(meant)}.")
-    verdicts = f"there are verdicts of {_list_judges(judges)}" if judges else "no judge has given any"
+    verdicts = f"there are verdicts by {_list_judges(judges)}" if judges else "no judge has scored any of them"
     raise UsageError(f"the judge '{clip(name)}' has no verdicts on these answers; {verdicts}.")
 
 
@@ -113,7 +113,8 @@ def note_own_family(judge: str, *frames: pd.DataFrame) -> str:
         if any(are_akin(model, name) for model in models for name in (str(system), *rows["model"].unique()) if name)
     ]
     return (
-        f"The judge {put_on_one_line(judge)} is of the family of {join_names(family_systems)}, and may favour its own."
+        f"The judge {put_on_one_line(judge)} is of the family of {join_names(family_systems)}, and may favour its own "
+        "family."
         if family_systems
         else ""
     )
