@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Rubric
 
-_METHOD = """Agreement of analysts is Krippendorff&rsquo;s alpha for ordinal
-values <a href="#krippendorff-2011">[Krippendorff, 2011]</a>, with intervals by resampling the answers, and Gwet&rsquo;s
-AC2 <a href="#gwet-2008">[Gwet, 2008]</a>."""
+_METHOD = """The agreement of analysts is measured by Krippendorff&rsquo;s alpha for ordinal
+values <a href="#krippendorff-2011">[Krippendorff, 2011]</a>, with intervals from resampling the answers, and by
+Gwet&rsquo;s AC2 <a href="#gwet-2008">[Gwet, 2008]</a>."""
 _GUIDED = " Analysts now see guidelines.md with the SHA-256 <code>{}</code>."
 _REFERENCES = {
     "krippendorff-2011": "K. Krippendorff: Computing Krippendorff&rsquo;s Alpha-Reliability. "
