@@ -94,7 +94,7 @@ def explain_interval(estimate: CrossedMean) -> str:
         Reason.FEW_DOCUMENTS: f"{number(estimate.documents, 'document')}, fewer than {LEAST_DOCUMENTS}: {no_policies}",
         Reason.ONE_DOCUMENT: f"{estimate.documents} documents, but one makes up most of the average: {no_policies}",
         Reason.FEW_NAMED: (
-            f"Most of the {estimate.questions} questions are known only by means over documents: {no_policies}"
+            f"Most of the {estimate.questions} questions are known only as means over documents: {no_policies}"
         ),
     }.get(estimate.reason, "")
 

@@ -141,7 +141,7 @@ def _write_title(report: Report, pairs: pd.DataFrame, means: Mapping[str, float]
     against = {rival: _find_pair_row(pairs, best, rival) for rival in rivals}
     rival_list = _list_other_systems(rivals, means, names)
     if not any(against.values()):
-        return f"{names[best]} {means[best]:.0f}, {rival_list}: no question was scored for both"
+        return f"{names[best]} {means[best]:.0f}, {rival_list}: no question in common was scored"
     if any(row is not None and row["meaning"] == OTHER_PEOPLE for row in against.values()):
         return f"No verdict, since different people scored: {names[best]} {means[best]:.0f}, {rival_list}"
     return _write_verdict(

@@ -39,7 +39,7 @@ def test_labels_of_any_kind_are_one_order() -> None:
         (
             [*zip("abcdefgh", ["x", "y", "z", *[""] * 5], strict=True)],
             None,
-            "Most of the 8 questions are known only by means over documents: ",
+            "Most of the 8 questions are known only as means over documents: ",
         ),
     ],
 )

@@ -150,7 +150,7 @@ def test_a_judge_that_says_nothing_of_people_leaves_them_alone():
 
 
 BLANK = {
-    "too few": (judged, {"size": 14}, "28 answers of waves are scored; an estimate needs 30"),
+    "too few": (judged, {"size": 14}, "28 answers in random parts are scored; an estimate needs 30"),
     "few in a group": (
         judged,
         {"size": 10, "systems": tuple("abcd")},

@@ -114,7 +114,7 @@ def test_without_peoples_scores_there_are_the_judges_numbers_alone():
     assert data["mean"].isna().all()
     assert data["people"].isna().all()
     assert data["judge"].notna().all()
-    assert data["why"].str.startswith("0 answers of waves are scored").all()
+    assert data["why"].str.startswith("0 answers in random parts are scored").all()
 
 
 def test_a_comparison_takes_estimates_pair_by_pair(study):

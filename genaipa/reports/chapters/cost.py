@@ -88,7 +88,7 @@ def _write_effort_note(data: pd.DataFrame) -> str:
         note += f" {INTERVALS} The intervals of the cost are for a question's mean over documents."
     return note + (
         f" The intervals of the median (in CSV and JSON) end at measured seconds, and are blank below {LEAST_DRAWS} "
-        "questions (for policies like these, below as many documents)."
+        f"questions (or {LEAST_DRAWS} documents, for policies like these)."
     )
 
 

@@ -158,7 +158,7 @@ def _note_unequal_scores(scored: pd.DataFrame) -> str:
     if len(score_sets) < 2:  # noqa: PLR2004 - one and the same for all
         return ""
     return (
-        "Not all documents are scored for the same systems, experiments and questions, which may affect their ranks. "
+        "Not all documents have scores for the same systems, experiments and questions, which may affect their ranks. "
     )
 
 

@@ -33,9 +33,10 @@ def group_outcomes_table(study: Study, groups: Groups) -> Table:
         "groups-answers",
         f"What came back, by {groups.by}",
         f"For each group of documents (column `{groups.by}`), the questions planned and their last status, as in the "
-        "outcomes of the questions. `says silent` is the share of the answers that say the document is silent, among "
-        "those that say anything; rules find it in the reply, without scores. Each question weighs the same, however "
-        f"many documents it is about. {averages.note_intervals(data.rename(columns={'questions': 'n'}))}",
+        "outcomes of the questions. `says silent` is the share of answers saying that the document is silent, among "
+        "the answers that say anything; rules recognise this in the reply, without any scores. Each question weighs "
+        "the same, however many documents it is about. "
+        f"{averages.note_intervals(data.rename(columns={'questions': 'n'}))}",
         data,
         columns,
         headings={"group": groups.by, "mute": "said nothing", "says_silent": "says silent"},

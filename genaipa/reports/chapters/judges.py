@@ -42,9 +42,10 @@ if TYPE_CHECKING:
     from genaipa.reports.judged.verdicts import Floats
 
 
-_METHOD = """A judge&rsquo;s agreement with people is measured by Krippendorff&rsquo;s alpha, like that of analysts, between
-two sides: the judge&rsquo;s passes, and the people who scored an answer. The alternative annotator test
-<a href="#calderon-2025">[Calderon, Reichart and Dror, 2025]</a> asks whether a judge may take a person&rsquo;s place."""
+_METHOD = """A judge&rsquo;s agreement with people is measured by Krippendorff&rsquo;s alpha, like that of analysts,
+between two sides: the judge&rsquo;s passes, and the people who scored an answer. The alternative annotator test
+<a href="#calderon-2025">[Calderon, Reichart and Dror, 2025]</a> asks whether a judge may take a
+person&rsquo;s place."""
 _REFERENCES = {
     "calderon-2025": "N. Calderon, R. Reichart and R. Dror: The Alternative Annotator Test for LLM-as-a-Judge: How to "
     "Statistically Justify Replacing Human Annotators with LLMs. ACL 2025."

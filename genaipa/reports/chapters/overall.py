@@ -161,7 +161,7 @@ def who_scored_table(frame: pd.DataFrame) -> Table:
     columns += ["least", "most", "why"]
     return make_table(
         "who-scored",
-        "Averages and who scored them",
+        "How averages depend on who scored",
         "M_all (10 to 100). All other intervals are for the analysts who scored; \u201cfor analysts like these\u201d "
         "is for other policies and other analysts. The last two columns are the lowest and the highest average of the "
         "same answers with one analyst left out; where only that analyst scored, the amount by which they score above "

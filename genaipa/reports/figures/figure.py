@@ -282,7 +282,7 @@ class Scope:
         absent = [style.put_on_one_line(question) for question in every if question not in present_set]
         if not absent:
             return ""
-        return f" Left out because no system has {missing} for them, of {len(every)} questions: {some(absent, _NAMED)}."
+        return f" Questions left out because no system has {missing} for them: {some(absent, _NAMED)}, of {len(every)}."
 
     def note_category_names(self, present: Iterable[Any]) -> str:
         """Return a sentence that gives the names of categories; empty where they have none."""

@@ -247,7 +247,7 @@ def _explain_no_estimate(answers: _Answers, group: Flags) -> str:
         and size <= SIZE,
         "No random part of its answers was drawn; draw one with: genaipa sample": not wave_size,
         f"People scored by {len(answers.rubrics)} rubrics, which can't be averaged.": len(answers.rubrics) > 1,
-        f"{all_scored} answers of waves are scored; an estimate needs {LEAST}.": all_scored < LEAST,
+        f"{all_scored} answers in random parts are scored; an estimate needs {LEAST}.": all_scored < LEAST,
         f"{scored} answers in its random part are scored; an estimate needs {LEAST_IN_GROUP}.": scored < LEAST_IN_GROUP,
         f"{late} of its {size} answers came after the draw; draw again with: genaipa sample": late > UNFINISHED * size,
         f"{missing} of the {wave_size} answers in its random part lack a score; an estimate allows {UNFINISHED:.0%}.": (

@@ -81,7 +81,7 @@ def _note_other_rubrics(verdicts: Verdicts) -> str:
     if not verdicts.left_out:
         return ""
     scores = "1 score is" if verdicts.left_out == 1 else f"{verdicts.left_out:,} scores are"
-    return f" {scores} by a different rubric, and left out here."
+    return f" {scores} by a different rubric and not compared here."
 
 
 def _describe_judge(
