@@ -130,7 +130,7 @@ def _note_unscored(frame: pd.DataFrame) -> list[str]:
     if frame["counted"].any():
         return []
     if _all_excluded(frame):
-        return ["No score counts: all are excluded. (The option --include-excluded counts them.)"]
+        return ["No score counts: all are excluded. (The option include-excluded counts them.)"]
     return ["No averages yet: nobody has scored an answer. To score: genaipa score"]
 
 
@@ -184,7 +184,7 @@ def _note_corrections(study: Study) -> list[str]:
         none = "No correction is known for these annotated answers (corrections/), so none was applied."
         return [none] if study.annotated.corrected else []
     named = sorted(f"{document} {question}" for document, question in study.annotated.corrections)
-    applied = "not applied (the option --corrected applies them)"
+    applied = "not applied (the option corrected applies them)"
     if study.annotated.corrected:
         applied = "applied (to the annotated answers shown and to which documents are silent; scores stay as given)"
     return [f"Annotated answers with a known correction: {len(named)}, {applied}: {some(named, _NAMED)}."]

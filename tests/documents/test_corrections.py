@@ -81,7 +81,7 @@ def test_a_correction_is_applied_where_it_is_asked_for_and_counted() -> None:
         "For one year (3).",
     }
     said = "Annotated answers with a known correction: 1, "
-    assert f"{said}not applied (the option --corrected applies them): acme Q1." in plain.notable
+    assert f"{said}not applied (the option corrected applies them): acme Q1." in plain.notable
     assert f"{said}applied (to the annotated answers shown and to which documents are silent; scores stay" in str(
         right.notable
     )
