@@ -149,7 +149,7 @@ def collect_readable_answers(study: Study, *, whole: bool = False) -> Answers:
         lacking.append(
             f"{len(answered_rows) - free.sum():,} answers are not on this page because their text may not be passed "
             "on: it belongs to a published study, or may quote a document whose licence forbids it (the option "
-            "--with-texts shows them)."
+            "with-texts shows them)."
         )
     scores = _describe_scores(frame, shown_rows, whose)
     return Answers(
