@@ -176,7 +176,7 @@ def carry(
     path = write_annotations(workspace, after, text)
     holding = len(carried.list_questions("holds"))
     remaining = format_count(len(carried.question_set.questions) - holding, "question")
-    show(f"{path} keeps {number(holding, 'answer')} and leaves {remaining} to answer. {CHECK}")
+    show(f"{path} keeps {format_count(holding, 'answer')} and leaves {remaining} to answer. {CHECK}")
 
 
 def compare_versions(before: Document, after: Document) -> Changes:

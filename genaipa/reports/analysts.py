@@ -29,8 +29,8 @@ def estimate_analyst_panel_of_column(scores: pd.DataFrame, column: str) -> Analy
 def explain_missing_analyst_interval(panel: AnalystPanel) -> str:
     """Return why nothing is said for analysts like these; or nothing."""
     if panel.reason is Reason.FEW_ANALYSTS:
-        return f"{format_count(panel.number, 'analyst')}: below {LEAST_ANALYSTS}, none for others."
-    return "Who scored depends on the question or the document." if panel.reason is Reason.CONFOUNDED else ""
+        return f"{format_count(panel.number, 'analyst')} scored; an interval for other analysts needs {LEAST_ANALYSTS}."
+    return "Which analyst scored depends on the question or the document." if panel.reason is Reason.CONFOUNDED else ""
 
 
 def describe_analyst_count(frame: pd.DataFrame) -> str:
@@ -57,6 +57,6 @@ def note_confounded_analysts(ours: pd.DataFrame, theirs: pd.DataFrame) -> str:
         ", ".join(f"{name} {share:.0%}" for name, share in analyst_shares.head(3).items()) for analyst_shares in shares
     ]
     return (
-        f"Different people scored A ({sides[0]}) and B ({sides[1]}): leniency and systems can't be separated. "
-        "Have the same analysts score both."
+        f"Different people scored A ({sides[0]}) and B ({sides[1]}), so a difference between the systems may be a "
+        "difference in leniency. Have the same analysts score both."
     )

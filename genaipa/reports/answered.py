@@ -53,7 +53,7 @@ def note_unanswered(answered_by_system: Mapping[str, Answered]) -> str:
     sentences = [
         f"{system} answered {part} questions" for system, part in answered_by_system.items() if not part.all_answered
     ]
-    return f"{'; '.join(sentences)}: M_all covers only the answers that came back." if sentences else ""
+    return f"{'; '.join(sentences)}: M_all covers only these answers." if sentences else ""
 
 
 def add_answered_column_and_note(board: Table, frame: pd.DataFrame) -> Table:

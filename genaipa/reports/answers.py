@@ -148,7 +148,7 @@ def collect_readable_answers(study: Study, *, whole: bool = False) -> Answers:
     if len(answered_rows) > free.sum():
         lacking.append(
             f"{len(answered_rows) - free.sum():,} answers are not on this page because their text may not be passed "
-            "on: it belongs to a published study, or may quote a document whose licence forbids it (option "
+            "on: it belongs to a published study, or may quote a document whose licence forbids it (the option "
             "with-texts shows them)."
         )
     scores = _describe_scores_by_answer(frame, shown_rows, whose)
@@ -223,7 +223,7 @@ def _collect_questions_with_answers(
                     _describe_asking_conditions(row), [(label, _clean_and_clip_text(text)) for label, text in texts]
                 ),
             )
-            scores = described_scores.get((row["run"], row["key"]), "Not scored by itself.")
+            scores = described_scores.get((row["run"], row["key"]), "This answer has no score of its own.")
             side.answers.append(SystemAnswer(str(row["system"]), scores, _clean_and_clip_text(record.reply)))
         means = {row["system"]: float(row["overall"]) for row in rows}
         overall = [(str(name), means[name]) for name in sorted(means, key=systems.index) if means[name] > 0]

@@ -166,9 +166,9 @@ _BUT = ", unless the average is a share (0 to 100 %)."
 def explain_both_intervals(confidence: float) -> str:
     """Describe the two intervals of this confidence, for whoever reads one: sentences for the notes of tables."""
     return (
-        f"An average has up to two intervals; in {confidence * 100:g} of 100 such studies the interval contains the "
-        "true average by the same analysts. \u201cFor these documents\u201d covers other questions of this kind about "
-        "the same documents. \u201cFor policies like these\u201d covers other documents of this kind as well: it is at "
+        f"An average has up to two intervals; in {confidence * 100:g} of 100 such studies each contains the true "
+        "average for the same analysts. \u201cFor these documents\u201d covers other questions of this kind about the "
+        "same documents. \u201cFor policies like these\u201d covers other documents of this kind as well: it is at "
         f"least as wide, rough below {ROUGH_DOCUMENTS} documents and blank below {LEAST_DOCUMENTS}. Both are blank for "
         f"a single question, and where all questions have the same value{_BUT}"
     )
@@ -395,8 +395,8 @@ def note_few_questions(question_counts: pd.Series, noun: str = "questions") -> s
     if fewest >= ROUGH:
         return ""
     if fewest == 1:
-        return f" Some rest on n = 1 of the {noun}: too few for an interval or a conclusion."
-    return f" Some rest on n = {fewest} {noun} only: their intervals are rough."
+        return f" Some averages rest on n = 1 of the {noun}, too few for an interval or a conclusion."
+    return f" Some averages rest on only n = {fewest} {noun}: their intervals are rough."
 
 
 def note_few_documents(estimates: pd.DataFrame) -> str:
@@ -411,11 +411,11 @@ def note_few_documents(estimates: pd.DataFrame) -> str:
     )
     note = ""
     if rough:
-        note += f" Some rest on {rough} documents only: their intervals for policies like these are rough."
+        note += f" Averages over only {rough} documents have rough intervals for policies like these."
     if refused:
         means = " (0: only means over documents are known)" if 0 in document_counts else ""
         documents = "document" if refused == "1" else "documents"
-        note += f" Some rest on {refused} {documents}{means}: too few to say anything for policies like these."
+        note += f" Averages over only {refused} {documents}{means} say nothing about policies like these."
     return note
 
 
@@ -451,8 +451,8 @@ def note_unlike_scored_questions(frame: pd.DataFrame, question_means: pd.DataFra
     if even and not has_unlike_scored_questions(frame, question_means):
         return ""
     return (
-        " Not all systems and experiments were scored on the same questions about the same documents, so the "
-        "averages don't compare like with like. Questions, and scores of a question about a document: "
+        " Not all systems and experiments were scored on the same questions about the same documents, so the averages "
+        "don't compare like with like. Number of questions (with the number of question-document pairs in brackets): "
         f"{'; '.join(descriptions)}."
     )
 

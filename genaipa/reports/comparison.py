@@ -226,7 +226,7 @@ def _write_verdict_by_people(comparison: Comparison, row: Mapping[Any, Any]) -> 
     about = f"on {_name_or_count_documents(comparison.documents)}: {first[1]} against {second[1]} ({sure})."
     if row["p_holm"] < row["level"]:
         return f"{first[0]} beats {second[0]} by {by} points of M_all {about}"
-    return f"{first[0]} and {second[0]} may be alike in M_all {about}"
+    return f"{first[0]} and {second[0]} do not clearly differ in M_all {about}"
 
 
 def _write_verdict_by_judge(comparison: Comparison, row: Mapping[Any, Any]) -> str:
@@ -238,7 +238,7 @@ def _write_verdict_by_judge(comparison: Comparison, row: Mapping[Any, Any]) -> s
     result = (
         f"{better} is better: M_all"
         if sure
-        else f"{comparison.first} and {comparison.second} may be alike: M_all of {better} minus {worse}"
+        else f"{comparison.first} and {comparison.second} do not clearly differ: M_all of {better} minus {worse}"
     )
     questions, documents = format_count(row["n"], "question"), format_count(len(comparison.documents), "document")
     about = f"{questions} about {documents}" if comparison.documents else questions
@@ -420,7 +420,7 @@ def _describe_estimates(
     """Sentences on the basis of the estimates, and on the difference that people alone would find."""
     models = dict.fromkeys(model for estimate in judged for model in estimate.judges)
     basis = (
-        f"of {side.name}: {estimate.describe_scored_answers() or 'people alone'}"
+        f"for {side.name}, {estimate.describe_scored_answers() or 'people alone'}"
         for side, estimate in zip((first, second), judged, strict=True)
     )
     yield f"Estimates from people and judge ({', '.join(models)}): {'; '.join(basis)}."
@@ -431,7 +431,7 @@ def _describe_estimates(
     )
     for row in data.to_dict("records"):
         sure = "" if isnan(row["low"]) else f" (for these documents {row['low']:+.1f} to {row['high']:+.1f})"
-        yield f"People alone: {OVERALL}, difference {row['difference']:+.1f}{sure}."
+        yield f"People alone: difference in {OVERALL} {row['difference']:+.1f}{sure}."
 
 
 def _describe_method(first: str, second: str, scorers: Sequence[str], judge: str) -> str:
@@ -443,17 +443,18 @@ def _describe_method(first: str, second: str, scorers: Sequence[str], judge: str
         f"(analysts of A: {scorers[0]}, of B: {scorers[1]})."
     )
     return (
-        f"A is {first}, B {second}. {OVERALL} is from 10 to 100, a metric from -1 to 1. n is the number of questions, "
-        "each averaged over its documents and experiments; where there are pairs, only they count, so averages may "
-        "differ from the leaderboard's, which has all of a system's cells. Pairs are the scored cells behind them, "
-        "and documents is 0 where only means over them are known. Intervals have two targets, for these documents "
-        "(other questions) and for policies like these (other questions and other documents), and each belongs to "
-        f"its p (Holm): it excludes 0 where this p is below the level at which a difference counts, {SIGNIFICANT:g} "
-        "at the end of a study. What holds for the second holds for the first. p of ranks, a check on outliers, is "
-        "Wilcoxon's, with the matched-pairs rank-biserial correlation as effect size; without pairs Mann-Whitney's, "
-        "with Cliff's delta, and the interval is Student's t with each side's own variance. A row's meaning follows "
-        f"the second target. {significance.IN_FAMILIES} Separate comparisons are not adjusted together; a report's "
-        f"`system-differences` adjusts p for all pairs of systems. {whose}"
+        f"A is {first}, B {second}. {OVERALL} goes from 10 to 100, a metric from -1 to 1. n is the number of "
+        "questions, each averaged over its documents and experiments; where there are pairs, only they count, so "
+        "averages may differ from the leaderboard's, which has all of a system's cells. Pairs are the scored cells "
+        "behind the questions, and documents is 0 where only means over documents are known. Intervals have two "
+        "targets, for these documents (other questions) and for policies like these (other questions and other "
+        "documents), and each belongs to its p (Holm): it excludes 0 where this p is below the level at which a "
+        f"difference counts, {SIGNIFICANT:g} at the end of a study. A difference that holds for the second target also "
+        "holds for the first. The p of ranks, a check on outliers, is Wilcoxon's, with the matched-pairs rank-biserial "
+        "correlation as effect size; without pairs it is Mann-Whitney's, with Cliff's delta, and the interval is "
+        "Student's t with each side's own variance. A row's meaning follows the second target. "
+        f"{significance.IN_FAMILIES} Separate comparisons are not adjusted together; a report's `system-differences` "
+        f"adjusts p for all pairs of systems. {whose}"
     )
 
 

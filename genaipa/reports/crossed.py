@@ -44,7 +44,7 @@ def estimate_crossed_mean(
 
     >>> made = crossed([60, 80, 70, 90, 50, 85], list("aabbcc"), list("xyxyxy"))
     >>> made.mean, made.questions, made.documents, why(made)
-    (72.5, 3, 2, '2 documents: below 3, nothing can be said for policies like these.')
+    (72.5, 3, 2, '2 documents, fewer than 3: nothing can be said about policies like these.')
     """
     return estimate_mean(
         values,
@@ -78,22 +78,25 @@ def number_documents(documents: Any) -> NDArray[np.int64]:
 
 def explain_missing_interval(estimate: CrossedMean) -> str:
     """Tell why a mean has no interval, or none for policies like these; or nothing."""
-    no_policies = "nothing can be said for policies like these."
+    no_policies = "nothing can be said about policies like these."
     return {
         Reason.NO_VALUE: "No value.",
         Reason.FEW_SCORED: (
-            f"People scored answers to {estimate.scored} of {estimate.questions} questions: "
-            f"below {LEAST_SCORED}, no estimate."
+            f"People scored answers to {estimate.scored} of {estimate.questions} questions; an estimate needs "
+            f"{LEAST_SCORED}."
         ),
-        Reason.ONE_QUESTION: "One question: too few for an interval.",
+        Reason.ONE_QUESTION: "One question is too few for an interval.",
         Reason.ALL_EQUAL: (
-            f"All {estimate.questions} questions have the same value, which says nothing about how others differ."
+            f"All {estimate.questions} questions have the same value, which says nothing about how other questions "
+            "differ."
         ),
         Reason.NO_DOCUMENT: f"Only means over documents are known: {no_policies}",
-        Reason.FEW_DOCUMENTS: f"{format_count(estimate.documents, 'document')}: below {LEAST_DOCUMENTS}, {no_policies}",
+        Reason.FEW_DOCUMENTS: (
+            f"{format_count(estimate.documents, 'document')}, fewer than {LEAST_DOCUMENTS}: {no_policies}"
+        ),
         Reason.ONE_DOCUMENT: f"{estimate.documents} documents, but one makes up most of the average: {no_policies}",
         Reason.FEW_NAMED: (
-            f"Of {estimate.questions} questions most is known by means over documents only: {no_policies}"
+            f"Most of the {estimate.questions} questions are known only as means over documents: {no_policies}"
         ),
     }.get(estimate.reason, "")
 
@@ -103,7 +106,7 @@ def warn_of_rough_policy_interval(estimate: CrossedMean) -> str:
     if estimate.reason is not Reason.NONE:
         return ""
     rough_note = (
-        f"{estimate.documents} documents: below {ROUGH_DOCUMENTS}, the interval for policies like these is rough."
+        f"{estimate.documents} documents, fewer than {ROUGH_DOCUMENTS}: the interval for policies like these is rough."
     )
     alike_note = "The documents differ less than chance alone would make them differ on average."
     rough, is_alike = estimate.documents < ROUGH_DOCUMENTS, estimate.documents_alike

@@ -50,13 +50,13 @@ class EvidenceLevel:
             enough = f" and on {LEAST_QUESTIONS} questions or more" if self.least_questions else ""
             return (
                 f"{self.scored:,} of {self.planned:,} planned answers are scored: until all are, a difference counts "
-                f"only at p < {self.p:g}{enough}, so that looking as often as you like adds about one false alarm in "
-                "100 studies at most."
+                f"only at p < {self.p:g}{enough}, so that looking as often as you like adds at most about one false "
+                "alarm in 100 studies."
             )
         if self.p == ENLARGED:
             return (
-                f"The plan was enlarged on the way, to {self.planned:,} answers: a difference counts only at p < "
-                f"{ENLARGED:g}, since the smaller plan already had an end at which differences counted."
+                f"The plan was enlarged midway to {self.planned:,} answers: a difference counts only at p < "
+                f"{ENLARGED:g}, since differences already counted at the end of the smaller plan."
             )
         return ""
 

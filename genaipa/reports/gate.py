@@ -73,7 +73,7 @@ class Gate:
     def __str__(self) -> str:
         """Say what the new release lost, how sure that is, and whether it passes."""
         new, old, lost = f"{self.comparison.second}, the new release", self.comparison.first, self.loss
-        end = f"the gate of {self.points:g} {'fails' if self.is_failing else 'passes'}"
+        end = f"the gate of {self.points:g} points {'fails' if self.is_failing else 'passes'}"
         if not lost.by:
             return f"There is no result for {new}, against {old}: {end}."
         change = format_change_with_interval(self.comparison.frame.iloc[0].to_dict())

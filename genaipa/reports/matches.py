@@ -222,7 +222,7 @@ PRINTED = (
 """The columns for which a printed page is wide enough."""
 _LIMITS = ((-2.0, 2.0), (-M_ALL_WIDTH, M_ALL_WIDTH))
 """The largest differences there are, in a metric and in M_all."""
-_NO_PAIR = "The two have no pair, so that nothing can be said for policies like these."
+_NO_PAIR = "The two have no pairs, so nothing can be said about policies like these."
 _UNTESTED = RankTest("none", math.nan, math.nan)
 
 
@@ -449,9 +449,9 @@ def possible_rank_ranges(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 _BY_HOLM = (
-    "p is adjusted by Holm's method for the number of pairs; what a row means goes by it, and each interval belongs to "
-    f"it: it excludes 0 where this p is below the level at which a difference counts, {SIGNIFICANT:g} at the end of "
-    "a study."
+    "p is adjusted by Holm's method for the number of pairs. It decides what a row means, and each interval belongs to "
+    f"it: the interval excludes 0 where this p is below the level at which a difference counts ({SIGNIFICANT:g} at the "
+    "end of a study)."
 )
 
 

@@ -201,7 +201,7 @@ class Movement:
         """How many answers changed sides, and how, in a sentence."""
         ours, theirs = self.names
         if not self.pairs:
-            return f"{ours} and {theirs} were asked nothing in the same words."
+            return f"{ours} and {theirs} were asked no question in the same words."
         flips, count = self.changed_sides, format_count(len(self.pairs), "answer")
         if not flips:
             return f"None of {count} changed sides from {ours} to {theirs}."
@@ -223,8 +223,8 @@ def _verb_before_question(side: AnswerSide) -> str:
         "yes": "says yes to",
         "no": "says no to",
         "silent": "finds the document silent on",
-        "unknown": "does not know the document at",
-        "nothing": "says nothing on",
+        "unknown": "does not know the document when asked",
+        "nothing": "says nothing when asked",
         "open": "answers",
     }[side]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from genaipa.reports.chapters.chapter import Results
 
 _LACKS = {
-    "missing": "Questions that were planned and not asked",
+    "missing": "Questions that were planned but not asked",
     "failed": "Questions without a reply",
     "refused": "Questions that a system refused to answer",
     "truncated": "Answers that were cut off",
@@ -144,7 +144,7 @@ def _note_left_out_analysts(study: Study) -> list[str]:
     )
     reasons = {name.casefold(): reason for name, reason in study.log.left_out.items()}
     return [
-        f"Scores that count nowhere: {scores:,} of {name} ({reasons[name.casefold()]})."
+        f"Scores that count nowhere: {scores:,} by {name} ({reasons[name.casefold()]})."
         for name, scores in sorted(dropped.items())
     ]
 
@@ -160,7 +160,7 @@ def _note_mixed_published_scores(frame: pd.DataFrame) -> list[str]:
     beginning = (
         "Some questions about a document have a published score and answers that analysts scored here; their average"
     )
-    return [f"{beginning} counts the published score as one more answer. How many, by system: {where}."]
+    return [f"{beginning} counts the published score as one more answer. Number of such questions by system: {where}."]
 
 
 def _note_model_changes(frame: pd.DataFrame) -> list[str]:
@@ -188,7 +188,7 @@ def _note_known_corrections(study: Study) -> list[str]:
     named = sorted(f"{document} {question}" for document, question in study.annotated.corrections)
     applied = "not applied (the option corrected applies them)"
     if study.annotated.corrected:
-        applied = "applied (to what is silent, and the annotated answers shown; scores stay as they were given)"
+        applied = "applied (to the annotated answers shown and to which documents are silent; scores stay as given)"
     return [f"Annotated answers with a known correction: {len(named)}, {applied}: {join_some(named, _NAMED)}."]
 
 
@@ -247,7 +247,7 @@ def _note_unannotated_documents(study: Study) -> list[str]:
     )
     if reading and rules and needed:
         sentence += (
-            f" Without them {reading} can be scored by reading, and {rules} by the sections that an answer cites, "
-            f"which rules look up; {needed} need them (genaipa policies annotate)."
+            f" Without annotated answers, {reading} can be scored by reading, and {rules} by the sections that an "
+            f"answer cites, which rules look up; {needed} need annotated answers (genaipa policies annotate)."
         )
     return [sentence]

@@ -143,7 +143,7 @@ def _write_report_title(
     against = {rival: _find_pair_row(pairs, best, rival) for rival in rivals}
     rival_list = _list_other_systems(rivals, means, names)
     if not any(against.values()):
-        return f"{names[best]} {means[best]:.0f}, {rival_list}: nothing in common was scored"
+        return f"{names[best]} {means[best]:.0f}, {rival_list}: no question in common was scored"
     if any(row is not None and row["meaning"] == OTHER_PEOPLE for row in against.values()):
         return f"No verdict, since different people scored: {names[best]} {means[best]:.0f}, {rival_list}"
     return _write_ranking_verdict(
@@ -206,7 +206,7 @@ def _list_other_systems(rivals: Sequence[str], means: Mapping[str, float], names
     """Return the other systems with their averages; of many the first, and how many more."""
     named = ", ".join(f"{names[rival]} {means[rival]:.0f}" for rival in rivals[:_NAMED])
     unnamed = rivals[_NAMED:]
-    return f"{named}, {len(unnamed)} more from {means[unnamed[0]]:.0f} down" if unnamed else named
+    return f"{named}, {len(unnamed)} more at {means[unnamed[0]]:.0f} or below" if unnamed else named
 
 
 def _find_pair_row(pairs: pd.DataFrame, first: str, second: str) -> dict[str, Any] | None:
@@ -284,7 +284,7 @@ def _note_reach_beyond_documents(board: pd.DataFrame, pairs: pd.DataFrame) -> st
     if number < LEAST_DOCUMENTS:
         documents = {0: "Means over documents say", 1: "One document says"}.get(number, f"{number} documents say")
         return f"{documents} nothing about other policies."
-    return f"{number} documents{': rough for other policies' if number < ROUGH_DOCUMENTS else ''}."
+    return f"{number} documents{', so results for other policies are rough' if number < ROUGH_DOCUMENTS else ''}."
 
 
 def _note_scorers(board: pd.DataFrame) -> str:
@@ -292,7 +292,7 @@ def _note_scorers(board: pd.DataFrame) -> str:
     if len(who) > _NAMED:
         return ""
     named = " or ".join("the study that published them" if scorer == "published" else scorer for scorer in who)
-    return f"Scored by {named}: other people might score otherwise."
+    return f"Scored by {named}: other people might score differently."
 
 
 def _list_reading_warnings(report: Report) -> list[str]:
@@ -506,7 +506,7 @@ def _name_judges_or_nobody(study: Study) -> str:
     """Return whose scores there are where no person's is."""
     judges = find_judge_passes(study.table, study.rubric.digest)
     return (
-        f"{join_names([clean_name_on_one_line(judge) for judge in judges])} alone, which no average counts"
+        f"{join_names([clean_name_on_one_line(judge) for judge in judges])} alone, in no average"
         if judges
         else "nobody"
     )

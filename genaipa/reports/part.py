@@ -78,7 +78,7 @@ def measure_scored_part(rows: pd.DataFrame) -> ScoredPart:
     if not wave_size:
         reason = _describe_scoring_order(rows)
     elif wave_size - scored_in_wave > UNFINISHED * wave_size:
-        reason = f", the random part of {wave_size:,} not finished: not a sample"
+        reason = f", but the random part of {wave_size:,} is not finished: not a sample"
     elif late > LATE * len(scored):
         reason = f", but {late:,} came after the draw: not a sample"
     elif _is_unevenly_scored(rows):
@@ -171,7 +171,7 @@ _POOLED = {
     "easiest-and-hardest": ("quality", "robustness"),
 }
 """Table → the experiments that its averages are over."""
-_WARNED = re.compile(rf"Less than {LEAST_SCORED:.0%} scored and no sample[^;]*(?:; [^;]*)*?\.(?= [A-Z]|$)")
+_WARNED = re.compile(rf"Less than {LEAST_SCORED:.0%} scored and not a sample[^;]*(?:; [^;]*)*?\.(?= [A-Z]|$)")
 SparselyScored = dict[tuple[str, str], tuple[int, int]]
 """System and experiment → how many of its questions about a document are scored, and all, where that is too few."""
 
@@ -263,7 +263,7 @@ def _write_sparse_scores_warning(shown_name: str, report_table: Table, sparse_co
     if not thin_shown:
         return ""
     experiments = _list_sparsely_scored_experiments(thin_shown)
-    return f" Less than {LEAST_SCORED:.0%} scored and no sample, so not in the leaderboard: {experiments}."
+    return f" Less than {LEAST_SCORED:.0%} scored and not a sample, so not in the leaderboard: {experiments}."
 
 
 def _list_sparsely_scored_experiments(sparse_counts: Mapping[tuple[str, str], tuple[int, int]]) -> str:
@@ -311,8 +311,8 @@ def tabulate_averages_with_lacking_answers(frame: pd.DataFrame) -> Table:
         pd.DataFrame(rows, columns=columns),
         columns,
         headings={
-            "least": "at the least",
-            "most": "at the most",
+            "least": "at least",
+            "most": "at most",
             "judge_lacking": "judge: lacking",
             "judge_others": "judge: others",
         },

@@ -45,7 +45,7 @@ def tabulate_runs(study: Study) -> Table:
     data = _make_frame_without_blank_columns([_run_row(source, blank_facts) for source in sources], ("run",))
     note = (
         "Times are in UTC; a run that was imported has none. The digest is the beginning of the SHA-256 of the run's "
-        "answers. The whole manifests are below."
+        "answers. The complete manifests are in the same folder."
     )
     return Table("runs", "The runs", note, data, {"answers_digest": "digest"})
 

@@ -93,7 +93,7 @@ def _read_replies_to_show(workspace: Workspace, answer_keys: Iterable[tuple[str,
         for _, record in folder.read_answers_as(RecordHead):
             if record.key in keys:
                 free = permission.may_share_reply(record.system, record.document)
-                texts[run, record.key] = (record.reply or "") if free else "(may not be passed on)"
+                texts[run, record.key] = (record.reply or "") if free else "(its text may not be passed on)"
     return texts
 
 
@@ -120,7 +120,7 @@ def render_comparison_markdown(
             for row in comparison.frame[comparison.frame["questions"] == "all"].to_dict("records")
         ),
         "",
-        *(map(_render_changed_answer, changed_answers) if changed_answers else ("- No answer has changed its score.",)),
+        *(map(_render_changed_answer, changed_answers) if changed_answers else ("- No answer's score has changed.",)),
         "",
         report_reference,
     ]

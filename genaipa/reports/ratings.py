@@ -117,7 +117,7 @@ def tabulate_agreement_of_judges(ratings: Ratings, study: Study, judges: Verdict
         ratings,
         f"judges-{ratings.noun}",
         f"How far judges agree with people on {ratings.noun}",
-        f"{_describe_agreement_measures(ratings)} Each person and each pass counts alike. Not meaningful, and "
+        f"{_describe_agreement_measures(ratings)} Each person and each pass counts equally. Not meaningful, and "
         "blank, below "
         f"{LEAST} answers with {ratings.noun} that both rated.",
         rows,
@@ -158,14 +158,14 @@ def _make_agreement_row(
     if answers < least_answers:
         return {**about, "reason": explain_too_few_answers(answers)}
     row = {**about, **agreement_columns(agreement)}
-    return {**row, "reason": f"all {ratings.noun} were rated alike"} if isnan(agreement.alpha) else row
+    return {**row, "reason": f"all {ratings.noun} have the same rating"} if isnan(agreement.alpha) else row
 
 
 def _describe_agreement_measures(ratings: Ratings) -> str:
     values = ", ".join(reversed(ratings.values))
     return (
         f"Krippendorff's alpha over answers and {ratings.noun} ({values}, in this order), with its interval for other "
-        "answers; Gwet's AC2, and the shares of the commonest value and of equal ones."
+        "answers; Gwet's AC2, and the shares of the commonest value and of pairs with the same value."
     )
 
 

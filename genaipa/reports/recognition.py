@@ -38,12 +38,12 @@ def describe_rule_accuracy(rule: Rule, codes: Iterable[str]) -> str:
         if rule not in known_language.measured and getattr(known_language, rule)
     ]
     sentences = [
-        f"The rules recognise {int(100 * recall + 1e-9)} of 100 newly written {_FOUND[rule]} in {name}; "
-        f"{int(100 * precision + 1e-9)} of 100 that they find are one. "
+        f"The rules recognise {int(100 * recall + 1e-9)} of 100 newly written {_FOUND[rule]} in {name}; of 100 that "
+        f"they find, {int(100 * precision + 1e-9)} are correct. "
         for name, precision, recall in measured
     ]
     if unknown:
         sentences.append(
-            f"Rates about documents in {join_names(unknown)} are estimates: nobody has measured the rules there. "
+            f"Rates about documents in {join_names(unknown)} are estimates: nobody has measured the rules for them. "
         )
     return "".join(sentences)

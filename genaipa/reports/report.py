@@ -225,8 +225,9 @@ def _note_unreported_tasks(sources: Sequence[Source]) -> list[str]:
     }
     if tasks_by_run and len(tasks_by_run) == len({source.folder.name for source in sources}):
         raise UsageError(
-            f"a report is about the paper's questions and the suites, and {', '.join(tasks_by_run)} asked the task "
-            f"'{', '.join(dict.fromkeys(tasks_by_run.values()))}'. Its answers: genaipa show {next(iter(tasks_by_run))}"
+            f"a report covers the paper's questions and the suites, but {', '.join(tasks_by_run)} asked the task "
+            f"'{', '.join(dict.fromkeys(tasks_by_run.values()))}'. To see its answers: genaipa show "
+            f"{next(iter(tasks_by_run))}"
         )
     return [
         f"{name} is left out: it asked the task '{task}', neither the paper's questions nor a suite."

@@ -180,10 +180,10 @@ def note_unshared_and_find_common(first: Side, second: Side) -> tuple[list[str],
 def note_study_prompts(first: Side, second: Side) -> list[str]:
     """Return a sentence where one of the two answered the prompts of a study, and the other did not."""
     return [
-        f"{answered_side.name} answered the prompts of its study, which are not known, and {other_side.name} other "
-        f"prompts ({', '.join(sort_prompt_sets(other_side.prompt_sets - {PUBLISHED}))}): part of any "
-        "difference may come "
-        f"from the prompts."
+        f"{answered_side.name} answered the prompts of its study, which are not known, and {other_side.name} answered "
+        f"other prompts ({', '.join(sort_prompt_sets(other_side.prompt_sets - {PUBLISHED}))}): part of any "
+        "difference may "
+        "come from the prompts."
         for answered_side, other_side in ((first, second), (second, first))
         if PUBLISHED in answered_side.prompt_sets and other_side.prompt_sets - {PUBLISHED}
     ]

@@ -46,9 +46,9 @@ FAMILIES = (PRIMARY, "single metrics", "M_all by group", "metrics by group")
 """The families of tests: within each, p-values are adjusted for their number. The first is one test: M_all overall."""
 IN_FAMILIES = (
     f"Families of tests: {OVERALL} on all questions is the primary endpoint, and its p is not adjusted. By Holm's "
-    "method p is adjusted for the number of tests within each of the others: single metrics on all questions; M_all by "
-    "group of questions; metrics by group. Groups too small to test (pairs: under six questions) have an interval and "
-    "an effect size, and no p."
+    "method p is adjusted for the number of tests within each of the other families: single metrics on all questions; "
+    "M_all by group of questions; metrics by group. Groups too small to test (pairs: under six questions) have an "
+    "interval and an effect size, but no p."
 )
 """The families, for the method and every caption."""
 
@@ -163,11 +163,12 @@ def write_primary_verdict(row: Row, first: str, second: str) -> str:
     if holds and row["effect"] * row["difference"] < 0:
         ranks = " By ranks the other is higher."
     if math.isnan(row["policies_p"]):
-        return f"Verdict, of these documents only: {alone}.{ranks} {row['why']}"
+        return f"Verdict, for these documents only: {alone}.{ranks} {row['why']}"
     conclusion = higher if row["policies_p"] < row["level"] else "the difference may be chance"
     return (
-        f"Verdict: for policies like these, {conclusion} ({format_p_value(row['policies_p'])}). "
-        f"For these documents alone it would be: {alone}.{ranks}"
+        f"Verdict: for policies like these, {conclusion} ({format_p_value(row['policies_p'])}). For these "
+        "documents alone: "
+        f"{alone}.{ranks}"
     )
 
 
@@ -178,7 +179,7 @@ def describe_detectable_difference(match: Match, level: float = SIGNIFICANT) -> 
     table = pairs.pivot_table(index="question", columns="document", values="apart")
     sizes = find_detectable_differences(*table.shape, estimate_variance_components(table.to_numpy()), level=level)
     if sentence := begin_detectable_difference_sentence(sizes, len(table), table.shape[1] if len(named) else 0):
-        yield f"{sentence}, as the differences found here vary."
+        yield f"{sentence}, given how the differences found here vary."
 
 
 def _describe_where_differences_hold(tested: pd.DataFrame, first: str, second: str) -> str:
@@ -188,7 +189,7 @@ def _describe_where_differences_hold(tested: pd.DataFrame, first: str, second: s
     general = holds & (tested["policies_p_holm"] < tested["level"])
     only = holds & ~general
     unknown, up = tested["policies_p"].isna(), tested["difference"] > 0
-    no_word = "for these documents (nothing can be said for policies like these)"
+    no_word = "for these documents (nothing can be said about policies like these)"
     phrases = [
         f"{words} {_list_measures_with_groups(rows)}"
         for words, rows in (

@@ -117,9 +117,9 @@ def throughput_table(calls_of: dict[str, Calls], *, batched: bool) -> Table:
     return make_table(
         "throughput-systems",
         "Throughput by system",
-        f"Answers (refused and cut off ones too) and tokens sent and received, of all calls, per minute in which any "
-        f"call of the system was open, retries and waiting included; `at once` is how many calls were open on "
-        f"average. Pauses without an open call don't count. Times are UTC.{batches}",
+        "Answers (including refused and cut-off ones) and tokens sent and received in all calls, per minute during "
+        "which any call of the system was open, including retries and waiting; `at once` is how many calls were open "
+        f"on average. Pauses without an open call don't count. Times are UTC.{batches}",
         pd.DataFrame(rows),
         [
             "system",

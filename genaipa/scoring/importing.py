@@ -316,9 +316,8 @@ class ScoresReader:
                 has_id = bool(cells.get("id", "").strip())
                 self.events.append(ReadEvent(event, table.path, f"row {row}", has_id=has_id))
         if nameless:
-            row_problem = f"no analyst is named in row {join_some(nameless, _NAMED)}; name the analyst with "
-                "--analyst "
-                "NAME."
+            rows = join_some(nameless, _NAMED)
+            row_problem = f"no analyst is named in row {rows}; name the analyst with --analyst NAME."
             self._add_problem(table.path, "analyst", row_problem)
 
     def _match_columns(self, table: ReadTable) -> Iterator[tuple[str, int]]:

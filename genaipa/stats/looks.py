@@ -41,7 +41,9 @@ def interim_significance_level(planned: Sequence[int], scored: Sequence[int], en
     if any(scored_answers < 0 or scored_answers > planned_answers for planned_answers, scored_answers in sides) or len(
         enlarged
     ) != len(sides):
-        raise ValueError("of each side, 0 to all planned answers are scored, and its plan was enlarged or not")
+        raise ValueError(
+            "each side needs its planned answers, how many of them are scored, and whether its plan was enlarged"
+        )
     lack = max(
         (
             (planned_answers - scored_answers) / planned_answers

@@ -37,7 +37,7 @@ def correlate_ranks(first: Any, second: Any, level: float = 0.95) -> tuple[float
     ours, theirs = rank_values(first), rank_values(second)
     number = len(ours)
     if len(theirs) != number:
-        raise ValueError(f"{number} values have {len(theirs)} others")
+        raise ValueError(f"the sides have {number} and {len(theirs)} values")
     if number < LEAST_RANKED or not np.ptp(ours) or not np.ptp(theirs):
         return nan, nan, nan
     rho = round(float(np.corrcoef(ours, theirs)[0, 1]), 12)
@@ -62,7 +62,7 @@ def find_rank_bounds(higher: Any, lower: Any, count: int) -> tuple[Labels, Label
     """
     above, below = as_labels(higher, len(higher)), as_labels(lower, len(higher))
     if max(above.max(initial=-1), below.max(initial=-1)) >= count:
-        raise ValueError(f"a label is not below {count}")
+        raise ValueError(f"a label is {count} or more")
     lowest = 1 + np.bincount(below, minlength=count)
     greatest = count - np.bincount(above, minlength=count)
     return lowest, greatest

@@ -58,7 +58,7 @@ class ScoredSample:
         for labels in (self.cell, self.question, self.group):
             as_labels(labels, size)
         if (self.scored & ~self.eligible).any():
-            raise ValueError("an answer was drawn that could not be")
+            raise ValueError("an answer counts as drawn and scored, but is not eligible")
 
     @cached_property
     def answer_weights(self) -> Floats:

@@ -55,7 +55,7 @@ def deal_turns_round_by_round(sizes: Sequence[int], turns: int) -> tuple[list[in
     ([2, 1, 1], [1.5, 1.0, 1.5])
     """
     if turns < 0 or min(sizes, default=0) < 0:
-        raise ValueError("rows and turns are not below 0")
+        raise ValueError("a size or the number of turns is below 0")
     turns = min(turns, sum(sizes))
     after = range(max(sizes, default=0) + 1)
     whole = bisect_right(after, turns, key=lambda rounds: sum(min(row, rounds) for row in sizes)) - 1

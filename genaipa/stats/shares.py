@@ -139,7 +139,7 @@ def _as_clusters(hits: Any, items: Any) -> Clusters:
     held = as_values(hits)
     number = as_weights(items, len(held))
     if (held < 0).any() or (held > number + _ROUNDING).any():
-        raise ValueError("of a cluster's items fewer than none hold, or more than there are")
+        raise ValueError("a cluster's hits are below 0 or above the number of its items")
     present = ~np.isnan(held + number)
     return Clusters(np.where(present, held, 0.0), np.where(present, number, 0.0))
 

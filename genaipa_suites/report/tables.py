@@ -381,7 +381,8 @@ def wordings_table(scored: ScoredBoard) -> Table:
 
 _READ_AS = {
     NO_CONTEXT: "no-context asks without the text: a score above that of an empty answer shows memory or a good guess.",
-    COMPANY_SWAP: "company-swap gives the company another name: a lower score means that the system relied on the known name.",
+    COMPANY_SWAP: "company-swap gives the company another name: a lower score means that the system relied on the "
+    "known name.",
 }
 """Probe → how its gap is read."""
 

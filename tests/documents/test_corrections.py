@@ -82,7 +82,9 @@ def test_a_correction_is_applied_where_it_is_asked_for_and_counted() -> None:
     }
     said = "Annotated answers with a known correction: 1, "
     assert f"{said}not applied (the option corrected applies them): acme Q1." in plain.notable
-    assert f"{said}applied (to what is silent, and the annotated answers shown; scores stay" in str(right.notable)
+    assert f"{said}applied (to the annotated answers shown and to which documents are silent; scores stay" in str(
+        right.notable
+    )
     assert "objections" not in plain.tables, "nobody found an annotated answer wrong"
     for name in ("silent-questions", "documents"):
         assert "Corrected" not in plain.tables[name].note

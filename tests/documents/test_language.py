@@ -194,6 +194,6 @@ def test_a_report_says_where_its_rates_are_estimates(monkeypatch: pytest.MonkeyP
     assert silence_error_rates_table(study).note.count("Rates about documents in German are estimates") == 1
     monkeypatch.setitem(LANGUAGES, "de", replace(LANGUAGES["de"], measured={"silence": (0.97, 0.58)}))
     assert (
-        "The rules recognise 58 of 100 newly written claims of silence in German; 97 of 100 that they find are one."
-        in silence_error_rates_table(study).note
+        "The rules recognise 58 of 100 newly written claims of silence in German; of 100 that they find, 97 are "
+        "correct." in silence_error_rates_table(study).note
     )

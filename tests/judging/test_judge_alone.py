@@ -73,17 +73,17 @@ def test_the_report_has_a_grey_figure(judged, genaipa):
 def test_the_report_says_first_whose_values_it_shows(judged, genaipa):
     """Title and last line are one sentence; the figure has a caption and no other's legend, and answers are there."""
     done = genaipa("report", "two", "-o", "out", "--formats", "svg")
-    sentence = "Judged by kind alone: a.yaml 10, b.yaml 100 (no estimate of what people would say)"
+    sentence = "Judged by kind alone: a.yaml 10, b.yaml 100 (not an estimate of what people would say)"
     assert f"{sentence}.\n" in done.out
     page = Path("out/index.html").read_text(encoding="utf-8")
     assert f"<h1>{sentence}</h1>" in page
-    assert re.search(r"<figcaption[^>]*>By the judge kind @\w{6} alone: no estimate of what people would say", page)
+    assert re.search(r"<figcaption[^>]*>By the judge kind @\w{6} alone: not an estimate of what people would say", page)
     assert not re.search("Intervals</b>|corner marks|none scored", page)
     answers = page[page.index('<section id="answers">') :]
     assert answers.count("By the judge kind alone, M_all 10.0: relevance -1") == 4
     assert answers.count("Answer of b.") == 4
-    assert "All values here come from kind alone: no estimate of what people would say." in answers
-    assert "kind alone, which no average counts" in Path("out/notes.html").read_text(encoding="utf-8")
+    assert "All values here come from kind alone: not an estimate of what people would say." in answers
+    assert "kind alone, in no average" in Path("out/notes.html").read_text(encoding="utf-8")
 
 
 def test_a_second_judge_and_a_part_are_said(judged, genaipa):
@@ -91,7 +91,7 @@ def test_a_second_judge_and_a_part_are_said(judged, genaipa):
     judge = script("other.yaml", default=verdict(1), model="other")
     assert genaipa("judge", "two", "--judge", judge, "--system", "scripted/a.yaml").code == 0
     done = genaipa("report", "two", "-o", "out", "--formats", "svg")
-    assert "Judged by kind alone: a.yaml 10, b.yaml 100; by other alone: a.yaml 78 (no estimate" in done.out
+    assert "Judged by kind alone: a.yaml 10, b.yaml 100; by other alone: a.yaml 78 (not an estimate" in done.out
     assert "other scored 4 of 8 answers." in Path("out/index.html").read_text(encoding="utf-8")
 
 

@@ -107,5 +107,5 @@ def test_a_table_says_who_scored() -> None:
     one = data.loc["a/one"]
     assert one["analysts_low"] <= one["policies_low"] < one["mean"] < one["policies_high"] <= one["analysts_high"]
     assert one["least"] < one["mean"] < one["most"]
-    assert data.loc["b/two", "why"] == "2 analysts: below 3, none for others."
+    assert data.loc["b/two", "why"] == "2 analysts scored; an interval for other analysts needs 3."
     assert math.isnan(data.loc["b/two", "analysts_low"])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LOST = {"status": "failed", "answer": "", "seconds": None, "cost": None, "claims_silence": ""}
-SAID = "b/two answered 59 of 64 questions: M_all covers only the answers that came back."
+SAID = "b/two answered 59 of 64 questions: M_all covers only these answers."
 
 
 def study(*lost: str, experiments: tuple[str, ...] = ("quality",)) -> pd.DataFrame:

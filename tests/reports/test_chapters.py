@@ -140,7 +140,7 @@ def test_a_chapter_that_cant_be_made_is_a_sentence(install: Callable[..., None])
         "The chapter gone is left out: torn:Gone can't be loaded (AttributeError: no Gone).",
         "The chapter plain is left out: torn:Plain can't be loaded (TypeError: it is no chapter).",
         "The chapter torn is left out: it can't be instantiated (ZeroDivisionError: division by zero).",
-        "The chapter twin is left out: there is already something called overall.",
+        "The chapter twin is left out because other chapters, tables or figures already have its names: overall.",
     ]
     assert "The notes of the chapter torn can't be made (KeyError: 'that')." in notable_sentences(study())
 

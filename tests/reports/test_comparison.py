@@ -151,15 +151,15 @@ def test_the_verdict_is_about_policies_like_these():
     assert first["policies_low"] < first["low"] < 10 < first["high"] < first["policies_high"]
     assert (first["documents"], first["meaning"]) == (5, "A higher")
     assert alike.finding[2].startswith("Verdict: for policies like these, a/one is higher (p < 0.001)")
-    assert "For these documents alone it would be: a/one is higher (p < 0.001)" in alike.finding[2]
-    assert alike.finding[3] == "5 documents: below 10, the interval for policies like these is rough."
+    assert "For these documents alone: a/one is higher (p < 0.001)" in alike.finding[2]
+    assert alike.finding[3] == "5 documents, fewer than 10: the interval for policies like these is rough."
     second = row(by_document)
     assert second["p"] < 0.001
     assert second["policies_p"] > 0.05
     assert second["policies_low"] < 0 < second["low"]
     assert second["meaning"] == "A higher for these documents only"
     assert by_document.finding[2].startswith("Verdict: for policies like these, the difference may be chance (p = ")
-    assert "For these documents alone it would be: a/one is higher (p < 0.001)" in by_document.finding[2]
+    assert "For these documents alone: a/one is higher (p < 0.001)" in by_document.finding[2]
     assert "for these documents only, a/one is higher in M_all (faq, user)" in " ".join(by_document.finding)
 
 
@@ -168,8 +168,8 @@ def test_two_documents_say_nothing_about_others():
     two, ten = of_documents([10, 12]), of_documents([10] * 10, questions=QUESTIONS[:6])
     assert math.isnan(row(two)["policies_low"])
     assert two.finding[2] == (
-        "Verdict, of these documents only: a/one is higher (p < 0.001). "
-        "2 documents: below 3, nothing can be said for policies like these."
+        "Verdict, for these documents only: a/one is higher (p < 0.001). 2 documents, fewer than 3: nothing can be "
+        "said about policies like these."
     )
     assert row(two)["meaning"] == "A higher for these documents"
     assert not any("below 10" in said for said in ten.finding)

@@ -31,15 +31,15 @@ def test_labels_of_any_kind_are_one_order() -> None:
     ("rows", "known", "sentence"),
     [
         ([], None, "No value."),
-        ([("a", "x")], None, "One question: too few for an interval."),
-        ([("a", "x"), ("b", "x"), ("c", "x")], [True, False, False], "People scored answers to 1 of 3 questions: "),
+        ([("a", "x")], None, "One question is too few for an interval."),
+        ([("a", "x"), ("b", "x"), ("c", "x")], [True, False, False], "People scored answers to 1 of 3 questions; "),
         ([("a", ""), ("b", "")], None, "Only means over documents are known: nothing can be said"),
-        ([("a", "x"), ("b", "x")], None, "1 document: below 3, nothing can be said for policies like these."),
+        ([("a", "x"), ("b", "x")], None, "1 document, fewer than 3: nothing can be said about policies like these."),
         ([*zip("abcdefgh", "xxxxxxyz", strict=True)], None, "3 documents, but one makes up most of the average: "),
         (
             [*zip("abcdefgh", ["x", "y", "z", *[""] * 5], strict=True)],
             None,
-            "Of 8 questions most is known by means over documents only: ",
+            "Most of the 8 questions are known only as means over documents: ",
         ),
     ],
 )
@@ -58,7 +58,7 @@ def test_equal_questions_are_said() -> None:
         estimate_crossed_mean(np.ones(6), list("aabbcc"), list("xyzxyz"), limits=limits) for limits in (None, (0, 1))
     ]
     assert [explain_missing_interval(one) for one in made] == [
-        "All 3 questions have the same value, which says nothing about how others differ.",
+        "All 3 questions have the same value, which says nothing about how other questions differ.",
         "",
     ]
 
@@ -68,7 +68,7 @@ def test_few_documents_are_warned_of() -> None:
     questions = list("abcdefgh") * 5
     made = estimate_crossed_mean(VALUES, questions, np.repeat(list("vwxyz"), 8))
     assert warn_of_rough_policy_interval(made).startswith(
-        "5 documents: below 10, the interval for policies like these is rough."
+        "5 documents, fewer than 10: the interval for policies like these is rough."
     )
     assert warn_of_rough_policy_interval(made._replace(documents=10, documents_alike=True)) == (
         "The documents differ less than chance alone would make them differ on average."

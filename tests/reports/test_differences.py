@@ -74,8 +74,8 @@ def texts(found: Comparison, layout: str = "") -> dict[str, Text]:
     [
         (row(), "ada is better than bob, by 4.0 points of M_all"),
         (row(difference=-4.0), "bob is better than ada, by 4.0 points of M_all"),
-        (row(p=0.2), "ada and bob may be alike: 4.0 points of M_all apart"),
-        (row(meaning=OTHER_PEOPLE), "ada and bob may be alike: 4.0 points of M_all apart"),
+        (row(p=0.2), "ada and bob do not clearly differ: 4.0 points of M_all apart"),
+        (row(meaning=OTHER_PEOPLE), "ada and bob do not clearly differ: 4.0 points of M_all apart"),
         (row(p=NONE, test="none"), "ada and bob have too few questions for a verdict"),
     ],
 )
@@ -110,8 +110,8 @@ def test_what_is_known_of_other_policies_is_said() -> None:
     wide = {"policies_low": 1.0, "policies_high": 7.0, "policies_p": 0.01, "policies_p_holm": 0.01}
     for first, said in (
         (row(), "nothing is known about other policies"),
-        (row(**wide), "for policies like these it holds, too"),
-        (row(**{**wide, "policies_p_holm": 0.3}), "for policies like these it may be chance"),
+        (row(**wide), "it also holds for policies like these"),
+        (row(**{**wide, "policies_p_holm": 0.3}), "it may be chance for policies like these"),
     ):
         found = comparison(first)
         below = " ".join(texts(found))
@@ -217,7 +217,7 @@ def test_a_judge_alone_is_grey_and_named_in_every_verdict(layout: str) -> None:
     assert verdicts <= {*drawn}
     assert len({str(drawn[said].get_color()) for said in verdicts}) == 1
     below = " ".join(" ".join(drawn).split())
-    assert "no estimate of what people would say" in below
+    assert "not an estimate of what people would say" in below
     assert "referee is of ada's family." in below
     assert "judge: better" in found.as_file_text(".tex")
 

@@ -55,7 +55,7 @@ ONE = [row for row in ROWS if row["system"] == "a/one"]
         (
             [(96, 96, True)],
             0.01,
-            "The plan was enlarged on the way, to 96 answers: a difference counts only at p < 0.01",
+            "The plan was enlarged midway to 96 answers: a difference counts only at p < 0.01",
         ),
         ([(96, 64, True)], 0.001, "64 of 96"),
         ([], 0.05, ""),

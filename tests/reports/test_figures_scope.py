@@ -57,7 +57,7 @@ def test_what_a_figure_leaves_out_is_said() -> None:
     frame = tidy_of([*answers, *published], score_rows(answers))
     figure = Report.build(study_of(frame)).figures["quality-metrics"]
     assert ": b/two." in figure.note
-    assert "Left out of 2 questions, since no system has metrics for them: T_f1." in figure.note
+    assert "Questions left out because no system has metrics for them: T_f1, of 2." in figure.note
     overall = Report.build(study_of(frame)).figures["quality-overall"]
     assert rows_of(overall.plot().axes[0]) == ["T_f1", "T_u1"]
     assert "not here" not in overall.note

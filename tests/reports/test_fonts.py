@@ -72,9 +72,9 @@ def test_letters_without_a_font_are_named() -> None:
     """By their scripts, in a sentence with a remedy; nothing is said where all can be drawn."""
     for texts, said in {
         ("Überblick", "Ответ", "Ελλάδα", "€ ≤ ✓"): "",
-        ("收集数据", "Rights"): "in place of 据, 收, 数, 集: no installed font has Chinese letters. Install one,",
-        ("ひらがな", "한글", "中"): "Japanese, Chinese and Korean letters",
-        ("ไทย",): "no installed font has Thai letters",
+        ("收集数据", "Rights"): "in place of 据, 收, 数, 集: no installed font has Chinese characters. Install one,",
+        ("ひらがな", "한글", "中"): "Japanese, Chinese and Korean characters",
+        ("ไทย",): "no installed font has Thai characters",
         ("\U0001f9ff",): "",
     }.items():
         lacking = fonts.warn_of_missing_glyphs(texts)
@@ -97,4 +97,4 @@ def test_a_report_says_which_letters_its_figures_lack(genaipa: Callable[..., Fin
     write("questions/policy.yaml", QUESTIONS)
     assert genaipa("run", "-s", "extractive", "-p", "brindlecart", "-e", "quality").code == 0
     assert genaipa("report", "-o", "out", "--formats", "svg").code == 0
-    assert Path("out/index.html").read_text().count("no installed font has Chinese letters") == 1
+    assert Path("out/index.html").read_text().count("no installed font has Chinese characters") == 1

@@ -96,7 +96,7 @@ def test_only_a_sure_loss_as_large_fails() -> None:
     }
     gate = Gate(found(row), 3)
     assert gate.is_failing
-    said = "new, the new release, lost 5.2 (\u22128.1 to \u22122.3) points of M_all to old: the gate of 3 fails."
+    said = "new, the new release, lost 5.2 (\u22128.1 to \u22122.3) points of M_all to old: the gate of 3 points fails."
     assert str(gate) == said
     passing = (
         ({"p_holm": 0.2}, "shows no clear loss"),
@@ -112,7 +112,7 @@ def test_only_a_sure_loss_as_large_fails() -> None:
         other = Gate(found(row | changed), 3)
         assert not other.is_failing
         assert words in str(other)
-        assert str(other).endswith("the gate of 3 passes.")
+        assert str(other).endswith("the gate of 3 points passes.")
 
 
 def test_nothing_in_a_summary_is_markup() -> None:
@@ -170,7 +170,7 @@ class Bot:
 
 
 @pytest.mark.parametrize(
-    ("worth", "code", "said"), [(2, 5, "M\\_all 100 \u2192 10"), (0, 0, "No answer has changed its score.")]
+    ("worth", "code", "said"), [(2, 5, "M\\_all 100 \u2192 10"), (0, 0, "No answer's score has changed.")]
 )
 def test_the_jobs_example_is_red_for_a_loss_and_green_without(genaipa: Cli, worth: int, code: int, said: str) -> None:
     """The guide's steps, on two releases: the last ends with 5 where the new one lost, else with 0; a summary each."""

@@ -63,7 +63,7 @@ def test_the_table_is_that_of_people_who_scored_so(asked: list[Record]) -> None:
     pd.testing.assert_frame_equal(judged.frame, compare(KIND, GPT).frame)
     pd.testing.assert_frame_equal(judged.frame, compare(KIND, GPT, judge="referee-9b").frame)
     assert judged.verdict.startswith(f"By the judge lab/referee-9b alone, {KIND} is better: M_all +")
-    assert judged.verdict.endswith("12 questions about 1 document. This is no estimate of what people would say.")
+    assert judged.verdict.endswith("12 questions about 1 document. This is not an estimate of what people would say.")
     turned = compare(GPT, KIND, judge=JUDGE)
     assert turned.verdict == judged.verdict
     every = [*judged.finding, judged.table.title, judged.method]
@@ -91,9 +91,9 @@ def test_passes_are_one_judge_and_another_prompt_is_another(asked: list[Record])
 
 def test_each_refusal_is_a_sentence(asked: list[Record], genaipa: Cli) -> None:
     """No verdicts at all, none of this judge, of one side alone, by several judges, and one question in common."""
-    assert "no judge has given any" in refused(KIND, GPT, judge="nobody")
+    assert "no judge has scored any of them" in refused(KIND, GPT, judge="nobody")
     keep(verdicts([one for one in asked if one.system == KIND], "half"))
-    assert "there are verdicts of 'half'." in refused(KIND, GPT, judge="nobody")
+    assert "there are verdicts by 'half'." in refused(KIND, GPT, judge="nobody")
     assert f"the judge 'half' has no verdicts on '{GPT}'" in refused(KIND, GPT, judge="half")
     keep(verdicts(asked))
     alone = genaipa("compare", KIND, GPT)
@@ -128,7 +128,7 @@ def test_the_command_names_the_judge_and_what_is_next(asked: list[Record], genai
     assert found["judge"] == "gpt-4-turbo"
     keep(verdicts(asked, GPT))
     done = genaipa("compare", KIND, GPT, "--judge", GPT)
-    favoured = f"The judge {GPT} is of the family of {GPT}, and may favour its own."
+    favoured = f"The judge {GPT} is of the family of {GPT}, and may favour its own family."
     assert favoured in " ".join(done.out.split())
     assert favoured in compare(KIND, GPT, judge=GPT).finding
     assert compare(KIND, GPT, judge=GPT).table.faint

@@ -150,14 +150,14 @@ def test_a_judge_that_says_nothing_of_people_leaves_them_alone():
 
 
 BLANK = {
-    "too few": (judged, {"size": 14}, "28 scored answers of waves: below 30"),
+    "too few": (judged, {"size": 14}, "28 answers in random parts are scored; an estimate needs 30"),
     "few in a group": (
         judged,
         {"size": 10, "systems": tuple("abcd")},
-        "10 scored answers in its random part: below 12",
+        "10 answers in its random part are scored; an estimate needs 12",
     ),
-    "unfinished": (judged, {"left": 6}, "answers in its random part lack a score: above 5%"),
-    "residuals all equal": (judged, {"errors": 0}, "without width is not certainty"),
+    "unfinished": (judged, {"left": 6}, "answers in its random part lack a score; an estimate allows 5%"),
+    "residuals all equal": (judged, {"errors": 0}, "would have no width and mislead"),
     "all scored": (judged, {"size": 96}, "People scored all of its answers."),
 }
 
@@ -209,7 +209,7 @@ def test_published_means_over_documents_stand_alone():
     (found,) = estimate_sides([frame.astype(dict.fromkeys(kinds.index[kinds == "category"], "category"))])
     why = found.groups[found.groups["system"] == "a/one"].set_index("measure")["why"]
     assert why["m_all"] == ""
-    assert why[list(METRICS)].str.contains("published its means over documents").all()
+    assert why[list(METRICS)].str.contains("published only its means over documents").all()
 
 
 def test_answers_that_came_after_the_draw_wait_for_another():

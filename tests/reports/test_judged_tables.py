@@ -54,7 +54,7 @@ def test_tables_name_the_basis_of_their_averages(study):
     board, averages = overall.leaderboard_table(study.frame), overall.averages_by_measure_table(study.frame).data
     assert set(board.data["scored"]) == {"people 64 of 192, judge all"}
     assert set(averages["scored"]) == {"people 32 of 96, judge all"}
-    assert "an estimate from people and judge: see the table `people-and-judge`" in board.note
+    assert "an estimate from both: see the table `people-and-judge`" in board.note
     found = estimate_averages(study.frame)
     alone = study.frame.assign(analyst=study.frame["analyst"].cat.rename_categories({str(JUDGE): "no judge"}))
     assert set(overall.leaderboard_table(alone).data["scored"]) == {"64 of 192, at random"}
@@ -114,7 +114,7 @@ def test_without_peoples_scores_there_are_the_judges_numbers_alone():
     assert data["mean"].isna().all()
     assert data["people"].isna().all()
     assert data["judge"].notna().all()
-    assert data["why"].str.startswith("0 scored answers of waves").all()
+    assert data["why"].str.startswith("0 answers in random parts are scored").all()
 
 
 def test_a_comparison_takes_estimates_pair_by_pair(study):
@@ -126,8 +126,8 @@ def test_a_comparison_takes_estimates_pair_by_pair(study):
     assert (row["test"], row["pairs"], row["n"]) == ("t", 192, 32)
     assert (row["p"] < 0.05) == (row["low"] > 0 or row["high"] < 0)
     said = " ".join(both.finding)
-    assert "of a/one: people 64 of 192, judge all; of b/two: people 64 of 192, judge all" in said
-    assert "People alone: M_all, difference" in said
+    assert "for a/one, people 64 of 192, judge all; for b/two, people 64 of 192, judge all" in said
+    assert "People alone: difference in M_all" in said
     assert row["high"] - row["low"] < _alone(both)
 
 
@@ -163,7 +163,7 @@ def test_a_forecast_says_how_many_more_or_that_scoring_is_not_enough():
     """Of 32 questions of 5 answers, of which people scored 64."""
     made = Forecast(questions=32, each=5, scored=64, between=1.5, within=4.0, half=0.62)
     assert describe_forecast(made, 0.2) == "not by scoring"
-    assert describe_forecast(made, 0.42).endswith(" more, and perhaps not by scoring")
+    assert describe_forecast(made, 0.42).endswith(" more, and perhaps not by scoring alone")
     assert describe_forecast(made, 0.65) == "reached"
     assert describe_forecast(made, 0.55).startswith("about ")
 
@@ -201,7 +201,7 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
         .people_and_judge_estimates[0]
         .data
     )
-    assert before["why"].str.contains("lack a score: above 5%").any()
+    assert before["why"].str.contains("lack a score; an estimate allows 5%").any()
     desk.store.append([score("ada", digest, typed(keys[digest]), seconds=300.0) for digest in wave[-20:]])
     page = Shown("results", desk, User("ruth", scores=False, adjudicates=True))
     after = page.rows("results people and judge")

@@ -182,7 +182,7 @@ def test_agreement_by_silent_questions_and_by_language(study):
         told = judged[(judged["judge"] == HARSH) & (judged["by"] == by) & (judged["group"] == group)]
         if (answers := own["answers"].iloc[0]) < LEAST:
             assert [*told[["answers", "measure"]].itertuples(index=False, name=None)] == [(answers, "M_all")]
-            assert "and it takes 30" in told["reason"].iloc[0]
+            assert "and 30 are needed" in told["reason"].iloc[0]
         else:
             whole = judge_agreement_table(Verdicts.from_study(alone)).data
             whole = whole[(whole["judge"] == HARSH) & (whole["with"] == "people")]
@@ -247,7 +247,7 @@ def test_the_own_family_is_marked(study):
     by_system = rows(made, "judges-leniency", by="system", measure="M_all", judge=ERRING)
     assert [(row["judge"], row["group"]) for row in of_family] == [(ERRING, "its own"), (ERRING, "others")]
     assert of_family[0]["mean"] == next(row["mean"] for row in by_system if row["group"] == GPT)
-    assert "For systems of its own family that is" in finding(made, ERRING)
+    assert "For systems of its own family the difference is" in finding(made, ERRING)
 
 
 # -- values, time, and the alternative annotator test --
@@ -288,7 +288,7 @@ def test_drift_is_agreement_in_the_order_of_time(study):
 def test_the_alternative_annotator_test_is_of_people_and_judge(study):
     """Of the values that all gave: a judge that is people's passes, one that says the same of all does not."""
     _, found, made = study
-    assert {row["reason"] for row in rows(made, "judges-alternative")} == {"Two people only: three are advised."}
+    assert {row["reason"] for row in rows(made, "judges-alternative")} == {"Only two people; three are advised."}
     third, known = noisy(9, 0.5), truth(sorted({event.answer for event in found.log.counted}))
     cy = [human("cy", answer, third(known[answer])) for answer in given(found)["ada"]]
     more = found.apply_events([*found.log.counted, *cy])
@@ -325,7 +325,7 @@ def test_each_judge_is_told_what_it_is(study):
     assert "the judge agrees with people less than people agree with each other." in finding(made, HARSH)
     assert "the judge agrees with people more than people agree with each other." in finding(made, EXACT)
     assert "follows people's" not in finding(made, CONSTANT), "what never varies has no correlation"
-    assert "Asked again, it agrees with itself at 0.50 on M_all." in finding(made, ERRING)
+    assert "Asked again, it agrees with itself at an alpha of 0.50 on M_all." in finding(made, ERRING)
 
 
 def test_a_judge_that_is_people_exactly(study):
@@ -339,7 +339,7 @@ def test_a_judge_that_is_people_exactly(study):
         assert np.isnan(row["low"])
     assert rows(made, "judges-leniency", by="all", measure="M_all")[0]["mean"] == 0
     assert {row["winning"] for row in rows(made, "judges-alternative")} == {1.0}
-    assert "It is as lenient as people: its M_all less theirs is +0.00 on average." in finding(made, EXACT)
+    assert "It is as lenient as people: its M_all minus theirs is +0.00 on average." in finding(made, EXACT)
 
 
 def test_below_thirty_answers_nothing_is_said(study):
@@ -357,18 +357,16 @@ def test_below_thirty_answers_nothing_is_said(study):
     assert {figure.name.rpartition("-")[0] for figure in few.figures} == {"judge-alone"}
     assert not any(figure.name.startswith("judge-alone") for figure in enough.figures)
     assert finding(few, EXACT).startswith(
-        "Not meaningful: people scored 29 of the answers that it judged, and it takes 30."
+        "Not meaningful: people scored 29 of the answers that it judged, and 30 are needed."
     )
     assert "Not meaningful: people scored none of" in finding(chapter_of(found.apply_events(judges)), EXACT)
     assert rows(enough, "judges-agreement", judge=EXACT, measure="M_all", **{"with": "people"})[0]["alpha"] == 1
     assert "How far people agree with each other is not known: 0 answers were scored by two" in finding(enough, HARSH)
     blank = rows(enough, "judges-leniency", judge=EXACT, by="document")
     assert {row["reason"] for row in blank} == {
-        f"not meaningful: {row['answers']} answers, and it takes 30" for row in blank
+        f"not meaningful: {row['answers']} answers, and 30 are needed" for row in blank
     }
-    assert enough.absent == [
-        "Drift is not shown: it needs 60 answers that people and a judge scored, and there are 30."
-    ]
+    assert enough.absent == ["Drift is not shown: it needs 60 answers scored by both people and a judge, not only 30."]
 
 
 def test_two_models_are_two_judges_and_other_machines_none(study):
@@ -383,8 +381,8 @@ def test_two_models_are_two_judges_and_other_machines_none(study):
     made = chapter_of(found.apply_events([*people, *halves, imported, other]))
     assert [row["judge"] for row in rows(made, "judges")] == ["model-0 @012345", "model-1 @012345"]
     note = next(one.note for one in made.tables if one.name == "judges")
-    assert "With the same prompt, and no answer in common: model-0 @012345 and model-1 @012345." in note
-    assert "1 score is by another rubric than this one" in note
+    assert "These judges have the same prompt and no answer in common: model-0 @012345 and model-1 @012345." in note
+    assert "1 score is by a different rubric" in note
     assert not chapter_of(found.apply_events([*people, imported]))
 
 

@@ -136,7 +136,7 @@ def test_places_by_unlike_scores_say_so():
     scored = [row for row in rows if (row["system"], row["document"]) != ("b/two", "uber") or row["source"] == "faq"]
     groups = Groups("sector", {name: "rides" if name == "uber" else "other" for name in DOCUMENTS})
     assert (
-        "Within rides systems were scored on different"
+        "Within rides, systems were scored on different"
         in group_leaderboard_table(tidy_of(rows, score_rows(scored)), groups).note
     )
 

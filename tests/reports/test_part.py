@@ -37,7 +37,7 @@ def test_each_part_in_its_words():
     assert told(wave, taken) == ("32 of 96, at random", True)
     assert told(wave, [*taken, wave[1]]) == ("33 of 96, 32 of them at random", True)
     assert told(wave, taken[:31]) == ("31 of 96, at random; 1 of the random part not scored", True)
-    assert told(wave, taken[:30]) == ("30 of 96, the random part of 32 not finished: not a sample", False)
+    assert told(wave, taken[:30]) == ("30 of 96, but the random part of 32 is not finished: not a sample", False)
     late = [row if n < 90 else {**row, "in_wave": "", "pi": None} for n, row in enumerate(wave)]
     assert told(late, late[:90:3]) == ("30 of 96, but 6 came after the draw: not a sample", False)
     # All of one document, drawn when it was alone, and half of the others.

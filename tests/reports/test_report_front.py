@@ -35,7 +35,7 @@ def test_the_best_system_is_named_with_how_sure_that_is():
     assert said.title == f"one answers best: {one}; two {two}"
     assert said.limits.startswith("one minus two: +")
     assert "for policies like these, p " in said.limits
-    assert "5 documents: rough for other policies." in said.limits
+    assert "5 documents, so results for other policies are rough." in said.limits
     assert [line.rank for line in said.lines] == ["1", "2"]
     cells = [cell for line in said.lines for cell in line.cells if cell]
     assert [cell.holds for cell in cells] == ["sure", "sure"]

@@ -133,7 +133,7 @@ def test_a_leaderboard_that_rests_on_too_few_is_missed_in_words():
     warned = {
         one.name
         for one in (*made.tables.values(), *made.figures.values())
-        if "Less than 50% scored and no sample" in one.note
+        if "Less than 50% scored and not a sample" in one.note
     }
     assert warned >= {"averages", "five-numbers", "faq-against-user", "easiest-and-hardest"}
     assert warned >= {"quality-by-document", "quality-metrics", "quality-categories"}

@@ -206,7 +206,7 @@ def test_one_answer_has_a_score_and_no_interval() -> None:
     assert five.data["n"].tolist() == [1, 1]
     assert five.data["median"].tolist() == [100, 100]
     assert five.data["low"].isna().all()
-    assert "n = 1 of the questions: too few for an interval" in five.note
+    assert "n = 1 of the questions, too few for an interval" in five.note
     assert metrics.easiest_and_hardest_questions_table(frame).data["end"].tolist() == ["easiest"]
     assert overall.leaderboard_table(frame).data[["rank", "m_all", "scored_by"]].values.tolist() == [
         [1, 100, "1 analyst"]

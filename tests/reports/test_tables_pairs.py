@@ -167,7 +167,7 @@ def test_memory_is_what_showing_the_document_adds() -> None:
     summary = closed_book.closed_book_mean_gains_table(frame)
     assert summary.data[["n", "mean", "low", "high"]].values.tolist() == [[2, -33.75, -90, 90]]
     assert summary.format_cell("mean", -33.75) == "-33.8"
-    assert "n = 2 questions only" in summary.note
+    assert "only n = 2 questions" in summary.note
 
 
 def test_effort_counts_answers_and_not_their_analysts() -> None:
@@ -265,7 +265,7 @@ def test_a_published_score_beside_scores_of_analysts_is_told() -> None:
     (said,) = (
         text for text in notable_sentences(study_of(tidy_of([*answers, *rows], given))) if "one more answer" in text
     )
-    assert said.endswith("How many, by system: a/one 2.")
+    assert said.endswith("Number of such questions by system: a/one 2.")
     apart = tidy_of([*answers, *rows], given[2:])
     assert not any("one more answer" in text for text in notable_sentences(study_of(apart)))
 

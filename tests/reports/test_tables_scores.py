@@ -173,9 +173,9 @@ def test_documents_are_ranked_and_equals_share_a_place() -> None:
     ]
     # Three questions that all differ alike tell nothing of others.
     assert table.data[["from", "to"]].to_numpy().tolist() == [[1, 3]] * 3
-    assert "may affect its rank" not in table.note
+    assert "may affect their ranks" not in table.note
     fewer = tidy_of(answers, scored(answers[1:], lambda _: 1))
-    assert "may affect its rank" in documents.document_ranks_table(fewer).note
+    assert "may affect their ranks" in documents.document_ranks_table(fewer).note
 
 
 def test_a_documents_rank_is_known_as_far_as_questions_tell() -> None:

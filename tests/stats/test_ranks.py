@@ -30,7 +30,7 @@ def test_the_correlation_of_ranks_is_scipy_s() -> None:
     rho, low, high = correlate_ranks(range(20), range(20))
     assert (rho, high) == (1.0, 1.0)
     assert 0.9 < low < 1
-    with pytest.raises(ValueError, match="3 values have 2"):
+    with pytest.raises(ValueError, match="3 and 2 values"):
         correlate_ranks([1, 2, 3], [1, 2])
 
 

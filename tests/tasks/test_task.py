@@ -148,7 +148,7 @@ def test_other_commands_read_its_run(genaipa, server):
     name = the_run().name
     refused = genaipa("report", "latest")
     assert (refused.code, Path("reports").exists()) == (2, False)
-    assert f"{name} asked the task '{TASK}'. Its answers: genaipa show {name}" in refused.err
+    assert f"{name} asked the task '{TASK}'. To see its answers: genaipa show {name}" in refused.err
     assert genaipa("run", "-s", "extractive", "-p", "brindlecart", "-e", "quality", "--limit", "1").code == 0
     both = genaipa("report", "--formats", "svg")
     assert f"- {name} is left out: it asked the task '{TASK}'" in both.out

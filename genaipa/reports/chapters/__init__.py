@@ -74,7 +74,8 @@ def make_chapters(study: Study, bounds: Bounds) -> MadeChapters:
             continue
         if duplicates:
             problems.append(
-                f"The chapter {name} is left out: there is already something called {join_some(duplicates, 3)}."
+                f"The chapter {name} is left out because other chapters, tables or figures already have its names: "
+                f"{join_some(duplicates, 3)}."
             )
         elif chapter:
             chapters.append(chapter)

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Rubric
 
-_METHOD = """Agreement of analysts is Krippendorff&rsquo;s alpha for ordinal
-values <a href="#krippendorff-2011">[Krippendorff, 2011]</a>, with intervals by resampling the answers, and Gwet&rsquo;s
-AC2 <a href="#gwet-2008">[Gwet, 2008]</a>."""
+_METHOD = """The agreement of analysts is measured by Krippendorff&rsquo;s alpha for ordinal
+values <a href="#krippendorff-2011">[Krippendorff, 2011]</a>, with intervals from resampling the answers, and by
+Gwet&rsquo;s AC2 <a href="#gwet-2008">[Gwet, 2008]</a>."""
 _GUIDED = " Analysts now see guidelines.md with the SHA-256 <code>{}</code>."
 _REFERENCES = {
     "krippendorff-2011": "K. Krippendorff: Computing Krippendorff&rsquo;s Alpha-Reliability. "
@@ -89,8 +89,8 @@ def alpha_by_group_table(study: Study) -> Table:
     return make_table(
         "agreement-apart",
         "Agreement by group",
-        "The measures of the table of all answers, for questions on which the document is silent, partly silent or not "
-        "silent, and by the document's language where there are several. Where nearly all values are equal, as is "
+        "The measures of the table for all answers, for questions on which the document is silent, partly silent or "
+        "not silent, and by the document's language where there are several. Where nearly all values are equal, as is "
         "common where a document is silent, read AC2 rather than alpha.",
         pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(measures, "float64")),
         columns,
@@ -133,10 +133,10 @@ def tabulate_suggestion_effects(events: Iterable[Event], rubric: Rubric) -> Tabl
         headings={
             "low": "from",
             "high": "to",
-            "same_with": "as suggested",
-            "same_without": "as held back",
-            "answers_with": "answers with",
-            "answers_without": "answers without",
+            "same_with": "same as shown",
+            "same_without": "same as withheld",
+            "answers_with": "answers (shown)",
+            "answers_without": "answers (withheld)",
         },
         formats={"difference": "+.2f", "low": "+.2f", "high": "+.2f"},
     )
@@ -149,9 +149,9 @@ def alpha_figure(table: Table) -> Figure | None:
         return None
     title = "How far analysts agree"
     note = (
-        "Krippendorff's alpha with its interval; n is the number of answers that two or more analysts scored. Lines: "
-        "0 is agreement by chance, from 0.8 data is customarily called reliable, from 0.667 fit for tentative "
-        f"conclusions. {table.note}"
+        "Krippendorff's alpha with its interval; n is the number of answers that two or more analysts scored. Lines: 0 "
+        "is agreement by chance; data is customarily called reliable from 0.8, and fit for tentative conclusions from "
+        f"0.667. {table.note}"
     )
     figure_table = Table("agreement", title, note, data.reset_index(drop=True), table.headings, table.formats)
     return Figure("agreement", title, note, figure_table, lambda: _draw_alphas(data))

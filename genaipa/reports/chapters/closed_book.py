@@ -37,10 +37,10 @@ def closed_book_gains_by_question_table(frame: pd.DataFrame) -> Table:
     data = averages.average_pairs_by_question(averages.pair_experiments(frame, *_WAYS))
     return make_table(
         "memory",
-        "With the document shown, and with the company's name alone",
-        "M_all (10 to 100) of a question over the n documents about which it was asked both ways (0 where "
-        "only the published mean over documents is known); the difference is what showing the document adds (paper, "
-        "section 6.3).",
+        "With the document shown, and with only the company's name",
+        "M_all (10 to 100) of a question over the n documents about which it was asked both ways (n is 0 where only "
+        "the published mean over documents is known); the difference is what showing the document adds (paper, section "
+        "6.3).",
         data.rename(columns={"quality": "document_shown", "recall": "name_only"}),
         ("system", "question", "category", "source", "document_shown", "name_only", "difference", "n"),
     )
@@ -57,8 +57,8 @@ def closed_book_mean_gains_table(frame: pd.DataFrame) -> Table:
     return make_table(
         "memory-summary",
         "What showing the document adds",
-        "M_all with the document shown, minus M_all by the company's name alone, averaged over n "
-        "questions, each a mean over documents; above 0: the document helps (paper, section 6.3). "
+        "M_all with the document shown, minus M_all with only the company's name, averaged over n questions, each a "
+        "mean over documents; above 0: the document helps (paper, section 6.3). "
         f"{averages.explain_intervals_and_small_n(data)}",
         data,
         columns,
@@ -83,9 +83,9 @@ def closed_book_gains_figure(table: Table, scope: Scope = ALONE) -> Figure | Non
     names = style.unique_labels(groups, 12)
     title = "What showing the document adds, by question"
     note = (
-        "M_all with the document shown, minus M_all by the company's name alone: to the right of 0 the document "
-        f"helps. {style.SOURCES_IN_WORDS} n is the number of documents, or 'mean' where the source gives only the "
-        f"mean over its documents.{scope.note_missing_systems(data['system'], 'a question that is scored both ways')}"
+        "M_all with the document shown, minus M_all with only the company's name: to the right of 0 the document "
+        f"helps. {style.SOURCES_IN_WORDS} n is the number of documents, or 'mean' where the source gives only the mean "
+        f"over its documents.{scope.note_missing_systems(data['system'], 'a question that is scored both ways')}"
         f"{style.note_full_names(systems)}{style.note_full_names(names)} {table.note}"
     )
     figure_table = Table("memory", title, note, data.reset_index(drop=True), table.headings, table.formats)
@@ -168,13 +168,13 @@ class ClosedBookChapter(ChapterMaker):
         differences = closed_book_gains_by_question_table(frame)
         was_asked = has_experiment(frame, "recall") and has_experiment(frame, "quality")
         why = "no question is scored both ways" if was_asked else (
-            "this needs answers with the document shown and with the company's name alone "
-            "(genaipa run --experiment quality and --experiment recall)"
+            "this needs answers with the document shown and with only the company's name (genaipa run --experiment "
+            "quality and --experiment recall)"
         )  # fmt: skip
         return Chapter(
             "memory",
             "Closed book",
-            "A system's answers from the document, against its answers when only the company is named.",
+            "A system's answers with the document shown, compared with its answers when only the company is named.",
             nonempty_tables(closed_book_mean_gains_table(frame), differences),
             scope.draw_paged_figures([partial(closed_book_gains_figure, differences)]),
             [] if differences else [f"The closed-book comparison is not shown: {why}."],

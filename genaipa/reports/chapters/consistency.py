@@ -133,12 +133,12 @@ def consistency_table(cells: pd.DataFrame) -> Table:
     return make_table(
         "consistency",
         "The same question in other words, and asked again",
-        f"How far apart two answers to a question about a document are, in points of M_all (10 to 100): "
-        f"the `{CHANGE}` counts steps up and steps down alike, which cancel out in the `{DROP}` from the original to "
-        "the paraphrases; `band changes` is how often the two are in different bands. "
-        f"{_HOW}; `{BEYOND}` subtracts it, where the original and its paraphrases were both asked again. In a shared "
-        "conversation, asking again reshuffles the order. `n` is the number of questions (paper, sections 6.2 and "
-        f"7). {averages.explain_intervals_and_small_n(data)}",
+        f"How far apart two answers to a question about a document are, in points of M_all (10 to 100): the `{CHANGE}` "
+        f"counts steps up and steps down alike, which cancel out in the `{DROP}` from the original to the paraphrases; "
+        f"`band changes` is how often the two are in different bands. {_HOW}; `{BEYOND}` subtracts that scatter where "
+        "the original and its paraphrases were both asked again. In a shared conversation, asking again reshuffles the "
+        "order. `n` is the number of questions (paper, sections 6.2 and 7). "
+        f"{averages.explain_intervals_and_small_n(data)}",
         data,
         columns,
     )
@@ -242,11 +242,15 @@ class ConsistencyChapter(ChapterMaker):
         absent = [
             f"How far answers move {condition} is not shown: {why}."
             for over, condition, why in (
-                (WORDS, "in other words", "no original question about a document is scored together with a paraphrase"),
+                (
+                    WORDS,
+                    "when a question is reworded",
+                    "no original question about a document is scored together with a paraphrase",
+                ),
                 (
                     AGAIN,
-                    "when asked again",
-                    "nothing was answered and scored more than once (genaipa run --repetitions)",
+                    "when a question is asked again",
+                    "no question was answered and scored more than once (genaipa run --repetitions)",
                 ),
             )
             if over not in set(summary.data["over"])

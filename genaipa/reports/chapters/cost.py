@@ -31,7 +31,7 @@ _TITLES: dict[Effort, str] = {"cost": "Overall score against cost", "seconds": "
 _AXES: dict[Effort, str] = {"cost": "US dollars per 1,000 answers (mean)", "seconds": "Seconds per answer (median)"}
 _PER: dict[Effort, int] = {"cost": 1000, "seconds": 1}
 """Answers to which the axis refers."""
-_LACK: dict[Effort, str] = {"cost": "both a known cost and a score", "seconds": "both a known time and a score"}
+_LACK: dict[Effort, str] = {"cost": "a known cost or a score", "seconds": "a known time or a score"}
 _INSTANT = 0.1
 """Seconds below which a time says nothing of a system: it answers from this machine's memory."""
 _FEW = 4
@@ -78,17 +78,17 @@ def time_and_cost_table(study: Study) -> Table:
 def _describe_time_and_cost_columns(data: pd.DataFrame) -> str:
     """Describe the columns of `time_and_cost_table` that have values: few, of a baseline that nobody scored."""
     note = (
-        "All answers of an experiment, scored or not, failures and refusals included: the median of the seconds from "
-        "a question to its whole reply, the mean cost of an answer whose price is known and the total of these, in "
-        "US dollars. Summaries and acknowledgements of a document's parts are not included."
+        "All answers of an experiment, scored or not, failures and refusals included: the median of the seconds from a "
+        "question to its complete reply, the mean cost of an answer whose price is known and the total of these, in US "
+        "dollars. Summaries and acknowledgements of a document's parts are not included."
     )
     if data["m_all"].notna().any():
         note += " The table also has M_all (10 to 100) over the questions that were scored, each a mean over documents."
     if data[["low", *_COSTS.values()]].notna().to_numpy().any():
         note += f" {INTERVALS} The intervals of the cost are for a question's mean over documents."
     return note + (
-        " The intervals of the median (in CSV and JSON) end at measured seconds, and are blank below "
-        f"{LEAST_DRAWS} questions or, for policies like these, documents."
+        f" The intervals of the median (in CSV and JSON) end at measured seconds, and are blank below {LEAST_DRAWS} "
+        f"questions (or {LEAST_DRAWS} documents, for policies like these)."
     )
 
 
@@ -115,8 +115,8 @@ def score_against_effort_figure(table: Table, effort: Effort, scope: Scope = ALO
     systems = style.unique_labels(style.distinct_values(data["system"]), 34)
     note = (
         "Average of M_all over questions against the time or cost of an answer. The thick line is its interval for "
-        "these documents, the thin one with ends that for policies like these (absent where it is unknown). n is the "
-        f"number of answers. {style.describe_bands(scope.bounds)}"
+        "these documents, the thin line with end caps that for policies like these (absent where it is unknown). n is "
+        f"the number of answers. {style.describe_bands(scope.bounds)}"
         f"{scope.note_missing_systems(data['system'], _LACK[effort])}{style.note_full_names(systems)} {table.note}"
     )
     name, title = _NAMES[effort], _TITLES[effort]

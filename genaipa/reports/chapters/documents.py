@@ -88,9 +88,9 @@ def five_number_summary_table(frame: pd.DataFrame) -> Table:
     return make_table(
         "five-numbers",
         "Scores by document, in five numbers",
-        "M_all (10 to 100) over the n questions asked about a document, and over FAQs' and "
-        "users' questions: minimum, quartiles (interpolated linearly), maximum, and the mean with its interval (paper, "
-        f"figures 2a, 3a, 4a and 6a). {THESE}{averages.note_few_questions(data['n'])}",
+        "M_all (10 to 100) over the n questions asked about a document, and over those from FAQs and from users: "
+        "minimum, quartiles (interpolated linearly), maximum, and the mean with its interval (paper, figures 2a, 3a, "
+        f"4a and 6a). {THESE}{averages.note_few_questions(data['n'])}",
         data,
         columns,
         formats=dict.fromkeys(_NUMBERS, ".2f"),
@@ -118,8 +118,8 @@ def document_ranks_table(frame: pd.DataFrame) -> Table:
         "documents-ranked",
         "Documents, best answered first",
         "M_all (10 to 100) over all systems, experiments and questions; n is the number of questions (paper, section "
-        "7). A document's rank lies between the two places shown; only differences that hold for other questions, "
-        "among all pairs of documents (Holm), decide it. "
+        "7). A document's rank lies between the two ranks shown: only differences between documents that hold for "
+        "other questions (Holm, over all pairs) decide it. "
         f"{measure_evidence_level(averages.select_policy_rows(frame)).prefix_sentence}{_OTHERS if has_others else ''}"
         f"{_note_unequally_scored_documents(scored)}{THESE}{averages.note_few_questions(data['n'])}",
         data,
@@ -159,7 +159,9 @@ def _note_unequally_scored_documents(scored: pd.DataFrame) -> str:
     }
     if len(score_sets) < 2:  # noqa: PLR2004 - one and the same for all
         return ""
-    return "Not every document has scores of the same systems, experiments and questions, which may affect its rank. "
+    return (
+        "Not all documents have scores for the same systems, experiments and questions, which may affect their ranks. "
+    )
 
 
 def box_plots_figure(points: Table, five_numbers: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
@@ -176,11 +178,11 @@ def box_plots_figure(points: Table, five_numbers: Table, experiment: str, scope:
     documents = style.unique_labels(style.distinct_values(boxes["document"]), 16)
     reading = (
         "Overall quality (M_all) of each question, by document. Box: quartiles and median; whiskers: minimum and "
-        f"maximum; each point is a question, and n is their number. {style.describe_bands(scope.bounds)}"
+        f"maximum; each point is a question; n is the number of questions. {style.describe_bands(scope.bounds)}"
     )
     # By itself a figure knows the systems of its tables.
     among = scope if scope.systems else Scope(tuple(map(str, style.distinct_values(five_numbers.data["system"]))))
-    absent = among.note_missing_systems(boxes["system"], "a score of this experiment by document")
+    absent = among.note_missing_systems(boxes["system"], "a score by document in this experiment")
     names = f"{style.note_full_names(systems)}{style.note_full_names(documents)}"
     about = f"{averages.note_few_questions(boxes['n'])}{absent}{names}".strip()
     name, title = style.make_figure_name(experiment, "by-document"), style.experiment_heading(experiment)
@@ -195,7 +197,8 @@ def box_plots_figure(points: Table, five_numbers: Table, experiment: str, scope:
         lambda: _draw_box_plots(boxes, dots, systems, documents, scope.bounds, experiment),
         reading,
         fits,
-        "Each point is a question, and a box the middle half of them. Whiskers end at the lowest and the highest.",
+        "Each point is a question; a box holds the middle half of them, and its whiskers end at the lowest and the "
+        "highest.",
         "by-document",
     )
 

@@ -64,8 +64,9 @@ def averages_with_and_without_excluded_table(frame: pd.DataFrame) -> Table:
     return make_table(
         "with-excluded",
         "Averages with and without exclusions",
-        "M_all (10 to 100): means over n questions of their means over documents; over all experiments, each "
-        "question's mean over them comes first. `genaipa report --include-excluded` counts everything in all tables.",
+        "M_all (10 to 100): means over n questions of their means over documents; for all experiments together, each "
+        "question is first averaged over the experiments. `genaipa report --include-excluded` counts everything in all "
+        "tables.",
         sides[0].merge(sides[1], on=by, how="outer", sort=True),
         [*by, _WITHOUT, f"{_WITHOUT}_n", _WITH, f"{_WITH}_n"],
         headings={_WITHOUT: "without", f"{_WITHOUT}_n": "n", _WITH: "with", f"{_WITH}_n": "n"},

@@ -35,9 +35,10 @@ def group_outcomes_table(study: Study, groups: Groups) -> Table:
         "groups-answers",
         f"What came back, by {groups.by}",
         f"For each group of documents (column `{groups.by}`), the questions planned and their last status, as in the "
-        "outcomes of the questions. Of the answers that say something, the share that says that the document is "
-        "silent, found by rules in the reply and not by scores: each question weighs the same, however many "
-        f"documents it is about. {averages.explain_intervals_and_small_n(data.rename(columns={'questions': 'n'}))}",
+        "outcomes of the questions. `says silent` is the share of answers saying that the document is silent, among "
+        "the answers that say anything; rules recognise this in the reply, without any scores. Each question weighs "
+        "the same, however many documents it is about. "
+        f"{averages.explain_intervals_and_small_n(data.rename(columns={'questions': 'n'}))}",
         data,
         columns,
         headings={"group": groups.by, "mute": "said nothing", "says_silent": "says silent"},
@@ -97,8 +98,8 @@ def _note_groups_with_unlike_scores(groups: list[str]) -> str:
     if not groups:
         return ""
     return (
-        f"Within {', '.join(groups)} systems were scored on different questions or documents, which may affect their "
-        f"ranks. "
+        f"Within {', '.join(groups)}, systems were scored on different questions or documents, which may affect their "
+        "ranks. "
     )
 
 

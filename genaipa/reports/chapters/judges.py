@@ -42,9 +42,10 @@ if TYPE_CHECKING:
     from genaipa.reports.judged.verdicts import Floats
 
 
-_METHOD = """A judge&rsquo;s agreement with people is Krippendorff&rsquo;s alpha, as that of analysts, between two
-sides: a judge&rsquo;s passes, and the people who scored an answer. Whether it may take a person&rsquo;s place is asked
-by the alternative annotator test <a href="#calderon-2025">[Calderon, Reichart and Dror, 2025]</a>."""
+_METHOD = """A judge&rsquo;s agreement with people is measured by Krippendorff&rsquo;s alpha, like that of analysts,
+between two sides: the judge&rsquo;s passes, and the people who scored an answer. The alternative annotator test
+<a href="#calderon-2025">[Calderon, Reichart and Dror, 2025]</a> asks whether a judge may take a
+person&rsquo;s place."""
 _REFERENCES = {
     "calderon-2025": "N. Calderon, R. Reichart and R. Dror: The Alternative Annotator Test for LLM-as-a-Judge: How to "
     "Statistically Justify Replacing Human Annotators with LLMs. ACL 2025."
@@ -126,7 +127,7 @@ def _note_missing_drift(verdicts: Verdicts) -> list[str]:
     answers = max(int(both_scored.sum()) for both_scored in verdicts.scored_by_judge_and_people.values())
     if LEAST <= answers < 2 * LEAST:
         return [
-            f"Drift is not shown: it needs {2 * LEAST} answers that people and a judge scored, and there are {answers}."
+            f"Drift is not shown: it needs {2 * LEAST} answers scored by both people and a judge, not only {answers}."
         ]
     return []
 
@@ -151,9 +152,9 @@ def judge_agreement_figure(agreement: Table) -> Figure | None:
     names = style.unique_labels(judges, 38)
     title = "How far judges agree with people"
     note = (
-        f"Krippendorff's alpha of each judge with people, with its interval; the dark bar is people's agreement with "
-        f"each other, which a judge should reach, and the tint around it is its interval. A measure has no bar where "
-        f"two people scored too few answers.{style.note_full_names(names)} {agreement.note}"
+        "Krippendorff's alpha of each judge with people, with its interval; the dark bar is people's agreement with "
+        "each other, which a judge should reach, and the tint around it is its interval. A measure has no dark bar "
+        f"where too few answers were scored by two people.{style.note_full_names(names)} {agreement.note}"
     )
     figure_table = Table(
         "judges-alpha", title, note, data.reset_index(drop=True), agreement.headings, agreement.formats, agreement.aside
@@ -239,8 +240,8 @@ def _leniency_page_figure(
     name, of = ("judges-systems", "") if pages == 1 else (f"judges-systems-{number}", f" ({number} of {pages})")
     title = f"Leniency of the judges, by system{of}"
     note = (
-        "M_all of a judge minus people's: right of the line it is more lenient than people. A square, and the star "
-        f"at the name, mark a system of the judge's own family. {forest.READING}"
+        "M_all of a judge minus people's: right of the line the judge is more lenient. A square, and the star after "
+        f"the name, mark a system of the judge's own family. {forest.READING}"
         f"{style.note_full_names({**labels, **systems})} {leniency.note}"
     )
     figure_table = Table(name, title, note, rows, leniency.headings, leniency.formats, leniency.aside)
@@ -285,7 +286,7 @@ def people_judge_scatter_figure(
     if not shown_of:
         return None
     title = "Judges against people, answer by answer"
-    omitted = f" The first {_MOST} of {len(pairs)} judges." if len(pairs) > _MOST else ""
+    omitted = f" Only the first {_MOST} of {len(pairs)} judges are shown." if len(pairs) > _MOST else ""
     note = (
         "M_all of each answer: people's mean on the horizontal axis, the judge's mean over its passes on the "
         "vertical; on the line they are equal, above it the judge is more lenient. Points are jittered so that equal "
@@ -345,7 +346,7 @@ def _draw_jittered_answer_points(axes: Axes, rows: pd.DataFrame, random: np.rand
 
 
 NAME = "judge-alone"
-SAID = "judge alone: no estimate"
+SAID = "judge alone: not an estimate"
 """The heading of its values."""
 _ROW, _LIGHTEST, _DARKEST = 0.185, 0.97, 0.55
 """Inches of a row; the greys of the lowest and the highest value."""
@@ -392,8 +393,8 @@ def _judge_map_figure(name: str, judge: str, data: pd.DataFrame, scope: Scope) -
     title = f"{style.clean_name_on_one_line(judge)}: {SAID}"
     whose = f"By the judge {style.clean_name_on_one_line(judge)} alone: {NO_ESTIMATE}"
     about = (
-        f"{whose}. M_all (10 to 100), averaged over documents and passes. Systems are in order of name, each with "
-        f"the mean over its questions. How far the judge is off is unknown until people "
+        f"{whose}. M_all (10 to 100), averaged over documents and passes. Systems are sorted by name, each with the "
+        "mean over its questions. How far the judge is off is unknown until people "
         f"score.{style.note_full_names(short)}"
     )
     table = Table(

@@ -37,9 +37,9 @@ def metrics_by_question_table(frame: pd.DataFrame) -> Table:
         "The metrics by question",
         "Each metric (-1 to 1) and M_all (10 to 100) of a question: means over documents of the means over its answers "
         "and their scores. n is the number of documents, for the metrics (the fewest where they differ) and for M_all; "
-        "0 where a study published only the mean over all of its documents: such a mean includes documents "
-        "whose M_all is excluded. A metric that was never scored is blank (paper, figures 2b, 3b, 4b and 6b). "
-        f"{LIKE_THESE} It is in CSV and JSON.",
+        "0 where a study published only the mean over all of its documents: such a mean includes documents whose M_all "
+        f"is excluded. A metric that was never scored is blank (paper, figures 2b, 3b, 4b and 6b). {LIKE_THESE} The "
+        "interval is in CSV and JSON.",
         means.rename(columns={"metric_documents": "documents", "documents": "m_all_documents"}),
         (
             *("system", "experiment", "question", "category", "source"),
@@ -149,11 +149,11 @@ def easiest_and_hardest_questions_table(frame: pd.DataFrame, per_end: int = 5) -
         "easiest-and-hardest",
         "The easiest and the hardest questions",
         "M_all (10 to 100), averaged over the n documents, and then over systems and the original question and its "
-        "paraphrases; where a study published only a mean over documents, it is taken for each of them, and n is 0 "
-        "where there is nothing else. The table also counts the documents that are silent on the question by their "
+        "paraphrases; where a study published only a mean over documents, that mean stands for each of them, and n is "
+        "0 where nothing else is known. The table also lists the documents that are silent on the question by their "
         f"annotated answers (paper, section 7, table 2). Ties keep the order of the questions. {lacking}{LIKE_THESE} "
-        "That holds for a question named beforehand. These were chosen for their averages, so their true averages "
-        "lie nearer to the middle, and more of them outside their "
+        "That holds for a question chosen beforehand. These questions were chosen for their averages, so their true "
+        "averages lie nearer to the middle, and more of them lie outside their "
         f"intervals.{averages.note_few_questions(data['n'], 'documents')}{averages.note_corrected_annotations(frame)}",
         data,
         columns,
@@ -287,7 +287,7 @@ def overall_score_map(table: Table, experiment: str, scope: Scope = ALONE) -> Fi
     )
     grid = Grid(map_data, ["question"], "documents", labels, groups, sources, texts=scope.texts)
     fits = int((style.WIDTH - 1.0) / heatmap.COLUMN)
-    reading = f"{style.describe_bands(scope.bounds)} In a cell {heatmap.SIGNS}"
+    reading = f"{style.describe_bands(scope.bounds)} In a cell, {heatmap.SIGNS}"
     return Figure(
         name,
         title,
@@ -349,7 +349,7 @@ class MetricsChapter(ChapterMaker):
             f"Strengths and weaknesses, averaged over documents. Bands: {scope.bounds.description}.",
             nonempty_tables(easiest_and_hardest_questions_table(frame), questions, categories),
             figures,
-            [] if figures else ["There is no heat map: no counted score has values of single metrics."],
+            [] if figures else ["There is no heat map: no counted score has values for single metrics."],
         )
 
 

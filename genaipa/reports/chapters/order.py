@@ -67,9 +67,9 @@ def conversation_comparison_table(frame: pd.DataFrame) -> Table:
     return make_table(
         "conversations",
         "Shared and independent conversations",
-        "M_all (10 to 100) where questions follow each other in one growing conversation (`shared`), where "
-        "each is asked on its own (`independent`), and the difference, shared minus independent: of every question "
-        "about a document that the system was asked in both ways, in the same experiment and wording, with the same "
+        "M_all (10 to 100) where questions follow each other in one growing conversation (`shared`) and where each is "
+        "asked on its own (`independent`), and the difference, shared minus independent. It covers every question "
+        "about a document that the system was asked both ways, in the same experiment and wording and with the same "
         f"prompts. `n` is the number of questions. {averages.explain_intervals_and_small_n(data)}",
         data,
         columns,
@@ -93,12 +93,12 @@ def position_trend_table(frame: pd.DataFrame) -> Table:
     ).reindex(columns=columns)
     return make_table(
         "positions",
-        "The place in the order",
+        "Position in the conversation",
         "M_all (10 to 100) of the questions that were asked in the first, the middle and the last third of a "
         "conversation, and by how much it changes from the first question to the last (`slope`; below 0: later "
         "questions are answered worse). Each answer is compared with the others to the same question, so hard "
         "questions that happened to come late don't distort the result; questions that were asked only once don't "
-        "count. Where each question is asked on its own (`independent`), its place can't matter: any difference "
+        "count. Where each question is asked on its own (`independent`), its position can't matter: any difference "
         f"there is chance. `n` is the number of questions. {averages.explain_intervals_and_small_n(data)}",
         data,
         columns,
@@ -152,9 +152,9 @@ def order_effects_figure(conversations: Table, positions: Table, scope: Scope = 
     systems = style.unique_labels(dict.fromkeys((*order, *data["system"])), 40)
     title = "Order effects"
     note = (
-        f"In points of M_all. {APART}: above 0, questions in a growing conversation are answered better. {SLOPE}: "
-        f"above 0, later questions are answered better. {forest.READING}"
-        f"{scope.note_missing_systems(data['system'], 'such a contrast')}{style.note_full_names(systems)} "
+        f"In points of M_all. Where `{APART}` is above 0, questions in a growing conversation are answered better; "
+        f"where `{SLOPE}` is above 0, later questions are answered better. {forest.READING}"
+        f"{scope.note_missing_systems(data['system'], 'such a comparison')}{style.note_full_names(systems)} "
         f"{' '.join(table.note for table in (conversations, positions) if table)}"
     )
     figure_table = Table("order", title, note, data, positions.headings, {**positions.formats, "mean": "+.1f"})
@@ -198,13 +198,13 @@ class OrderChapter(ChapterMaker):
             for table, effect, why in (
                 (
                     conversations,
-                    "Shared against independent conversations are",
-                    "no system's answers to the same questions are scored in both (genaipa run --conversation)",
+                    "The comparison of shared and independent conversations is",
+                    "no system's answers to the same questions are scored in both kinds (genaipa run --conversation)",
                 ),
                 (
                     positions,
-                    "Effects of the place in a conversation are",
-                    "no question is scored at two places of an order (this needs several documents or repetitions)",
+                    "Effects of the position in a conversation are",
+                    "no question is scored at two positions (this needs several documents or repetitions)",
                 ),
             )
             if not table

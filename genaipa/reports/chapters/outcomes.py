@@ -53,7 +53,7 @@ def question_outcomes_table(study: Study) -> Table:
         "questions count as neither scored nor unscored. Where such a score is excluded, its answers are under "
         "`score left out`."
         + (" `said nothing` are the answers that are empty or refuse, by status or in words." if mute.any() else "")
-        + (" `prompt cut` are answers to a part of the prompt, by the server's own count." if cut.any() else ""),
+        + (" `prompt cut` are answers to only part of the prompt, by the server's own count." if cut.any() else ""),
         data,
         columns,
         headings={"mute": "said nothing"},
@@ -88,8 +88,8 @@ def question_texts_table(study: Study) -> Table:
     return Table(
         "questions",
         "The questions",
-        "In the wording of the question set; the company's or regulation's name takes the place of the brackets. "
-        "Source: from companies' FAQs, or asked by a lay user (paper, section 4.1).",
+        "The questions in the wording of the question set; the company's or regulation's name takes the place of the "
+        "brackets. Source: from companies' FAQs, or asked by a lay user (paper, section 4.1).",
         data,
         {"question": "id", "text": "question"},
     )
@@ -104,7 +104,7 @@ class OutcomesChapter(ChapterMaker):
         return Chapter(
             "asked",
             "What was asked, and what came back",
-            "Every planned question is counted once, whatever became of it. Questions without an answer, and answers "
+            "Every planned question is counted once, whatever its outcome. Questions without an answer, and answers "
             "without a score, are in no average.",
             nonempty_tables(question_outcomes_table(study), *moved, question_texts_table(study)),
         )

@@ -86,9 +86,9 @@ def leaderboard_table(frame: pd.DataFrame) -> Table:
         "Leaderboard",
         f"{needed.prefix_sentence}Systems by M_all (10 to 100): each question's mean over the experiments that it is "
         "scored in, each a mean over documents, averaged over questions. An experiment's own column averages its "
-        "questions. `answers` is how many answers, or published scores, this rests on. The intervals are for one "
-        "system; whether two differ is what `genaipa compare` tests (paper, sections 6 and 7), over only what both "
-        "have, so its averages may differ from these. Those of an experiment are in CSV and JSON. "
+        "questions. `answers` is the number of answers, or published scores, behind an average. The intervals are for "
+        "one system; `genaipa compare` tests whether two systems differ (paper, sections 6 and 7), over only what both "
+        "have, so its averages may differ from these. The intervals of single experiments are in CSV and JSON. "
         f"{averages.explain_both_intervals(needed.confidence)}{averages.note_few_documents(data)}"
         f"{note_blank_leaderboard_cells(thin_counts)}"
         f"{averages.note_unlike_scored_questions(averaged_frame, question_means)}"
@@ -162,17 +162,17 @@ def analyst_dependence_table(frame: pd.DataFrame) -> Table:
     columns += ["least", "most", "why"]
     return make_table(
         "who-scored",
-        "Averages and who scored them",
-        "M_all (10 to 100). All other intervals are for the analysts who scored; \u201cfor analysts like "
-        "these\u201d is for other policies and other analysts. The last two are the lowest and the highest average "
-        "of the same answers with one analyst left out; where only that analyst scored, what they give beyond others "
-        "is subtracted.",
+        "How averages depend on who scored",
+        "M_all (10 to 100). All other intervals are for the analysts who scored; \u201cfor analysts like these\u201d "
+        "is for other policies and other analysts. The last two columns are the lowest and the highest average of the "
+        "same answers with one analyst left out; where only that analyst scored, the amount by which they score above "
+        "others is subtracted.",
         averages.summarize_analyst_dependence(frame).reindex(columns=columns),
         columns,
         headings={
             "analysts_low": "for analysts like these",
             "analysts_high": "to",
-            "least": "without one",
+            "least": "with one left out",
             "most": "to",
         },
         formats=dict.fromkeys(("analysts_low", "analysts_high", "least", "most"), ".1f"),
@@ -229,7 +229,7 @@ def averages_by_measure_table(frame: pd.DataFrame) -> Table:
         "averages",
         "Averages of M_all and of each metric",
         "M_all (10 to 100) and the metrics (-1 to 1): means over n questions of their means over documents, for all "
-        "questions, FAQs' and users'; `documents` is how many documents these are, 0 where a study "
+        "questions and for those from FAQs and from users; `documents` is the number of documents, 0 where a study "
         f"published only means over them (paper, section 6). {averages.explain_intervals_and_small_n(data)}{note}",
         data.sort_values(["system", "experiment"], kind="stable"),
         printed,
@@ -320,7 +320,8 @@ def tabulate_systems_by_category(board: Table, cells: pd.DataFrame, confidence: 
         "Systems and their strengths",
         "M_all (10 to 100) of each system over all questions, and over each category of questions, with intervals of "
         f"{100 * confidence:g} "
-        f"%.{f' The best {_MOST} systems; {omitted:,} more are in the leaderboard.' if omitted > 0 else ''}",
+        ""
+        f"%.{f' Only the best {_MOST} are shown; {omitted:,} more are in the leaderboard.' if omitted > 0 else ''}",
         numbers,
         columns,
     )

@@ -36,11 +36,11 @@ def note_unlike_prompts(frame: pd.DataFrame) -> str:
     if len({label for labels in prompts_by_system.values() for label in labels}) <= 1:
         return ""
     named = "; ".join(f"{system} {', '.join(labels)}" for (system,), labels in prompts_by_system.items())
-    sentence = f"Not all were asked with the same prompts, so differences may come from them: {named}."
+    sentence = f"Not all systems were asked with the same prompts, so differences may come from the prompts: {named}."
     if any(PUBLISHED in labels for labels in prompts_by_system.values()):
-        sentence += f" ({PUBLISHED}: the unknown prompts of the study.)"
+        sentence += f" (`{PUBLISHED}` stands for the unknown prompts of the study.)"
     if any(len(labels) > 1 for labels in prompts_by_system.values()):
-        sentence += " Averages of a system with several sets mix them."
+        sentence += " The averages of a system with several sets of prompts mix them."
     return sentence
 
 

@@ -69,12 +69,12 @@ class RegulationChapter(ChapterMaker):
         frame = study.table
         scores = regulation_scores_table(frame)
         why = "no answer about a regulation is scored" if has_experiment(frame, "regulation") else (
-            "no regulation was asked about (genaipa run --experiment regulation)"
+            "no question about a regulation was asked (genaipa run --experiment regulation)"
         )  # fmt: skip
         return Chapter(
             "regulation",
             "Regulations",
-            "Questions about data-protection laws, which give only the name of the law.",
+            "Questions about data-protection laws; each question gives only the name of the law.",
             nonempty_tables(scores),
             scope.draw_paged_figures([partial(regulation_metrics_map, scores)]),
             [] if scores else [f"Regulations are not shown: {why}."],

@@ -79,7 +79,7 @@ def paraphrase_drops_by_question_table(frame: pd.DataFrame) -> Table:
     return make_table(
         "robustness-by-question",
         "Original questions and their paraphrases, by question",
-        "M_all (10 to 100) over n documents, 0 where only the published mean over documents is known, and how "
+        "M_all (10 to 100) over n documents (n is 0 where only the published mean over documents is known), and how "
         f"far it drops from the original to the paraphrases. {_HOW} (paper, sections 6.2 and 7).",
         data.rename(columns={"quality": "original", "robustness": "paraphrased", "difference": "drop"}),
         ("system", "question", "original", "paraphrased", "drop", "n"),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _ERRORS = {"asserts though silent": ("yes", "no"), "claims silence though answered": ("no", "yes")}
 """Error → `silent` of the questions on which it is possible, and `claims_silence` of the answers that make it."""
 _WHERE = {"yes": "silent", "partly": "partly silent", "no": "answers"}
-_ABROAD = "Answers about documents in other languages ({:,}) are left out: there are no rules for these. "
+_ABROAD = "Answers about documents in other languages ({:,}) are left out: there are no rules for these languages. "
 MUTE = "none"
 """`claims_silence` of an answer that says nothing, neither one nor the other."""
 _CELL = ["system", "experiment", "question", "document"]
@@ -59,13 +59,13 @@ def silence_error_rates_table(study: Study) -> Table:
     return make_table(
         "silent-questions",
         "False assertions and false silence",
-        "By the annotated answers, documents are silent on some questions and answer others. The table shows how "
-        "many answers to the former assert something instead of saying so, and how many answers to the latter claim "
-        "silence (found by rules in the reply; an excluded answer is left out). An answer that says instead that it "
-        "does not know the document counts and is not wrong; an answer that says nothing (empty, refused, or a "
-        "refusal in words) is left out, and counted under `said nothing`. Clear cases only: the last column counts "
-        "the answers to questions that a document answers only in part, which are left out (paper, sections 6.1 and "
-        "7). Each question weighs the same, however many documents and answers it has. "
+        "By the annotated answers, documents are silent on some questions and answer others. The table shows how many "
+        "answers to the former assert something instead of saying so, and how many answers to the latter claim silence "
+        "(found by rules in the reply; an excluded answer is left out). An answer that says instead that it does not "
+        "know the document is counted, but not as wrong; an answer that says nothing (empty, refused, or a refusal in "
+        "words) is left out, and counted under `said nothing`. Clear cases only: the last column counts the answers to "
+        "questions that a document answers only in part, which are left out (paper, sections 6.1 and 7). Each question "
+        "weighs the same, however many documents and answers it has. "
         f"{describe_rule_accuracy('silence', document_languages(once, study.languages))}"
         f"{_ABROAD.format(foreign) if foreign else ''}{INTERVALS}{averages.note_corrected_annotations(study.table)}",
         data[data["answers"] + data["mute"] > 0],
@@ -113,8 +113,8 @@ def silence_error_differences_table(study: Study) -> Table:
         "silent-differences",
         "False assertions and false silence: differences between systems",
         "Rates over the questions about documents on which both said something, the first system's minus the second's. "
-        f"Below {FEW} questions that tell the two apart the interval is Newcombe's (1998), which respects the ends "
-        f"of the scale. p is adjusted by Holm's method for all of these rows; each interval is that of its row alone.",
+        f"Where fewer than {FEW} questions tell the two apart, the interval is Newcombe's (1998), which respects the "
+        "ends of the scale. p is adjusted by Holm's method for all of these rows; each interval is for its row alone.",
         data[data["questions"] > 0],
         columns,
         headings={"p_holm": "p (Holm)", "policies_p_holm": "policies p (Holm)", "documents": "documents"},

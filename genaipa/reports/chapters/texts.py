@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from genaipa.policies.statistics import Statistics
 
 _GRADES = (
-    "The reading level is the Flesch-Kincaid grade, with syllables counted "
-    "from the spelling, of English texts alone. Compare it only with grades counted in the same way: the paper's are "
-    "lower by 1.8 to 2.7; it doesn't say how it counted, and no method that we tried reproduces them (ending "
-    "sentences at colons and semicolons, too, explains 1.2 to 2.0). "
+    "The reading level, for English texts only, is the Flesch-Kincaid grade, with syllables counted from the spelling. "
+    "Compare it only with grades counted in the same way: the paper's grades are lower by 1.8 to 2.7; the paper "
+    "doesn't say how it counted, and no method that we tried reproduces its grades (ending sentences at colons and "
+    "semicolons as well explains 1.2 to 2.0). "
 )
 
 
@@ -89,8 +89,8 @@ def _describe_text_measures(formulas: list[tuple[str, Readability]]) -> str:
     )
     return (
         f"Unique words and connective words{f' (the word {words})' if words else ''} are shares of the words; the "
-        "reading time takes 265 words of five characters a minute. "
-        f"{f'Reading ease is about 0 (hard) to 100 ({eases}); compare it never between languages. ' if eases else ''}"
+        "reading time assumes 265 words of five characters a minute. "
+        f"{f'Reading ease is about 0 (hard) to 100 ({eases}); never compare it between languages. ' if eases else ''}"
         f"{_GRADES if any(formula.grades for _, formula in formulas) else ''}"
     )
 
@@ -113,7 +113,8 @@ class TextsChapter(ChapterMaker):
             for formula in formulas
         ]
         method = (
-            f"How hard a text is to read is its {' or its '.join(measures)}; the table's note says how it was counted."
+            f"How hard a text is to read is measured by its {' or its '.join(measures)}; the table's note says how it "
+            "was counted."
         )
         return Chapter(
             "texts",
@@ -121,7 +122,7 @@ class TextsChapter(ChapterMaker):
             "How long and how hard to read the documents are.",
             nonempty_tables(table),
             [],
-            [] if table else ["The documents' statistics are not shown: none of their texts is available."],
+            [] if table else ["The documents' statistics are not shown: none of the texts is available."],
             method=method if measures else "",
             references={_reference_anchor(formula.cited): formula.published for formula in formulas},
         )

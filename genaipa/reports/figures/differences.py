@@ -104,7 +104,7 @@ def comparison_title(table: Table, sides: ComparedSides) -> str:
     if row["test"] == "none":
         return f"{sides.judge_prefix}{first} and {second} have too few questions for a verdict"
     if side is None:
-        return f"{sides.judge_prefix}{first} and {second} may be alike: {by} points of M_all apart"
+        return f"{sides.judge_prefix}{first} and {second} do not clearly differ: {by} points of M_all apart"
     winner, loser = (first, second) if side == 0 else (second, first)
     return f"{sides.judge_prefix}{winner} is better than {loser}, by {by} points of M_all"
 
@@ -126,16 +126,16 @@ def describe_comparison_basis(table: Table, sides: ComparedSides) -> list[str]:
         parts.append("nothing is known about other policies")
     elif find_better_side(row) is not None:
         parts.append(
-            f"for policies like these {'it holds, too' if holds_for_policies_like_these(row) else 'it may be chance'}"
+            f"{'it also holds' if holds_for_policies_like_these(row) else 'it may be chance'} for policies like these"
         )
-    return [*parts, *(["no estimate of what people would say"] if sides.judge else [])]
+    return [*parts, *(["not an estimate of what people would say"] if sides.judge else [])]
 
 
 def _explain_interval_lines(row: Row) -> str:
     """Return what the lines and the axis of a panel are."""
     wide = not math.isnan(row["policies_low"])
     lines = ", thick for these documents, thin for policies like these" if wide else ""
-    return f"Lines: intervals of {format_confidence(row['level'])}{lines}. Axis: in % of each row's scale."
+    return f"Lines: {format_confidence(row['level'])} intervals{lines}. Axis: % of each row's scale."
 
 
 def differences_figure(table: Table, sides: ComparedSides) -> Figure | None:
@@ -148,8 +148,8 @@ def differences_figure(table: Table, sides: ComparedSides) -> Figure | None:
         return None
     title = comparison_title(table, sides)
     note = (
-        f"{title}. Differences, {sides.names[0]} minus {sides.names[1]}, over all questions. Each row is "
-        "drawn in percent of its own scale, from 10 to 100 of M_all and from -1 to 1 of a metric. Hollow: no verdict. "
+        f"{title}. Differences, {sides.names[0]} minus {sides.names[1]}, over all questions. Each row is drawn in "
+        "percent of its own scale, from 10 to 100 of M_all and from -1 to 1 of a metric. A hollow mark has no verdict. "
         f"{'; '.join(describe_comparison_basis(table, sides))}. {table.note}"
     )
 

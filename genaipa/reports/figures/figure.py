@@ -283,7 +283,8 @@ class Scope:
         if not absent:
             return ""
         return (
-            f" Left out of {len(every)} questions, since no system has {missing} for them: {join_some(absent, _NAMED)}."
+            f" Questions left out because no system has {missing} for them: {join_some(absent, _NAMED)}, of "
+            f"{len(every)}."
         )
 
     def note_category_names(self, present: Iterable[Any]) -> str:

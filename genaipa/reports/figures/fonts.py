@@ -53,7 +53,7 @@ def warn_of_missing_glyphs(texts: Iterable[str]) -> str:
         return ""
     return (
         f"Figures show boxes in place of {join_some(signs, _SHOWN)}: no installed font has {join_names(list(scripts))} "
-        "letters. Install one, such as Noto Sans CJK (Debian: fonts-noto-cjk, fonts-noto-core), and make the report "
+        "characters. Install one, such as Noto Sans CJK (Debian: fonts-noto-cjk, fonts-noto-core), and make the report "
         "again."
     )
 

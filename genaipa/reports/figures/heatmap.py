@@ -137,8 +137,8 @@ def heat_map_figure(name: str, experiment: str, about: str, table: Table, grid: 
 
 
 SIGNS = (
-    "a filled corner marks Red, an open one Yellow; a hatched cell has no value; the darker a Green or Red, the "
-    "farther it is from its bound."
+    "a filled corner marks Red, an open one Yellow; a hatched cell has no value; a darker Green or Red is farther from "
+    "its bound."
 )
 
 

@@ -76,10 +76,10 @@ def people_and_judge_table(frame: pd.DataFrame, events: Iterable[Event] = ()) ->
         "People alone, people and judge",
         "M_all (10 to 100) and the metrics (-1 to 1). Where people scored a random part of the answers and the judge "
         "all of them, the estimate corrects the judge's average by how people differ from the judge "
-        "(docs/method/estimates.md). Its third interval is for these very answers: what people would have given, had "
-        "they scored all. `worth` is how many scores from people alone would give intervals as narrow, for policies "
-        "like these and for these documents, and `hours saved` the time that the scores saved would take at the "
-        f"desk's median. The judge alone is not an estimate. There is no estimate below {LEAST} scored answers, or "
+        "(docs/method/estimates.md). Its third interval is for these very answers: what people would have given if "
+        "they had scored all of them. `worth` is how many scores from people alone would give intervals as narrow, for "
+        "policies like these and for these documents, and `hours saved` the time that the scores saved would take at "
+        f"the desk's median. The judge alone is not an estimate. There is no estimate below {LEAST} scored answers, or "
         f"{LEAST_IN_GROUP} of a system in an experiment.{judges} {INTERVALS}",
         pd.DataFrame(rows, columns=list(_COLUMNS)),
         _COLUMNS,
@@ -173,7 +173,7 @@ def describe_forecast(forecast: Forecast, target: float) -> str:
     if isinf(lowest):
         return "not by scoring"
     if isinf(needed):
-        return f"at least {max(round(lowest), 1)} more, and perhaps not by scoring"
+        return f"at least {max(round(lowest), 1)} more, and perhaps not by scoring alone"
     end = "more than there are" if isinf(highest) else str(round(highest))
     return f"about {max(round(needed), 1)} more ({round(lowest)} to {end})"
 
@@ -236,6 +236,6 @@ def describe_forecasts(frame: pd.DataFrame) -> list[str]:
         if forecast := make_system_forecast(frame, system, experiment):
             parts = [f"±{target:g}: {describe_forecast(forecast, target)}" for target in TARGETS]
             allow = f"these {forecast.questions} questions allow ±{forecast.least_half_interval:.1f}"
-            beyond = "; more questions or documents would do it" if any("not by" in part for part in parts) else ""
+            beyond = "; that needs more questions or documents" if any("not by" in part for part in parts) else ""
             sentences.append(f"{system}, {experiment}: ±{forecast.half:.1f} now; {'; '.join(parts)}; {allow}{beyond}.")
     return sentences

@@ -99,8 +99,8 @@ class Estimate:
         if self.estimated_groups.empty:
             return ""
         return (
-            f" Where people scored a random part and a judge ({', '.join(self.judges)}) all, an average is an estimate "
-            "from people and judge: see the table `people-and-judge`."
+            f" Where people scored a random part of the answers and a judge ({', '.join(self.judges)}) all of them, an "
+            "average is an estimate from both: see the table `people-and-judge`."
         )
 
 
@@ -244,14 +244,14 @@ def _explain_no_estimate(answers: _Answers, group: Flags) -> str:
     scored, missing, late = (int((of & group).sum()) for of in (sampled, answers.asked & unscored, answers.late))
     reasons = {
         "People scored all of its answers.": not (group & unscored).any(),
-        "So few answers are not drawn from: people score all of them, with: genaipa score": not wave_size
+        "With so few answers no random part is drawn; people score all of them with: genaipa score": not wave_size
         and size <= SIZE,
         "No random part of its answers was drawn; draw one with: genaipa sample": not wave_size,
         f"People scored by {len(answers.rubrics)} rubrics, which can't be averaged.": len(answers.rubrics) > 1,
-        f"{all_scored} scored answers of waves: below {LEAST}, no estimate.": all_scored < LEAST,
-        f"{scored} scored answers in its random part: below {LEAST_IN_GROUP}, no estimate.": scored < LEAST_IN_GROUP,
+        f"{all_scored} answers in random parts are scored; an estimate needs {LEAST}.": all_scored < LEAST,
+        f"{scored} answers in its random part are scored; an estimate needs {LEAST_IN_GROUP}.": scored < LEAST_IN_GROUP,
         f"{late} of its {size} answers came after the draw; draw again with: genaipa sample": late > UNFINISHED * size,
-        f"{missing} of the {wave_size} answers in its random part lack a score: above {UNFINISHED:.0%}, no estimate.": (
+        f"{missing} of the {wave_size} answers in its random part lack a score; an estimate allows {UNFINISHED:.0%}.": (
             missing > UNFINISHED * wave_size
         ),
         "No judge scored its answers by the people's rubric.": answers.judge.loc[group, "m_all"].isna().all(),
@@ -342,15 +342,15 @@ def _explain_groups_of_published_means(frame: pd.DataFrame, measures: Sequence[s
         }
 
     only = list_measured_groups(rows[rows["document"] == ""]) - list_measured_groups(rows[rows["document"] != ""])
-    return dict.fromkeys(only, "A study published its means over documents: they stand alone.")
+    return dict.fromkeys(only, "A study published only its means over documents; they are shown as they are.")
 
 
 _USELESS = {
     Reason.NONE: "",
-    Reason.NO_SLOPE: "The judge's scores predict people's no better than chance does: people's scores stand alone.",
+    Reason.NO_SLOPE: "The judge's scores predict people's no better than chance, so people's scores are used alone.",
     Reason.EQUAL_DIFFERENCES: (
-        "People and judge differ by the same amount on every answer that both scored: an interval without width is "
-        "not certainty."
+        "People and judge differ by the same amount on every answer that both scored, so an interval would have no "
+        "width and mislead."
     ),
 }
 """Why a group has no estimate of a measure though it could have."""

@@ -53,8 +53,8 @@ def judge_findings_table(
         "What the judges are worth",
         "A judge is a model, named as its provider served it, with the prompt whose digest begins as shown; another "
         "model or prompt is another judge. Its verdicts count in no average and in no agreement of people. The "
-        "findings rest on the answers that people scored, too; they hold for the others where these are a random "
-        f"part.{_note_changed_models(verdicts)}{_note_other_rubrics(verdicts)}",
+        "findings rest on the answers that people scored as well; they hold for the other answers if these are a "
+        f"random part.{_note_changed_models(verdicts)}{_note_other_rubrics(verdicts)}",
         pd.DataFrame(rows, columns=columns),
         columns,
         headings={"judged": "answers judged", "answers": "scored by people too"},
@@ -74,8 +74,8 @@ def _note_changed_models(verdicts: Verdicts) -> str:
     if not apart:
         return ""
     return (
-        f" With the same prompt, and no answer in common: {'; '.join(apart)}. If a model changed while it judged, "
-        "these are two judges, each measured on its own answers."
+        f" These judges have the same prompt and no answer in common: {'; '.join(apart)}. If a model changed while it "
+        "judged, these are two judges, each measured on its own answers."
     )
 
 
@@ -83,7 +83,7 @@ def _note_other_rubrics(verdicts: Verdicts) -> str:
     if not verdicts.left_out:
         return ""
     scores = "1 score is" if verdicts.left_out == 1 else f"{verdicts.left_out:,} scores are"
-    return f" {scores} by another rubric than this one, and compared with nothing here."
+    return f" {scores} by a different rubric and not compared here."
 
 
 def _describe_judge(
@@ -96,8 +96,8 @@ def _describe_judge(
 ) -> Iterator[str]:
     if shared_answers < LEAST:
         yield (
-            f"Not meaningful: people scored {shared_answers or 'none'} of the answers that it judged, and it takes "
-            f"{LEAST}. What it is worth is not known."
+            f"Not meaningful: people scored {shared_answers or 'none'} of the answers that it judged, and {LEAST} are "
+            "needed. Its worth is not known."
         )
         return
     judge_rows = agreement[agreement["judge"] == judge]
@@ -106,12 +106,12 @@ def _describe_judge(
     overall = next(row for row in with_people if row["measure"] == _OVERALL)
     if not isnan(overall["r"]):
         interval = _format_interval(overall, "r_low", "r_high")
-        yield f"Over answers, its M_all follows people's at r = {overall['r']:.2f}{interval}."
+        yield f"Over answers, its M_all correlates with people's at r = {overall['r']:.2f}{interval}."
     yield from _describe_judge_leniency(leniency[(leniency["judge"] == judge) & (leniency["measure"] == _OVERALL)])
     again = judge_rows[
         (judge_rows["with"] == ITSELF) & (judge_rows["measure"] == _OVERALL) & judge_rows["alpha"].notna()
     ]
-    yield from (f"Asked again, it agrees with itself at {alpha:.2f} on M_all." for alpha in again["alpha"])
+    yield from (f"Asked again, it agrees with itself at an alpha of {alpha:.2f} on M_all." for alpha in again["alpha"])
     tested = alternative[(alternative["judge"] == judge) & (alternative["measure"] == _OVERALL)]
     yield from map(_describe_alternative_test, tested.to_dict("records"))
 
@@ -134,7 +134,7 @@ def describe_agreement_with_people(with_people: list[Row], compared: list[Row]) 
         if alphas:
             yield (
                 f"Its alpha with people: {join_names(alphas)}. How far people agree with each other is not known: "
-                f"{answers:.0f} answers were scored by two of them, and it takes {LEAST}."
+                f"{answers:.0f} answers were scored by two of them, and {LEAST} are needed."
             )
         return
     groups: dict[str, list[str]] = {}
@@ -163,12 +163,12 @@ def _describe_judge_leniency(rows: pd.DataFrame) -> Iterator[str]:
     mean, sure = overall["mean"], _format_interval(overall, "low", "high", " for these documents")
     if not isnan(mean):
         statement = describe_leniency(mean, overall["low"], overall["high"])
-        yield f"{statement}: its M_all less theirs is {mean:+z.2f} on average{sure}."
+        yield f"{statement}: its M_all minus theirs is {mean:+z.2f} on average{sure}."
     family = rows[rows["by"] == FAMILY].set_index("group")
     if {OWN, OTHER} <= {*family.index[family["mean"].notna()]}:
         family_row, others_row = (family.loc[group].to_dict() for group in (OWN, OTHER))
         yield (
-            f"For systems of its own family that is {family_row['mean']:+z.2f}"
+            f"For systems of its own family the difference is {family_row['mean']:+z.2f}"
             f"{_format_interval(family_row, 'low', 'high')}, for others {others_row['mean']:+z.2f}"
             f"{_format_interval(others_row, 'low', 'high')}."
         )

@@ -65,12 +65,12 @@ def judge_agreement_table(verdicts: Verdicts) -> Table:
         "How far judges agree with people",
         "Krippendorff's alpha for ordinal values (1 is perfect agreement, 0 agreement by chance) with its interval "
         f"({LEVEL:.0%} confidence, for other answers of this kind); Gwet's AC2, which stays high where nearly all "
-        "values are equal and alpha falls; the shares of the commonest value and of equal ones. People with each "
-        "other: the line that a judge has to reach. A judge with people: over the answers that both scored, each "
-        "person and each pass counting alike; with itself: its passes; with other judges: all of them. r is the "
-        "correlation over answers between the judge's mean over passes and people's mean, with an interval for "
-        f"other questions of this kind. People's scores are those that they gave before they saw any other's, "
-        f"without adjudications. {BLANK}",
+        "values are equal and alpha falls; the shares of the commonest value and of pairs with the same value. The "
+        "agreement of people with each other is the level that a judge has to reach. A judge is compared with people "
+        "over the answers that both scored, each person and each pass counting equally; with itself over its passes; "
+        "and with all other judges. r is the correlation over answers between the judge's mean over passes and "
+        "people's mean, with an interval for other questions of this kind. People's scores are those that they gave "
+        f"before they saw anyone else's, without adjudications. {BLANK}",
         data,
         [column for column in columns if column not in aside],
         headings={**_HEADINGS, "r_low": "interval of r"},
@@ -147,8 +147,8 @@ def judges_against_people_table(verdicts: Verdicts) -> Table:
         "answers: those that the judge and two people or more scored. The difference has its interval (a jackknife "
         f"over these answers, {LEVEL:.0%} confidence). The judge agrees as much as people do only if all of the "
         f"interval is within the margin, {MARGIN:g} either way; less or more if the interval excludes 0 and is not "
-        "within the margin; else the result is not known. Finding no difference does not show equality: few answers "
-        f"show neither. Not meaningful, and blank, below {LEAST} such answers.",
+        "within the margin; else the result is not known. Finding no difference does not show equality: too few "
+        f"answers show neither. Not meaningful, and blank, below {LEAST} such answers.",
         data,
         [column for column in columns if column not in aside],
         headings={"alpha": "with people", "people": "people", "low": "interval", "reason": "why blank"},
@@ -268,8 +268,8 @@ def judge_confusion_table(verdicts: Verdicts) -> Table:
     return make_table(
         "judges-confusion",
         "A judge's values against people's",
-        "Numbers of answers that both scored. An answer that several people scored, or that was judged in "
-        "several passes, is divided among their values.",
+        "Numbers of answers that people and the judge both scored. An answer that several people scored, or that the "
+        "judge scored in several passes, is divided among their values.",
         data,
         columns,
         headings={"people": "people gave"},
@@ -342,12 +342,13 @@ def alternative_test_table(verdicts: Verdicts) -> Table:
         "judges-alternative",
         "The alternative annotator test",
         "Whether a judge may take a person's place. Each person is left out in turn: is the judge as near to the "
-        "others' values (root of the mean squared difference), answer by answer, as that person? Advantage: in how "
-        "many answers, averaged over people. Winning rate: the share of people for whom it is shown, by a t test "
-        f"with an advantage of {EPSILON:g} for the judge (trained people), at a false discovery rate of {_Q:g} over "
-        f"them (Benjamini and Yekutieli). A judge passes from {PASSES:g} on. It takes two people who scored {LEAST} "
-        "answers or more that another person and the judge scored as well; the authors advise three, since two only "
-        "show whom the judge is nearer to. People's scores are those that they gave before they saw any other's.",
+        "others' values (root of the mean squared difference), answer by answer, as that person? The advantage is the "
+        "share of answers in which it is, averaged over people. The winning rate is the share of people for whom a t "
+        f"test shows that it is, with an advantage of {EPSILON:g} for the judge (trained people) and at a false "
+        f"discovery rate of {_Q:g} over people (Benjamini and Yekutieli). A judge passes at {PASSES:g} or more. The "
+        f"test needs two people who each scored {LEAST} answers or more that another person and the judge scored as "
+        "well; the authors advise three, since two only show which of them the judge is nearer to. People's scores are "
+        "those that they gave before they saw anyone else's.",
         pd.DataFrame(rows, columns=columns).astype({"winning": "float64", "advantage": "float64"}),
         columns,
         headings={"winning": "winning rate", "reason": "note"},
@@ -370,13 +371,13 @@ def _run_alternative_test(verdicts: Verdicts, judge: str, measure: int) -> dict[
     )
     about: dict[str, object] = {"people": test.people, "answers": int(both_scored.sum())}
     if np.isnan(test.winning):
-        return {**about, "reason": f"It takes two people with {LEAST} answers that another person scored, too."}
+        return {**about, "reason": f"It needs two people with {LEAST} answers that another person scored as well."}
     return {
         **about,
         "winning": test.winning,
         "advantage": test.advantage,
         "passes": "yes" if test.winning >= PASSES else "no",
-        "reason": "" if test.people >= _ADVISED else "Two people only: three are advised.",
+        "reason": "" if test.people >= _ADVISED else "Only two people; three are advised.",
     }
 
 

@@ -234,4 +234,4 @@ def empty_columns(data: pd.DataFrame, *columns: str) -> list[str]:
 
 def explain_too_few_answers(answers: int) -> str:
     """Return the reason for a blank below `LEAST`; empty from there on."""
-    return "" if answers >= LEAST else f"not meaningful: {answers} answer{'s'[: answers != 1]}, and it takes {LEAST}"
+    return "" if answers >= LEAST else f"not meaningful: {answers} answer{'s'[: answers != 1]}, and {LEAST} are needed"

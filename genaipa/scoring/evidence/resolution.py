@@ -261,9 +261,8 @@ class _CitationLookup:
         if inside and inside.heading:
             return FoundSection(f"Part {number}: {inside.label}", inside.span)
         if title_place and title_place.heading:
-            elsewhere = ""
-                if title_place.is_in_section_numbered(number)
-                else f"which is outside the system's Part {number}"
+            is_inside = title_place.is_in_section_numbered(number)
+            elsewhere = "" if is_inside else f"which is outside the system's Part {number}"
             return FoundSection(title_place.label, title_place.span, elsewhere)
         if section := self._find_section_counted_as_part(number):
             another = "" if self.sections.has_title(section, title) else "which has a different title"
