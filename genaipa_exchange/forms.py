@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from genaipa.errors import UnknownNameError, UsageError
-from genaipa_exchange import huggingface, inspect_logs, label_studio
+from genaipa_exchange import chat_import, huggingface, inspect_logs, label_studio
 from genaipa_exchange.incoming import ImportSummary, Incoming
 from genaipa_exchange.outgoing import ExportSummary, Outgoing
 
@@ -21,25 +21,39 @@ from genaipa_exchange.outgoing import ExportSummary, Outgoing
 class Form:
     """A form of files: its `name` in commands, and what the files are.
 
-    `write` fills an empty folder; `read` takes in a file or a folder of the form, in a form that comes back.
+    `write` fills an empty folder, in a form that goes out; `read` takes in files or folders of the form, in one that
+    comes in. `options` are those of the import that only this form has.
     """
 
     name: str
     what: str
-    write: Callable[[Outgoing, Path], ExportSummary]
-    read: Callable[[Path, Incoming], ImportSummary] | None = None
+    write: Callable[[Outgoing, Path], ExportSummary] | None = None
+    read: Callable[[Sequence[Path], Incoming], ImportSummary] | None = None
+    options: tuple[str, ...] = ()
 
 
 FORMS: tuple[Form, ...] = (
+    Form(
+        "chat",
+        "answers in chats: exports of ChatGPT, Claude and Gemini, promptfoo, lm-eval, lines; in only",
+        read=chat_import.read,
+        options=("policy", "questions", "system", "accept"),
+    ),
     Form("huggingface", "a data set for Hugging Face: Parquet files and a card", huggingface.write),
     Form("inspect", "evaluation logs of Inspect, there and back", inspect_logs.write, inspect_logs.read),
-    Form("label-studio", "answers to score in Label Studio, there and back", label_studio.write, label_studio.read),
+    Form(
+        "label-studio",
+        "answers to score in Label Studio, there and back",
+        label_studio.write,
+        label_studio.read,
+        ("annotators",),
+    ),
 )
 
 
 def find_form(name: str, *, back: bool = False) -> Form:
-    """Return the form of that name, which can be read where it comes `back`; an UnknownNameError for none."""
-    forms = {form.name: form for form in FORMS if form.read or not back}
+    """Return the form of that name that goes out, or comes `back`; an UnknownNameError for none."""
+    forms = {form.name: form for form in FORMS if (form.read if back else form.write)}
     if name not in forms:
         raise UnknownNameError("form", name, forms)
     return forms[name]
@@ -53,6 +67,7 @@ def write_form(form: Form, outgoing: Outgoing, folder: Path) -> ExportSummary:
         folder.parent.mkdir(parents=True, exist_ok=True)
         draft_folder = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
         try:
+            assert form.write is not None, "it goes out"
             written = form.write(outgoing, draft_folder)
             draft_folder.chmod(0o755)
             draft_folder.replace(folder)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genaipa.cli.terminal.console import say, show, suggest_next
+from genaipa.cli.terminal.console import print_table, say, show, suggest_next
 from genaipa.cli.terminal.options import current_workspace, option
 from genaipa.errors import UsageError, clip, command
 from genaipa.words import number, some
-from genaipa_exchange.entries import complete_form
+from genaipa_exchange.entries import LEAST_SIMILAR, complete_form
 
 if TYPE_CHECKING:
     from genaipa_exchange.incoming import ImportSummary
@@ -22,7 +22,7 @@ _NAMED = 3
 
 def import_(
     form: Annotated[str, typer.Argument(help="The form; see: genaipa export", autocompletion=complete_form)],
-    path: Annotated[Path, typer.Argument(help="A file, or a folder of them.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, or folders of them.")],
     documents: Annotated[
         Path | None,
         option("--documents", metavar="FOLDER", help="Texts that the file lacks, each named after its document."),
@@ -35,22 +35,55 @@ def import_(
             help="Names of the people whom a Label Studio file knows only by number.",
         ),
     ] = "",
+    policy: Annotated[
+        str, option("--policy", "-p", metavar="NAME", help="The document that chats are about, if they show none.")
+    ] = "",
+    questions: Annotated[
+        str, option("--questions", "-q", metavar="SET", help="The question set that chats ask, if not the document's.")
+    ] = "",
+    system: Annotated[
+        str, option("--system", "-s", metavar="NAME", help="Who answered in chats, in place of the file's word.")
+    ] = "",
+    accept: Annotated[
+        int | None,
+        option(
+            "--accept",
+            metavar="PERCENT",
+            min=LEAST_SIMILAR,
+            max=100,
+            help="Take messages of chats that are at least so similar to a question.",
+        ),
+    ] = None,
 ) -> None:
     """Import answers and scores from another program.
 
-    What export wrote comes back as it was; what is here already is left alone. A log of somebody else's evaluation
-    becomes a run, whose answers are scored, judged and reported as any other. All of a file is taken in, or nothing.
+    What export wrote comes back as it was; what is here already is left alone. A log of somebody else's evaluation,
+    or chats that ask the questions of a set, become runs, whose answers are scored, judged and reported as any other.
+    All of the files is taken in, or nothing.
     """
-    from genaipa_exchange.forms import find_form
-    from genaipa_exchange.incoming import Incoming
+    from genaipa_exchange.forms import FORMS, find_form
+    from genaipa_exchange.incoming import ChatOptions, Incoming
 
     chosen = find_form(form, back=True)
     assert chosen.read is not None, "it comes back"
-    if not path.exists():
-        raise UsageError(f"There is no file or folder {path}.")
-    if annotators and chosen.name != "label-studio":
-        raise UsageError(f"--annotators is for label-studio; a file of {chosen.name} names its people.")
-    summary = chosen.read(path, Incoming(current_workspace(), documents, _parse_annotator_names(annotators)))
+    for path in paths:
+        if not path.exists():
+            raise UsageError(f"There is no file or folder {path}.")
+    options = {
+        "annotators": annotators,
+        "policy": policy,
+        "questions": questions,
+        "system": system,
+        "accept": accept,
+    }
+    for name in (name for name, given in options.items() if given not in ("", None)):
+        if name not in chosen.options:
+            owner = next(known_form.name for known_form in FORMS if name in known_form.options)
+            raise UsageError(f"--{name} is for {owner}, not for {chosen.name}.")
+    chats = ChatOptions(policy, questions, system, accept)
+    summary = chosen.read(paths, Incoming(current_workspace(), documents, _parse_annotator_names(annotators), chats))
+    if summary.matches:
+        print_table(("asked", "matched to", "how", "times"), summary.matches, right=(3,))
     for note in (*summary.notes, *summary.scores.problems, *summary.scores.replaced):
         say(note)
     if summary.scores.problems:

@@ -14,7 +14,7 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -26,7 +26,7 @@ from genaipa.files.strict_yaml import convert, format_yaml, parse_yaml_or_keep_b
 from genaipa.files.text import DAMAGE, digest, why
 from genaipa.kinds import DEFAULT
 from genaipa.policies.companies import company_from_document_name
-from genaipa.policies.document import About, Document, load_document
+from genaipa.policies.document import About, Document, document_names, load_document
 from genaipa.policies.formats import SUFFIXED, extract
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
 from genaipa.questions.sets import Question, QuestionSet
@@ -70,12 +70,34 @@ _FILE_PATH = re.compile(
 """The path of a file that comes with the answers of a run."""
 
 
+class ChatOptions(NamedTuple):
+    """How chats are read: the document that they show none of, the question set, the system, all by name.
+
+    `accept` is the similarity, in per cent, from which on a close match counts.
+    """
+
+    policy: str = ""
+    questions: str = ""
+    system: str = ""
+    accept: int | None = None
+
+
+class MatchRow(NamedTuple):
+    """A text that was asked, the question that it matched (none where it is empty), how, and how often."""
+
+    asked: str
+    matched: str
+    how: str
+    times: int
+
+
 @dataclass(frozen=True)
 class ImportSummary:
     """The outcome of an import: the runs made, and the numbers of their answers and of answers that were here before.
 
     With problems among the `scores`, nothing was taken. `ignored` are scores by other metrics than the rubric's, and
-    `notes` say what was left out or replaced in texts that came along, and what looks wrong there.
+    `notes` say what was left out or replaced in texts that came along, and what looks wrong there. `matches` are the
+    questions found in chats.
     """
 
     runs: tuple[str, ...]
@@ -84,6 +106,7 @@ class ImportSummary:
     scores: ImportedScores
     ignored: int
     notes: tuple[str, ...] = ()
+    matches: tuple[MatchRow, ...] = ()
 
 
 class Incoming:
@@ -93,9 +116,13 @@ class Incoming:
     """
 
     def __init__(
-        self, workspace: Workspace, documents: Path | None = None, annotators: Mapping[str, str] | None = None
+        self,
+        workspace: Workspace,
+        documents: Path | None = None,
+        annotators: Mapping[str, str] | None = None,
+        chats: ChatOptions | None = None,
     ) -> None:
-        self.workspace, self.rubric = workspace, load_rubric(workspace)
+        self.workspace, self.rubric, self.chats = workspace, load_rubric(workspace), chats or ChatOptions()
         self._annotators = dict(annotators or {})
         self._numbers: Counter[str] = Counter()
         """Number → how many scores a file has of the person whom it knows by this number alone."""
@@ -126,6 +153,11 @@ class Incoming:
             return load_document(name, self.workspace)
         except UnknownNameError:
             return None
+
+    @property
+    def document_names(self) -> list[str]:
+        """The names of the documents of the given folder, and of the workspace."""
+        return [*dict.fromkeys((*self._texts, *document_names(self.workspace)))]
 
     @property
     def name_of_only_document(self) -> str:
@@ -176,6 +208,16 @@ class Incoming:
         name = clean_folder_name(head.name, longest=150)
         manifest = replace(_restrict_manifest_to_records(head, records, files), name=name, totals=count_totals(records))
         self.add_run(name, records, files | run_files(manifest, records))
+
+    def count_answers(self, system: str, digest: str, key: str = "") -> int:
+        """Count the answers of a system here that have this digest, and this `key` if one is given."""
+        pooled = self._pool.get(digest)
+        occurrences = pooled.occurrences if pooled else ()
+        return sum(occurrence.system == system and key in ("", occurrence.key) for occurrence in occurrences)
+
+    def note_known_answer(self) -> None:
+        """Count an answer that is here already."""
+        self._known += 1
 
     def _has_answer(self, run: str, record: Record) -> bool:
         pooled = self._pool.get(record.digest)
@@ -294,8 +336,8 @@ class Incoming:
     def _desk_people(self) -> People:
         return load_people(self.workspace)
 
-    def write_all(self) -> ImportSummary:
-        """Write the runs and keep the scores; nothing if a score is wrong."""
+    def write_all(self, notes: tuple[str, ...] = (), matches: tuple[MatchRow, ...] = ()) -> ImportSummary:
+        """Write the runs and keep the scores; nothing if a score is wrong. `notes` and `matches` go along."""
         with contextlib.closing(open_store(self.workspace)) as store:
             if self._numbers or self._annotators:
                 paths = dict.fromkeys(event.path.name for event in self._events.values())
@@ -306,7 +348,8 @@ class Incoming:
             return ImportSummary((), 0, 0, scores, self.ignored)
         for name, files in self._runs.items():
             write_run(self.workspace.runs / name, files)
-        return ImportSummary(tuple(self._runs), self._answers, self._known, scores, self.ignored, tuple(self._notes))
+        notes = (*self._notes, *notes)
+        return ImportSummary(tuple(self._runs), self._answers, self._known, scores, self.ignored, notes, matches)
 
 
 def _name_annotator(number: str) -> str:

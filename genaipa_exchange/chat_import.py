@@ -1,0 +1,290 @@
+"""Chats as runs: each message that asks a question of the set about a known document, with the reply to it.
+
+An export holds all that somebody ever asked. Nothing but the questions, as far as they match, and their replies is
+written; the document is the workspace's own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from genaipa.errors import DataError, UnknownNameError, UsageError, clip
+from genaipa.files.text import digest
+from genaipa.languages.catalog import language_code, language_variant
+from genaipa.policies.adding import names_file_or_address
+from genaipa.questions.sets import QuestionSet, default_set, load_question_set
+from genaipa.systems.thoughts import split_thoughts
+from genaipa.words import join_names, number
+from genaipa_exchange.chat_files import read_chat_files
+from genaipa_exchange.chat_runs import MatchedAnswer, write_chat_run
+from genaipa_exchange.incoming import ImportSummary, MatchRow
+from genaipa_exchange.question_matching import QuestionMatch, QuestionMatcher
+from genaipa_exchange.shown_documents import DocumentFinder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from genaipa.policies.document import Document
+    from genaipa_exchange.chats import Chat, Exchange, ExportFile, Layout
+    from genaipa_exchange.incoming import Incoming
+
+_LISTED = 10
+"""Messages without a question that are listed."""
+_LONGEST_NAME = 100
+"""Characters up to which a line is a document's name, and not its text."""
+
+
+def read(paths: Sequence[Path], incoming: Incoming) -> ImportSummary:
+    """Take in the answers in files of chats; a DataError names the first that can't be taken in, and nothing is."""
+    chats = ChatImport(incoming)
+    for path in paths:
+        for layout, file in read_chat_files(path):
+            for chat in layout.read(file):
+                chats.add(layout, file, chat)
+    return chats.write()
+
+
+@dataclass
+class _Shown:
+    """What a conversation has shown so far: names of known documents, and whether there was anything else."""
+
+    names: dict[str, None] = field(default_factory=dict)
+    unknown: bool = False
+
+
+class ChatImport:
+    """The answers of all files, on their way to a run of each system."""
+
+    def __init__(self, incoming: Incoming) -> None:
+        self._incoming, self._options = incoming, incoming.chats
+        self._finder = DocumentFinder(incoming)
+        self._matchers: dict[tuple[str, str], QuestionMatcher] = {}
+        self._sets: dict[tuple[str, str], QuestionSet] = {}
+        self._texts: dict[str, Document] = {}
+        """Text that a file gives for a document → the document."""
+        self._answers: defaultdict[tuple[str, str, str], list[MatchedAnswer]] = defaultdict(list)
+        """By the layout's title, the system, and the language that the file names."""
+        self._rows: Counter[tuple[str, str, str]] = Counter()
+        self._close: list[int] = []
+        """Similarities of what was not accepted."""
+        self._chats = self._messages = self._taken = self._silent = self._without_document = self._unmatched = 0
+        self._repeated = 0
+
+    def add(self, layout: Layout, file: ExportFile, chat: Chat) -> None:
+        """Take in the answers of a conversation; a DataError where it is unclear which document one is about."""
+        self._chats += 1
+        shown, unmatched, asked = _Shown(), list[str](), set[tuple[str, str, str]]()
+        for exchange in chat.exchanges:
+            self._messages += 1
+            texts, pastes = self._note_shown_documents(exchange, shown)
+            document = self._find_document(file, chat, shown)
+            if document is None:
+                self._without_document += 1
+                continue
+            match = self._find_matcher(file, chat, document).find(texts)
+            if match is None:
+                unmatched += [] if pastes and layout.is_personal else texts[:1]
+            elif self._check(file, exchange, shown, document, match):
+                coordinates = (document.name, match.question, match.wording)
+                if coordinates in asked:
+                    self._repeated += 1
+                    continue
+                asked.add(coordinates)
+                self._take(layout, file, chat, exchange, document, shown, match)
+        if asked or shown.names or not layout.is_personal:
+            self._unmatched += len(unmatched)
+            self._rows.update((clip(" ".join(text.split())), "", "no question is close") for text in unmatched)
+
+    # -- the document --
+
+    def _note_shown_documents(self, exchange: Exchange, shown: _Shown) -> tuple[list[str], bool]:
+        """Note what a message shows; its texts without the document's, and whether it only shows the document."""
+        texts, pastes = list[str](), False
+        for text in exchange.asked:
+            pasted = self._finder.find_in_text(text)
+            texts += pasted.questions if pasted else (text,)
+            pastes |= pasted is not None
+            shown.names |= dict.fromkeys(self._choose(pasted.names) if pasted else ())
+        for item in exchange.shown:
+            attached = self._finder.find_in_text(item.text)
+            name = "" if attached else self._finder.find_by_file_name(item.name)
+            shown.names |= dict.fromkeys(self._choose(attached.names) if attached else [name] if name else ())
+            shown.unknown |= not (attached or name)
+        return texts, pastes
+
+    def _choose(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Choose the named document among several that fit alike."""
+        named = self._named_document
+        return (named.name,) if named and named.name in names else names
+
+    @cached_property
+    def _named_document(self) -> Document | None:
+        """The document of `--policy`; an UnknownNameError for none."""
+        name = self._options.policy
+        if not name:
+            return None
+        if document := self._finder.load(name):
+            return document
+        hint = f"add it first: genaipa policies add {name}" if names_file_or_address(name) else ""
+        raise UnknownNameError("policy", name, self._incoming.document_names, hint)
+
+    def _find_document(self, file: ExportFile, chat: Chat, shown: _Shown) -> Document | None:
+        if chat.document:
+            return self._load_given_document(file, chat)
+        named = self._named_document
+        if named is not None and (not shown.names or named.name in shown.names):
+            return named
+        return self._finder.load(next(iter(shown.names))) if shown.names else None
+
+    def _load_given_document(self, file: ExportFile, chat: Chat) -> Document:
+        """Return the document that a file names, or whose text it gives."""
+        given = chat.document
+        if "\n" not in given and len(given) <= _LONGEST_NAME:
+            if document := self._finder.load(given):
+                return document
+            wrong = f"is about '{clip(given)}'; name a folder that has its text by that name: --documents FOLDER."
+            raise DataError(file.label, wrong, chat.entry)
+        if given not in self._texts:
+            pasted = self._finder.find_in_text(given)
+            known = self._finder.load(pasted.names[0]) if pasted else None
+            if known is None or known.text.strip() != given.strip():
+                known = self._incoming.find_document(f"document-{digest(given)[:6]}", given)
+            assert known is not None, "it has a text"
+            self._texts[given] = known
+        return self._texts[given]
+
+    # -- the question --
+
+    def _find_matcher(self, file: ExportFile, chat: Chat, document: Document) -> QuestionMatcher:
+        key = (document.digest, chat.language)
+        if key not in self._matchers:
+            self._sets[key] = self._load_set(file, chat, document)
+            self._matchers[key] = QuestionMatcher(self._sets[key], document.company)
+        return self._matchers[key]
+
+    def _load_set(self, file: ExportFile, chat: Chat, document: Document) -> QuestionSet:
+        """Load the questions that are asked about a document, in the language that the file names."""
+        workspace = self._incoming.workspace
+        if self._options.questions:
+            questions = load_question_set(self._options.questions, workspace)
+            if questions.kind != document.kind:
+                asks = f"'{questions.name}' asks about a {questions.kind}"
+                raise UsageError(f"{document.name} is a {document.kind}; {asks}.")
+            return questions
+        if not chat.language:
+            return load_question_set(default_set(document, workspace), workspace)
+        code = language_code(chat.language)
+        name = language_variant(document.kind, code) if code else ""
+        if name not in workspace.names("questions"):
+            language = clip(chat.language)
+            wrong = f"names the language '{language}', in which there is no question set; see: genaipa questions"
+            raise DataError(file.label, wrong, chat.entry)
+        return load_question_set(name, workspace)
+
+    def _check(
+        self, file: ExportFile, exchange: Exchange, shown: _Shown, document: Document, match: QuestionMatch
+    ) -> bool:
+        """Tell whether a match is taken, and note it for the table; a DataError if it may be about two documents."""
+        accept = self._options.accept
+        is_taken = match.how != "close" or (accept is not None and match.similarity >= accept)
+        how = f"close, {match.similarity} %" if match.how == "close" else match.how
+        if exchange.reply == "":
+            self._silent += 1
+            return False
+        row = (clip(" ".join(match.asked.split())), f"{document.name} {match.question}", how)
+        self._rows[row if is_taken else (row[0], row[1], f"{how}: not taken")] += 1
+        if not is_taken:
+            self._close.append(match.similarity)
+            return False
+        named = self._named_document
+        if len(shown.names) > 1 and not (named and named.name in shown.names):
+            shown_names = join_names(sorted(shown.names))
+            wrong = f"asks {match.question} after it showed {shown_names}; say which one it is about: --policy NAME."
+            raise DataError(file.label, wrong, exchange.entry)
+        return True
+
+    def _take(
+        self,
+        layout: Layout,
+        file: ExportFile,
+        chat: Chat,
+        exchange: Exchange,
+        document: Document,
+        shown: _Shown,
+        match: QuestionMatch,
+    ) -> None:
+        system = " ".join((self._options.system or exchange.system).replace("|", "-").split())
+        if not system:
+            wrong = "names no system; give the key 'system', or say who answered: --system NAME."
+            raise DataError(file.label, wrong, exchange.entry)
+        is_shown = not layout.is_personal or shown.names or shown.unknown
+        self._taken += 1
+        self._answers[layout.title, system, chat.language].append(
+            MatchedAnswer(
+                file=file.label,
+                chat=self._chats,
+                system=system,
+                document=document,
+                questions=self._sets[document.digest, chat.language],
+                initialization=chat.initialization or ("document" if is_shown else "company-name"),
+                match=match,
+                exchange=exchange,
+                reply=None if exchange.reply is None else split_thoughts(exchange.reply),
+                repetition=chat.repetition,
+            )
+        )
+
+    # -- the end --
+
+    def write(self) -> ImportSummary:
+        """Write a run for each system, and tell what became of the messages; a UsageError where nothing matched."""
+        if not self._rows:
+            raise UsageError(self._explain_nothing())
+        for (title, _, _), answers in self._answers.items():
+            write_chat_run(self._incoming, title, answers)
+        return self._incoming.write_all(tuple(self._notes()), self._make_table())
+
+    def _explain_nothing(self) -> str:
+        where = f"{number(self._messages, 'message')} in {number(self._chats, 'conversation')}"
+        if not self._messages:
+            return "the files hold no message of a person; nothing was imported."
+        if self._without_document == self._messages:
+            return (
+                f"nothing tells which document the {where} are about: say so with --policy NAME; a policy that is not "
+                "here is added by: genaipa policies add FILE"
+            )
+        return (
+            f"none of {where} asks a question of the set; name another one with --questions, as `genaipa questions` "
+            "lists them."
+        )
+
+    def _notes(self) -> Iterable[str]:
+        """Say what was not taken, and what to do about it."""
+        counts = (
+            (
+                len(self._close),
+                f"{{}} only close to a question, not taken; after a look: --accept {min(self._close, default=0)}",
+            ),
+            (
+                self._unmatched,
+                "{} with no question of the set; name another, --questions SET, or write one: genaipa questions new",
+            ),
+            (self._without_document, "{} in conversations without a known document; to name it: --policy NAME"),
+            (self._silent, "{} that got no answer in words"),
+            (self._repeated, "{} that repeats a question of the same conversation; the first answer counts"),
+        )
+        for count, sentence in counts:
+            if count:
+                yield sentence.format(number(count, "message"))
+        if others := self._messages - self._taken:
+            yield f"nothing was written of {others:,} of {number(self._messages, 'message')}."
+
+    def _make_table(self) -> tuple[MatchRow, ...]:
+        rows = sorted(self._rows.items(), key=lambda row: (not row[0][1], row[0][1], row[0][0]))
+        matched = [MatchRow(*row, count) for row, count in rows if row[1]]
+        unmatched = [MatchRow(*row, count) for row, count in rows if not row[1]]
+        return (*matched, *unmatched[:_LISTED])
