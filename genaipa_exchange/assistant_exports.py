@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections import Counter
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
@@ -70,7 +71,7 @@ _CITATION = re.compile("\ue200(?:cite|filecite|navlist)\ue202[^\ue201]*\ue201")
 
 def _read_chatgpt(file: ExportFile) -> Iterator[Chat]:
     for entry, item in file.items:
-        tree = file.decode(entry, item, _Tree, _CHATGPT.title)
+        tree = file.decode(entry, item, _Tree, _CHATGPT)
         exchanges = _Exchanges("chatgpt")
         for message in _list_shown_messages(tree):
             data = message.metadata or _Metadata()
@@ -147,7 +148,7 @@ class _ClaudeChat(msgspec.Struct):
 
 def _read_claude(file: ExportFile) -> Iterator[Chat]:
     for entry, item in file.items:
-        chat = file.decode(entry, item, _ClaudeChat, _CLAUDE.title)
+        chat = file.decode(entry, item, _ClaudeChat, _CLAUDE)
         exchanges = _Exchanges("claude")
         for message in _follow_branch(chat):
             text = _read_claude_text(message)
@@ -210,7 +211,7 @@ _PAUSE = 30 * 60
 def _read_gemini(file: ExportFile) -> Iterator[Chat]:
     activities = []
     for entry, item in file.items:
-        activity = file.decode(entry, item, _Activity, _GEMINI.title)
+        activity = file.decode(entry, item, _Activity, _GEMINI)
         labels = " ".join([activity.header, *activity.products]).lower()
         if ("gemini" in labels or "bard" in labels) and activity.safeHtmlItem:
             activities.append((format_moment(activity.time), entry, activity))
@@ -259,7 +260,7 @@ class _GeminiChat(msgspec.Struct):
 
 def _read_gemini_conversations(file: ExportFile) -> Iterator[Chat]:
     for entry, item in file.items:
-        chat = file.decode(entry, item, _GeminiChat, _WORKSPACE_GEMINI.title)
+        chat = file.decode(entry, item, _GeminiChat, _WORKSPACE_GEMINI)
         exchanges = _Exchanges("gemini")
         for pair in chat.conversation_turns:
             if pair.user_turn:
@@ -312,22 +313,27 @@ class _Exchanges:
 class _TextOfHtml(HTMLParser):
     """The words of a reply in HTML, its paragraphs and items on lines of their own."""
 
-    _BLOCKS = frozenset({"p", "div", "br", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "blockquote"})
+    _PARAGRAPHS = frozenset({"p", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "blockquote", "table", "ul", "ol"})
+    _LINES: ClassVar = {"br": "\n", "div": "\n", "tr": "\n", "li": "\n- ", "td": " ", "th": " "}
+    _UNSEEN = frozenset({"script", "style", "head", "template"})
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.pieces: list[str] = []
+        self._open: Counter[str] = Counter()
 
     def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - HTMLParser's
-        if tag in self._BLOCKS:
-            self.pieces.append("\n- " if tag == "li" else "\n")
+        self._open[tag] += 1
+        self.pieces.append("\n\n" if tag in self._PARAGRAPHS else self._LINES.get(tag, ""))
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in self._BLOCKS:
-            self.pieces.append("\n")
+        self._open[tag] -= 1
+        if tag in self._PARAGRAPHS:
+            self.pieces.append("\n\n")
 
     def handle_data(self, data: str) -> None:
-        self.pieces.append(re.sub(r"\s+", " ", data))
+        if not any(self._open[tag] > 0 for tag in self._UNSEEN):
+            self.pieces.append(data if self._open["pre"] > 0 else re.sub(r"\s+", " ", data))
 
 
 def read_html_text(html: str) -> str:
@@ -335,12 +341,15 @@ def read_html_text(html: str) -> str:
     parser = _TextOfHtml()
     parser.feed(html)
     parser.close()
-    lines = [line.strip() for line in "".join(parser.pieces).split("\n")]
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).replace("- \n", "- ").strip()
+    text = "\n".join(line.rstrip() for line in "".join(parser.pieces).split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", re.sub(r"(?m)^-\n+", "- ", text)).strip()
 
 
-_CHATGPT = Layout("an export of ChatGPT", frozenset({"mapping"}), _read_chatgpt)
-_CLAUDE = Layout("an export of Claude", frozenset({"chat_messages"}), _read_claude)
-_GEMINI = Layout("Gemini's activity", frozenset({"title", "time", "header"}), _read_gemini)
-_WORKSPACE_GEMINI = Layout("an export of Gemini", frozenset({"conversation_turns"}), _read_gemini_conversations)
+_REMEDY = "write its answers as lines with 'question', 'answer', 'document' and 'system'"
+_CHATGPT = Layout("an export of ChatGPT", frozenset({"mapping"}), _read_chatgpt, _REMEDY)
+_CLAUDE = Layout("an export of Claude", frozenset({"chat_messages"}), _read_claude, _REMEDY)
+_GEMINI = Layout("Gemini's activity", frozenset({"title", "time", "header"}), _read_gemini, _REMEDY)
+_WORKSPACE_GEMINI = Layout(
+    "an export of Gemini", frozenset({"conversation_turns"}), _read_gemini_conversations, _REMEDY
+)
 ASSISTANTS = (_CHATGPT, _CLAUDE, _GEMINI, _WORKSPACE_GEMINI)

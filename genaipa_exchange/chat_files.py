@@ -11,6 +11,7 @@ import msgspec
 
 from genaipa.errors import DataError, clip
 from genaipa.files.limits import CHAT_SIZE, CHATS, Allowance, limit_reading
+from genaipa.files.text import DAMAGE, why
 from genaipa_exchange.assistant_exports import ASSISTANTS
 from genaipa_exchange.chats import ExportFile, Layout, write_missing_numbers
 from genaipa_exchange.evaluation_files import EVALUATIONS
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LAYOUTS: tuple[Layout, ...] = (*ASSISTANTS, *EVALUATIONS)
-_WANTED = re.compile(r"(^|/)conversations(-\d+)?\.json$|/conversations/[^/]+\.json$|\.jsonl$", re.IGNORECASE)
-_GEMINI = re.compile(r"(gemini|bard).*\.(json|txt)$|my ?activity\.json$", re.IGNORECASE)
+_WANTED = re.compile(
+    r"(^|/)conversations(-\d+)?\.json$|/conversations/[^/]+\.json$|(^|/)conversation_\d+\.txt$|\.jsonl$", re.IGNORECASE
+)
+_GEMINI = re.compile(r"(gemini|bard).*\.json$|my ?activity\.json$", re.IGNORECASE)
 """Google calls its files in the language of the account, but not its products."""
 _REMEDY = (
     "genaipa reads exports of ChatGPT, Claude and Gemini (as JSON), promptfoo's and lm-eval's results, and lines such "
@@ -51,7 +54,7 @@ def _open_files(path: Path) -> Iterator[tuple[Path, str, bytes, Allowance]]:
     """Yield the content of a file, or of the files in a folder or an archive that may hold chats."""
     if path.is_dir():
         for inner in sorted(path.rglob("*")):
-            if inner.is_file() and _may_hold_chats(inner.relative_to(path).as_posix()):
+            if inner.is_file() and _may_hold_chats(f"{path.name}/{inner.relative_to(path).as_posix()}"):
                 yield from _open_files(inner)
         return
     with limit_reading(CHATS, path) as allowance:
@@ -73,7 +76,7 @@ def _list_items(raw: bytes, allowance: Allowance, name: str) -> Items:
     """List the entries of a file, each with its place."""
     raw = raw.removeprefix(b"\xef\xbb\xbf")
     head = raw[:1000].lstrip()
-    if head.startswith(b"<"):
+    if not head or head.startswith(b"<"):
         return []
     items: Items
     try:
@@ -81,9 +84,9 @@ def _list_items(raw: bytes, allowance: Allowance, name: str) -> Items:
             items = [(f"entry {n}", one) for n, one in enumerate(msgspec.json.decode(raw, type=list[msgspec.Raw]), 1)]
         else:
             items = _list_results(raw)
-    except msgspec.DecodeError as error:
+    except DAMAGE as error:
         if not _has_lines(raw):
-            wrong = f"is damaged, or was cut off ({error}); download or copy it again."
+            wrong = f"is damaged, or was cut off ({why(error)}); download or copy it again."
             raise DataError(allowance.source, wrong, clip(name)) from None
         lines = ((n, line) for n, line in enumerate(raw.split(b"\n"), 1) if line.strip())
         items = [(f"line {n}", msgspec.Raw(write_missing_numbers(line))) for n, line in lines]
@@ -110,7 +113,7 @@ def _has_lines(raw: bytes) -> bool:
     first, _, others = raw.strip().partition(b"\n")
     try:
         msgspec.json.decode(write_missing_numbers(first), type=dict[str, msgspec.Raw])
-    except msgspec.DecodeError:
+    except DAMAGE:
         return False
     return bool(others) or first != write_missing_numbers(first)
 
@@ -120,7 +123,7 @@ def _recognize_layout(items: Items) -> Layout | None:
     for _, item in items[:_LOOKED_AT]:
         try:
             keys = msgspec.json.decode(item, type=dict[str, msgspec.Raw]).keys()
-        except msgspec.DecodeError:
+        except DAMAGE:
             continue
         if layout := next((layout for layout in LAYOUTS if layout.marks <= keys), None):
             return layout

@@ -41,7 +41,7 @@ _LONGEST_NAME = 100
 def read(paths: Sequence[Path], incoming: Incoming) -> ImportSummary:
     """Take in the answers in files of chats; a DataError names the first that can't be taken in, and nothing is."""
     chats = ChatImport(incoming)
-    for path in paths:
+    for path in dict.fromkeys(paths):
         for layout, file in read_chat_files(path):
             for chat in layout.read(file):
                 chats.add(layout, file, chat)
@@ -81,14 +81,16 @@ class ChatImport:
         for exchange in chat.exchanges:
             self._messages += 1
             texts, pastes = self._note_shown_documents(exchange, shown)
-            document = self._find_document(file, chat, shown)
-            if document is None:
+            documents = self._find_documents(file, chat, shown)
+            if not documents:
                 self._without_document += 1
                 continue
-            match = self._find_matcher(file, chat, document).find(texts)
-            if match is None:
+            found = self._find_question(file, chat, exchange, documents, texts)
+            if found is None:
                 unmatched += [] if pastes and layout.is_personal else texts[:1]
-            elif self._check(file, exchange, shown, document, match):
+                continue
+            document, match = found
+            if self._note_match(exchange, document, match):
                 coordinates = (document.name, match.question, match.wording)
                 if coordinates in asked:
                     self._repeated += 1
@@ -132,13 +134,14 @@ class ChatImport:
         hint = f"add it first: genaipa policies add {name}" if names_file_or_address(name) else ""
         raise UnknownNameError("policy", name, self._incoming.document_names, hint)
 
-    def _find_document(self, file: ExportFile, chat: Chat, shown: _Shown) -> Document | None:
+    def _find_documents(self, file: ExportFile, chat: Chat, shown: _Shown) -> list[Document]:
+        """List the documents that the next question may be about."""
         if chat.document:
-            return self._load_given_document(file, chat)
+            return [self._load_given_document(file, chat)]
         named = self._named_document
         if named is not None and (not shown.names or named.name in shown.names):
-            return named
-        return self._finder.load(next(iter(shown.names))) if shown.names else None
+            return [named]
+        return [document for document in map(self._finder.load, shown.names) if document]
 
     def _load_given_document(self, file: ExportFile, chat: Chat) -> Document:
         """Return the document that a file names, or whose text it gives."""
@@ -158,6 +161,22 @@ class ChatImport:
         return self._texts[given]
 
     # -- the question --
+
+    def _find_question(
+        self, file: ExportFile, chat: Chat, exchange: Exchange, documents: Sequence[Document], texts: Sequence[str]
+    ) -> tuple[Document, QuestionMatch] | None:
+        """Find the question of a message, and which document it is about; a DataError if it may be about several."""
+        found = [
+            (document, match)
+            for document in documents
+            if (match := self._find_matcher(file, chat, document).find(texts)) is not None
+        ]
+        sure = [(document, match) for document, match in found if match.how != "close"]
+        if len(sure) > 1:
+            names = join_names(sorted(document.name for document, _ in sure))
+            wrong = f"asks {sure[0][1].question} after it showed {names}; say which one it is about: --policy NAME."
+            raise DataError(file.label, wrong, exchange.entry)
+        return max(sure or found, key=lambda one: one[1].similarity, default=None)
 
     def _find_matcher(self, file: ExportFile, chat: Chat, document: Document) -> QuestionMatcher:
         key = (document.digest, chat.language)
@@ -185,27 +204,19 @@ class ChatImport:
             raise DataError(file.label, wrong, chat.entry)
         return load_question_set(name, workspace)
 
-    def _check(
-        self, file: ExportFile, exchange: Exchange, shown: _Shown, document: Document, match: QuestionMatch
-    ) -> bool:
-        """Tell whether a match is taken, and note it for the table; a DataError if it may be about two documents."""
+    def _note_match(self, exchange: Exchange, document: Document, match: QuestionMatch) -> bool:
+        """Note a match for the table; whether it is taken."""
         accept = self._options.accept
         is_taken = match.how != "close" or (accept is not None and match.similarity >= accept)
         how = f"close, {match.similarity} %" if match.how == "close" else match.how
         if exchange.reply == "":
             self._silent += 1
             return False
-        row = (clip(" ".join(match.asked.split())), f"{document.name} {match.question}", how)
-        self._rows[row if is_taken else (row[0], row[1], f"{how}: not taken")] += 1
+        row = (clip(" ".join(match.asked.split())), f"{document.name} {match.question}")
+        self._rows[(*row, how if is_taken else f"{how}: not taken")] += 1
         if not is_taken:
             self._close.append(match.similarity)
-            return False
-        named = self._named_document
-        if len(shown.names) > 1 and not (named and named.name in shown.names):
-            shown_names = join_names(sorted(shown.names))
-            wrong = f"asks {match.question} after it showed {shown_names}; say which one it is about: --policy NAME."
-            raise DataError(file.label, wrong, exchange.entry)
-        return True
+        return is_taken
 
     def _take(
         self,
@@ -254,8 +265,8 @@ class ChatImport:
             return "the files hold no message of a person; nothing was imported."
         if self._without_document == self._messages:
             return (
-                f"nothing tells which document the {where} are about: say so with --policy NAME; a policy that is not "
-                "here is added by: genaipa policies add FILE"
+                "no conversation shows a document that is here; say which one they are about, --policy NAME, or add it "
+                "first: genaipa policies add FILE"
             )
         return (
             f"none of {where} asks a question of the set; name another one with --questions, as `genaipa questions` "
@@ -281,7 +292,7 @@ class ChatImport:
             if count:
                 yield sentence.format(number(count, "message"))
         if others := self._messages - self._taken:
-            yield f"nothing was written of {others:,} of {number(self._messages, 'message')}."
+            yield f"not taken, and nothing of it written: {others:,} of {number(self._messages, 'message')}"
 
     def _make_table(self) -> tuple[MatchRow, ...]:
         rows = sorted(self._rows.items(), key=lambda row: (not row[0][1], row[0][1], row[0][0]))

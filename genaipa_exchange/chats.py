@@ -79,24 +79,27 @@ class ExportFile:
         """The file as a sentence names it."""
         return f"{self.path}: {clip(self.name)}" if self.name else str(self.path)
 
-    def decode(self, entry: str, item: msgspec.Raw, layout: type[T], title: str) -> T:
-        """Decode an item of the list; a DataError if it is laid out in another way."""
+    def decode(self, entry: str, item: msgspec.Raw, shape: type[T], layout: Layout) -> T:
+        """Decode an item of the list; a DataError if it has another shape than items of the layout have."""
         try:
-            return msgspec.json.decode(item, type=layout, strict=False)
+            return msgspec.json.decode(item, type=shape, strict=False)
         except DAMAGE as error:
-            raise DataError(self.label, f"is not laid out as genaipa knows {title} ({why(error)}).", entry) from None
+            wrong = f"is not laid out as genaipa knows {layout.title} ({why(error)}); {layout.remedy}."
+            raise DataError(self.label, wrong, entry) from None
 
 
 @dataclass(frozen=True)
 class Layout:
     """How a program lays out its chats. `title` says what such a file is, `marks` are keys that only its items have.
 
+    The `remedy` is for a file that is laid out in another way.
     A `personal` one has all that somebody ever asked, any other what was asked for a study.
     """
 
     title: str
     marks: frozenset[str]
     read: Callable[[ExportFile], Iterator[Chat]]
+    remedy: str
     is_personal: bool = True
 
 

@@ -40,7 +40,7 @@ class _Line(msgspec.Struct):
 
 def _read_lines(file: ExportFile) -> Iterator[Chat]:
     for entry, item in file.items:
-        line = file.decode(entry, item, _Line, _LINES.title)
+        line = file.decode(entry, item, _Line, _LINES)
         exchange = Exchange(entry, (line.question,), line.answer.strip(), system=line.system.strip())
         yield Chat(entry, (exchange,), line.document, line.language, line.initialization, line.repetition or 0)
 
@@ -79,7 +79,7 @@ class _Result(msgspec.Struct):
 
 
 def _read_promptfoo(file: ExportFile) -> Iterator[Chat]:
-    results = [(entry, file.decode(entry, item, _Result, _PROMPTFOO.title)) for entry, item in file.items]
+    results = [(entry, file.decode(entry, item, _Result, _PROMPTFOO)) for entry, item in file.items]
     several = len({result.promptIdx for _, result in results}) > 1
     for entry, result in results:
         provider = result.provider if isinstance(result.provider, str) else result.provider.label or result.provider.id
@@ -113,7 +113,7 @@ class _Sample(msgspec.Struct):
 def _read_samples(file: ExportFile) -> Iterator[Chat]:
     system, known = _read_model_name(file), set[tuple[int, str]]()
     for entry, item in file.items:
-        sample = file.decode(entry, item, _Sample, _SAMPLES.title)
+        sample = file.decode(entry, item, _Sample, _SAMPLES)
         replies = sample.resps[0] if sample.resps and isinstance(sample.resps[0], list) else sample.resps
         if not all(isinstance(reply, str) for reply in replies):
             wrong = "holds likelihoods, no answers in words; import samples of a task of the type generate_until."
@@ -199,7 +199,25 @@ def _find_document_name(values: Mapping[str, Any]) -> str:
     return ""
 
 
-_LINES = Layout("lines with a question and an answer", frozenset({"question"}), _read_lines, is_personal=False)
-_PROMPTFOO = Layout("promptfoo's output", frozenset({"provider", "prompt"}), _read_promptfoo, is_personal=False)
-_SAMPLES = Layout("lm-eval's samples", frozenset({"doc_id", "resps"}), _read_samples, is_personal=False)
+_LINES = Layout(
+    "lines with a question and an answer",
+    frozenset({"question"}),
+    _read_lines,
+    "each line needs the texts 'question' and 'answer'",
+    is_personal=False,
+)
+_PROMPTFOO = Layout(
+    "promptfoo's output",
+    frozenset({"provider", "prompt"}),
+    _read_promptfoo,
+    "write it anew: promptfoo eval -o out.json",
+    is_personal=False,
+)
+_SAMPLES = Layout(
+    "lm-eval's samples",
+    frozenset({"doc_id", "resps"}),
+    _read_samples,
+    "write them anew: lm_eval --log_samples",
+    is_personal=False,
+)
 EVALUATIONS = (_PROMPTFOO, _SAMPLES, _LINES)

@@ -89,6 +89,9 @@ def import_(
     if summary.scores.problems:
         say(f"genaipa: nothing was imported: {number(len(summary.scores.problems), 'problem')}.")
         raise typer.Exit(_REFUSED)
+    if summary.matches and not summary.answers + summary.known:
+        say("genaipa: nothing was imported: no message asks a question of the set in its words.")
+        raise typer.Exit(_REFUSED)
     _print_summary(summary)
 
 
@@ -108,7 +111,7 @@ def _parse_annotator_names(option_text: str) -> dict[str, str]:
 def _print_summary(summary: ImportSummary) -> None:
     scores, read = summary.scores, summary.answers + summary.known
     counts = [f"{number(read, 'answer')} read, {summary.answers:,} new"] if read else []
-    counts.append(f"{number(scores.added + scores.known, 'score')} read, {scores.added:,} new")
+    counts += [] if summary.matches else [f"{number(scores.added + scores.known, 'score')} read, {scores.added:,} new"]
     counts += [f"{number(scores.unscored, 'task')} not scored"] if scores.unscored else []
     counts += [f"{number(summary.ignored, 'score')} by other metrics left out"] if summary.ignored else []
     show("; ".join(counts) + ".")

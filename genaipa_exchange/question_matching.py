@@ -69,7 +69,8 @@ class QuestionMatcher:
         if not normalized or len(normalized) > self._longest:
             return None
         shared = Counter(known for word in {*normalized.split()} for known in self._by_word.get(word, ()))
-        candidates = ((_similarity(normalized, known), known) for known, _ in shared.most_common(_CANDIDATES))
+        likely = [known for known, count in shared.most_common(_CANDIDATES) if 2 * count >= len(known.split())]
+        candidates = ((_similarity(normalized, known), known) for known in likely)
         similarity, known = max(candidates, default=(0, ""))
         if similarity < LEAST_SIMILAR:
             return None
