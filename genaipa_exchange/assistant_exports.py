@@ -154,8 +154,10 @@ def _read_claude(file: ExportFile) -> Iterator[Chat]:
             text = _read_claude_text(message)
             if message.sender in ("human", "user"):
                 files = [*(message.attachments or ()), *(message.files or ())]
-                shown = [ShownText(file.file_name or file.name or "", file.extracted_content or "") for file in files]
-                exchanges.ask(entry, text, shown, format_moment(message.created_at))
+                attachments = [
+                    ShownText(file.file_name or file.name or "", file.extracted_content or "") for file in files
+                ]
+                exchanges.ask(entry, text, attachments, format_moment(message.created_at))
             elif message.sender == "assistant":
                 exchanges.answer(text, message.model or chat.model or "")
         yield Chat(entry, exchanges.collect())
@@ -220,8 +222,8 @@ def _read_gemini(file: ExportFile) -> Iterator[Chat]:
         exchanges = _Exchanges("gemini")
         for started, entry, activity in group:
             prompt = _ATTACHED.sub("", _PROMPTED.sub("", activity.title, count=1))
-            shown = [ShownText(name) for name in activity.attachedFiles]
-            exchanges.ask(entry, prompt.strip(), shown, started)
+            attachments = [ShownText(name) for name in activity.attachedFiles]
+            exchanges.ask(entry, prompt.strip(), attachments, started)
             exchanges.answer("\n\n".join(read_html_text(item.html) for item in activity.safeHtmlItem))
         yield Chat(group[0][1], exchanges.collect())
 
@@ -229,7 +231,7 @@ def _read_gemini(file: ExportFile) -> Iterator[Chat]:
 def _split_at_pauses(activities: Iterable[tuple[str, str, _Activity]]) -> Iterator[list[tuple[str, str, _Activity]]]:
     group: list[tuple[str, str, _Activity]] = []
     for timed in activities:
-        if group and _seconds_between(group[-1][0], timed[0]) > _PAUSE:
+        if group and _measure_pause(group[-1][0], timed[0]) > _PAUSE:
             yield group
             group = []
         group.append(timed)
@@ -237,7 +239,7 @@ def _split_at_pauses(activities: Iterable[tuple[str, str, _Activity]]) -> Iterat
         yield group
 
 
-def _seconds_between(earlier: str, later: str) -> float:
+def _measure_pause(earlier: str, later: str) -> float:
     if not (earlier and later):
         return float("inf")
     return (dt.datetime.fromisoformat(later) - dt.datetime.fromisoformat(earlier)).total_seconds()

@@ -26,9 +26,9 @@ _WANTED = re.compile(
 )
 _GEMINI = re.compile(r"(gemini|bard).*\.json$|my ?activity\.json$", re.IGNORECASE)
 """Google calls its files in the language of the account, but not its products."""
-_REMEDY = (
-    "genaipa reads exports of ChatGPT, Claude and Gemini (as JSON), promptfoo's and lm-eval's results, and lines such "
-    'as {"question": "…", "answer": "…"}'
+_READABLE = (
+    "what can be read are exports of ChatGPT, Claude and Gemini (as JSON), results of promptfoo and lm-eval, and lines "
+    'such as {"question": "…", "answer": "…"}'
 )
 _LOOKED_AT = 10
 """Entries by which a file is recognised."""
@@ -37,17 +37,17 @@ Items = list[tuple[str, msgspec.Raw]]
 
 def read_chat_files(path: Path) -> Iterator[tuple[Layout, ExportFile]]:
     """Yield the files of an export, with their layouts; a DataError where there is none that can be read."""
-    found = False
+    is_export = False
     for source, name, raw, allowance in _open_files(path):
         items = _list_items(raw, allowance, name)
         layout = _recognize_layout(items)
         if layout is not None:
-            found = True
+            is_export = True
             yield layout, ExportFile(source, name, items)
         elif not (name or path.is_dir()):
-            _refuse(source, raw, items)
-    if not found:
-        raise DataError(path, f"holds no chats; {_REMEDY}.")
+            _refuse_file(source, raw, items)
+    if not is_export:
+        raise DataError(path, f"holds no chats; {_READABLE}.")
 
 
 def _open_files(path: Path) -> Iterator[tuple[Path, str, bytes, Allowance]]:
@@ -110,12 +110,12 @@ def _list_results(raw: bytes) -> Items:
 
 def _has_lines(raw: bytes) -> bool:
     """Tell whether a file that is no JSON is a line of it after another, by the first one."""
-    first, _, others = raw.strip().partition(b"\n")
+    first, _, next_lines = raw.strip().partition(b"\n")
     try:
         msgspec.json.decode(write_missing_numbers(first), type=dict[str, msgspec.Raw])
     except DAMAGE:
         return False
-    return bool(others) or first != write_missing_numbers(first)
+    return bool(next_lines) or first != write_missing_numbers(first)
 
 
 def _recognize_layout(items: Items) -> Layout | None:
@@ -130,10 +130,10 @@ def _recognize_layout(items: Items) -> Layout | None:
     return None
 
 
-def _refuse(path: Path, raw: bytes, items: Items) -> None:
+def _refuse_file(path: Path, raw: bytes, items: Items) -> None:
     """Raise the DataError of a single file that is no export that can be read."""
     if raw.lstrip()[:1] == b"<":
         raise DataError(path, "is a web page; ask for the export as JSON (in Google's Takeout: My Activity, JSON).")
     if not items:
         raise DataError(path, "holds no chats: it is empty.")
-    raise DataError(path, f"is laid out as no export that genaipa knows; {_REMEDY}.", items[0][0])
+    raise DataError(path, f"is laid out as no export that genaipa knows; {_READABLE}.", items[0][0])

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from genaipa.errors import DataError, UnknownNameError, UsageError, clip
 from genaipa.files.text import digest
 from genaipa.languages.catalog import language_code, language_variant
 from genaipa.policies.adding import names_file_or_address
+from genaipa.policies.formats import SUFFIXED
 from genaipa.questions.sets import QuestionSet, default_set, load_question_set
 from genaipa.systems.thoughts import split_thoughts
 from genaipa.words import join_names, number
@@ -49,7 +51,7 @@ def read(paths: Sequence[Path], incoming: Incoming) -> ImportSummary:
 
 
 @dataclass
-class _Shown:
+class _ShownDocuments:
     """What a conversation has shown so far: names of known documents, and whether there was anything else."""
 
     names: dict[str, None] = field(default_factory=dict)
@@ -71,60 +73,63 @@ class ChatImport:
         self._rows: Counter[tuple[str, str, str]] = Counter()
         self._close: list[int] = []
         """Similarities of what was not accepted."""
-        self._chats = self._messages = self._taken = self._silent = self._without_document = self._unmatched = 0
+        self._chats = self._messages = self._answer_count = self._silent = self._without_document = self._unmatched = 0
         self._repeated = 0
 
     def add(self, layout: Layout, file: ExportFile, chat: Chat) -> None:
         """Take in the answers of a conversation; a DataError where it is unclear which document one is about."""
         self._chats += 1
-        shown, unmatched, asked = _Shown(), list[str](), set[tuple[str, str, str]]()
+        documents_shown, unmatched, coordinates_in_chat = _ShownDocuments(), list[str](), set[tuple[str, str, str]]()
         for exchange in chat.exchanges:
             self._messages += 1
-            texts, pastes = self._note_shown_documents(exchange, shown)
-            documents = self._find_documents(file, chat, shown)
+            texts, pastes = self._note_shown_documents(exchange, documents_shown)
+            documents = self._find_documents(file, chat, documents_shown)
             if not documents:
                 self._without_document += 1
                 continue
-            found = self._find_question(file, chat, exchange, documents, texts)
-            if found is None:
+            question = self._find_question(file, chat, exchange, documents, texts)
+            if question is None:
                 unmatched += [] if pastes and layout.is_personal else texts[:1]
                 continue
-            document, match = found
+            document, match = question
             if self._note_match(exchange, document, match):
                 coordinates = (document.name, match.question, match.wording)
-                if coordinates in asked:
+                if coordinates in coordinates_in_chat:
                     self._repeated += 1
                     continue
-                asked.add(coordinates)
-                self._take(layout, file, chat, exchange, document, shown, match)
-        if asked or shown.names or not layout.is_personal:
+                coordinates_in_chat.add(coordinates)
+                self._add_answer(layout, file, chat, exchange, document, documents_shown, match)
+        if coordinates_in_chat or documents_shown.names or not layout.is_personal:
             self._unmatched += len(unmatched)
             self._rows.update((clip(" ".join(text.split())), "", "no question is close") for text in unmatched)
 
     # -- the document --
 
-    def _note_shown_documents(self, exchange: Exchange, shown: _Shown) -> tuple[list[str], bool]:
+    def _note_shown_documents(self, exchange: Exchange, documents_shown: _ShownDocuments) -> tuple[list[str], bool]:
         """Note what a message shows; its texts without the document's, and whether it only shows the document."""
         texts, pastes = list[str](), False
         for text in exchange.asked:
             pasted = self._finder.find_in_text(text)
             texts += pasted.questions if pasted else (text,)
             pastes |= pasted is not None
-            shown.names |= dict.fromkeys(self._choose(pasted.names) if pasted else ())
+            documents_shown.names |= dict.fromkeys(self._prefer_policy(pasted.names) if pasted else ())
         for item in exchange.shown:
             attached = self._finder.find_in_text(item.text)
             name = "" if attached else self._finder.find_by_file_name(item.name)
-            shown.names |= dict.fromkeys(self._choose(attached.names) if attached else [name] if name else ())
-            shown.unknown |= not (attached or name)
+            documents_shown.names |= dict.fromkeys(
+                self._prefer_policy(attached.names) if attached else [name] if name else ()
+            )
+            is_text = bool(item.text) or PurePath(item.name).suffix.lower() in SUFFIXED
+            documents_shown.unknown |= is_text and not (attached or name)
         return texts, pastes
 
-    def _choose(self, names: tuple[str, ...]) -> tuple[str, ...]:
+    def _prefer_policy(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """Choose the named document among several that fit alike."""
-        named = self._named_document
-        return (named.name,) if named and named.name in names else names
+        policy = self._policy_document
+        return (policy.name,) if policy and policy.name in names else names
 
     @cached_property
-    def _named_document(self) -> Document | None:
+    def _policy_document(self) -> Document | None:
         """The document of `--policy`; an UnknownNameError for none."""
         name = self._options.policy
         if not name:
@@ -134,31 +139,33 @@ class ChatImport:
         hint = f"add it first: genaipa policies add {name}" if names_file_or_address(name) else ""
         raise UnknownNameError("policy", name, self._incoming.document_names, hint)
 
-    def _find_documents(self, file: ExportFile, chat: Chat, shown: _Shown) -> list[Document]:
+    def _find_documents(self, file: ExportFile, chat: Chat, documents_shown: _ShownDocuments) -> list[Document]:
         """List the documents that the next question may be about."""
         if chat.document:
             return [self._load_given_document(file, chat)]
-        named = self._named_document
-        if named is not None and (not shown.names or named.name in shown.names):
-            return [named]
-        return [document for document in map(self._finder.load, shown.names) if document]
+        policy = self._policy_document
+        if policy is not None and (not documents_shown.names or policy.name in documents_shown.names):
+            return [policy]
+        return [document for document in map(self._finder.load, documents_shown.names) if document]
 
     def _load_given_document(self, file: ExportFile, chat: Chat) -> Document:
         """Return the document that a file names, or whose text it gives."""
-        given = chat.document
-        if "\n" not in given and len(given) <= _LONGEST_NAME:
-            if document := self._finder.load(given):
-                return document
-            wrong = f"is about '{clip(given)}'; name a folder that has its text by that name: --documents FOLDER."
+        document_text = chat.document
+        if "\n" not in document_text and len(document_text) <= _LONGEST_NAME:
+            if named := self._finder.load(document_text):
+                return named
+            wrong = (
+                f"is about '{clip(document_text)}'; name a folder that has its text by that name: --documents FOLDER."
+            )
             raise DataError(file.label, wrong, chat.entry)
-        if given not in self._texts:
-            pasted = self._finder.find_in_text(given)
-            known = self._finder.load(pasted.names[0]) if pasted else None
-            if known is None or known.text.strip() != given.strip():
-                known = self._incoming.find_document(f"document-{digest(given)[:6]}", given)
-            assert known is not None, "it has a text"
-            self._texts[given] = known
-        return self._texts[given]
+        if document_text not in self._texts:
+            pasted = self._finder.find_in_text(document_text)
+            document = self._finder.load(pasted.names[0]) if pasted else None
+            if document is None or document.text.strip() != document_text.strip():
+                document = self._incoming.find_document(f"document-{digest(document_text)[:6]}", document_text)
+            assert document is not None, "it has a text"
+            self._texts[document_text] = document
+        return self._texts[document_text]
 
     # -- the question --
 
@@ -166,17 +173,17 @@ class ChatImport:
         self, file: ExportFile, chat: Chat, exchange: Exchange, documents: Sequence[Document], texts: Sequence[str]
     ) -> tuple[Document, QuestionMatch] | None:
         """Find the question of a message, and which document it is about; a DataError if it may be about several."""
-        found = [
+        matches = [
             (document, match)
             for document in documents
             if (match := self._find_matcher(file, chat, document).find(texts)) is not None
         ]
-        sure = [(document, match) for document, match in found if match.how != "close"]
+        sure = [(document, match) for document, match in matches if match.how != "close"]
         if len(sure) > 1:
             names = join_names(sorted(document.name for document, _ in sure))
             wrong = f"asks {sure[0][1].question} after it showed {names}; say which one it is about: --policy NAME."
             raise DataError(file.label, wrong, exchange.entry)
-        return max(sure or found, key=lambda one: one[1].similarity, default=None)
+        return max(sure or matches, key=lambda pair: pair[1].similarity, default=None)
 
     def _find_matcher(self, file: ExportFile, chat: Chat, document: Document) -> QuestionMatcher:
         key = (document.digest, chat.language)
@@ -207,33 +214,33 @@ class ChatImport:
     def _note_match(self, exchange: Exchange, document: Document, match: QuestionMatch) -> bool:
         """Note a match for the table; whether it is taken."""
         accept = self._options.accept
-        is_taken = match.how != "close" or (accept is not None and match.similarity >= accept)
-        how = f"close, {match.similarity} %" if match.how == "close" else match.how
+        is_accepted = match.how != "close" or (accept is not None and match.similarity >= accept)
+        manner = f"close, {match.similarity} %" if match.how == "close" else match.how
         if exchange.reply == "":
             self._silent += 1
             return False
         row = (clip(" ".join(match.asked.split())), f"{document.name} {match.question}")
-        self._rows[(*row, how if is_taken else f"{how}: not taken")] += 1
-        if not is_taken:
+        self._rows[(*row, manner if is_accepted else f"{manner}: not taken")] += 1
+        if not is_accepted:
             self._close.append(match.similarity)
-        return is_taken
+        return is_accepted
 
-    def _take(
+    def _add_answer(
         self,
         layout: Layout,
         file: ExportFile,
         chat: Chat,
         exchange: Exchange,
         document: Document,
-        shown: _Shown,
+        documents_shown: _ShownDocuments,
         match: QuestionMatch,
     ) -> None:
         system = " ".join((self._options.system or exchange.system).replace("|", "-").split())
         if not system:
             wrong = "names no system; give the key 'system', or say who answered: --system NAME."
             raise DataError(file.label, wrong, exchange.entry)
-        is_shown = not layout.is_personal or shown.names or shown.unknown
-        self._taken += 1
+        is_shown = not layout.is_personal or documents_shown.names or documents_shown.unknown
+        self._answer_count += 1
         self._answers[layout.title, system, chat.language].append(
             MatchedAnswer(
                 file=file.label,
@@ -257,7 +264,7 @@ class ChatImport:
             raise UsageError(self._explain_nothing())
         for (title, _, _), answers in self._answers.items():
             write_chat_run(self._incoming, title, answers)
-        return self._incoming.write_all(tuple(self._notes()), self._make_table())
+        return self._incoming.write_all(tuple(self._list_notes()), self._make_table())
 
     def _explain_nothing(self) -> str:
         where = f"{number(self._messages, 'message')} in {number(self._chats, 'conversation')}"
@@ -273,7 +280,7 @@ class ChatImport:
             "lists them."
         )
 
-    def _notes(self) -> Iterable[str]:
+    def _list_notes(self) -> Iterable[str]:
         """Say what was not taken, and what to do about it."""
         counts = (
             (
@@ -291,8 +298,8 @@ class ChatImport:
         for count, sentence in counts:
             if count:
                 yield sentence.format(number(count, "message"))
-        if others := self._messages - self._taken:
-            yield f"not taken, and nothing of it written: {others:,} of {number(self._messages, 'message')}"
+        if unused := self._messages - self._answer_count:
+            yield f"not taken, and nothing of it written: {unused:,} of {number(self._messages, 'message')}"
 
     def _make_table(self) -> tuple[MatchRow, ...]:
         rows = sorted(self._rows.items(), key=lambda row: (not row[0][1], row[0][1], row[0][0]))

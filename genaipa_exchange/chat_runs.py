@@ -94,9 +94,16 @@ def write_chat_run(incoming: Incoming, title: str, answers: Sequence[MatchedAnsw
         conversation.order.append(at.question)
         orders[f"{at.document}|{repetition}"][at.question] = None
         records.append(_make_record(answer, at, key, begun, len(conversation.order)))
-    more = {CONVERSATIONS: b"".join(journal.encode_line(one.record) for one in conversations.values())}
-    more |= {f"introductions/{one.digest}.json": one.introduction for one in conversations.values()}
-    run = _make_run(incoming, title, unknown, records, {place: tuple(order) for place, order in orders.items()}, more)
+    beside_answers = {
+        CONVERSATIONS: b"".join(journal.encode_line(conversation.record) for conversation in conversations.values())
+    }
+    beside_answers |= {
+        f"introductions/{conversation.digest}.json": conversation.introduction
+        for conversation in conversations.values()
+    }
+    run = _make_run(
+        incoming, title, unknown, records, {key: tuple(order) for key, order in orders.items()}, beside_answers
+    )
     incoming.add_run(run.name, records, run.files)
 
 
@@ -144,7 +151,7 @@ def _list_unknown_answers(incoming: Incoming, answers: Sequence[MatchedAnswer]) 
     for answer in answers:
         counts[answer.identity][answer.file] += 1
     fullest = {identity: files.most_common(1)[0][0] for identity, files in counts.items()}
-    here = {answer.digest: incoming.count_answers(answer.system, answer.digest) for answer in answers}
+    counts_here = {answer.digest: incoming.count_answers(answer.system, answer.digest) for answer in answers}
     unknown = list[MatchedAnswer]()
     for answer in answers:
         if answer.file != fullest[answer.identity]:
@@ -152,8 +159,8 @@ def _list_unknown_answers(incoming: Incoming, answers: Sequence[MatchedAnswer]) 
         if answer.repetition:
             is_known = incoming.count_answers(answer.system, answer.digest, answer.key(answer.repetition)) > 0
         else:
-            is_known = here[answer.digest] > 0
-            here[answer.digest] -= is_known
+            is_known = counts_here[answer.digest] > 0
+            counts_here[answer.digest] -= is_known
         if is_known and answer.reply:
             incoming.note_known_answer()
         else:
@@ -167,34 +174,37 @@ def _assign_repetitions(answers: Sequence[MatchedAnswer]) -> list[int]:
     A DataError for two answers of the same repetition, where the file numbers them.
     """
     chats: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
-    for place, answer in enumerate(answers):
-        chats[answer.chat, answer.document.name].append(place)
-    taken: dict[Coordinates, MatchedAnswer] = {}
+    for index, answer in enumerate(answers):
+        chats[answer.chat, answer.document.name].append(index)
+    answers_by_place: dict[Coordinates, MatchedAnswer] = {}
     reserved: dict[tuple[str, int], bool] = {}
     """Document and repetition → whether a conversation of several questions has it alone."""
+    latest: Counter[Coordinates] = Counter()
+    """A question → its last repetition so far, of those that a file doesn't number."""
     repetitions = [answer.repetition for answer in answers]
     for answer in (answer for answer in answers if answer.repetition):
         at = answer.coordinates(answer.repetition)
-        if at in taken:
-            wrong = f"answers what {taken[at].exchange.entry} does; give each its own 'repetition'."
+        if at in answers_by_place:
+            wrong = f"answers what {answers_by_place[at].exchange.entry} does; give each its own 'repetition'."
             raise DataError(answer.file, wrong, answer.exchange.entry)
-        taken[at] = answer
+        answers_by_place[at] = answer
         reserved.setdefault((at.document, answer.repetition), False)
-    for (_, document), places in chats.items():
-        opened = [place for place in places if not answers[place].repetition]
+    for (_, document), indices in chats.items():
+        opened = [index for index in indices if not answers[index].repetition]
         if not opened:
             continue
-        alone, repetition = len(places) > 1, 1
+        first = answers[opened[0]].coordinates(0)
+        alone, repetition = len(indices) > 1, latest[first] + 1
         while (
             reserved.get((document, repetition), False)
             or (alone and (document, repetition) in reserved)
-            or any(answers[place].coordinates(repetition) in taken for place in opened)
+            or any(answers[index].coordinates(repetition) in answers_by_place for index in opened)
         ):
             repetition += 1
-        reserved[document, repetition] = alone
-        for place in opened:
-            repetitions[place] = repetition
-            taken[answers[place].coordinates(repetition)] = answers[place]
+        reserved[document, repetition], latest[first] = alone, repetition
+        for index in opened:
+            repetitions[index] = repetition
+            answers_by_place[answers[index].coordinates(repetition)] = answers[index]
     return repetitions
 
 
@@ -225,7 +235,7 @@ def _make_run(
     answers: Sequence[MatchedAnswer],
     records: Sequence[Record],
     orders: dict[str, tuple[str, ...]],
-    more: dict[str, bytes],
+    files: dict[str, bytes],
 ) -> RecordedRun:
     workspace, system = incoming.workspace, answers[0].system
     documents = {answer.document.name: answer.document for answer in answers}
@@ -265,5 +275,5 @@ def _make_run(
         annotations=annotations,
         records=records,
         orders=orders,
-        more=more,
+        more=files,
     )

@@ -17,8 +17,6 @@ IMPORT = PackageCommand(
     heading="Data",
     after="export",
 )
-LEAST_SIMILAR = 70
-"""Per cent of similarity from which on a message is shown as close to a question, and can be accepted."""
 
 
 def form_names() -> list[str]:

@@ -111,7 +111,7 @@ class _Sample(msgspec.Struct):
 
 
 def _read_samples(file: ExportFile) -> Iterator[Chat]:
-    system, known = _read_model_name(file), set[tuple[int, str]]()
+    system, sample_keys = _read_model_name(file), set[tuple[int, str]]()
     for entry, item in file.items:
         sample = file.decode(entry, item, _Sample, _SAMPLES)
         replies = sample.resps[0] if sample.resps and isinstance(sample.resps[0], list) else sample.resps
@@ -120,13 +120,15 @@ def _read_samples(file: ExportFile) -> Iterator[Chat]:
             raise DataError(file.label, wrong, entry)
         # A sample stands once for each filter that looked at its replies.
         sample_key = (sample.doc_id, "\0".join(replies))
-        if sample_key in known:
+        if sample_key in sample_keys:
             continue
-        known.add(sample_key)
+        sample_keys.add(sample_key)
         values = sample.doc if isinstance(sample.doc, dict) else {}
-        asked = _list_questions(values, read_prompt(_find_first_argument(sample.arguments)))
+        questions = _list_questions(values, read_prompt(_find_first_argument(sample.arguments)))
         for reply in replies:
-            exchange = Exchange(entry, asked, reply.strip(), _list_shown_values(values), system=system, model=system)
+            exchange = Exchange(
+                entry, questions, reply.strip(), _list_shown_values(values), system=system, model=system
+            )
             yield Chat(entry, (exchange,), _find_document_name(values))
 
 
@@ -177,8 +179,10 @@ def read_prompt(raw: object) -> str:
 def _list_questions(values: Mapping[str, Any], message: str) -> tuple[str, ...]:
     """List the texts that may be the question, likelier ones first, without names that appear twice."""
     named: Iterable[Any] = [values[key] for key in _QUESTION_KEYS if key in values]
-    others = [value for key, value in values.items() if key not in _DOCUMENT_KEYS]
-    texts = [value for value in (*named, *others) if isinstance(value, str) and 0 < len(value) <= _LONGEST_QUESTION]
+    other_values = [value for key, value in values.items() if key not in _DOCUMENT_KEYS]
+    texts = [
+        value for value in (*named, *other_values) if isinstance(value, str) and 0 < len(value) <= _LONGEST_QUESTION
+    ]
     return tuple(dict.fromkeys([*texts, message]))
 
 

@@ -11,7 +11,7 @@ from genaipa.cli.terminal.console import print_table, say, show, suggest_next
 from genaipa.cli.terminal.options import current_workspace, option
 from genaipa.errors import UsageError, clip, command
 from genaipa.words import number, some
-from genaipa_exchange.entries import LEAST_SIMILAR, complete_form
+from genaipa_exchange.entries import complete_form
 
 if TYPE_CHECKING:
     from genaipa_exchange.incoming import ImportSummary
@@ -49,7 +49,7 @@ def import_(
         option(
             "--accept",
             metavar="PERCENT",
-            min=LEAST_SIMILAR,
+            min=1,
             max=100,
             help="Take messages of chats that are at least so similar to a question.",
         ),
@@ -76,7 +76,7 @@ def import_(
         "system": system,
         "accept": accept,
     }
-    for name in (name for name, given in options.items() if given not in ("", None)):
+    for name in (name for name, value in options.items() if value not in ("", None)):
         if name not in chosen.options:
             owner = next(known_form.name for known_form in FORMS if name in known_form.options)
             raise UsageError(f"--{name} is for {owner}, not for {chosen.name}.")

@@ -9,13 +9,14 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from genaipa.questions.sets import WORDINGS
-from genaipa_exchange.entries import LEAST_SIMILAR
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from genaipa.questions.sets import QuestionSet, Wording
 
+LEAST_SIMILAR = 70
+"""Per cent of similarity from which on a message is shown as close to a question, and can be accepted."""
 _CANDIDATES = 5
 """Questions with the most words in common, that a message is compared with."""
 _LONGEST = 3
@@ -68,18 +69,24 @@ class QuestionMatcher:
     def _find_close_match(self, normalized: str, text: str) -> QuestionMatch | None:
         if not normalized or len(normalized) > self._longest:
             return None
-        shared = Counter(known for word in {*normalized.split()} for known in self._by_word.get(word, ()))
-        likely = [known for known, count in shared.most_common(_CANDIDATES) if 2 * count >= len(known.split())]
-        candidates = ((_similarity(normalized, known), known) for known in likely)
-        similarity, known = max(candidates, default=(0, ""))
+        shared = Counter(
+            question_text for word in {*normalized.split()} for question_text in self._by_word.get(word, ())
+        )
+        likely = [
+            question_text
+            for question_text, count in shared.most_common(_CANDIDATES)
+            if 2 * count >= len(question_text.split())
+        ]
+        candidates = ((_measure_similarity(normalized, question_text), question_text) for question_text in likely)
+        similarity, question_text = max(candidates, default=(0, ""))
         if similarity < LEAST_SIMILAR:
             return None
-        return QuestionMatch(*self._normalized[known], text, "close", similarity)
+        return QuestionMatch(*self._normalized[question_text], text, "close", similarity)
 
 
-def _similarity(text: str, known: str) -> int:
+def _measure_similarity(text: str, question_text: str) -> int:
     """Return the similarity of two texts in whole per cent, rounded down: 100 is for the same words alone."""
-    matcher = SequenceMatcher(None, text, known, autojunk=False)
+    matcher = SequenceMatcher(None, text, question_text, autojunk=False)
     return min(99, int(100 * matcher.ratio())) if matcher.quick_ratio() * 100 >= LEAST_SIMILAR else 0
 
 

@@ -51,7 +51,7 @@ class DocumentFinder:
     def find_by_file_name(self, file_name: str) -> str:
         """Return the name of the document that an attached file has; empty where none is called so."""
         stem = PurePath(file_name.replace("\\", "/")).stem
-        return self._names.get(clean_folder_name(stem).casefold(), "")
+        return self._names_by_file_name.get(clean_folder_name(stem).casefold(), "")
 
     def find_in_text(self, text: str) -> PastedDocument | None:
         """Find the document whose sentences are most of a text's; None where none has them."""
@@ -60,14 +60,14 @@ class DocumentFinder:
         pieces = _SENTENCE_END.split(text)
         sentences = [normalize_words(piece) for piece in pieces]
         long_sentences = {sentence for sentence in sentences if len(sentence) >= _SHORTEST}
-        counts = Counter(name for sentence in long_sentences for name in self._by_sentence.get(sentence, ()))
+        counts = Counter(name for sentence in long_sentences for name in self._names_by_sentence.get(sentence, ()))
         if not counts:
             return None
         count = max(counts.values())
         if count < _LEAST_SENTENCES or count < _HALF * len(long_sentences):
             return None
         names = tuple(sorted(name for name in counts if counts[name] == count))
-        words = f" {normalize_words(self._texts[names[0]])} "
+        words = f" {normalize_words(self._texts_by_name[names[0]])} "
         around = [piece for piece, sentence in zip(pieces, sentences, strict=True) if f" {sentence} " not in words]
         questions = [" ".join(around).strip()]
         if around and not any("?" in piece for piece in around[:-1]):
@@ -75,11 +75,11 @@ class DocumentFinder:
         return PastedDocument(names, tuple(filter(None, questions)))
 
     @cached_property
-    def _names(self) -> dict[str, str]:
+    def _names_by_file_name(self) -> dict[str, str]:
         return {clean_folder_name(name).casefold(): name for name in self._incoming.document_names}
 
     @cached_property
-    def _texts(self) -> dict[str, str]:
+    def _texts_by_name(self) -> dict[str, str]:
         texts = {}
         for name in self._incoming.document_names:
             try:
@@ -91,10 +91,10 @@ class DocumentFinder:
         return texts
 
     @cached_property
-    def _by_sentence(self) -> dict[str, set[str]]:
+    def _names_by_sentence(self) -> dict[str, set[str]]:
         """Sentence → the names of the documents that have it."""
         names: defaultdict[str, set[str]] = defaultdict(set)
-        for name, text in self._texts.items():
+        for name, text in self._texts_by_name.items():
             for piece in _SENTENCE_END.split(text):
                 if len(sentence := normalize_words(piece)) >= _SHORTEST:
                     names[sentence].add(name)
