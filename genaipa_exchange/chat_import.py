@@ -112,21 +112,14 @@ class ChatImport:
             pasted = self._finder.find_in_text(text)
             texts += pasted.questions if pasted else (text,)
             pastes |= pasted is not None
-            documents_shown.names |= dict.fromkeys(self._prefer_policy(pasted.names) if pasted else ())
+            documents_shown.names |= dict.fromkeys(pasted.names if pasted else ())
         for item in exchange.shown:
             attached = self._finder.find_in_text(item.text)
             name = "" if attached else self._finder.find_by_file_name(item.name)
-            documents_shown.names |= dict.fromkeys(
-                self._prefer_policy(attached.names) if attached else [name] if name else ()
-            )
+            documents_shown.names |= dict.fromkeys(attached.names if attached else [name] if name else ())
             is_text = bool(item.text) or PurePath(item.name).suffix.lower() in SUFFIXED
             documents_shown.unknown |= is_text and not (attached or name)
         return texts, pastes
-
-    def _prefer_policy(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Choose the named document among several that fit alike."""
-        policy = self._policy_document
-        return (policy.name,) if policy and policy.name in names else names
 
     @cached_property
     def _policy_document(self) -> Document | None:

@@ -60,7 +60,7 @@ class MatchedAnswer:
     @property
     def identity(self) -> tuple[str, str, int]:
         """What two files have in common that hold this very answer."""
-        return self.digest or self.match.question, self.exchange.started, self.repetition
+        return self.digest or self.match.asked, self.exchange.started, self.repetition
 
     def key(self, repetition: int) -> str:
         """Return the key of its record."""
@@ -144,23 +144,28 @@ class _Conversation:
 def _list_unknown_answers(incoming: Incoming, answers: Sequence[MatchedAnswer]) -> list[MatchedAnswer]:
     """List the answers that no run here has yet: as many of a text as one file has more than there are here.
 
-    An earlier export of the same chats may have been given beside a later one. A repetition that a file numbers is
-    known by its number.
+    An earlier export of the same chats may have been given beside a later one. What a file numbers or times is known
+    by that as well.
     """
     counts: defaultdict[tuple[str, str, int], Counter[str]] = defaultdict(Counter)
     for answer in answers:
         counts[answer.identity][answer.file] += 1
     fullest = {identity: files.most_common(1)[0][0] for identity, files in counts.items()}
-    counts_here = {answer.digest: incoming.count_answers(answer.system, answer.digest) for answer in answers}
+    counts_here = {
+        answer.identity: incoming.count_answers(
+            answer.system,
+            answer.digest,
+            key=answer.key(answer.repetition) if answer.repetition else "",
+            started=answer.exchange.started,
+        )
+        for answer in answers
+    }
     unknown = list[MatchedAnswer]()
     for answer in answers:
         if answer.file != fullest[answer.identity]:
             continue
-        if answer.repetition:
-            is_known = incoming.count_answers(answer.system, answer.digest, answer.key(answer.repetition)) > 0
-        else:
-            is_known = counts_here[answer.digest] > 0
-            counts_here[answer.digest] -= is_known
+        is_known = counts_here[answer.identity] > 0
+        counts_here[answer.identity] -= is_known
         if is_known and answer.reply:
             incoming.note_known_answer()
         else:

@@ -31,6 +31,7 @@ from genaipa.policies.formats import SUFFIXED, extract
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
 from genaipa.questions.sets import Question, QuestionSet
 from genaipa.runs.experiments import classify_experiment
+from genaipa.runs.folder import RunFolder
 from genaipa.runs.imported import RecordedRun, count_totals, run_files, write_run
 from genaipa.runs.integrity import find_flaw as flaw_of_record
 from genaipa.runs.manifest import LEFT_OUT, MANIFEST, WITHHELD, Withheld
@@ -209,11 +210,14 @@ class Incoming:
         manifest = replace(_restrict_manifest_to_records(head, records, files), name=name, totals=count_totals(records))
         self.add_run(name, records, files | run_files(manifest, records))
 
-    def count_answers(self, system: str, digest: str, key: str = "") -> int:
-        """Count the answers of a system here that have this digest, and this `key` if one is given."""
-        pooled = self._pool.get(digest)
-        occurrences = pooled.occurrences if pooled else ()
-        return sum(occurrence.system == system and key in ("", occurrence.key) for occurrence in occurrences)
+    def count_answers(self, system: str, digest: str, *, key: str = "", started: str = "") -> int:
+        """Count the answers of a system here that have this digest, and the `key` and the start that are given."""
+        pooled, count = self._pool.get(digest), 0
+        for occurrence in pooled.occurrences if pooled else ():
+            if occurrence.system == system and key in ("", occurrence.key):
+                folder = RunFolder(self.workspace.runs / occurrence.run)
+                count += not started or folder.read_records([occurrence.offset])[0].started == started
+        return count
 
     def note_known_answer(self) -> None:
         """Count an answer that is here already."""

@@ -98,11 +98,14 @@ def test_what_chatgpt_showed_becomes_a_run() -> None:
     recap = {"content_type": "reasoning_recap", "content": "hush for 8 seconds"}
     chat = tree(
         said("system", "hush", is_visually_hidden_from_conversation=True),
+        said("user", "", content={"content_type": "user_editable_context", "parts": ["hush"]}),
         said("user", f"Here it is:\n\n{POLICY}\n\n{ASKED(2)}", 1750000100.5),
         said("assistant", "", content=thoughts),
         said("assistant", "", content=recap),
         said("assistant", "hush, I look it up", is_thinking_preamble_message=True),
         said("assistant", "hush", channel="commentary"),
+        said("assistant", "hush", is_visually_hidden_from_conversation=True),
+        said("assistant", "", content={"content_type": "model_editable_context", "parts": ["hush"]}),
         said("assistant", "hush", recipient="file_search"),
         said("tool", "hush"),
         said("assistant", "By section 2 it does. \ue200cite\ue202turn0search0\ue201"),
@@ -161,12 +164,17 @@ def test_what_claude_showed_becomes_a_run() -> None:
             message(1, "human", ASKED(1), attachments=[attached]),
             message(2, "assistant", "", content=blocks),
             message(3, "human", ASKED(2)),
-            message(4, "assistant", "hush", content=[{"type": "thinking", "thinking": "hush"}]),
+            message(4, "assistant", "hush, on a branch that was left"),
             message(5, "human", ASKED(3), parent_message_uuid="m2"),
             message(6, "assistant", "Last."),
+            message(7, "human", ASKED(4)),
+            message(8, "assistant", "hush", content=[{"type": "thinking", "thinking": "hush"}]),
         ],
     }
-    by_name = [message(7, "human", ASKED(1), files=[{"file_name": "C:\\tmp\\ACME.pdf"}]), message(8, "assistant", "B.")]
+    by_name = [
+        message(9, "human", ASKED(1), files=[{"file_name": "C:\\tmp\\ACME.pdf"}]),
+        message(10, "assistant", "B."),
+    ]
     export = dump("conversations.json", [chat, {"uuid": "d", "chat_messages": by_name, "model": "claude-x"}])
     assert bring(export).answers == 3
     assert [(one.system, one.asked, one.reply) for one in records()] == [
@@ -193,7 +201,7 @@ def test_what_gemini_showed_becomes_a_run() -> None:
             2, f"Prompted {ASKED(2)}", "<p>It <b>may</b>:</p><ul><li>here</li><li>R&amp;D</li></ul><script>1</script>"
         ),
         activity(1, f"Asked {ASKED(1)}"),
-        activity(0, f"Searched for {ASKED(3)}", app="Search"),
+        activity(0, f"Asked {ASKED(3)}", "hush", app="Search"),
         {"header": "Gemini Apps", "title": "Used an extension", "time": "2026-07-26T06:00:00Z"},
     ]
     dump("Takeout/My Activity/Gemini Apps/MyActivity.json", entries)
@@ -203,6 +211,8 @@ def test_what_gemini_showed_becomes_a_run() -> None:
     assert first.coordinates["initialization"] == "company-name"
     assert (first.repetition, second.repetition, third.repetition) == (1, 1, 2)
     assert (second.turn, third.turn) == (2, 1)
+    (path,) = Path("runs").iterdir()
+    assert [RunFolder(path).read_introduction(one.introduction) for one in RunFolder(path).conversations()] == [[], []]
     turns = [
         {"user_turn": {"prompt": ASKED(4), "turn_index": 0, "turn_last_modified": "2026-09-01T00:00:00Z"}},
         {"system_turn": {"model_thoughts": [{"headline": "hush"}], "text": [{"data": "Workspace."}], "turn_index": 1}},
@@ -298,16 +308,25 @@ def test_an_answer_is_taken_once() -> None:
 def test_each_question_in_a_chat_of_its_own_is_one_repetition() -> None:
     """Such chats are independent and fill the first repetition; a chat with several questions has one alone."""
     make_workspace()
-    single = [{"chat_messages": [message(1, "human", ASKED(n)), message(2, "assistant", f"{n}.")]} for n in (1, 2, 3)]
-    pair = [message(1, "human", ASKED(1)), message(2, "assistant", "A."), message(3, "human", ASKED(2))]
-    bring(dump("a.json", single), policy="acme", system="web")
-    bring(
-        dump("b.json", [*single, {"chat_messages": [*pair, message(4, "assistant", "B.")]}]), policy="acme", system="x"
-    )
-    assert [one.repetition for one in records() if one.system == "web"] == [1, 1, 1]
-    assert sorted(one.repetition for one in records() if one.system == "x") == [1, 1, 1, 2, 2]
-    modes = [RunFolder(path).manifest().spec.plan.conversation for path in sorted(Path("runs").iterdir())]  # type: ignore[attr-defined]
-    assert modes == ["independent", "shared"]
+
+    def chat(minute: int, *asked: int) -> dict[str, Any]:
+        pairs = [one for n in asked for one in (("human", ASKED(n)), ("assistant", f"{minute}: {n}."))]
+        return {"chat_messages": [message(minute + place, *one) for place, one in enumerate(pairs, 1)]}
+
+    def repetitions(system: str, *chats: dict[str, Any]) -> dict[str | None, int]:
+        bring(dump(f"{system}.json", chats), policy="acme", system=system)
+        return {one.reply: one.repetition for one in records() if one.system == system}
+
+    assert repetitions("single", chat(8, 1), chat(4, 2), chat(0, 1)) == {"0: 1.": 1, "4: 2.": 1, "8: 1.": 2}
+    mixed = repetitions("mixed", chat(0, 1), chat(10, 3, 4), chat(20, 2))
+    assert mixed == {"0: 1.": 1, "10: 3.": 2, "10: 4.": 2, "20: 2.": 1}
+    assert repetitions("first", chat(0, 3, 4), chat(10, 1)) == {"0: 3.": 1, "0: 4.": 1, "10: 1.": 2}
+    again = bring(dump("again.json", [chat(0, 1, 2, 1)]), policy="acme", system="again")
+    assert again.answers == 2
+    assert "1 message that repeats a question of the same conversation; the first answer counts" in again.notes
+    plans = {path.name: RunFolder(path).manifest().spec.plan for path in Path("runs").iterdir()}
+    modes = {name.split("-")[1]: plan.conversation for name, plan in plans.items()}  # type: ignore[attr-defined]
+    assert modes == {"single": "independent", "mixed": "shared", "first": "shared", "again": "shared"}
 
 
 def test_the_document_is_the_one_that_was_shown() -> None:
@@ -332,6 +351,8 @@ def test_the_document_is_the_one_that_was_shown() -> None:
         attached = dump(f"{name}.json", [{"chat_messages": [asks, message(2, "assistant", f"Of {name}.")]}])
         bring(attached, policy="acme")
         assert next(one for one in records() if one.reply == f"Of {name}.").coordinates["initialization"] == shown
+    before = dump("before.json", [chat(f"Question 4 on Brook?\n\n{texts['brook']}", n=1)])
+    assert bring(before).answers == 2
     both = dump("b.json", [chat(texts["acme"], texts["brook"], n=3)])
     with pytest.raises(UsageError, match=r"b.json: entry 1: asks Q3 after it showed acme and brook; say which"):
         bring(both)
@@ -339,7 +360,7 @@ def test_the_document_is_the_one_that_was_shown() -> None:
     named = chat(texts["acme"], texts["brook"])
     named["chat_messages"][-2]["content"][0]["text"] = "Question 4 on Brook?"
     assert bring(dump("named.json", [named])).answers == 1
-    assert [one.document for one in records() if one.asked == "Question 4 on Brook?"] == ["brook"]
+    assert [one.document for one in records() if one.asked == "Question 4 on Brook?"] == ["brook"] * 2
     assert bring(dump("c.jsonl", [line(document=texts["acme"]), line(2, document="acme")])).answers == 2
 
 
