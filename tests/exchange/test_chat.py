@@ -12,10 +12,13 @@ import pytest
 from commandline import call
 from running import TEXT, make_workspace, write
 
+from genaipa.answers.gather import gather_study
 from genaipa.errors import UsageError
+from genaipa.reports.throughput import calls_by_system
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.inputs import load_conversation
 from genaipa.runs.integrity import find_damage
+from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
 from genaipa_exchange.assistant_exports import read_html_text
 from genaipa_exchange.chat_import import read
@@ -416,6 +419,13 @@ def test_the_command_shows_what_matched() -> None:
     assert (nothing.code, "nothing was imported" in nothing.err) == (2, True)
     assert "--policy is for chat, not for inspect." in call("import", "inspect", "a.jsonl", "--policy", "acme").err
     assert "There is no file or folder gone.json." in call("import", "chat", "gone.json").err
+
+
+def test_rates_are_of_calls_with_a_time() -> None:
+    """Answers in lines have no start: no rate is made up of them."""
+    workspace = make_workspace()
+    bring(dump("a.jsonl", [line(1), line(2)]))
+    assert calls_by_system(gather_study(workspace, select_sources(workspace, ()), None)) == {}
 
 
 @pytest.mark.full
