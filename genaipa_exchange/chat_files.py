@@ -13,7 +13,7 @@ from genaipa.errors import DataError, clip
 from genaipa.files.limits import CHAT_SIZE, CHATS, Allowance, limit_reading
 from genaipa.files.text import DAMAGE, why
 from genaipa_exchange.assistant_exports import ASSISTANTS
-from genaipa_exchange.chats import ExportFile, Layout, write_missing_numbers
+from genaipa_exchange.chats import ExportFile, Layout, decode_json
 from genaipa_exchange.evaluation_files import EVALUATIONS
 
 if TYPE_CHECKING:
@@ -78,18 +78,11 @@ def _list_items(raw: bytes, allowance: Allowance, name: str) -> Items:
     head = raw[:1000].lstrip()
     if not head or head.startswith(b"<"):
         return []
-    items: Items
     try:
-        if head.startswith(b"["):
-            items = [(f"entry {n}", one) for n, one in enumerate(msgspec.json.decode(raw, type=list[msgspec.Raw]), 1)]
-        else:
-            items = _list_results(raw)
+        items = _list_lines(raw) or _list_entries(raw)
     except DAMAGE as error:
-        if not _has_lines(raw):
-            wrong = f"is damaged, or was cut off ({why(error)}); download or copy it again."
-            raise DataError(allowance.source, wrong, clip(name)) from None
-        lines = ((n, line) for n, line in enumerate(raw.split(b"\n"), 1) if line.strip())
-        items = [(f"line {n}", msgspec.Raw(write_missing_numbers(line))) for n, line in lines]
+        wrong = f"is damaged, or was cut off ({why(error)}); download or copy it again."
+        raise DataError(allowance.source, wrong, clip(name)) from None
     allowance.count(len(items), name)
     for entry, item in items:
         if len(memoryview(item)) > CHAT_SIZE:
@@ -97,32 +90,35 @@ def _list_items(raw: bytes, allowance: Allowance, name: str) -> Items:
     return items
 
 
-def _list_results(raw: bytes) -> Items:
-    """List the results of promptfoo, which stand one or two levels deep; any other object is one entry."""
-    fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+def _list_lines(raw: bytes) -> Items:
+    """List the lines of a file that is a JSON object a line; none of any other file."""
+    first, _, next_lines = raw.strip().partition(b"\n")
+    try:
+        decode_json(first, dict[str, msgspec.Raw])
+    except DAMAGE:
+        return []
+    lines = enumerate(raw.split(b"\n"), 1) if next_lines else ()
+    return [(f"line {n}", msgspec.Raw(line)) for n, line in lines if line.strip()]
+
+
+def _list_entries(raw: bytes) -> Items:
+    """List the entries of a file that is one JSON value; those of promptfoo stand one or two levels deep."""
+    if raw.lstrip().startswith(b"["):
+        return [(f"entry {n}", entry) for n, entry in enumerate(decode_json(raw, list[msgspec.Raw]), 1)]
+    fields = decode_json(raw, dict[str, msgspec.Raw])
     if "results" not in fields:
         return [("entry 1", msgspec.Raw(raw))]
     results = fields["results"]
     if bytes(memoryview(results)[:1]) == b"{":
-        results = msgspec.json.decode(results, type=dict[str, msgspec.Raw]).get("results", msgspec.Raw(b"[]"))
-    return [(f"result {n}", one) for n, one in enumerate(msgspec.json.decode(results, type=list[msgspec.Raw]), 1)]
-
-
-def _has_lines(raw: bytes) -> bool:
-    """Tell whether a file that is no JSON is a line of it after another, by the first one."""
-    first, _, next_lines = raw.strip().partition(b"\n")
-    try:
-        msgspec.json.decode(write_missing_numbers(first), type=dict[str, msgspec.Raw])
-    except DAMAGE:
-        return False
-    return bool(next_lines) or first != write_missing_numbers(first)
+        results = decode_json(results, dict[str, msgspec.Raw]).get("results", msgspec.Raw(b"[]"))
+    return [(f"result {n}", entry) for n, entry in enumerate(decode_json(results, list[msgspec.Raw]), 1)]
 
 
 def _recognize_layout(items: Items) -> Layout | None:
     """Return the layout whose keys one of the first entries has."""
     for _, item in items[:_LOOKED_AT]:
         try:
-            keys = msgspec.json.decode(item, type=dict[str, msgspec.Raw]).keys()
+            keys = decode_json(item, dict[str, msgspec.Raw]).keys()
         except DAMAGE:
             continue
         if layout := next((layout for layout in LAYOUTS if layout.marks <= keys), None):

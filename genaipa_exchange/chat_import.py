@@ -19,7 +19,7 @@ from genaipa.policies.adding import names_file_or_address
 from genaipa.policies.formats import SUFFIXED
 from genaipa.questions.sets import QuestionSet, default_set, load_question_set
 from genaipa.systems.thoughts import split_thoughts
-from genaipa.words import join_names, number
+from genaipa.words import join_names, number, printable
 from genaipa_exchange.chat_files import read_chat_files
 from genaipa_exchange.chat_runs import MatchedAnswer, write_chat_run
 from genaipa_exchange.incoming import ImportSummary, MatchRow
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _LISTED = 10
 """Messages without a question that are listed."""
 _LONGEST_NAME = 100
-"""Characters up to which a line is a document's name, and not its text."""
+"""Characters up to which a line is a document's name, and not its text; and of a system's name."""
 
 
 def read(paths: Sequence[Path], incoming: Incoming) -> ImportSummary:
@@ -228,7 +228,8 @@ class ChatImport:
         documents_shown: _ShownDocuments,
         match: QuestionMatch,
     ) -> None:
-        system = " ".join((self._options.system or exchange.system).replace("|", "-").split())
+        name = printable(self._options.system or exchange.system).replace("|", "-")
+        system = " ".join(name.split())[:_LONGEST_NAME]
         if not system:
             wrong = "names no system; give the key 'system', or say who answered: --system NAME."
             raise DataError(file.label, wrong, exchange.entry)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -82,7 +82,7 @@ class ExportFile:
     def decode(self, entry: str, item: msgspec.Raw, shape: type[T], layout: Layout) -> T:
         """Decode an item of the list; a DataError if it has another shape than items of the layout have."""
         try:
-            return msgspec.json.decode(item, type=shape, strict=False)
+            return decode_json(item, shape)
         except DAMAGE as error:
             wrong = f"is not laid out as genaipa knows {layout.title} ({why(error)}); {layout.remedy}."
             raise DataError(self.label, wrong, entry) from None
@@ -112,14 +112,29 @@ def format_moment(value: Any) -> str:
         return ""
 
 
-_NO_NUMBERS = (b"NaN", b"Infinity")
+_TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*+"|-?\b(?:NaN|Infinity)\b', re.DOTALL)
+"""A text, or what Python writes where there is no number, and JSON has no word for."""
+_ESCAPES = re.compile(rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u[dD][89a-fA-F]..|.)", re.DOTALL)
+_HALF = 6
+"""Bytes of half a character that is escaped."""
 
 
-def write_missing_numbers(raw: bytes) -> bytes:
-    """Return JSON with null for what Python writes where there is no number, and JSON has no word for."""
-    if not any(word in raw for word in _NO_NUMBERS):
-        return raw
+def decode_json(raw: bytes | msgspec.Raw, shape: type[T]) -> T:
+    """Decode JSON of other programs, which may have halves of characters and NaN; msgspec's errors for all else."""
     try:
-        return msgspec.json.encode(json.loads(raw))
-    except (ValueError, RecursionError):
-        return raw
+        return msgspec.json.decode(raw, type=shape, strict=False)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:
+        return msgspec.json.decode(_TOKENS.sub(_repair_token, bytes(memoryview(raw))), type=shape, strict=False)
+
+
+def _repair_token(token: re.Match[bytes]) -> bytes:
+    text = token.group()
+    return _ESCAPES.sub(_repair_escape, text) if text.startswith(b'"') else b"null"
+
+
+def _repair_escape(escape: re.Match[bytes]) -> bytes:
+    """Return an escape as it is, but for half a character: a program cut the text in the middle of one."""
+    text = escape.group()
+    return b"\\ufffd" if len(text) == _HALF and text[2:3] in b"dD" else text

@@ -13,7 +13,7 @@ from genaipa.files.limits import JSON
 from genaipa.files.text import DAMAGE, read_text
 from genaipa.runs.procedure import Initialization
 from genaipa.runs.records import MOST_REPETITIONS
-from genaipa_exchange.chats import Chat, Exchange, ExportFile, Layout, ShownText, write_missing_numbers
+from genaipa_exchange.chats import Chat, Exchange, ExportFile, Layout, ShownText, decode_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -152,7 +152,7 @@ def _read_model_name(file: ExportFile) -> str:
     if file.name or not beside.is_file():
         return ""
     try:
-        return msgspec.json.decode(write_missing_numbers(read_text(beside, JSON).encode()), type=_Results).model_name
+        return decode_json(read_text(beside, JSON).encode(), _Results).model_name
     except DAMAGE:
         return ""
 
@@ -166,7 +166,7 @@ def read_prompt(raw: object) -> str:
         raw = raw[0]
     if isinstance(raw, str) and raw.lstrip().startswith("["):
         with contextlib.suppress(*DAMAGE):  # a text that begins with a bracket
-            raw = msgspec.json.decode(raw)
+            raw = decode_json(raw.encode(), object)
     if isinstance(raw, list):
         messages = [message for message in raw if isinstance(message, dict) and message.get("role") == "user"]
         content = messages[-1].get("content") if messages else ""

@@ -232,6 +232,15 @@ def test_words_of_html_alone_are_read() -> None:
     assert read_html_text("<<<p>&#x110000;&;</") is not None
 
 
+def test_half_characters_and_no_numbers_stop_nothing() -> None:
+    """A text that a program cut within a character, and NaN, are read; whole characters and backslashes stay."""
+    make_workspace()
+    fields = r'"document": "acme", "system": "x", "score": NaN, "note": "NaN \ud83d"'
+    write("a.jsonl", rf'{{"question": "{ASKED(1)}", "answer": "\ud83d is \\ud83d \ud83d\ude00 NaN", {fields}}}')
+    assert bring("a.jsonl").answers == 1
+    assert records()[0].reply == "\ufffd is \\ud83d \U0001f600 NaN"
+
+
 def test_answers_of_other_evaluations_are_taken() -> None:
     """Promptfoo's output of two versions and lm-eval's samples of two, with failures, repeats, filters and NaN."""
     make_workspace()
