@@ -26,17 +26,11 @@ class _Author(msgspec.Struct):
     role: str = ""
 
 
-class _File(msgspec.Struct):
-    name: str | None = ""
-    file_name: str | None = ""
-    extracted_content: str | None = ""
-
-
 class _Metadata(msgspec.Struct):
     model_slug: str | None = ""
     is_visually_hidden_from_conversation: bool | None = False
     is_thinking_preamble_message: bool | None = False
-    attachments: list[_File] | None = None
+    attachments: list[Any] | None = None
 
 
 class _Content(msgspec.Struct):
@@ -47,7 +41,7 @@ class _Content(msgspec.Struct):
 class _Message(msgspec.Struct):
     author: _Author
     content: _Content | None = None
-    create_time: float | None = None
+    create_time: Any = None
     recipient: str | None = "all"
     channel: str | None = None
     metadata: _Metadata | None = None
@@ -77,8 +71,8 @@ def _read_chatgpt(file: ExportFile) -> Iterator[Chat]:
             data = message.metadata or _Metadata()
             text, started = _join_parts(message.content), format_moment(message.create_time)
             if message.author.role == "user":
-                files = [ShownText(file.name or "") for file in data.attachments or ()]
-                exchanges.ask(entry, text, files, started)
+                files = (file for file in data.attachments or () if isinstance(file, dict))
+                exchanges.ask(entry, text, [ShownText(str(file.get("name") or "")) for file in files], started)
             else:
                 exchanges.answer(_CITATION.sub("", text).strip(), data.model_slug or "")
         yield Chat(entry, exchanges.collect())
@@ -88,7 +82,7 @@ def _list_shown_messages(tree: _Tree) -> list[_Message]:
     """List the messages that a person saw, on the branch that was last in view."""
     nodes, name = tree.mapping, tree.current_node or ""
     if name not in nodes:
-        times = {name: node.message.create_time or 0.0 for name, node in nodes.items() if node.message}
+        times = {name: format_moment(node.message.create_time) for name, node in nodes.items() if node.message}
         name = max(times, key=lambda key: times[key], default="")
     branch: list[_Message] = []
     passed: set[str] = set()
@@ -128,6 +122,11 @@ class _Block(msgspec.Struct):
     text: str | None = ""
 
 
+class _File(msgspec.Struct):
+    file_name: str | None = ""
+    extracted_content: str | None = ""
+
+
 class _ClaudeMessage(msgspec.Struct):
     sender: str
     text: str | None = ""
@@ -154,9 +153,7 @@ def _read_claude(file: ExportFile) -> Iterator[Chat]:
             text = _read_claude_text(message)
             if message.sender in ("human", "user"):
                 files = [*(message.attachments or ()), *(message.files or ())]
-                attachments = [
-                    ShownText(file.file_name or file.name or "", file.extracted_content or "") for file in files
-                ]
+                attachments = [ShownText(file.file_name or "", file.extracted_content or "") for file in files]
                 exchanges.ask(entry, text, attachments, format_moment(message.created_at))
             elif message.sender == "assistant":
                 exchanges.answer(text, message.model or chat.model or "")
@@ -200,7 +197,7 @@ class _Activity(msgspec.Struct):
     header: str = ""
     products: list[str] = []
     safeHtmlItem: list[_Html] = []  # noqa: N815 - Google's
-    attachedFiles: list[str] = []  # noqa: N815 - Google's
+    subtitles: list[dict[str, Any]] = []
 
 
 _PROMPTED = re.compile(r"^(?:Prompted with:|Asked (?:Gemini|Bard):|Prompted|Asked|Said)\s+")
@@ -222,7 +219,8 @@ def _read_gemini(file: ExportFile) -> Iterator[Chat]:
         exchanges = _Exchanges("gemini")
         for started, entry, activity in group:
             prompt = _ATTACHED.sub("", _PROMPTED.sub("", activity.title, count=1))
-            attachments = [ShownText(name) for name in activity.attachedFiles]
+            names = [str(subtitle.get("name") or "") for subtitle in activity.subtitles]
+            attachments = [ShownText(name.strip("- ")) for name in names if name.startswith("-")]
             exchanges.ask(entry, prompt.strip(), attachments, started)
             exchanges.answer("\n\n".join(read_html_text(item.html) for item in activity.safeHtmlItem))
         yield Chat(group[0][1], exchanges.collect())

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
 
 from genaipa.errors import GenaipaError
 from genaipa.files.names import clean_folder_name
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
 
 _LEAST_PASTED = 300
 """Characters of a message from which on it may hold a document."""
-_LEAST_SENTENCES = 2
 _SENTENCE_END = re.compile("(?<=[.!?])\\s+|(?<=[\u3002\uff01\uff1f])|\\n+")
-_SHORTEST = 20
-"""Letters and digits of a sentence that tells documents apart."""
-_HALF = 0.5
+_RUN, _SAMPLED = 8, 4
+"""Words of a run by which texts are compared, wherever their lines end; and of how many runs one is looked at."""
+_AROUND = 10
+"""Runs of a message that may be other words than the document's."""
+_ANOTHER = 0.05
+"""Share of its runs from which on it is another version of a document, or another text."""
 
 
 class PastedDocument(NamedTuple):
@@ -54,21 +57,17 @@ class DocumentFinder:
         return self._names_by_file_name.get(clean_folder_name(stem).casefold(), "")
 
     def find_in_text(self, text: str) -> PastedDocument | None:
-        """Find the document whose sentences are most of a text's; None where none has them."""
+        """Find the document that a text holds, whole or in part, with few other words; None where it holds none."""
         if len(text) < _LEAST_PASTED:
             return None
-        pieces = _SENTENCE_END.split(text)
-        sentences = [normalize_words(piece) for piece in pieces]
-        long_sentences = {sentence for sentence in sentences if len(sentence) >= _SHORTEST}
-        counts = Counter(name for sentence in long_sentences for name in self._names_by_sentence.get(sentence, ()))
-        if not counts:
-            return None
-        count = max(counts.values())
-        if count < _LEAST_SENTENCES or count < _HALF * len(long_sentences):
+        runs = _sample_runs(text)
+        counts = Counter(name for run in runs for name in self._names_by_run.get(run, ()))
+        count = max(counts.values(), default=0)
+        if 2 * count < len(runs) or len(runs) - count > max(_AROUND, _ANOTHER * len(runs)) or not count:
             return None
         names = tuple(sorted(name for name in counts if counts[name] == count))
         words = f" {normalize_words(self._texts_by_name[names[0]])} "
-        around = [piece for piece, sentence in zip(pieces, sentences, strict=True) if f" {sentence} " not in words]
+        around = [piece for piece in _SENTENCE_END.split(text) if f" {normalize_words(piece)} " not in words]
         questions = [" ".join(around).strip()]
         if around and not any("?" in piece for piece in around[:-1]):
             questions.append(around[-1])
@@ -91,11 +90,17 @@ class DocumentFinder:
         return texts
 
     @cached_property
-    def _names_by_sentence(self) -> dict[str, set[str]]:
-        """Sentence → the names of the documents that have it."""
-        names: defaultdict[str, set[str]] = defaultdict(set)
+    def _names_by_run(self) -> dict[int, list[str]]:
+        """Run of words → the names of the documents that have it."""
+        names: defaultdict[int, list[str]] = defaultdict(list)
         for name, text in self._texts_by_name.items():
-            for piece in _SENTENCE_END.split(text):
-                if len(sentence := normalize_words(piece)) >= _SHORTEST:
-                    names[sentence].add(name)
+            for run in _sample_runs(text):
+                names[run].append(name)
         return names
+
+
+def _sample_runs(text: str) -> set[int]:
+    """Return some of a text's runs of words, as numbers: those alike in two texts are taken of both."""
+    words = normalize_words(text).split()
+    runs = (crc32(" ".join(words[start : start + _RUN]).encode()) for start in range(max(1, len(words) - _RUN + 1)))
+    return {run for run in runs if not run % _SAMPLED}

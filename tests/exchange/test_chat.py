@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -216,6 +217,9 @@ def test_what_gemini_showed_becomes_a_run() -> None:
     assert (second.turn, third.turn) == (2, 1)
     (path,) = Path("runs").iterdir()
     assert [RunFolder(path).read_introduction(one.introduction) for one in RunFolder(path).conversations()] == [[], []]
+    files = [{"name": "Attached 1 file."}, {"name": "-  Acme.pdf", "url": "acme-1.pdf"}]
+    bring(dump("MyActivity.json", [activity(200, f"Prompted {ASKED(4)} Attached 1 file.") | {"subtitles": files}]))
+    assert (records()[-1].asked, records()[-1].coordinates["initialization"]) == (ASKED(4), "document")
     turns = [
         {"user_turn": {"prompt": ASKED(4), "turn_index": 0, "turn_last_modified": "2026-09-01T00:00:00Z"}},
         {"system_turn": {"model_thoughts": [{"headline": "hush"}], "text": [{"data": "Workspace."}], "turn_index": 1}},
@@ -363,6 +367,10 @@ def test_the_document_is_the_one_that_was_shown() -> None:
         attached = dump(f"{name}.json", [{"chat_messages": [asks, message(2, "assistant", f"Of {name}.")]}])
         bring(attached, policy="acme")
         assert next(one for one in records() if one.reply == f"Of {name}.").coordinates["initialization"] == shown
+    wrapped = "\n".join(textwrap.wrap(" ".join(texts["brook"].split()), 40))
+    other = texts["brook"].replace("log", "diary of all users").replace("address", "place")
+    copies = dump("copies.json", [chat(wrapped, n=2), chat(other, n=3)])
+    assert [row.matched for row in bring(copies).matches] == ["brook Q2"]
     before = dump("before.json", [chat(f"Question 4 on Brook?\n\n{texts['brook']}", n=1)])
     assert bring(before).answers == 2
     both = dump("b.json", [chat(texts["acme"], texts["brook"], n=3)])
