@@ -369,7 +369,12 @@ def test_the_document_is_the_one_that_was_shown() -> None:
         assert next(one for one in records() if one.reply == f"Of {name}.").coordinates["initialization"] == shown
     wrapped = "\n".join(textwrap.wrap(" ".join(texts["brook"].split()), 40))
     other = texts["brook"].replace("log", "diary of all users").replace("address", "place")
-    copies = dump("copies.json", [chat(wrapped, n=2), chat(other, n=3)])
+    words = " ".join(f"anotherlongword{n}" for n in range(80))
+    quote = (
+        "Our couriers see your address on the day of delivery. We keep your address for one year; then we delete it."
+    )
+    chats = [chat(wrapped, n=2), chat(other, n=3), chat(f"{texts['brook']} {words}", n=3)]
+    copies = dump("copies.json", [*chats, chat(f"They write: {quote} Is that long? {words[:400]}", n=3)])
     assert [row.matched for row in bring(copies).matches] == ["brook Q2"]
     before = dump("before.json", [chat(f"Question 4 on Brook?\n\n{texts['brook']}", n=1)])
     assert bring(before).answers == 2
