@@ -370,9 +370,7 @@ def test_the_document_is_the_one_that_was_shown() -> None:
     wrapped = "\n".join(textwrap.wrap(" ".join(texts["brook"].split()), 40))
     other = texts["brook"].replace("log", "diary of all users").replace("address", "place")
     words = " ".join(f"anotherlongword{n}" for n in range(80))
-    quote = (
-        "Our couriers see your address on the day of delivery. We keep your address for one year; then we delete it."
-    )
+    quote = "We deliver your order. We never sell what we know about you. Our couriers see your address on the day"
     chats = [chat(wrapped, n=2), chat(other, n=3), chat(f"{texts['brook']} {words}", n=3)]
     copies = dump("copies.json", [*chats, chat(f"They write: {quote} Is that long? {words[:400]}", n=3)])
     assert [row.matched for row in bring(copies).matches] == ["brook Q2"]
