@@ -250,7 +250,7 @@ def add_everything(copy: Path) -> None:
     forms = copy / "genaipa_exchange/forms.py"
     line = 'FORMS: tuple[Form, ...] = (\n    Form("plain", "replies alone", plain.write),'
     changed = forms.read_text().replace("FORMS: tuple[Form, ...] = (", line)
-    forms.write_text(changed.replace("import huggingface,", "import huggingface, plain,"))
+    forms.write_text(changed.replace("import chat_import,", "import chat_import, plain,"))
     (copy / "dutch.py").write_text(LANGUAGE)
     information = copy / "dutch-1.dist-info"
     information.mkdir()
