@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -64,6 +63,7 @@ class ChatImport:
     def __init__(self, incoming: Incoming) -> None:
         self._incoming, self._options = incoming, incoming.chats
         self._finder = DocumentFinder(incoming)
+        self._policy_document = self._load_policy()
         self._matchers: dict[tuple[str, str], QuestionMatcher] = {}
         self._sets: dict[tuple[str, str], QuestionSet] = {}
         self._texts: dict[str, Document] = {}
@@ -121,9 +121,8 @@ class ChatImport:
             documents_shown.unknown |= is_text and not (attached or name)
         return texts, pastes
 
-    @cached_property
-    def _policy_document(self) -> Document | None:
-        """The document of `--policy`; an UnknownNameError for none."""
+    def _load_policy(self) -> Document | None:
+        """Return the document of `--policy`, if it is given; an UnknownNameError for none."""
         name = self._options.policy
         if not name:
             return None
@@ -171,12 +170,18 @@ class ChatImport:
             for document in documents
             if (match := self._find_matcher(file, chat, document).find(texts)) is not None
         ]
-        sure = [(document, match) for document, match in matches if match.how != "close"]
-        if len(sure) > 1:
-            names = join_names(sorted(document.name for document, _ in sure))
-            wrong = f"asks {sure[0][1].question} after it showed {names}; say which one it is about: --policy NAME."
+        same_words = [(document, match) for document, match in matches if match.how != "close"]
+        accepted = same_words or [(document, match) for document, match in matches if self._accepts(match)]
+        if len(accepted) > 1 and exchange.reply != "":
+            names = join_names(sorted(document.name for document, _ in accepted))
+            wrong = f"asks {accepted[0][1].question} after it showed {names}; say which one it is about: --policy NAME."
             raise DataError(file.label, wrong, exchange.entry)
-        return max(sure or matches, key=lambda pair: pair[1].similarity, default=None)
+        return max(accepted or matches, key=lambda pair: pair[1].similarity, default=None)
+
+    def _accepts(self, match: QuestionMatch) -> bool:
+        """Tell whether a match counts: in the same words, or as similar as was asked for."""
+        accept = self._options.accept
+        return match.how != "close" or (accept is not None and match.similarity >= accept)
 
     def _find_matcher(self, file: ExportFile, chat: Chat, document: Document) -> QuestionMatcher:
         key = (document.digest, chat.language)
@@ -206,8 +211,7 @@ class ChatImport:
 
     def _note_match(self, exchange: Exchange, document: Document, match: QuestionMatch) -> bool:
         """Note a match for the table; whether it is taken."""
-        accept = self._options.accept
-        is_accepted = match.how != "close" or (accept is not None and match.similarity >= accept)
+        is_accepted = self._accepts(match)
         manner = f"close, {match.similarity} %" if match.how == "close" else match.how
         if exchange.reply == "":
             self._silent += 1

@@ -379,7 +379,18 @@ def test_the_document_is_the_one_that_was_shown() -> None:
     both = dump("b.json", [chat(texts["acme"], texts["brook"], n=3)])
     with pytest.raises(UsageError, match=r"b.json: entry 1: asks Q3 after it showed acme and brook; say which"):
         bring(both)
+    nearly = chat(texts["acme"], texts["brook"], n=3)
+    nearly["chat_messages"][-2]["content"][0]["text"] = "A question 3 on the company?"
+    taken = bring(dump("d.json", [nearly, chat(texts["brook"])]))
+    assert {row.how.partition(",")[0]: row.how.endswith("not taken") for row in taken.matches} == {
+        "close": True,
+        "exact": False,
+    }
+    with pytest.raises(UsageError, match="say which one it is about"):
+        bring("d.json", accept=80)
     assert bring(both, policy="brook").answers == 1
+    with pytest.raises(UsageError, match="no policy 'bro'"):
+        bring("c.jsonl", policy="bro")
     named = chat(texts["acme"], texts["brook"])
     named["chat_messages"][-2]["content"][0]["text"] = "Question 4 on Brook?"
     assert bring(dump("named.json", [named])).answers == 1
