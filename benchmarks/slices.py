@@ -36,7 +36,7 @@ request = RunRequest(
     ("extractive",), corpus=sys.argv[1], slice=(int(sys.argv[2]), int(sys.argv[3])), name="many",
     plan={"initializations": ("company-name",), "limit": "1"},
 )
-print(prepare_run(find_workspace(sys.argv[4]), request).open_folder().name)
+print(prepare_run(find_workspace(sys.argv[4]), request).open_or_create_folder().name)
 """
 
 

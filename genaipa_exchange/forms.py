@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from genaipa.errors import UnknownNameError, UsageError
-from genaipa_exchange import huggingface, inspect_logs, label_studio
+from genaipa_exchange import chat_import, huggingface, inspect_logs, label_studio
 from genaipa_exchange.incoming import ImportSummary, Incoming
 from genaipa_exchange.outgoing import ExportSummary, Outgoing
 
@@ -21,16 +21,24 @@ from genaipa_exchange.outgoing import ExportSummary, Outgoing
 class Form:
     """A form of files: its `name` in commands, and what the files are.
 
-    `write` fills an empty folder; `read` takes in a file or a folder of the form, in a form that comes back.
+    `write` fills an empty folder, in a form that can be exported; `read` takes in files or folders of the form, in one
+    that can be imported. `options` are those of the import that only this form has.
     """
 
     name: str
     what: str
-    write: Callable[[Outgoing, Path], ExportSummary]
-    read: Callable[[Path, Incoming], ImportSummary] | None = None
+    write: Callable[[Outgoing, Path], ExportSummary] | None = None
+    read: Callable[[Sequence[Path], Incoming], ImportSummary] | None = None
+    options: tuple[str, ...] = ()
 
 
 FORMS: tuple[Form, ...] = (
+    Form(
+        "chat",
+        "answers in chats, for import only: exports of ChatGPT, Claude and Gemini, promptfoo, lm-eval, JSON lines",
+        read=chat_import.read,
+        options=("policy", "questions", "system", "accept"),
+    ),
     Form(
         "huggingface",
         "a Hugging Face data set: Parquet files and a dataset card",
@@ -47,13 +55,14 @@ FORMS: tuple[Form, ...] = (
         "answers to score in Label Studio, for export and import",
         label_studio.write_label_studio_project,
         label_studio.read_label_studio_export,
+        ("annotators",),
     ),
 )
 
 
 def find_form(name: str, *, importable: bool = False) -> Form:
-    """Return the form of that name, which can be read where it comes `back`; an UnknownNameError for none."""
-    forms = {form.name: form for form in FORMS if form.read or not importable}
+    """Return the form of that name that can be exported, or is `importable`; an UnknownNameError for none."""
+    forms = {form.name: form for form in FORMS if (form.read if importable else form.write)}
     if name not in forms:
         raise UnknownNameError("format", name, forms)
     return forms[name]
@@ -67,6 +76,7 @@ def write_form(form: Form, outgoing: Outgoing, folder: Path) -> ExportSummary:
         folder.parent.mkdir(parents=True, exist_ok=True)
         draft_folder = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
         try:
+            assert form.write is not None, "it can be exported"
             written = form.write(outgoing, draft_folder)
             draft_folder.chmod(0o755)
             draft_folder.replace(folder)

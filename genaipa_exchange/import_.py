@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genaipa.cli.terminal.console import add_next_steps, say, show
+from genaipa.cli.terminal.console import add_next_steps, print_table, say, show
 from genaipa.cli.terminal.options import current_workspace, option
 from genaipa.errors import UsageError, clip, shell_command
 from genaipa.words import format_count, join_some
@@ -22,7 +22,7 @@ _NAMED = 3
 
 def import_(
     form: Annotated[str, typer.Argument(help="The format; for a list: genaipa export", autocompletion=complete_form)],
-    path: Annotated[Path, typer.Argument(help="A file, or a folder of files.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, or folders of files.")],
     documents: Annotated[
         Path | None,
         option(
@@ -39,27 +39,63 @@ def import_(
             help="Names of annotators whom a Label Studio file identifies only by number.",
         ),
     ] = "",
+    policy: Annotated[
+        str,
+        option("--policy", "-p", metavar="NAME", help="The document that chats are about, if they don't show it."),
+    ] = "",
+    questions: Annotated[
+        str, option("--questions", "-q", metavar="SET", help="The question set of chats, if not the document's own.")
+    ] = "",
+    system: Annotated[
+        str, option("--system", "-s", metavar="NAME", help="The name of the system in chats, in place of the file's.")
+    ] = "",
+    accept: Annotated[
+        int | None,
+        option(
+            "--accept",
+            metavar="PERCENT",
+            min=1,
+            max=100,
+            help="Accept messages of chats that are at least this similar to a question.",
+        ),
+    ] = None,
 ) -> None:
     """Import answers and scores from another program.
 
     Answers and scores that `genaipa export` wrote come back unchanged; those that are already here are left alone. A
-    log of another evaluation becomes a run, whose answers are scored, judged and reported like any others. A file is
-    imported completely or not at all.
+    log of another evaluation, or chats that ask the questions of a set, become runs, whose answers are scored, judged
+    and reported like any others. All files are imported completely, or none.
     """
-    from genaipa_exchange.forms import find_form
-    from genaipa_exchange.incoming import Incoming
+    from genaipa_exchange.forms import FORMS, find_form
+    from genaipa_exchange.incoming import ChatOptions, Incoming
 
     chosen = find_form(form, importable=True)
     assert chosen.read is not None, "it comes back"
-    if not path.exists():
-        raise UsageError(f"There is no file or folder {path}.")
-    if annotators and chosen.name != "label-studio":
-        raise UsageError(f"--annotators is only for label-studio; a file of {chosen.name} names its annotators.")
-    summary = chosen.read(path, Incoming(current_workspace(), documents, _parse_annotator_names(annotators)))
+    for path in paths:
+        if not path.exists():
+            raise UsageError(f"There is no file or folder {path}.")
+    options = {
+        "annotators": annotators,
+        "policy": policy,
+        "questions": questions,
+        "system": system,
+        "accept": accept,
+    }
+    for name in (name for name, value in options.items() if value not in ("", None)):
+        if name not in chosen.options:
+            owner = next(known_form.name for known_form in FORMS if name in known_form.options)
+            raise UsageError(f"--{name} is only for {owner}, not for {chosen.name}.")
+    chats = ChatOptions(policy, questions, system, accept)
+    summary = chosen.read(paths, Incoming(current_workspace(), documents, _parse_annotator_names(annotators), chats))
+    if summary.matches:
+        print_table(("asked", "matched to", "how", "times"), summary.matches, right=(3,))
     for note in (*summary.notes, *summary.scores.problems, *summary.scores.replaced):
         say(note)
     if summary.scores.problems:
         say(f"genaipa: nothing was imported because of {format_count(len(summary.scores.problems), 'problem')}.")
+        raise typer.Exit(_REFUSED)
+    if summary.matches and not summary.answers + summary.known:
+        say("genaipa: nothing was imported: no message asks a question of the set in its words.")
         raise typer.Exit(_REFUSED)
     _print_summary(summary)
 
@@ -80,7 +116,8 @@ def _parse_annotator_names(option_text: str) -> dict[str, str]:
 def _print_summary(summary: ImportSummary) -> None:
     scores, read = summary.scores, summary.answers + summary.known
     counts = [f"{format_count(read, 'answer')} read, {summary.answers:,} new"] if read else []
-    counts.append(f"{format_count(scores.added + scores.known, 'score')} read, {scores.added:,} new")
+    if not summary.matches:
+        counts.append(f"{format_count(scores.added + scores.known, 'score')} read, {scores.added:,} new")
     counts += [f"{format_count(scores.unscored, 'task')} not scored"] if scores.unscored else []
     counts += [f"{format_count(summary.ignored, 'score')} with other metrics left out"] if summary.ignored else []
     show("; ".join(counts) + ".")

@@ -14,7 +14,7 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -26,11 +26,12 @@ from genaipa.files.strict_yaml import convert_to_type, format_yaml, parse_yaml_o
 from genaipa.files.text import DAMAGE, explain_error, sha256_of
 from genaipa.kinds import DEFAULT
 from genaipa.policies.companies import company_from_document_name
-from genaipa.policies.document import About, Document, load_document
+from genaipa.policies.document import About, Document, document_names, load_document
 from genaipa.policies.formats import SUFFIXED, extract
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
 from genaipa.questions.sets import Question, QuestionSet
 from genaipa.runs.experiments import classify_experiment
+from genaipa.runs.folder import RunFolder
 from genaipa.runs.imported import RecordedRun, count_records_by_status, encode_answers_and_manifest, update_run_folder
 from genaipa.runs.integrity import describe_record_flaw as flaw_of_record
 from genaipa.runs.manifest import LEFT_OUT, MANIFEST, WITHHELD, Withheld
@@ -76,6 +77,27 @@ _FILE_PATH = re.compile(
 """The path of a file that comes with the answers of a run."""
 
 
+class ChatOptions(NamedTuple):
+    """How chats are read: the document that they show none of, the question set, the system, all by name.
+
+    `accept` is the similarity, in per cent, from which on a close match counts.
+    """
+
+    policy: str = ""
+    questions: str = ""
+    system: str = ""
+    accept: int | None = None
+
+
+class MatchRow(NamedTuple):
+    """A text that was asked, the question that it matched (none where it is empty), how, and how often."""
+
+    asked: str
+    matched: str
+    how: str
+    times: int
+
+
 @dataclass(frozen=True)
 class ImportSummary:
     """The outcome of an import: the runs made, and the numbers of their answers and of answers that were here before.
@@ -90,6 +112,8 @@ class ImportSummary:
     scores: ImportedScores
     ignored: int
     notes: tuple[str, ...] = ()
+    matches: tuple[MatchRow, ...] = ()
+    """The questions that were found in chats."""
 
 
 class Incoming:
@@ -99,9 +123,13 @@ class Incoming:
     """
 
     def __init__(
-        self, workspace: Workspace, documents: Path | None = None, annotators: Mapping[str, str] | None = None
+        self,
+        workspace: Workspace,
+        documents: Path | None = None,
+        annotators: Mapping[str, str] | None = None,
+        chats: ChatOptions | None = None,
     ) -> None:
-        self.workspace, self.rubric = workspace, load_rubric(workspace)
+        self.workspace, self.rubric, self.chats = workspace, load_rubric(workspace), chats or ChatOptions()
         self._annotators = dict(annotators or {})
         self._numbers: Counter[str] = Counter()
         """Number → how many scores a file has of the person whom it knows by this number alone."""
@@ -132,6 +160,11 @@ class Incoming:
             return load_document(name, self.workspace)
         except UnknownNameError:
             return None
+
+    @property
+    def document_names(self) -> list[str]:
+        """The names of the documents of the given folder, and of the workspace."""
+        return [*dict.fromkeys((*self._texts, *document_names(self.workspace)))]
 
     @property
     def name_of_only_document(self) -> str:
@@ -186,6 +219,19 @@ class Incoming:
             _restrict_manifest_to_records(head, records, files), name=name, totals=count_records_by_status(records)
         )
         self.add_run(name, records, files | encode_answers_and_manifest(manifest, records))
+
+    def count_answers(self, system: str, digest: str, *, key: str = "", started: str = "") -> int:
+        """Count the answers of a system here that have this digest, and the `key` and the start that are given."""
+        pooled, count = self._pool.get(digest), 0
+        for occurrence in pooled.occurrences if pooled else ():
+            if occurrence.system == system and key in ("", occurrence.key):
+                folder = RunFolder(self.workspace.runs / occurrence.run)
+                count += not started or folder.read_records_at([occurrence.offset])[0].started == started
+        return count
+
+    def note_known_answer(self) -> None:
+        """Count an answer that is here already."""
+        self._known += 1
 
     def _has_answer(self, run_name: str, record: Record) -> bool:
         pooled = self._pool.get(record.digest)
@@ -304,7 +350,7 @@ class Incoming:
     def _desk_people(self) -> People:
         return load_people(self.workspace)
 
-    def write_runs_and_scores(self) -> ImportSummary:
+    def write_runs_and_scores(self, notes: tuple[str, ...] = (), matches: tuple[MatchRow, ...] = ()) -> ImportSummary:
         """Write the runs and keep the scores; nothing if a score is wrong."""
         with contextlib.closing(open_store(self.workspace)) as store:
             if self._numbers or self._annotators:
@@ -318,7 +364,8 @@ class Incoming:
             return ImportSummary((), 0, 0, scores, self.ignored)
         for name, files in self._runs.items():
             update_run_folder(self.workspace.runs / name, files)
-        return ImportSummary(tuple(self._runs), self._answers, self._known, scores, self.ignored, tuple(self._notes))
+        notes = (*self._notes, *notes)
+        return ImportSummary(tuple(self._runs), self._answers, self._known, scores, self.ignored, notes, matches)
 
 
 def _name_annotator(number: str) -> str:

@@ -111,7 +111,8 @@ class _LogWriter:
         """Write an answer as a sample."""
         record = answer.record
         sample = _make_sample(answer, self.run.rubric)
-        self._times.append((sample.started_at, sample.completed_at))
+        if sample.started_at:
+            self._times.append((sample.started_at, sample.completed_at))
         self._file.write((",\n" if self.answers else "\n") + sample.model_dump_json(exclude_none=True))
         self.answers += 1
         self.ids[sample.id] = max(record.repetition, self.ids.get(sample.id, 0))
@@ -192,7 +193,7 @@ def _make_sample(answer: OutgoingAnswer, rubric: Rubric) -> Any:
             reasoning_tokens=used.reasoning,
             total_cost=record.cost,
         )
-    started = dt.datetime.fromisoformat(record.started)
+    started = dt.datetime.fromisoformat(record.started) if record.started else None
     at = read_coordinates(record)
     coordinates = (at.document, at.initialization, at.wording, at.question, at.prompts)
     return log.EvalSample(
@@ -203,8 +204,8 @@ def _make_sample(answer: OutgoingAnswer, rubric: Rubric) -> Any:
         messages=[model.ChatMessageUser(content=record.asked), output.choices[0].message],
         output=output,
         scores=_make_scores(answer.scores, record.reply or "", rubric),
-        started_at=format_timestamp(started),
-        completed_at=format_timestamp(started + dt.timedelta(seconds=record.seconds)),
+        started_at=format_timestamp(started) if started else None,
+        completed_at=format_timestamp(started + dt.timedelta(seconds=record.seconds)) if started else None,
         total_time=record.seconds,
         working_time=record.seconds,
         metadata=metadata | ({"excluded": answer.excluded} if answer.excluded else {}),
@@ -228,13 +229,13 @@ def _make_scores(events: Sequence[Event], reply: str, rubric: Rubric) -> dict[st
 # -- in --
 
 
-def read_inspect_logs(path: Path, incoming: Incoming) -> ImportSummary:
-    """Take in a log, or all logs of a folder: each becomes a run, unless its answers are here; and its scores.
+def read_inspect_logs(paths: Sequence[Path], incoming: Incoming) -> ImportSummary:
+    """Take in logs, or all logs of folders: each becomes a run, unless its answers are here; and its scores.
 
     A DataError names the first log that can't be taken in, and nothing is then.
     """
     read_log = _import_inspect_module("log").read_eval_log
-    for log_path in _list_logs(path):
+    for log_path in (log_path for path in paths for log_path in _list_logs(path)):
         if not log_path.is_file():
             raise DataError(log_path, "does not exist.")
         _check_log_size(log_path)

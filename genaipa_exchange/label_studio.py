@@ -22,7 +22,7 @@ from genaipa.scoring.rubric import format_value
 from genaipa_exchange.outgoing import ExportSummary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from genaipa.scoring.rubric import Rubric
@@ -100,8 +100,14 @@ class _Task(msgspec.Struct):
     predictions: tuple[_Annotation, ...] | None = None
 
 
-def read_label_studio_export(path: Path, incoming: Incoming) -> ImportSummary:
-    """Take in the scores of an export, Label Studio's "JSON"; a DataError names the first task that can't be used."""
+def read_label_studio_export(paths: Sequence[Path], incoming: Incoming) -> ImportSummary:
+    """Take in the scores of exports, Label Studio's "JSON"; a DataError names the first task that can't be used."""
+    for path in paths:
+        _read_export(path, incoming)
+    return incoming.write_runs_and_scores()
+
+
+def _read_export(path: Path, incoming: Incoming) -> None:
     text = read_text(path, JSON)
     with limit_reading(JSON, path) as allowance:
         allowance.count_read_elements(sum(map(text.count, "[{,")))
@@ -132,7 +138,6 @@ def read_label_studio_export(path: Path, incoming: Incoming) -> ImportSummary:
             for n, annotation in annotations
         ]
         incoming.unscored += not any(was_read)
-    return incoming.write_runs_and_scores()
 
 
 def _import_annotation(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 def constant_baseline(label: Any) -> Callable[[Any], Callable[[Item], str]]:
     """Make a baseline that gives every item this label."""
-    return lambda suite: lambda _item: str(suite.reply([label]))
+    return lambda suite: lambda _item: str(suite.format_labels_reply([label]))
 
 
 def majority_baseline(suite: Any) -> Callable[[Item], str]:
@@ -54,7 +54,7 @@ def make_trained_baseline(
         labels_of = (learn_label_sets if suite.many else learn_single_label)(
             texts, gold, make_vectorizer, balanced=balanced
         )
-        return lambda item: str(suite.reply([values[label] for label in labels_of(item.shown["text"])]))
+        return lambda item: str(suite.format_labels_reply([values[label] for label in labels_of(item.shown["text"])]))
 
     return Baseline(name, "trained", about, learn_baseline_replies)
 

@@ -75,6 +75,18 @@ INSPECT_LOG = Limits(
     unit="values",
 )
 
+CHATS = Limits(
+    "an export of chats",
+    "export fewer conversations, or split the file",
+    256_000_000,
+    unpacks=256_000_000,
+    members=200_000,
+    elements=2_000_000,
+    unit="conversations",
+)
+CHAT_SIZE = 32_000_000
+"""Bytes of one conversation, or one line."""
+
 
 class Allowance:
     """Count what reading one file takes; a DataError tells of what is too much."""

@@ -220,7 +220,7 @@ class AnthropicSystem(ChatSystem):
         with self._translate_errors(BATCH_SECONDS):
             await self._client.messages.batches.cancel(batch, timeout=BATCH_SECONDS)
 
-    async def delete(self, state: BatchState) -> None:
+    async def delete_batch_data(self, state: BatchState) -> None:
         """Delete the batch."""
         with self._translate_errors(BATCH_SECONDS):
             await self._client.messages.batches.delete(state.id, timeout=BATCH_SECONDS)

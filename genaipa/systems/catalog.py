@@ -189,7 +189,11 @@ class ResolvedSystem:
 
     def messages_sent_to_model(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Return the messages that the model receives, by which tokens are counted; retrieval makes them fewer."""
-        return messages if self.reader is None else _load_wrapper_class(self.name).retrieve(messages)[0]
+        return (
+            messages
+            if self.reader is None
+            else _load_wrapper_class(self.name).replace_document_with_passages(messages)[0]
+        )
 
     def make(self, server_flags: tuple[str, ...] = ()) -> System:
         """Make the system, with further flags of its server if it starts one.

@@ -146,7 +146,7 @@ from genaipa_exchange.outgoing import ExportSummary
 
 def write(outgoing, folder):
     """Write a line for each answer."""
-    lines = [answer.record.reply + "\\n" for run in outgoing.runs for answer in run.list_answers()]
+    lines = [answer.record.reply + "\\n" for run in outgoing.runs for answer in run.iterate_permitted_answers()]
     (folder / "answers.txt").write_text("".join(lines))
     return ExportSummary(1, len(lines), 0)
 '''
@@ -246,7 +246,7 @@ def add_everything(copy: Path) -> None:
     forms = copy / "genaipa_exchange/forms.py"
     line = 'FORMS: tuple[Form, ...] = (\n    Form("plain", "replies alone", plain.write),'
     changed = forms.read_text().replace("FORMS: tuple[Form, ...] = (", line)
-    forms.write_text(changed.replace("import huggingface,", "import huggingface, plain,"))
+    forms.write_text(changed.replace("import chat_import,", "import chat_import, plain,"))
     (copy / "dutch.py").write_text(LANGUAGE)
     information = copy / "dutch-1.dist-info"
     information.mkdir()

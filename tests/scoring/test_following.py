@@ -30,10 +30,10 @@ def test_what_follows_comes(run, store, per_answer):
     queue = open_queue(run, store, ScoringPlan(per_answer=per_answer))
     digest = queue.reserve_next_answer("Anna")
     for number in range(11):
-        before = store.reservations()
+        before = store.reservations_by_answer()
         following = queue.hold_following_answer("Anna", digest)
         assert following not in (None, digest)
-        assert store.reservations() == before
+        assert store.reservations_by_answer() == before
         if number == SKIPPED:
             queue.skip_answer("Anna", digest)
         else:

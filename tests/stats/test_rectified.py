@@ -54,7 +54,9 @@ def test_without_a_slope_it_is_what_people_say_alone(each):
     people, judge = population()
     scored = wave(np.random.default_rng(1), each)
     alone = intervals(np.where(scored, people, np.nan))
-    found = of_cells(drawn_of(scored).rectify(np.where(scored, people, np.nan).ravel(), judge.ravel(), 0.0), scored)
+    found = of_cells(
+        drawn_of(scored).rectify_scores(np.where(scored, people, np.nan).ravel(), judge.ravel(), 0.0), scored
+    )
     assert found.mean == pytest.approx(alone.mean, abs=1e-12)
     if each < 1:  # the skewness, by which it is bent, is that of all questions
         assert found.high - found.low == pytest.approx(alone.high - alone.low, rel=0.02)
@@ -69,7 +71,7 @@ def test_with_a_perfect_judge_it_is_what_people_would_say_of_all():
     drawn = drawn_of(scored)
     given = np.where(scored, people, np.nan).ravel()
     assert drawn.fit_slope(given, people.ravel()) == pytest.approx(1, abs=1e-12)
-    found, whole = of_cells(drawn.rectify(given, people.ravel(), 1.0), scored), intervals(people)
+    found, whole = of_cells(drawn.rectify_scores(given, people.ravel(), 1.0), scored), intervals(people)
     for name in ("mean", "low", "high", "policies_low", "policies_high", "p", "policies_p"):
         assert getattr(found, name) == pytest.approx(getattr(whole, name), abs=1e-9), name
 
@@ -81,7 +83,9 @@ def test_it_is_right_on_average_whatever_the_judge_is_worth(each):
     random, found = np.random.default_rng(2), []
     for _ in range(500):
         scored = wave(random, each)
-        found.append(drawn_of(scored).rectify(np.where(scored, people, np.nan).ravel(), judge.ravel(), 0.7).mean())
+        found.append(
+            drawn_of(scored).rectify_scores(np.where(scored, people, np.nan).ravel(), judge.ravel(), 0.7).mean()
+        )
     assert abs(np.mean(found) - people.mean()) < 4 * np.std(found) / len(found) ** 0.5
     assert np.std(found) > 0.05
 

@@ -332,11 +332,11 @@ def test_an_answer_that_differs_is_opened_below_its_row(disputed):
     page.tell("agreement answers", "chosen", first)
     shown = page.components()["agreement reply"]["texts"]
     case = disputed.pool.load_case(first)
-    assert [text["text"] for text in shown[:2]] == [case.asked, case.mask_reply()]
+    assert [text["text"] for text in shown[:2]] == [case.asked, case.mask_names_in_reply()]
     assert shown[0]["arrives"] == first
     assert [(row[0], row[-1]) for row in page.rows("agreement scores")] == [("ada", "ada on Q1"), ("grace", "")]
-    assert first in disputed.current.score_exposures("edsger")
-    assert first not in disputed.current.system_exposures("edsger")
+    assert first in disputed.current.answers_with_seen_scores("edsger")
+    assert first not in disputed.current.answers_with_seen_system("edsger")
     settle = next(button for button in page.test.button if button.label == "Settle it")
     settle.click()
     page.run()

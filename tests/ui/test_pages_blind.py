@@ -129,7 +129,7 @@ def test_whoever_was_shown_scores_is_not_asked_again(desk):
     assert "overview scores" in page.components()
     desk.queue.undo("grace")
     asked = set()
-    while (digest := desk.queue.next_answer(EDSGER.name)) is not None:
+    while (digest := desk.queue.reserve_next_answer(EDSGER.name)) is not None:
         asked.add(digest)
         score(desk, EDSGER.name, digest, "11111")
     assert asked == set(desk.pool.answers) - {first}
@@ -237,7 +237,7 @@ def test_a_damaged_answer_is_set_aside(disputed, name, capsys):
     if name == "scoring":
         for _ in range(3):
             disputed.queue.undo("grace")
-        assert disputed.queue.next_answer("grace") == first
+        assert disputed.queue.reserve_next_answer("grace") == first
     # Another test of this process may have had the same answer on screen.
     st.cache_resource.clear()
     log = disputed.workspace.runs / where.run / "answers.jsonl"

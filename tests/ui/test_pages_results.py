@@ -292,9 +292,9 @@ def test_two_systems_answers_side_by_side(two_systems):
         for answer in two_systems.pool.answers.values()
         if answer.occurrences[0].system != "extractive" and (answer.document, answer.question) == ("acme", "Q1")
     )
-    assert beside in two_systems.current.system_exposures(READER.name) & two_systems.current.score_exposures(
+    assert beside in two_systems.current.answers_with_seen_system(
         READER.name
-    )
+    ) & two_systems.current.answers_with_seen_scores(READER.name)
     # Whoever could still be asked to score it is not offered it.
     two_systems.queue.undo("grace")
     last = next(digest for digest in two_systems.pool.answers if len(two_systems.current.scores(digest)) == 1)
@@ -318,7 +318,7 @@ def test_unscored_answers_of_a_cell_are_listed(two_systems):
     extractive = (a for a in two_systems.pool.answers.values() if a.occurrences[0].system == "extractive")
     withdrawn = next(answer for answer in extractive if (answer.document, answer.question) == ("emca", "Q1"))
     for analyst in ("ada", "grace"):
-        two_systems.queue._append_undo(two_systems.current.score(withdrawn.digest, analyst))
+        two_systems.queue._append_undo_and_restore_draft(two_systems.current.score(withdrawn.digest, analyst))
     page = Shown("results", two_systems, READER)
     choose(page, "Q1")
     assert [(row[0], row[3], row[5]) for row in page.rows("results answers")] == [

@@ -350,12 +350,13 @@ def _read_record(folder: RunFolder, occurrence: Occurrence) -> Record:
 
 def _list_answer_facts(occurrence: Occurrence, record: Record) -> list[ListRow]:
     usage = record.usage
+    begun = f"{format_time(record.started)} UTC, " if record.started else ""
     facts = {
         "run": occurrence.run,
         "key": occurrence.key,
         "served by": record.model or "",
         "state": f"{record.status}{f' ({record.finish})' if record.finish else ''}",
-        "time": f"{format_time(record.started)} UTC, {record.seconds:g} s, attempts: {record.attempts}",
+        "time": f"{begun}{record.seconds:g} s, attempts: {record.attempts}",
         "tokens": f"{usage.input:,} in ({usage.cached:,} cached), {usage.output:,} out" if usage else "",
     }
     return [ListRow((ListCell(name, tone="quiet"), fact)) for name, fact in facts.items() if fact]

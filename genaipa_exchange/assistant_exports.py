@@ -1,0 +1,355 @@
+"""Exports of web chats: the trees of ChatGPT, the messages of Claude, the activity of Gemini.
+
+Only what a person read becomes a reply: thoughts, calls of tools and what they returned, hidden messages, and branches
+that somebody left do not.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
+
+from genaipa_exchange.chats import Chat, Exchange, ExportFile, Layout, ShownText, format_moment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+# -- ChatGPT --
+
+
+class _Author(msgspec.Struct):
+    role: str = ""
+
+
+class _Metadata(msgspec.Struct):
+    model_slug: str | None = ""
+    is_visually_hidden_from_conversation: bool | None = False
+    is_thinking_preamble_message: bool | None = False
+    attachments: list[Any] | None = None
+
+
+class _Content(msgspec.Struct):
+    content_type: str = ""
+    parts: list[Any] | None = None
+
+
+class _Message(msgspec.Struct):
+    author: _Author
+    content: _Content | None = None
+    create_time: Any = None
+    recipient: str | None = "all"
+    channel: str | None = None
+    metadata: _Metadata | None = None
+
+
+class _Node(msgspec.Struct):
+    message: _Message | None = None
+    parent: str | None = None
+
+
+class _Tree(msgspec.Struct):
+    mapping: dict[str, _Node]
+    current_node: str | None = None
+
+
+_VISIBLE = frozenset({"text", "multimodal_text"})
+_HIDDEN_CHANNELS = frozenset({"analysis", "commentary"})
+_CITATION = re.compile("\ue200(?:cite|filecite|navlist)\ue202[^\ue201]*\ue201")
+"""A reference to a source, of which the chat shows a button."""
+
+
+def _read_chatgpt(file: ExportFile) -> Iterator[Chat]:
+    for entry, item in file.items:
+        tree = file.decode(entry, item, _Tree, _CHATGPT)
+        exchanges = _Exchanges("chatgpt")
+        for message in _list_shown_messages(tree):
+            data = message.metadata or _Metadata()
+            text, started = _join_parts(message.content), format_moment(message.create_time)
+            if message.author.role == "user":
+                files = (file for file in data.attachments or () if isinstance(file, dict))
+                exchanges.ask(entry, text, [ShownText(str(file.get("name") or "")) for file in files], started)
+            else:
+                exchanges.answer(_CITATION.sub("", text).strip(), data.model_slug or "")
+        yield Chat(entry, exchanges.collect())
+
+
+def _list_shown_messages(tree: _Tree) -> list[_Message]:
+    """List the messages that a person saw, on the branch that was last in view."""
+    nodes, name = tree.mapping, tree.current_node or ""
+    if name not in nodes:
+        times = {name: format_moment(node.message.create_time) for name, node in nodes.items() if node.message}
+        name = max(times, key=lambda key: times[key], default="")
+    branch: list[_Message] = []
+    passed: set[str] = set()
+    while name in nodes and name not in passed:
+        passed.add(name)
+        message = nodes[name].message
+        if message is not None and _is_shown(message):
+            branch.append(message)
+        name = nodes[name].parent or ""
+    return branch[::-1]
+
+
+def _is_shown(message: _Message) -> bool:
+    role, data = message.author.role, message.metadata or _Metadata()
+    if data.is_visually_hidden_from_conversation or message.content is None:
+        return False
+    if message.content.content_type not in _VISIBLE:
+        return False
+    if role == "assistant":
+        is_hidden = message.channel in _HIDDEN_CHANNELS or data.is_thinking_preamble_message
+        return not is_hidden and message.recipient in (None, "all")
+    return role == "user"
+
+
+def _join_parts(content: _Content | None) -> str:
+    """Join the texts of a message; a recording has its transcript, a picture has none."""
+    parts = (content.parts if content else None) or []
+    texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
+    return "\n".join(text for text in texts if isinstance(text, str)).strip()
+
+
+# -- Claude --
+
+
+class _Block(msgspec.Struct):
+    type: str = ""
+    text: str | None = ""
+
+
+class _File(msgspec.Struct):
+    file_name: str | None = ""
+    extracted_content: str | None = ""
+
+
+class _ClaudeMessage(msgspec.Struct):
+    sender: str
+    text: str | None = ""
+    content: list[_Block] | str | None = None
+    created_at: str | None = ""
+    uuid: str | None = ""
+    parent_message_uuid: str | None = None
+    attachments: list[_File] | None = None
+    files: list[_File] | None = None
+    model: str | None = ""
+
+
+class _ClaudeChat(msgspec.Struct):
+    chat_messages: list[_ClaudeMessage]
+    current_leaf_message_uuid: str | None = ""
+    model: str | None = ""
+
+
+def _read_claude(file: ExportFile) -> Iterator[Chat]:
+    for entry, item in file.items:
+        chat = file.decode(entry, item, _ClaudeChat, _CLAUDE)
+        exchanges = _Exchanges("claude")
+        for message in _follow_branch(chat):
+            text = _read_claude_text(message)
+            if message.sender in ("human", "user"):
+                files = [*(message.attachments or ()), *(message.files or ())]
+                attachments = [ShownText(file.file_name or "", file.extracted_content or "") for file in files]
+                exchanges.ask(entry, text, attachments, format_moment(message.created_at))
+            elif message.sender == "assistant":
+                exchanges.answer(text, message.model or chat.model or "")
+        yield Chat(entry, exchanges.collect())
+
+
+def _follow_branch(chat: _ClaudeChat) -> Sequence[_ClaudeMessage]:
+    """Return the messages of the branch that was last in view; all, where the file knows no branches."""
+    messages = chat.chat_messages
+    by_id = {message.uuid: message for message in messages if message.uuid}
+    if len(by_id) < len(messages) or not all(message.parent_message_uuid for message in messages):
+        return messages
+    latest = max(messages, key=lambda message: message.created_at or "", default=None)
+    current = by_id.get(chat.current_leaf_message_uuid or "", latest)
+    branch: list[_ClaudeMessage] = []
+    while current is not None and len(branch) < len(messages):
+        branch.append(current)
+        current = by_id.get(current.parent_message_uuid or "")
+    return branch[::-1]
+
+
+def _read_claude_text(message: _ClaudeMessage) -> str:
+    """Return the words of a message. The flat text of one with blocks repeats its thoughts and tools."""
+    if isinstance(message.content, str):
+        return message.content.strip()
+    if message.content:
+        return "\n".join(block.text or "" for block in message.content if block.type == "text").strip()
+    return (message.text or "").strip()
+
+
+# -- Gemini --
+
+
+class _Html(msgspec.Struct):
+    html: str = ""
+
+
+class _Activity(msgspec.Struct):
+    title: str = ""
+    time: str = ""
+    header: str = ""
+    products: list[str] = []
+    safeHtmlItem: list[_Html] = []  # noqa: N815 - Google's
+    subtitles: list[dict[str, Any]] = []
+
+
+_PROMPTED = re.compile(r"^(?:Prompted with:|Asked (?:Gemini|Bard):|Prompted|Asked|Said)\s+")
+"""What Google puts before a prompt, of an account in English; the longer one first."""
+_ATTACHED = re.compile(r"\s*Attached \d+ files?\.?\s*$")
+_PAUSE = 30 * 60
+"""Seconds without a prompt after which the next one begins another conversation: the file tells none apart."""
+
+
+def _read_gemini(file: ExportFile) -> Iterator[Chat]:
+    activities = []
+    for entry, item in file.items:
+        activity = file.decode(entry, item, _Activity, _GEMINI)
+        labels = " ".join([activity.header, *activity.products]).lower()
+        if ("gemini" in labels or "bard" in labels) and activity.safeHtmlItem:
+            activities.append((format_moment(activity.time), entry, activity))
+    activities.sort(key=lambda timed: timed[0])
+    for group in _split_at_pauses(activities):
+        exchanges = _Exchanges("gemini")
+        for started, entry, activity in group:
+            prompt = _ATTACHED.sub("", _PROMPTED.sub("", activity.title, count=1))
+            names = [str(subtitle.get("name") or "") for subtitle in activity.subtitles]
+            attachments = [ShownText(name.strip("- ")) for name in names if name.startswith("-")]
+            exchanges.ask(entry, prompt.strip(), attachments, started)
+            exchanges.answer("\n\n".join(read_html_text(item.html) for item in activity.safeHtmlItem))
+        yield Chat(group[0][1], exchanges.collect())
+
+
+def _split_at_pauses(activities: Iterable[tuple[str, str, _Activity]]) -> Iterator[list[tuple[str, str, _Activity]]]:
+    group: list[tuple[str, str, _Activity]] = []
+    for timed in activities:
+        if group and _measure_pause(group[-1][0], timed[0]) > _PAUSE:
+            yield group
+            group = []
+        group.append(timed)
+    if group:
+        yield group
+
+
+def _measure_pause(earlier: str, later: str) -> float:
+    if not (earlier and later):
+        return float("inf")
+    return (dt.datetime.fromisoformat(later) - dt.datetime.fromisoformat(earlier)).total_seconds()
+
+
+class _Turn(msgspec.Struct):
+    prompt: str = ""
+    text: list[dict[str, Any]] = []
+    turn_last_modified: str = ""
+
+
+class _TurnPair(msgspec.Struct):
+    user_turn: _Turn | None = None
+    system_turn: _Turn | None = None
+
+
+class _GeminiChat(msgspec.Struct):
+    conversation_turns: list[_TurnPair]
+
+
+def _read_gemini_conversations(file: ExportFile) -> Iterator[Chat]:
+    for entry, item in file.items:
+        chat = file.decode(entry, item, _GeminiChat, _WORKSPACE_GEMINI)
+        exchanges = _Exchanges("gemini")
+        for pair in chat.conversation_turns:
+            if pair.user_turn:
+                exchanges.ask(entry, pair.user_turn.prompt, (), format_moment(pair.user_turn.turn_last_modified))
+            if pair.system_turn:
+                exchanges.answer("\n".join(str(part["data"]) for part in pair.system_turn.text if part.get("data")))
+        yield Chat(entry, exchanges.collect())
+
+
+# -- all --
+
+
+class _Exchanges:
+    """The exchanges of one conversation, as its messages come; each message of the person begins another."""
+
+    def __init__(self, app: str) -> None:
+        self._app = app
+        self._asked: list[tuple[str, str, tuple[ShownText, ...], str]] = []
+        self._replies: list[list[str]] = []
+        self._models: list[str] = []
+
+    def ask(self, entry: str, text: str, shown: Iterable[ShownText], started: str) -> None:
+        self._asked.append((entry, text, tuple(shown), started))
+        self._replies.append([])
+        self._models.append("")
+
+    def answer(self, text: str, model: str = "") -> None:
+        if text and self._asked:
+            self._replies[-1].append(text)
+            self._models[-1] = model or self._models[-1]
+
+    def collect(self) -> tuple[Exchange, ...]:
+        """Return all; several messages of the assistant are one reply."""
+        return tuple(
+            Exchange(
+                entry,
+                (text,),
+                "\n\n".join(replies),
+                shown,
+                system=f"{self._app}/{model}" if model else self._app,
+                model=model,
+                started=started,
+            )
+            for (entry, text, shown, started), replies, model in zip(
+                self._asked, self._replies, self._models, strict=True
+            )
+        )
+
+
+class _TextOfHtml(HTMLParser):
+    """The words of a reply in HTML, its paragraphs and items on lines of their own."""
+
+    _PARAGRAPHS = frozenset({"p", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "blockquote", "table", "ul", "ol"})
+    _LINES: ClassVar = {"br": "\n", "div": "\n", "tr": "\n", "li": "\n- ", "td": " ", "th": " "}
+    _UNSEEN = frozenset({"script", "style", "head", "template"})
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.pieces: list[str] = []
+        self._open: Counter[str] = Counter()
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - HTMLParser's
+        self._open[tag] += 1
+        self.pieces.append("\n\n" if tag in self._PARAGRAPHS else self._LINES.get(tag, ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        self._open[tag] -= 1
+        if tag in self._PARAGRAPHS:
+            self.pieces.append("\n\n")
+
+    def handle_data(self, data: str) -> None:
+        if not any(self._open[tag] > 0 for tag in self._UNSEEN):
+            self.pieces.append(data if self._open["pre"] > 0 else re.sub(r"\s+", " ", data))
+
+
+def read_html_text(html: str) -> str:
+    """Return the text of a reply that is in HTML."""
+    parser = _TextOfHtml()
+    parser.feed(html)
+    parser.close()
+    text = "\n".join(line.rstrip() for line in "".join(parser.pieces).split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", re.sub(r"(?m)^-\n+", "- ", text)).strip()
+
+
+_REMEDY = "write its answers as lines with 'question', 'answer', 'document' and 'system'"
+_CHATGPT = Layout("an export of ChatGPT", frozenset({"mapping"}), _read_chatgpt, _REMEDY)
+_CLAUDE = Layout("an export of Claude", frozenset({"chat_messages"}), _read_claude, _REMEDY)
+_GEMINI = Layout("Gemini's activity", frozenset({"title", "time", "header"}), _read_gemini, _REMEDY)
+_WORKSPACE_GEMINI = Layout(
+    "an export of Gemini", frozenset({"conversation_turns"}), _read_gemini_conversations, _REMEDY
+)
+ASSISTANTS = (_CHATGPT, _CLAUDE, _GEMINI, _WORKSPACE_GEMINI)

@@ -1,0 +1,135 @@
+"""Files of chats: a download as it is, a folder, or single files, each recognised by the keys of its items."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from genaipa.errors import DataError, clip
+from genaipa.files.limits import CHAT_SIZE, CHATS, Allowance, limit_reading
+from genaipa.files.text import DAMAGE, explain_error
+from genaipa_exchange.assistant_exports import ASSISTANTS
+from genaipa_exchange.chats import ExportFile, Layout, decode_json
+from genaipa_exchange.evaluation_files import EVALUATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+LAYOUTS: tuple[Layout, ...] = (*ASSISTANTS, *EVALUATIONS)
+_WANTED = re.compile(
+    r"(^|/)conversations(-\d+)?\.json$|/conversations/[^/]+\.json$|(^|/)conversation_\d+\.txt$|\.jsonl$", re.IGNORECASE
+)
+_GEMINI = re.compile(r"(gemini|bard).*\.json$|my ?activity\.json$", re.IGNORECASE)
+"""Google calls its files in the language of the account, but not its products."""
+_READABLE = (
+    "what can be read are exports of ChatGPT, Claude and Gemini (as JSON), results of promptfoo and lm-eval, and lines "
+    'such as {"question": "…", "answer": "…"}'
+)
+_LOOKED_AT = 10
+"""Entries by which a file is recognised."""
+Items = list[tuple[str, msgspec.Raw]]
+
+
+def read_chat_files(path: Path) -> Iterator[tuple[Layout, ExportFile]]:
+    """Yield the files of an export, with their layouts; a DataError where there is none that can be read."""
+    is_export = False
+    for source, name, raw, allowance in _open_files(path):
+        items = _list_items(raw, allowance, name)
+        layout = _recognize_layout(items)
+        if layout is not None:
+            is_export = True
+            yield layout, ExportFile(source, name, items)
+        elif not (name or path.is_dir()):
+            _refuse_file(source, raw, items)
+    if not is_export:
+        raise DataError(path, f"holds no chats; {_READABLE}.")
+
+
+def _open_files(path: Path) -> Iterator[tuple[Path, str, bytes, Allowance]]:
+    """Yield the content of a file, or of the files in a folder or an archive that may hold chats."""
+    if path.is_dir():
+        for inner in sorted(path.rglob("*")):
+            if inner.is_file() and _may_hold_chats(f"{path.name}/{inner.relative_to(path).as_posix()}"):
+                yield from _open_files(inner)
+        return
+    with limit_reading(CHATS, path) as allowance:
+        allowance.check_size(path.stat().st_size)
+        if not zipfile.is_zipfile(path):
+            yield path, "", path.read_bytes(), allowance
+            return
+        with allowance.open_zip_archive(path, _may_hold_chats) as archive:
+            for name in sorted(filter(_may_hold_chats, archive.namelist())):
+                yield path, name, archive.read(name), allowance
+
+
+def _may_hold_chats(name: str) -> bool:
+    hidden = any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(name).parts)
+    return not hidden and bool(_WANTED.search(name) or _GEMINI.search(name))
+
+
+def _list_items(raw: bytes, allowance: Allowance, name: str) -> Items:
+    """List the entries of a file, each with its place."""
+    raw = raw.removeprefix(b"\xef\xbb\xbf")
+    head = raw[:1000].lstrip()
+    if not head or head.startswith(b"<"):
+        return []
+    try:
+        items = _list_lines(raw) or _list_entries(raw)
+    except DAMAGE as error:
+        wrong = f"is damaged, or was cut off ({explain_error(error)}); download or copy it again."
+        raise DataError(allowance.source, wrong, clip(name)) from None
+    allowance.count_read_elements(len(items), name)
+    for entry, item in items:
+        if len(memoryview(item)) > CHAT_SIZE:
+            raise allowance.refusal_error(f"is larger than {CHAT_SIZE // 1_000_000} MB", f"{name} {entry}".strip())
+    return items
+
+
+def _list_lines(raw: bytes) -> Items:
+    """List the lines of a file that is a JSON object a line; none of any other file."""
+    first, _, next_lines = raw.strip().partition(b"\n")
+    try:
+        decode_json(first, dict[str, msgspec.Raw])
+    except DAMAGE:
+        return []
+    lines = enumerate(raw.split(b"\n"), 1) if next_lines else ()
+    return [(f"line {n}", msgspec.Raw(line)) for n, line in lines if line.strip()]
+
+
+def _list_entries(raw: bytes) -> Items:
+    """List the entries of a file that is one JSON value; those of promptfoo stand one or two levels deep."""
+    if raw.lstrip().startswith(b"["):
+        return [(f"entry {n}", entry) for n, entry in enumerate(decode_json(raw, list[msgspec.Raw]), 1)]
+    fields = decode_json(raw, dict[str, msgspec.Raw])
+    if "results" not in fields:
+        return [("entry 1", msgspec.Raw(raw))]
+    results = fields["results"]
+    if bytes(memoryview(results)[:1]) == b"{":
+        results = decode_json(results, dict[str, msgspec.Raw]).get("results", msgspec.Raw(b"[]"))
+    return [(f"result {n}", entry) for n, entry in enumerate(decode_json(results, list[msgspec.Raw]), 1)]
+
+
+def _recognize_layout(items: Items) -> Layout | None:
+    """Return the layout whose keys one of the first entries has."""
+    for _, item in items[:_LOOKED_AT]:
+        try:
+            keys = decode_json(item, dict[str, msgspec.Raw]).keys()
+        except DAMAGE:
+            continue
+        if layout := next((layout for layout in LAYOUTS if layout.marks <= keys), None):
+            return layout
+    return None
+
+
+def _refuse_file(path: Path, raw: bytes, items: Items) -> None:
+    """Raise the DataError of a single file that is no export that can be read."""
+    if raw.lstrip()[:1] == b"<":
+        raise DataError(path, "is a web page; ask for the export as JSON (in Google's Takeout: My Activity, JSON).")
+    if not items:
+        raise DataError(path, "holds no chats: it is empty.")
+    raise DataError(path, f"is laid out as no export that genaipa knows; {_READABLE}.", items[0][0])
