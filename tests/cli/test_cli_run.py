@@ -44,7 +44,7 @@ class Slow(BuiltinSystem):
     def __init__(self):
         super().__init__(name="slow")
 
-    async def answer(self, messages, settings):
+    async def reply_to_last_message(self, messages, settings):
         with Path("asked").open("a") as asked:
             asked.write("one\\n")
         if Path("asked").read_text().count("\\n") == 3:

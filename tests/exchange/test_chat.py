@@ -448,7 +448,7 @@ def test_the_command_shows_what_matched() -> None:
     assert "1 answer read, 1 new.\nRun: chat-lab-one-" in done.out
     nothing = call("import", "chat", dump("b.jsonl", [line(question="Lunch?")]))
     assert (nothing.code, "nothing was imported" in nothing.err) == (2, True)
-    assert "--policy is for chat, not for inspect." in call("import", "inspect", "a.jsonl", "--policy", "acme").err
+    assert "--policy is only for chat, not for inspect." in call("import", "inspect", "a.jsonl", "--policy", "acme").err
     assert "There is no file or folder gone.json." in call("import", "chat", "gone.json").err
 
 

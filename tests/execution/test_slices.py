@@ -57,7 +57,7 @@ class Wandering(BuiltinSystem):
     def __init__(self):
         super().__init__(name="wandering")
 
-    async def answer(self, messages, settings):
+    async def reply_to_last_message(self, messages, settings):
         return Reply("Nothing.", passages=(Passage({GERMAN + " 38"!r}),))
 """
 ASKED: dict[str, Any] = {"experiment": "quality", "limit": 1}

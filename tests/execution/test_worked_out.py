@@ -16,7 +16,7 @@ class Echo(BuiltinSystem):
     def __init__(self):
         super().__init__(name="echo")
 
-    async def answer(self, messages, settings):
+    async def reply_to_last_message(self, messages, settings):
         return Reply(messages[-1].carries or "nothing")
 
 class Plain(Echo):

@@ -53,7 +53,7 @@ class Searching(BuiltinSystem):
     def __init__(self):
         super().__init__(name="searching")
 
-    async def answer(self, messages, settings):
+    async def reply_to_last_message(self, messages, settings):
         asked = re.findall(r"Question (\\d+) on", messages[-1].content)[-1]
         passages = tuple(Passage(text, f"page {asked}", 0.5) for text in SHOWN.get(asked, ()))
         usage = Usage(input=300, output=20 + int(asked), reasoning=int(asked))

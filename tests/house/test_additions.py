@@ -103,7 +103,7 @@ def insert(path: Path, after: str, line: str) -> None:
 
 
 TONE = """
-    tone: Annotated[str, option("How friendly.", before="repetitions")] = "plain"
+    tone: Annotated[str, make_plan_option("How friendly.", before="repetitions")] = "plain"
 """
 
 # It opens first, being the first in the table.

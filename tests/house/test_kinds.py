@@ -24,7 +24,7 @@ from typing import Annotated
 import pandas as pd
 from genaipa.datasets.base import Pulled
 from genaipa.errors import UsageError
-from genaipa.kinds import Closing, Kind, Plan, option
+from genaipa.kinds import Closing, Kind, Plan, make_plan_option
 from genaipa.reports.chapters.chapter import Chapter
 from genaipa.reports.chapters.chapter import ResultsComparison
 from genaipa.reports.table import make_table
@@ -32,7 +32,7 @@ from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, TaskReading, Task
 
 class RiddlesPlan(Plan, frozen=True):
-    riddles: Annotated[int, option("Riddles to ask.")] = 2
+    riddles: Annotated[int, make_plan_option("Riddles to ask.")] = 2
 
     @property
     def label(self):

@@ -61,7 +61,7 @@ def test_objections_are_settled_by_whoever_adjudicates(desk):
     page.test.text_input[0].input("It says so.")
     press(page, "Reject")
     assert "There are no such objections." in page.text()
-    found = {one.event.id: one for one in collect_objections(desk.current.objections())}
+    found = {one.event.id: one for one in collect_objections(desk.current.objection_events())}
     assert (found[ada].status, found[ada].correction.answer, found[ada].ruling.analyst) == (
         "accepted",
         "It never does.",

@@ -39,7 +39,7 @@ def gathered(*names: str, events=(), **options):
 def test_each_answer_comes_with_what_is_known_of_it():
     """Document, question, experiment, silence of the document and of the reply, time and status are in its row."""
     folder = make_answers(*REPLIES[:2], "I know nothing of this policy.", annotations=SILENT)
-    frame = gathered().join_facts().set_index("question")
+    frame = gathered().make_tidy_table().set_index("question")
     assert frame["silent"].to_dict() == {"Q1": "no", "Q2": "yes", "Q3": "partly"}
     assert frame["claims_silence"].to_dict() == {"Q1": "no", "Q2": "yes", "Q3": "abstains"}
     assert set(frame["experiment"]) == {"quality"}
@@ -58,7 +58,7 @@ def test_of_a_recording_neither_order_nor_conversation_is_known():
     manifest = folder.manifest()
     manifest.systems["scripted/say.yaml"].words = "recording"
     folder.write_manifest(manifest)
-    frame = gathered().join_facts()
+    frame = gathered().make_tidy_table()
     assert set(frame["position"]) == {0}
     assert set(frame["conversation"]) == {""}
 
@@ -78,12 +78,12 @@ def test_scores_are_joined_to_the_answers_they_are_for():
             score("ada", "0" * 64, GOOD),
         ]
     )
-    counted = found.join_facts()[found.join_facts()["counted"]]
+    counted = found.make_tidy_table()[found.make_tidy_table()["counted"]]
     assert sorted(zip(counted["question"], counted["analyst"], counted["relevance"], strict=True)) == [
         ("Q1", "ada", 1.0),
         ("Q1", "bo", -1.0),
     ]
-    assert len(found.join_facts()) == 4
+    assert len(found.make_tidy_table()) == 4
     assert len(found.log.counted) == 5
 
 
@@ -91,8 +91,8 @@ def test_without_an_event_left_nothing_is_scored():
     """Answers that are scored anew with no event at all are as those that nobody scored."""
     folder = make_answers(*REPLIES)
     found = gathered(events=[score("ada", record.digest) for record in answers(folder)])
-    assert found.join_facts()["counted"].all()
-    again = found.apply_events([]).join_facts()
+    assert found.make_tidy_table()["counted"].all()
+    again = found.apply_events([]).make_tidy_table()
     assert again["m_all"].isna().all()
     assert set(again["analyst"]) == {""}
     assert not again["counted"].any()
@@ -104,7 +104,7 @@ def test_failures_and_questions_not_asked_are_rows():
     rules = "- {match: Question 1 on, reply: Yes.}\n- {match: Question 2 on, fail: permanent}\n"
     write("say.yaml", f"rules:\n{rules}")
     carry_out(spec(systems=("scripted/say.yaml",), conversation="independent", wordings=("original",)))
-    frame = gathered().join_facts().set_index("question")
+    frame = gathered().make_tidy_table().set_index("question")
     assert frame.loc["Q2", "status"] == "failed"
     assert frame.loc["Q2", "answer"] == ""
     assert not frame["counted"].any()
@@ -118,7 +118,7 @@ def test_what_a_plan_still_lacks_is_missing():
     lines = path.read_bytes().splitlines(keepends=True)
     kept = [line for line in lines if b'"question":"Q3"' not in line]
     path.write_bytes(b"".join(kept))
-    frame = gathered().join_facts().set_index("question")
+    frame = gathered().make_tidy_table().set_index("question")
     assert frame["status"].to_dict() == {"Q1": "answered", "Q2": "answered", "Q3": "missing"}
     assert frame.loc["Q3", "key"].endswith("|Q3")
 
@@ -130,7 +130,7 @@ def test_a_system_stands_for_all_of_its_runs():
     write("say.yaml", "default: Yes.\n")
     carry_out(spec(systems=("scripted/say.yaml", "scripted/other.yaml")))
     carry_out(spec(systems=("scripted/say.yaml",), seed=7))
-    frame = gathered("scripted/say.yaml").join_facts()
+    frame = gathered("scripted/say.yaml").make_tidy_table()
     assert set(frame["system"]) == {"scripted/say.yaml"}
     assert len(set(frame["run"])) == 2
     assert len(select_sources(find_workspace(), ())) == 2
@@ -158,9 +158,9 @@ def test_what_a_run_excludes_is_marked():
     folder.write_file(EXCLUSIONS, format_exclusions_csv(reasons))
     given = [score("ada", first.digest, GOOD)]
     found = gathered(events=given)
-    assert found.join_facts().set_index("question").loc["Q1", "excluded"] == "other-company: is about Facebook"
-    assert not found.join_facts()["counted"].any()
-    assert gathered(excluded=True).join_facts()["counted"].sum() == 1
+    assert found.make_tidy_table().set_index("question").loc["Q1", "excluded"] == "other-company: is about Facebook"
+    assert not found.make_tidy_table()["counted"].any()
+    assert gathered(excluded=True).make_tidy_table()["counted"].sum() == 1
 
 
 def test_a_file_of_exclusions_with_a_slip_is_told():
@@ -193,7 +193,7 @@ def test_published_scores_are_rows_of_their_own():
     folder.write_file(
         EXCLUSIONS, format_exclusions_csv([Exclusion("score", "|Q2", "duplicate-scores", "Of robustness.")])
     )
-    frame = gathered().join_facts()
+    frame = gathered().make_tidy_table()
     table = frame[frame["unit"] == "table"].set_index("document")
     assert table["m_all"].to_dict() == {"acme": 77.5, "": 82.0}
     assert table["silent"].to_dict() == {"acme": "yes", "": ""}
@@ -240,9 +240,9 @@ def test_without_a_store_everything_is_unscored():
 def test_for_scores_alone_no_reply_is_read(monkeypatch):
     """What replies claim, which takes longest to find out, is left empty; everything else is the same."""
     folder = make_answers(*REPLIES, annotations=SILENT)
-    whole = gathered(events=[score("ada", answers(folder)[0].digest, GOOD)]).join_facts()
+    whole = gathered(events=[score("ada", answers(folder)[0].digest, GOOD)]).make_tidy_table()
     monkeypatch.setattr("genaipa.answers.silence.find_stance", lambda *_: pytest.fail("a reply is read"))
-    alone = gathered(scores_alone=True).join_facts()
+    alone = gathered(scores_alone=True).make_tidy_table()
     assert set(alone["claims_silence"]) == {""}
     read = [name for fact in {*facts()} - {*list_textless_facts()} for name in fact.columns]
     pd.testing.assert_frame_equal(*(frame.drop(columns=read) for frame in (alone, whole)))
@@ -255,7 +255,7 @@ def test_runs_with_the_same_texts_share_their_annotated_answers(monkeypatch):
     found = []
     real = inputs.find_annotations
     monkeypatch.setattr(inputs, "find_annotations", lambda *given: found.append(given) or real(*given))
-    frame = gathered("scripted/say.yaml").join_facts()
+    frame = gathered("scripted/say.yaml").make_tidy_table()
     assert sorted(zip(frame["question"], frame["silent"], strict=True)) == [
         *[("Q1", "no")] * 2,
         *[("Q2", "yes")] * 2,
@@ -265,5 +265,5 @@ def test_runs_with_the_same_texts_share_their_annotated_answers(monkeypatch):
     questions = Path("questions/policy.yaml")
     questions.write_text(questions.read_text().replace("Question 2 on", "Question 2, another, on"))
     carry_out(spec(systems=("scripted/say.yaml",), seed=8))
-    assert len(gathered("scripted/say.yaml").join_facts()["run"].unique()) == 3
+    assert len(gathered("scripted/say.yaml").make_tidy_table()["run"].unique()) == 3
     assert len(found) == 3

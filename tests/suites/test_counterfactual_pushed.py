@@ -34,7 +34,7 @@ class Giving(BuiltinSystem):
     def __init__(self):
         super().__init__(name="giving")
 
-    async def answer(self, messages, settings):
+    async def reply_to_last_message(self, messages, settings):
         asked = messages[-1].content
         with open("asked.txt", "a") as file:
             shown = zlib.crc32(messages[0].content.encode())
@@ -65,7 +65,7 @@ class Knowing(BuiltinSystem):
     def __init__(self):
         super().__init__(name="knowing")
 
-    async def answer(self, messages, settings):
+    async def reply_to_last_message(self, messages, settings):
         question, text = messages[-1].carries, messages[0].carries
         before, after, becomes = VALUES.get(question, ("No idea.", "", "-"))
         known = list(VALUES).index(question) < 10 if question in VALUES else False

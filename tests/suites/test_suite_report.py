@@ -69,7 +69,7 @@ class Turning(BuiltinSystem):
         first = self.asked[messages[-1].content] == 1
         return Reply(json.dumps({"labels": ["Data Security" if first else "Policy Change"]}))
 
-    async def answer(self, messages, settings):
+    async def reply_to_last_message(self, messages, settings):
         raise NotImplementedError
 """
 HIT = Measure("hit", "hit", "Share of right ones.", lambda one: (float(bool(one.parsed.prediction)), 1.0))

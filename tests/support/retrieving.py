@@ -29,7 +29,7 @@ class Bot(BuiltinSystem):
     def __init__(self):
         super().__init__(name="bot")
 
-    async def answer(self, messages, settings):
+    async def reply_to_last_message(self, messages, settings):
         asked = re.findall(r"Question (\\d) on", messages[-1].content)[-1]
         passages = tuple(Passage(text, "page 7", 0.8125) for text in SHOWN.get(asked, ()))
         return Reply(f"Answer {{asked}}.", passages=passages)

@@ -166,7 +166,7 @@ class Slow(BuiltinSystem):
     def __init__(self):
         super().__init__(name="slow")
 
-    async def answer(self, messages, settings):
+    async def reply_to_last_message(self, messages, settings):
         return Reply("See section 1.")
 
     async def count_tokens(self, text):

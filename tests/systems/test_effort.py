@@ -185,7 +185,7 @@ def test_names_with_a_level() -> None:
         system = resolve_system(name, find_workspace())
         assert (system.requested_name, system.model, system.effort, system.name) == (name, model, effort, full)
         assert system.reader is None or (system.reader.effort, system.tariff) == (effort, system.reader.tariff)
-    assert "sha256:" in resolve_system("scripted/talk.yaml@low", find_workspace()).identity
+    assert "sha256:" in resolve_system("scripted/talk.yaml@low", find_workspace()).name_with_file_digest
 
 
 @pytest.mark.parametrize(

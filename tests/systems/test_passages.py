@@ -36,7 +36,7 @@ class Bot(BuiltinSystem):
     def __init__(self):
         super().__init__(name="bot")
 
-    async def answer(self, messages, settings):
+    async def reply_to_last_message(self, messages, settings):
         return Reply("For one year.", passages={passages})
 """
 

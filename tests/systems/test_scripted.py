@@ -94,7 +94,7 @@ def test_passing_and_lasting_failures(times: str, different: int) -> None:
     for _ in range(2):
         with pytest.raises(TransientError) as failure:
             ask(system, "x")
-        signatures.add(failure.value.signature)
+        signatures.add(failure.value.comparison_key)
     assert len(signatures) == different
 
 

@@ -224,7 +224,7 @@ def test_an_adjudication_is_a_third_record(disputed):
     ]
     assert events[-1].values == typed("12111")
     assert (events[-1].note, events[-1].seconds) == ("Section 2 says so.", 12.5)
-    assert set(disputed.current.scores(first)) == {"ada", "grace"}
+    assert set(disputed.current.scores_by_analyst(first)) == {"ada", "grace"}
     decide(page, "save", "11111")
     assert "None of these answers is left" in page.text()
 

@@ -53,7 +53,7 @@ def test_what_cannot_be_used_is_told_blind_without_paths(desk):
     (run,) = desk.workspace.runs.iterdir()
     log = run / "answers.jsonl"
     log.write_bytes(log.read_bytes() + b"#\n")
-    desk.pool.refresh()
+    desk.pool.read_new_answers()
     said = [
         Shown("overview", desk, user).components()["overview problems"]["texts"][0]["text"]
         for user in (EDSGER, User("lead", scores=False, adjudicates=True))
@@ -127,7 +127,7 @@ def test_whoever_was_shown_scores_is_not_asked_again(desk):
     page = Shown("overview", desk)
     page.tell("overview answers", "chosen", first)
     assert "overview scores" in page.components()
-    desk.queue.undo("grace")
+    desk.queue.undo_last_action("grace")
     asked = set()
     while (digest := desk.queue.reserve_next_answer(EDSGER.name)) is not None:
         asked.add(digest)
@@ -236,7 +236,7 @@ def test_a_damaged_answer_is_set_aside(disputed, name, capsys):
     where = disputed.pool.answers[first].occurrences[0]
     if name == "scoring":
         for _ in range(3):
-            disputed.queue.undo("grace")
+            disputed.queue.undo_last_action("grace")
         assert disputed.queue.reserve_next_answer("grace") == first
     # Another test of this process may have had the same answer on screen.
     st.cache_resource.clear()

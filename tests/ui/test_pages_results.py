@@ -129,7 +129,7 @@ def test_new_scores_change_the_same_table(scored):
     sources = select_sources(scored.workspace, ())
     before = gather_study(scored.workspace, sources, scored.store)
     score(scored, "grace", digests(scored)[3], "22222")
-    scored.queue.undo("ada")
+    scored.queue.undo_last_action("ada")
     events = [event for _, event in scored.store.events()]
     after = gather_study(scored.workspace, sources, scored.store)
     for start in (before, gather_study(scored.workspace, sources, None)):
@@ -209,7 +209,7 @@ def test_adjudications_alone(scored):
     """An adjudicated answer counts as it was settled; the adjudications can be looked at alone."""
     first = digests(scored)[0]
     scored.queue.adjudicate(
-        "edsger", first, scored.current.scores(first)["ada"].values, note="", seconds=1, id="a" * 32
+        "edsger", first, scored.current.scores_by_analyst(first)["ada"].values, note="", seconds=1, id="a" * 32
     )
     page = Shown("results", scored, READER)
     assert cells(page)["Q1"]["accuracy"] == "+1.00"
@@ -296,8 +296,8 @@ def test_two_systems_answers_side_by_side(two_systems):
         READER.name
     ) & two_systems.current.answers_with_seen_scores(READER.name)
     # Whoever could still be asked to score it is not offered it.
-    two_systems.queue.undo("grace")
-    last = next(digest for digest in two_systems.pool.answers if len(two_systems.current.scores(digest)) == 1)
+    two_systems.queue.undo_last_action("grace")
+    last = next(digest for digest in two_systems.pool.answers if len(two_systems.current.scores_by_analyst(digest)) == 1)
     two_systems.queue.record_exposures("dee", set(two_systems.pool.answers) - {last}, system=True, scores=True)
     place = two_systems.pool.answers[last]
     page = Shown("results", two_systems, User("dee", scores=True, adjudicates=False))
