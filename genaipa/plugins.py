@@ -136,7 +136,7 @@ def _make_each(
         try:
             instance = load(target)()
             if not isinstance(instance, kind):
-                raise TypeError(f"it is no {noun}")  # noqa: TRY301 - told as whatever else is wrong with it
+                raise TypeError(f"it is not a {noun}")  # noqa: TRY301 - told as whatever else is wrong with it
         except Exception as error:
             if target.startswith(f"{OURS}."):
                 raise

@@ -38,9 +38,9 @@ def find_least_cap_share(run: PreparedRun, systems: Sequence[Ready], cap: float)
     if cap < least * run.slice.number:
         raise OptionError(
             "max_cost",
-            f" ${cap:g} leaves ${cap / run.slice.number:.4g} for each of {run.slice.number:,} slices, which is less "
-            f"than {LEAST_CALLS} of their dearest calls; take ${least * run.slice.number:.4g} or more, or fewer "
-            "slices. Slices of shorter documents can go on.",
+            f" ${cap:g} leaves ${cap / run.slice.number:.4g} for each of {run.slice.number:,} slices, less "
+            f"than {LEAST_CALLS} of their most expensive calls cost; set ${least * run.slice.number:.4g} or more, or "
+            "use fewer slices. Slices with shorter documents can still run.",
         )
     return least
 

@@ -134,14 +134,14 @@ def _system_names(given: Systems) -> tuple[str, ...]:
             dict.fromkeys(one if isinstance(one, str) else f"{one.__module__}:{one.__qualname__}" for one in several)
         )
     except (AttributeError, TypeError):
-        raise UsageError(f"give each system as a name or as a class of yours, not {given!r}.") from None
+        raise UsageError(f"give each system as a name or as your own class, not {given!r}.") from None
 
 
 def _list_argument_names(argument: str, given: Documents) -> tuple[str, ...]:
     try:
         return list_names(given)
     except (AttributeError, TypeError):
-        raise UsageError(f"{argument} are given as names or as loaded objects, not {given!r}.") from None
+        raise UsageError(f"give {argument} as names or as loaded objects, not {given!r}.") from None
 
 
 def run(

@@ -182,7 +182,7 @@ class Ready:
 def note_estimated_tokens(systems: Sequence[str]) -> str:
     """Return a note that these systems' tokens are estimated."""
     return (
-        f"{', '.join(systems)}: no tokenizer here; tokens estimated at {costs.CHARACTERS_PER_TOKEN:g} characters each."
+        f"{', '.join(systems)}: no tokenizer; tokens are estimated at {costs.CHARACTERS_PER_TOKEN:g} characters each."
     )
 
 
@@ -249,7 +249,7 @@ async def start_system(system: System, resolved: ResolvedSystem) -> Readiness:
         said = redact(f"{type(error).__name__}: {error}")
         raise NotReadyError(f"{resolved.requested_name} can't be started ({said}).", kind="exception") from error
     if not isinstance(readiness, Readiness):
-        raise NotReadyError(f"{resolved.requested_name}: its start returned no Readiness.", kind="exception")
+        raise NotReadyError(f"{resolved.requested_name}: `start` returned no Readiness.", kind="exception")
     return readiness
 
 
@@ -272,7 +272,7 @@ def _server_notes(resolved: ResolvedSystem, readiness: Readiness) -> list[str]:
             )
         notes.append(f"{resolved.requested_name}: the server still lists it, so the run goes on.")
     if readiness.shutdown and readiness.shutdown != resolved.entry.retired:
-        notes.append(f"{resolved.requested_name}: the provider ends this model on {readiness.shutdown}.")
+        notes.append(f"{resolved.requested_name}: the provider shuts this model down on {readiness.shutdown}.")
     return notes
 
 

@@ -258,7 +258,7 @@ def _apply_batch_prices(run: PreparedRun, systems: list[Ready], observer: Observ
         )
     for ready in systems:
         if not _takes_batches(ready) and ready.resolved.record and ready.resolved.record.hosted:
-            observer.said(f"{ready.resolved.requested_name}: takes no batches; asked by single calls at full price")
+            observer.said(f"{ready.resolved.requested_name} takes no batches; genaipa sends single calls at full price")
     rounds = max(map(len, run.task.orders.values()), default=1)
     plan = find_procedure_plan(run.spec)
     if plan and plan.conversation == "shared" and rounds > 1:

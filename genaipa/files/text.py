@@ -83,7 +83,7 @@ def digest(text: str) -> str:
 
 def why(error: Exception) -> str:
     """Describe one of them, short enough for a sentence."""
-    return "it is nested too deep" if isinstance(error, RecursionError) else clip(str(error), 200)
+    return "it is nested too deeply" if isinstance(error, RecursionError) else clip(str(error), 200)
 
 
 def blob_hash(content: bytes) -> str:

@@ -123,7 +123,7 @@ UNSUPPORTED_SCHEMA = "unsupported-schema"
 
 def schema_error(system: str, reason: str = "it has no structured output", status: int | None = None) -> PermanentError:
     """Return the error of a system that can't promise a reply by `Settings.json_schema`."""
-    message = f"{system} can't reply by a JSON schema: {reason.removesuffix('.')}."
+    message = f"{system} can't follow a JSON schema: {reason.removesuffix('.')}."
     return PermanentError(message, kind=UNSUPPORTED_SCHEMA, status=status)
 
 
@@ -382,9 +382,9 @@ def find_passages(response: object, path: str) -> tuple[tuple[Passage, ...], str
         else:
             value = None
     if not isinstance(value, list):
-        return (), f"a response has no list at {path}, so that its answer has no passages; see `passages` of the entry"
+        return (), f"a response has no list at {path}, so its answer has no passages; check `passages` in systems.yaml"
     if not value:
-        return (), f"a response has an empty list at {path}: nothing was retrieved for its answer"
+        return (), f"a response has an empty list at {path}: the server retrieved nothing"
     return check_passages([_convert_to_passage(item) for item in value])
 
 
@@ -407,14 +407,14 @@ def check_passages(passages: object) -> tuple[tuple[Passage, ...], str]:
     One without text is left out; a source that is no text, or a score that is no number, is taken off.
     """
     if not isinstance(passages, list | tuple):
-        return (), f"its passages are a {type(passages).__name__} instead of a tuple of Passage, and are left out"
+        return (), f"its passages are a {type(passages).__name__}, not a tuple of Passage, and are ignored"
     usable = tuple(_clean_passage(passage) for passage in passages if _has_text(passage))
     if len(usable) < len(passages):
-        return usable, "some of its passages are without text, and are left out"
+        return usable, "some of its passages have no text and are ignored"
     if any(len(passage.text) > MAX_PASSAGE_LENGTH for passage in usable):
         return (
             usable,
-            f"a passage has more than {MAX_PASSAGE_LENGTH:,} characters: it is a document rather than a passage",
+            f"a passage has more than {MAX_PASSAGE_LENGTH:,} characters, which is a document rather than a passage",
         )
     return usable, ""
 

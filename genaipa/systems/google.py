@@ -62,7 +62,7 @@ class GoogleSystem(HostedSystem):
     provider: ClassVar[Provider] = Provider(
         name="google",
         form="google/MODEL",
-        about="any model of Google's",
+        about="any Google model",
         sdk="google.genai",
         extra="google",
         packages=("google-genai",),
@@ -226,7 +226,7 @@ class GoogleSystem(HostedSystem):
         candidates = answer.get("candidates")
         candidate = candidates[0] if isinstance(candidates, list) and candidates else None
         if not isinstance(candidate, dict) and not blocked:
-            raise self._endpoint.protocol_error("an answer without a reply in it", answer)
+            raise self._endpoint.protocol_error("an answer that contains no reply", answer)
         finish_detail = _enum_text(candidate.get("finishReason")) if isinstance(candidate, dict) else blocked
         finish: Finish = _FINISH.get(finish_detail, "stop") if isinstance(candidate, dict) else "refusal"
         pieces = inner_object(candidate, "content").get("parts")
@@ -314,7 +314,7 @@ class GoogleSystem(HostedSystem):
                 file.seek(0)
                 while line := file.readline(MAX_LINE_BYTES + 1):
                     if len(line) > MAX_LINE_BYTES:
-                        raise self._endpoint.protocol_error("a batch's answer that is too long")
+                        raise self._endpoint.protocol_error("a batch answer that is too long")
                     yield line.rstrip()
 
     def read_line(self, line: dict[str, Any], sent: dict[str, Any]) -> Reply:
@@ -329,7 +329,7 @@ class GoogleSystem(HostedSystem):
         code = error.get("code")
         status = _STATUSES.get(code, code) if type(code) is int else None
         if status is None or status < 100 or status in _UNDONE:  # noqa: PLR2004 - no HTTP status
-            message = f"{self.name}: a batch ended without this answer: {error_text(error)}"
+            message = f"{self.name}: the batch ended without this answer: {error_text(error)}"
             return TransientError(self._endpoint.format_one_line(message), kind=UNDONE)
         if "API key not valid" in error_text(error):
             return self._endpoint.authentication_error(status, error)

@@ -336,7 +336,7 @@ def test_a_file_that_says_something_else_is_refused(genaipa):
         (good.replace(b'"sizes":[4]', b'"sizes":[5]'), "is not as genaipa wrote it"),
         (good[:-20], "is not as genaipa wrote it"),
         (b"", "is not as genaipa wrote it"),
-        (newer, "was written by a newer genaipa (format 9; this one reads 1); upgrade genaipa."),
+        (newer, "was written by a newer version of genaipa (format 9; this version reads 1); upgrade genaipa."),
         (other, "belongs to another workspace: none of the 4 answers it was drawn from is here"),
     ):
         file.write_bytes(content)

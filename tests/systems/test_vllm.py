@@ -221,7 +221,7 @@ def test_a_model_that_thinks_gets_its_parser(monkeypatch: pytest.MonkeyPatch, lo
 
         readiness, log = asyncio.run(through())
         assert log.splitlines()[0].endswith(f"--enable-prompt-tokens-details {end}")
-        noted = [note for note in readiness.notes if "vLLM is started with --reasoning-parser qwen3" in note]
+        noted = [note for note in readiness.notes if "vLLM gets --reasoning-parser qwen3" in note]
         assert len(noted) == ("qwen3" in end)
 
 

@@ -159,9 +159,9 @@ def _newer_scores() -> None:
 @pytest.mark.parametrize(
     ("prepare", "flags", "told"),
     [
-        (lambda: None, ("nosuchrun",), "no system or run here 'nosuchrun'"),
+        (lambda: None, ("nosuchrun",), "no system or run 'nosuchrun'"),
         (lambda: write("desk.yaml", "analyst: [Anna]\n"), (), "desk.yaml: unknown key 'analyst'"),
-        (_newer_scores, (), "written by a newer genaipa"),
+        (_newer_scores, (), "written by a newer version of genaipa"),
         (lambda: write(".streamlit/secrets.toml", "[auth]\n"), (), "the key 'redirect_uri' is missing"),
         (lambda: None, ("--host", "0.0.0.0"), "add --insecure"),
         (lambda: None, ("--host", "nowhere.example"), "add --insecure"),
@@ -313,10 +313,10 @@ def test_lists_hold_for_names() -> None:
         sign_in(page, "cy")
         page.get_by_role("link", name="Go to Adjudicate").wait_for()
         page.get_by_role("link", name="Score").click()
-        page.get_by_text("Cy adjudicates in this study, and is not one of its analysts.").wait_for()
+        page.get_by_text("Cy adjudicates in this study, and does not belong to its analysts.").wait_for()
         page.goto(f"{desk.url}/adjudicate")
         page.get_by_text("Cy ·", exact=True).wait_for()
-        assert page.get_by_text("is not one of its").count() == 0
+        assert page.get_by_text("does not belong to its").count() == 0
         anna = browser.visit(desk, "Anna")
         anna.goto(f"{desk.url}/adjudicate")
-        anna.get_by_text("Anna scores in this study, and is not one of its adjudicators.").wait_for()
+        anna.get_by_text("Anna scores in this study, and does not belong to its adjudicators.").wait_for()
