@@ -151,7 +151,7 @@ def _read_end(ray: ModuleType, launch: Launch, index: int, reference: Any) -> in
     except ray.exceptions.TaskCancelledError:
         return INTERRUPTED
     except ray.exceptions.RayError as error:  # after its retries
-        launch.say(f"{launch.slice_name(index)} is given up after {RETRIES} retries: {_last_line(error)}.")
+        launch.say(f"{launch.slice_name(index)} is abandoned after {RETRIES} retries: {_last_line(error)}.")
         return -1
     for line in errors.splitlines():
         launch.relay_process_line(line)

@@ -270,7 +270,7 @@ def _server_notes(resolved: ResolvedSystem, readiness: Readiness) -> list[str]:
             raise NotReadyError(
                 f"{resolved.requested_name} {resolved.entry.retirement}. The server no longer lists it."
             )
-        notes.append(f"{resolved.requested_name}: the server still lists it, so the run goes on.")
+        notes.append(f"{resolved.requested_name}: the server still lists it, so the run continues.")
     if readiness.shutdown and readiness.shutdown != resolved.entry.retired:
         notes.append(f"{resolved.requested_name}: the provider shuts this model down on {readiness.shutdown}.")
     return notes

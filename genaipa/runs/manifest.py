@@ -253,7 +253,7 @@ class ManifestFolder:
         for name in summed:
             if has_wrong_sum(contents[name]):
                 subject = "" if name == MANIFEST else f"its copy {name} "
-                return f"{subject}was changed since the run wrote it; restore the file."
+                return f"{subject}was changed after the run wrote it; restore the file."
         return ""
 
     def describe_copy_mismatch(self) -> str:

@@ -271,7 +271,7 @@ def _check_flags(system: str, model: str, flags: Sequence[str]) -> None:
         )
         values = {flag.partition("=")[2], *itertools.takewhile(lambda word: word[:1] != "-", flags[index + 1 :])}
         if reserved and not (reserved == _SERVED_NAME and model in values):
-            raise UsageError(f"{system}: {_OWN_FLAGS[reserved]}; leave {reserved} out of GENAIPA_VLLM_ARGS.")
+            raise UsageError(f"{system}: {_OWN_FLAGS[reserved]}; remove {reserved} from GENAIPA_VLLM_ARGS.")
 
 
 def _read_start_limit() -> float:

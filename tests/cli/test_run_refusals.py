@@ -176,7 +176,7 @@ def test_a_model_that_shuts_down(genaipa: Run, monkeypatch: pytest.MonkeyPatch) 
         assert done.code == 0
         assert done.err.count("2999-01-14") == 1
         assert "soon shuts down on 2999-01-14; use extractive then.\n" in done.err
-        assert "late: the server still lists it, so the run goes on." in genaipa("run", "-s", "late", *asked).err
+        assert "late: the server still lists it, so the run continues." in genaipa("run", "-s", "late", *asked).err
     with OpenAIServer(models=("other",)) as server:
         monkeypatch.setenv("LOOP_BASE_URL", server.url)
         done = genaipa("run", "-s", "late", *asked[:-1], "2")

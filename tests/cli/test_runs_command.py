@@ -173,7 +173,7 @@ def test_the_leaderboard_counts_what_is_asked_for(genaipa: Cli) -> None:
         ("-s", "extractve"): "did you mean 'extractive'?",
         ("extractve",): "no system or run 'extractve': did you mean 'extractive'?",
         ("-e", "recall"): "'recall' is not among the experiments of these runs",
-        ("--since", "2100-01-01"): "no answer of these runs is like that",
+        ("--since", "2100-01-01"): "no answer in these runs matches the filters",
     }.items():
         found = genaipa("leaderboard", *wrong)
         assert (found.code, said in found.err) == (2, True), (wrong, found.err)

@@ -345,7 +345,7 @@ def test_flags_that_are_genaipas_are_refused_before_the_start(logs: Path, monkey
         ("--model other", "--model"),
     ):
         monkeypatch.setenv("GENAIPA_VLLM_ARGS", flags)
-        with pytest.raises(UsageError, match=rf"vllm/org/tiny: .*; leave {named} out of GENAIPA_VLLM_ARGS\."):
+        with pytest.raises(UsageError, match=rf"vllm/org/tiny: .*; remove {named} from GENAIPA_VLLM_ARGS\."):
             asyncio.run(vllm().start())
     assert not list(logs.iterdir())
 
