@@ -70,7 +70,7 @@ class ManyDocumentsError(UsageError):
     def __init__(self, documents: int, limit: int) -> None:
         self.slices = -(-documents // limit)
         super().__init__(
-            f"{documents:,} documents are more than {limit:,} in one run; ask them in {self.slices:,} slices."
+            f"{documents:,} documents are too many for one run (at most {limit:,}); use {self.slices:,} slices."
         )
 
 
@@ -138,8 +138,8 @@ class OtherFormatError(DataError):
 
     def __init__(self, path: Path | str, written: int, readable: int, again: str = "") -> None:
         age, remedy = ("a newer", "upgrade genaipa") if written > readable else ("an earlier", again)
-        formats = f"format {written}; this one reads {readable}"
-        super().__init__(path, f"was written by {age} genaipa ({formats}); {remedy}.")
+        formats = f"format {written}; this version reads {readable}"
+        super().__init__(path, f"was written by {age} version of genaipa ({formats}); {remedy}.")
 
 
 class NoReplyError(GenaipaError):

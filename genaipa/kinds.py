@@ -146,7 +146,9 @@ class Kind(Generic[P]):
 
     def make(self, spec: RunSpec, workspace: Workspace) -> Task:  # noqa: ARG002 - for kinds that are here
         """Make the task of a spec; a UsageError for an unknown name, and any error of its data."""
-        raise MissingPackageError(f"the kind of task '{spec.kind}' is not here; install the package that brings it.")
+        raise MissingPackageError(
+            f"the kind of task '{spec.kind}' is not installed; install the package that provides it."
+        )
 
     def make_plan(self, request: RunRequest, workspace: Workspace, resources: Resources) -> P:  # noqa: ARG002 - for kinds that resolve them
         """Make the plan of a request, whose `plan` has the kind's own options as they were given."""
@@ -209,7 +211,7 @@ def load_kinds() -> dict[str, Kind[Any]]:
 def describe_missing_kinds() -> str:
     """Name the kinds whose package is gone; empty for none."""
     gone = sorted(kind_names() - load_kinds().keys())
-    return f"not here, though installed once: the package of {' and '.join(gone)}" if gone else ""
+    return f"no longer installed: the package that provides {' and '.join(gone)}" if gone else ""
 
 
 def convert_to_kind_plan(kind_name: str, plan: Any) -> Plan:

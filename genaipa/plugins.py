@@ -140,7 +140,7 @@ def _make_plugins_and_problems(
         try:
             instance = load_object(target)()
             if not isinstance(instance, plugin_type):
-                raise TypeError(f"it is no {noun}")  # noqa: TRY301 - told as whatever else is wrong with it
+                raise TypeError(f"it is not a {noun}")  # noqa: TRY301 - told as whatever else is wrong with it
         except Exception as error:
             if target.startswith(f"{OURS}."):
                 raise

@@ -56,7 +56,7 @@ class RayLauncher(Launcher):
         if launch.gpus:
             room = min(room, resources.get("GPU", 0.0) / launch.gpus)
         if room < 1:
-            launch.say("The cluster has no room for a slice yet; waiting until it has.")
+            launch.say("The cluster has no room for a slice yet; waiting for room.")
         return max(1, int(room))
 
     def carry_out(self, launch: Launch, slices: Sequence[int], at_once: int) -> None:
@@ -102,7 +102,12 @@ class RayLauncher(Launcher):
             nodes = sum(bool(node["Alive"]) for node in ray.nodes())
             resources = ray.cluster_resources()
             cards = f"{resources.get('CPU', 0):g} processors, {resources.get('GPU', 0):g} GPUs"
-            yield "RAY_ADDRESS", "ok", f"{address}, Ray {ray.__version__}, as here; {nodes} nodes, {cards}", ""
+            yield (
+                "RAY_ADDRESS",
+                "ok",
+                f"{address} runs Ray {ray.__version__}, as this machine does; {nodes} nodes, {cards}",
+                "",
+            )
         finally:
             ray.shutdown()
 
@@ -130,7 +135,7 @@ def run_slice(command: Sequence[str], folder: str, environment: Mapping[str, str
             process.terminate()
         code = process.wait()
         if code < 0:
-            raise ChildProcessError(f"its process was ended by signal {-code}")
+            raise ChildProcessError(f"signal {-code} ended its process")
         errors.seek(0)
         return code, errors.read().decode(errors="replace")
 
@@ -148,7 +153,7 @@ def _read_exit_code_and_relay_lines(ray: ModuleType, launch: Launch, index: int,
     except ray.exceptions.TaskCancelledError:
         return INTERRUPTED
     except ray.exceptions.RayError as error:  # after its retries
-        launch.say(f"{launch.slice_name(index)} is given up after {RETRIES} retries: {_last_line(error)}.")
+        launch.say(f"{launch.slice_name(index)} is abandoned after {RETRIES} retries: {_last_line(error)}.")
         return -1
     for line in errors.splitlines():
         launch.relay_process_line(line)

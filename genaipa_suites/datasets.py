@@ -146,7 +146,7 @@ def make_snapshot(source: SuiteSource) -> Snapshot:
         shipped = _format_baseline_run_command(name, suite, "sample")
         further_remedy = f"; your own data, in the same layout, goes into {FOLDER}/{name}/ of a workspace"
 
-        def describe_absence(self, absent: list[str]) -> str:
+        def describe_missing_optional_files(self, absent: list[str]) -> str:
             present = [path for path in self.blobs if path not in absent]
             return (
                 f"{_summarize_files(present)} fetched; not available from this source: {_summarize_files(absent)}. "

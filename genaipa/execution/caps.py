@@ -39,9 +39,9 @@ def check_cap_and_find_least_share(run: PreparedRun, systems: Sequence[Ready], s
         raise OptionError(
             "max_cost",
             f" ${study_cap:g} leaves ${study_cap / run.slice.number:.4g} for each of {run.slice.number:,} "
-            "slices, which is less "
-            f"than {LEAST_CALLS} of their dearest calls; take ${least * run.slice.number:.4g} or more, or fewer "
-            "slices. Slices of shorter documents can go on.",
+            "slices, less "
+            f"than {LEAST_CALLS} of their most expensive calls cost; set ${least * run.slice.number:.4g} or more, or "
+            "use fewer slices. Slices with shorter documents can still run.",
         )
     return least
 

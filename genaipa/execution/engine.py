@@ -333,8 +333,8 @@ class Engine:
             asked.cut = True
             sent = round(estimate_least_tokens(messages, counter.rate))
             self.observer.on_note(
-                f"{target.name}: the server counts {counted:,} of about {sent:,} tokens sent: it cuts prompts, without "
-                "an error. Give the server a larger context (Ollama: OLLAMA_CONTEXT_LENGTH)."
+                f"{target.name}: the server counts {counted:,} of about {sent:,} tokens sent: it truncates prompts "
+                "without an error. Give the server a larger context (Ollama: OLLAMA_CONTEXT_LENGTH)."
             )
         return cut
 

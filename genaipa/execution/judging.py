@@ -95,7 +95,7 @@ async def carry_out_judge_runs(
         dollars[place] = outcome.tally.cost + outcome.aside
         if outcome.capped and cap is not None:
             first = outcome.capped.partition(";")[0]
-            why = f"{first}; ${sum(dollars):.4f} of the cap of ${cap:.2f} is spent or set aside"
+            why = f"{first}; ${sum(dollars):.4f} of the ${cap:.2f} cap is spent or set aside"
             outcome = replace(outcome, capped=why)
         done.append((run.open_or_create_folder(), outcome))
         if outcome.status == "capped":

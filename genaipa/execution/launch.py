@@ -147,7 +147,7 @@ def parse_launcher_option(option: str) -> tuple[Launcher, int | None]:
         raise OptionError("on", f" '{clip(option)}': must be {join_names(forms, 'or')}.")
     launcher = load_launchers().get(name)
     if launcher is None:
-        raise MissingPackageError(f"the package that brings '{name}' is no longer installed; use {LOCAL}:4.")
+        raise MissingPackageError(f"the package that provides '{name}' is no longer installed; use {LOCAL}:4.")
     launcher.check_installed()
     return launcher, int(number) if number else None
 

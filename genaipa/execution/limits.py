@@ -160,7 +160,7 @@ class Budget:
                 await self._settled.wait()
             if not self._fits_under_cap(estimate):
                 raise SpendingCapError(
-                    f"the next call may cost ${estimate:.4f}; ${self.spent:.4f} of the cap of ${self.cap:.2f} is spent",
+                    f"the next call may cost ${estimate:.4f}; ${self.spent:.4f} of the ${self.cap:.2f} cap is spent",
                     self.spent + estimate,
                 )
             self.reserved += estimate
@@ -219,7 +219,7 @@ class Breaker:
         if error.fatal:
             self.reason = str(error)
         elif self._count >= self.tolerance:
-            self.reason = f"{error} (the same answer {self._count} times)"
+            self.reason = f"{error} (the same error {self._count} times)"
 
     def note_success(self) -> None:
         """Forget earlier failures."""

@@ -163,7 +163,7 @@ class ManualRun:
             how = f"Ask every question in a new chat: {first} that question. Leave out the dashed lines."
         elif sheet.follows is not None:
             how = (
-                f"Go on in the chat in which you asked {sheet.follows.label}. Paste the messages below one after\n"
+                f"Continue in the chat in which you asked {sheet.follows.label}. Paste the messages below one after\n"
                 "another, each without its dashed line, and wait for the reply before you paste the next."
             )
         else:
@@ -202,7 +202,9 @@ class ManualRun:
             for key, c in s.calls.items()
         }
         if not keys:
-            raise DataError(path, f"the conversation '{head.group(1)}' is not one of {self.folder.name}.", "line 1")
+            raise DataError(
+                path, f"the conversation '{head.group(1)}' does not belong to {self.folder.name}.", "line 1"
+            )
         replies: dict[str, list[str]] = {}
         current: list[str] = []
         for number, line in enumerate(lines[1:], 2):
@@ -218,7 +220,7 @@ class ManualRun:
             elif line.strip() and not line.startswith(_ADVICE):
                 raise DataError(
                     path,
-                    "a reply stands above the first question's line; move it below its question's line.",
+                    "there is a reply above the first question's line; move it below its question's line.",
                     f"line {number}",
                 )
         lost = [label for label, key in keys.items() if key not in replies]

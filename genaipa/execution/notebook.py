@@ -141,14 +141,14 @@ def _system_names(systems: Systems) -> tuple[str, ...]:
             dict.fromkeys(one if isinstance(one, str) else f"{one.__module__}:{one.__qualname__}" for one in several)
         )
     except (AttributeError, TypeError):
-        raise UsageError(f"give each system as a name or as a class of yours, not {systems!r}.") from None
+        raise UsageError(f"give each system as a name or as your own class, not {systems!r}.") from None
 
 
 def _list_argument_names(argument: str, value: Documents) -> tuple[str, ...]:
     try:
         return list_names(value)
     except (AttributeError, TypeError):
-        raise UsageError(f"{argument} are given as names or as loaded objects, not {value!r}.") from None
+        raise UsageError(f"give {argument} as names or as loaded objects, not {value!r}.") from None
 
 
 def run(

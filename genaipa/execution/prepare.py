@@ -61,7 +61,7 @@ def _make_resources(observer: Observer, *, offline: bool) -> Resources:
                     f"offline; run 'genaipa get {dataset.name}' once, or 'genaipa get {dataset.name} --from FOLDER'."
                 )
             missing = ", ".join(other for other in documents if other in dataset.documents)
-            observer.on_note(f"{missing}: not fetched yet; pulling the published {dataset.title} documents (once)")
+            observer.on_note(f"{missing}: not fetched yet; fetching the published {dataset.title} documents (once)")
             with observer.show_download(dataset.title) as progress:
                 dataset.pull(origin=None, offline=False, progress=progress)
 
@@ -242,7 +242,7 @@ def prepare_run(workspace: Workspace, request: RunRequest, observer: Observer | 
     for note in task.notes if run.folder is None else ():
         observer.on_note(note)
     if run.folder is not None and not run.folder.is_complete():
-        observer.on_note(f"this plan has a run already: continuing {run.folder.name} (the option `new` starts afresh)")
+        observer.on_note(f"this plan already has a run: continuing {run.folder.name} (the option `new` starts another)")
     return run
 
 
@@ -252,7 +252,7 @@ def _prepare_slice(workspace: Workspace, request: RunRequest, resources: Resourc
     A UsageError if the study's other slices were asked by another plan.
     """
     if not find_kind(request.kind).documents:
-        raise OptionError("slice", " is about documents, which this task does not have; leave it out.")
+        raise OptionError("slice", " divides documents, which this task does not have; leave it out.")
     if request.new:
         raise UsageError("a study has one run per slice; start a new study under another name.")
     planned = plan_slice(workspace, request, resources)
@@ -271,7 +271,7 @@ def _prepare_slice(workspace: Workspace, request: RunRequest, resources: Resourc
     if run.folder is not None:
         check_inputs_unchanged(run.folder, run.folder.manifest(), run.digests)
         if not run.folder.is_complete():
-            resources.say(f"this slice has a run already: continuing {run.folder.name}")
+            resources.say(f"this slice already has a run: continuing {run.folder.name}")
     return run
 
 
@@ -290,7 +290,7 @@ def _find_begun_slice(run: PreparedRun, part: Slice) -> RunFolder | None:
         elif {*head.spec.systems} != {*run.spec.systems}:
             what = f"asks {', '.join(head.spec.systems)}"
         else:
-            what = "was begun with another corpus, or with other options, prompts or questions"
+            what = "started with a different corpus, or with other options, prompts or questions"
         raise UsageError(
             f"the study {part.study} {what} ({other.name}); repeat its options, or choose another name for this study."
         )
@@ -362,7 +362,7 @@ def check_inputs_unchanged(folder: RunFolder, manifest: Manifest, current_digest
         before, after = getattr(manifest.digests, kind), getattr(current_digests, kind)
         changed = sorted(name for name in before if before[name] != after.get(name))
         if changed:
-            kept = f" (as it was, it is in {folder.path / kind})" if (folder.path / kind).is_dir() else ""
+            kept = f" (the original is in {folder.path / kind})" if (folder.path / kind).is_dir() else ""
             raise RunError(
                 f"{folder.name} can't be resumed: {kind.removesuffix('s')} '{changed[0]}' has changed since the run "
                 f"started. Restore it{kept}, or start a new run."

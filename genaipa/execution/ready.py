@@ -194,7 +194,7 @@ class Ready:
 def estimated_tokens_note(systems: Sequence[str]) -> str:
     """Return a note that these systems' tokens are estimated."""
     return (
-        f"{', '.join(systems)}: no tokenizer here; tokens estimated at {costs.CHARACTERS_PER_TOKEN:g} characters each."
+        f"{', '.join(systems)}: no tokenizer; tokens are estimated at {costs.CHARACTERS_PER_TOKEN:g} characters each."
     )
 
 
@@ -266,7 +266,7 @@ async def start_system(system: System, resolved: ResolvedSystem) -> Readiness:
         said = redact(f"{type(error).__name__}: {error}")
         raise NotReadyError(f"{resolved.requested_name} can't be started ({said}).", kind="exception") from error
     if not isinstance(readiness, Readiness):
-        raise NotReadyError(f"{resolved.requested_name}: its start returned no Readiness.", kind="exception")
+        raise NotReadyError(f"{resolved.requested_name}: `start` returned no Readiness.", kind="exception")
     try:
         resolved.check_effort(readiness.efforts)
     except UsageError:
@@ -304,9 +304,9 @@ def _server_notes(resolved: ResolvedSystem, readiness: Readiness) -> list[str]:
             raise NotReadyError(
                 f"{resolved.requested_name} {resolved.entry.retirement_notice}. The server no longer lists it."
             )
-        notes.append(f"{resolved.requested_name}: the server still lists it, so the run goes on.")
+        notes.append(f"{resolved.requested_name}: the server still lists it, so the run continues.")
     if readiness.shutdown and readiness.shutdown != resolved.entry.retired:
-        notes.append(f"{resolved.requested_name}: the provider ends this model on {readiness.shutdown}.")
+        notes.append(f"{resolved.requested_name}: the provider shuts this model down on {readiness.shutdown}.")
     return notes
 
 

@@ -104,7 +104,7 @@ def _refusal_sentence(system: ResolvedSystem, exceeding: Sequence[OversizedDocum
     fit = (
         f"{join_some(names, _NAMED)} {do} not fit {'it' if retired else system.requested_name}: with its questions "
         f"and replies {subject} needs about {largest.need:,} tokens ({format_count(largest.parts, 'part')}; "
-        f"{largest.counted}), and the context holds {largest.context:,}."
+        f"{largest.counted}), but the context holds {largest.context:,}."
     )
     return f"{system.requested_name} {retired}, and {fit}" if retired else fit
 

@@ -263,7 +263,9 @@ def _apply_batch_prices(run: PreparedRun, systems: list[Ready], observer: Observ
         )
     for ready in systems:
         if not _takes_batches(ready) and ready.resolved.record and ready.resolved.record.hosted:
-            observer.on_note(f"{ready.resolved.requested_name}: takes no batches; asked by single calls at full price")
+            observer.on_note(
+                f"{ready.resolved.requested_name} takes no batches; genaipa sends single calls at full price"
+            )
     rounds = max(map(len, run.task.question_orders.values()), default=1)
     plan = find_procedure_plan(run.spec)
     if plan and plan.conversation == "shared" and rounds > 1:

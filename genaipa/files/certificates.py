@@ -38,7 +38,7 @@ def _load_ssl_context(file: str | None, _folder: str | None) -> ssl.SSLContext:
         if not file:
             raise
         wrong = "does not exist" if not Path(file).exists() else f"has no readable certificate ({error.strerror})"
-        raise UsageError(f"{VARIABLE} names {file}, which {wrong}; name a PEM file, or unset {VARIABLE}.") from None
+        raise UsageError(f"{VARIABLE} names {file}, which {wrong}; set it to a PEM file, or unset it.") from None
 
 
 def explain_refused_certificate(error: object, host: str) -> str:
@@ -52,7 +52,7 @@ def explain_refused_certificate(error: object, host: str) -> str:
     reason = match[1].strip(" .")
     sentence = f"the certificate of {host} is not trusted ({reason})"
     if not _UNKNOWN.search(reason):
-        return f"{sentence}; its owner must fix the certificate, or the address is wrong"
+        return f"{sentence}; its owner must fix it, unless the address is wrong"
     file = os.environ.get(VARIABLE)
     names = f"; it is now set to {file}" if file else ""
     remedy = f"if your own company issued it, set {VARIABLE} to a PEM file with that authority"

@@ -89,8 +89,8 @@ class Downloads:
         for step in range(_MOST_REDIRECTS + 1):
             if step and not inside and await _is_private_host(request.url.host):
                 raise httpx2.UnsupportedProtocol(
-                    f"it redirects to {request.url.host}, which is on this machine or its network; if you mean that, "
-                    "give that address"
+                    f"it redirects to {request.url.host}, which is on this machine or its network; if you want that "
+                    "page, give its address"
                 )
             request.extensions = {**request.extensions, LARGEST: max_bytes}
             response = await self._client.send(request)

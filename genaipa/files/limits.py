@@ -44,7 +44,7 @@ _AS_TABLE = "save it as .xlsx or .csv, in several files if it is long"
 TEXT = Limits("text", "remove what you don't need", 64_000_000)
 YAML = Limits("YAML", "split it into several files", 32_000_000, elements=500_000, unit="values", depth=50)
 JSON = Limits("JSON", "export fewer entries at a time", 64_000_000, elements=5_000_000, unit="values")
-SCORES = Limits("a log of scores", "split it into several files", 2**30, elements=1_000_000, unit="lines")
+SCORES = Limits("a score log", "split it into several files", 2**30, elements=1_000_000, unit="lines")
 CSV = Limits("CSV", _AS_TABLE, 50_000_000, elements=3_000_000, unit="cells")
 WORKBOOK = Limits(
     "a spreadsheet",
@@ -60,13 +60,13 @@ PAGE = Limits("HTML", _AS_TEXT, 20_000_000, elements=50_000, attributes=300_000)
 WORD = Limits("a Word document", _AS_TEXT, 20_000_000, unpacks=20_000_000, elements=400_000, depth=1_000)
 PDF = Limits("a PDF", _AS_TEXT, 20_000_000, unpacks=20_000_000, page=4_000_000)
 DOCUMENT = Limits("a document", _AS_TEXT, 20_000_000)
-POLICY = Limits("a policy", "remove the parts that nobody asks about", 8_000_000)
+POLICY = Limits("a policy", "remove the parts that no question concerns", 8_000_000)
 HISTORY = Limits("a history", "clone fewer versions", 0, unpacks=256_000_000)
 PACK = Limits(
     "a pack", "ask for it again, in parts if it is large", 4 * 2**30, unpacks=4 * 2**30, members=500_000, seconds=600.0
 )
 INSPECT_LOG = Limits(
-    "a log of Inspect",
+    "an Inspect log",
     "export fewer samples at a time",
     128_000_000,
     unpacks=128_000_000,
@@ -112,7 +112,7 @@ class Allowance:
     def check_depth(self, depth: int, entry: str = "") -> None:
         """Refuse what is nested deeper than its kind may be."""
         if depth > self.limits.depth:
-            raise self.refusal_error("is nested too deep", entry)
+            raise self.refusal_error("is nested too deeply", entry)
 
     def check_time(self) -> None:
         """Refuse a file that takes too long."""
@@ -174,7 +174,7 @@ def limit_reading(limits: Limits, source: Path | str) -> Iterator[Allowance]:
 
 def _unreadable_error(source: Path | str, limits: Limits, error: Exception) -> DataError:
     if isinstance(error, RecursionError):
-        why = "it is nested too deep"
+        why = "it is nested too deeply"
     elif isinstance(error, MemoryError):
         why = "reading it takes too much memory"
     else:

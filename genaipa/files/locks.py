@@ -76,6 +76,5 @@ def _acquire_lock(lock: FileLock, path: Path, *, blocking: bool) -> None:
         if isinstance(error, OSError) and error.errno not in _NO_LOCKS:
             raise NoRoomError.from_os_error(path, error) from None
         raise RunError(
-            f"{path} is on a file system without file locks; keep runs on one that has them: a local disk, or NFS "
-            "version 4 or later."
+            f"{path} is on a file system without file locks; keep runs on a local disk, or on NFS version 4 or later."
         ) from None

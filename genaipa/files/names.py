@@ -37,7 +37,7 @@ def make_run_folder(path: Path, *, must_be_new: bool = False) -> None:
         if must_be_new and error.errno == errno.EEXIST:
             raise
         remedy = "; choose a workspace that you may write to" if error.errno in NOT_ALLOWED else ""
-        raise RunError(f"{path} can't be made ({error.strerror}){remedy}.") from None
+        raise RunError(f"{path} can't be created ({error.strerror}){remedy}.") from None
 
 
 def clean_folder_name(name: str, max_characters: int = 60) -> str:

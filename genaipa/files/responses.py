@@ -114,7 +114,7 @@ class _BoundedBody(httpx2.AsyncByteStream):
         self._clock, self._most, self._json = clock, limits[LARGEST], limits[_JSON]
         packing = response.headers.get("content-encoding", "").strip().lower()
         if packing not in ("", "identity", "gzip", "x-gzip"):
-            raise httpx2.DecodingError(f"a response in an encoding that was not asked for ({packing[:40]})")
+            raise httpx2.DecodingError(f"a response in an encoding that genaipa did not request ({packing[:40]})")
         self._packed = "gzip" in packing
         stated = response.headers.get("content-length", "")
         if stated.isdecimal() and len(stated) < len(str(2**63)) and int(stated) > self._most:
@@ -158,6 +158,6 @@ def _make_gzip_unpacker() -> Any:
                 elif not chunk:
                     return
         except zlib.error:
-            raise httpx2.DecodingError("a response that is not in the encoding that it states") from None
+            raise httpx2.DecodingError("a response that is not in its declared encoding") from None
 
     return unpack_chunk

@@ -83,7 +83,7 @@ def sha256_of(text: str) -> str:
 
 def explain_error(error: Exception) -> str:
     """Describe one of them, short enough for a sentence."""
-    return "it is nested too deep" if isinstance(error, RecursionError) else clip(str(error), 200)
+    return "it is nested too deeply" if isinstance(error, RecursionError) else clip(str(error), 200)
 
 
 def git_blob_hash(content: bytes) -> str:

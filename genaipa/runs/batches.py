@@ -150,4 +150,4 @@ def summarize_pending(batches: Sequence[Batch]) -> str:
     questions = sum(len(batch.intended.lines) for batch in batches)
     done = sum(batch.done for batch in batches)
     out = f"{format_count(len(batches), 'batch', 'batches')} with {format_count(questions, 'question')}"
-    return f"{out} {'is' if len(batches) == 1 else 'are'} out; {done:,} done"
+    return f"{out} {'is' if len(batches) == 1 else 'are'} pending; {done:,} done"

@@ -56,7 +56,7 @@ class KeptDocuments(Mapping[str, Document]):
     def __getitem__(self, name: str) -> Document:
         cells = journal.read_records_at(self.path, [self._load_document_offsets()[name]], dict[str, Any])[0]
         if not isinstance(cells["text"], str) or not isinstance(cells.get("also", []), list):
-            raise DataError(self.path, "is no document; restore the file.", name)
+            raise DataError(self.path, "is not a document; restore the file.", name)
         return make_document(cells)
 
     def __iter__(self) -> Iterator[str]:
@@ -70,8 +70,10 @@ class KeptDocuments(Mapping[str, Document]):
         documents = {name: self[name] for name in facts_by_name if name in self}
         for name, facts in facts_by_name.items():
             if name not in documents or documents[name].digest != facts.digest:
-                lacks = f"lacks '{name}', with which the run was begun"
-                wrong = lacks if name not in documents else f"has another text of '{name}' than the run was begun with"
+                lacks = f"lacks '{name}', which the run started with"
+                wrong = (
+                    lacks if name not in documents else f"has a different text for '{name}' than the run started with"
+                )
                 raise DataError(self.path, f"{wrong}; restore the file.")
         return documents
 
@@ -89,7 +91,7 @@ def load_verified_document_copy(path: Path, name: str, facts: DocumentFacts, lay
     )
     document = Document(name=name, text=read_text(path), about=about, layer=layer)
     if document.digest != facts.digest:
-        raise DataError(path, "is not the text that the run was asked about; restore the file.")
+        raise DataError(path, "is not the text that the run asked about; restore the file.")
     return document
 
 
@@ -205,7 +207,7 @@ class KeptIntroductions:
                 yield msgspec.json.encode(introduction) + b"\n"
 
 
-_GONE = "was moved or removed since the run was begun"
+_GONE = "was moved or removed after the run started"
 _NAMED = 3
 """Documents that a sentence names."""
 
@@ -228,12 +230,12 @@ def add_run_documents_to_workspace(
         documents = KeptDocuments(folder.path).load_verified_documents(manifest.documents)
         if not unchanged:
             change = _describe_corpus_changes(path, documents) if path.is_file() else _GONE
-            notify(f"{path.name} {change}; the run goes on with its own copies.")
+            notify(f"{path.name} {change}; the run continues with its own copies.")
         return workspace.with_documents(documents)
     if not unchanged:
         raise RunError(
-            f"{folder.name} can't go on: it was cut off before it had copies of its documents, and {path} is not as it "
-            "was. Restore it, or start a new run."
+            f"{folder.name} can't continue: it was interrupted before it copied its documents, and {path} has changed "
+            "since. Restore that file, or start a new run."
         )
     return workspace.with_documents(
         {document.name: document for document in read_documents(path) if document.name in manifest.documents}
@@ -247,8 +249,8 @@ def _add_given_documents_to_workspace(workspace: Workspace, folder: RunFolder, m
         (name for name, facts in given_facts.items() if not document_text_path(folder.path, facts).is_file()), ""
     ):
         raise RunError(
-            f"{folder.name} can't go on: it was cut off before it had a copy of '{lost}'. Begin it with that document "
-            "again, by the same command."
+            f"{folder.name} can't continue: it was interrupted before it copied '{lost}'. Repeat the command "
+            "that started the run, with that document."
         )
     documents = {
         name: load_verified_document_copy(document_text_path(folder.path, facts), name, facts, GIVEN)
@@ -265,10 +267,12 @@ def _describe_corpus_changes(corpus_path: Path, documents: dict[str, Document]) 
             document.name: document.digest for document in read_documents(corpus_path) if document.name in documents
         }
     except GenaipaError as error:
-        return f"has changed since the run was begun, and can't be used any more ({str(error).partition(':')[0]})"
+        return f"has changed since the run started and can't be used any more ({str(error).partition(':')[0]})"
     gone = [name for name in documents if name not in current_digests]
     changed = [name for name, digest in current_digests.items() if documents[name].digest != digest]
     changes = [
-        f"{label} {join_some(names, _NAMED)}" for label, names in (("another text of", changed), ("no", gone)) if names
+        f"{label} {join_some(names, _NAMED)}"
+        for label, names in (("has a different text for", changed), ("no longer has", gone))
+        if names
     ]
-    return "has changed since the run was begun: it has " + (" and ".join(changes) or "the run's texts, among others")
+    return "has changed since the run started: it " + (" and ".join(changes) or "still has the run's texts")

@@ -33,26 +33,26 @@ class Experiment:
 
 EXPERIMENTS: dict[str, Experiment] = {
     "quality": Experiment(
-        ("document",), label="Quality: the document is given", short="Quality: document given"
+        ("document",), label="Quality: with the document", short="Quality: with the document"
     ),  # paper, 6.1
     "robustness": Experiment(
         ("document",),
         WORDINGS[1:],
-        label="Robustness: paraphrased questions, the document is given",
-        short="Robustness: paraphrases, document given",
+        label="Robustness: paraphrased questions, with the document",
+        short="Robustness: paraphrases, with the document",
     ),  # 6.2
     "recall": Experiment(
-        ("company-name",), label="Recall: only the company's name is given", short="Recall: company's name alone"
+        ("company-name",), label="Recall: with the company's name only", short="Recall: company name only"
     ),  # 6.3
     "summary": Experiment(
         ("summary-of-document",),
-        label="Summary: the system's own summary of the document is given",
-        short="Summary: own summary of the document given",
+        label="Summary: with the system's own summary of the document",
+        short="Summary: with its own summary",
     ),  # B.1
     "summary-by-name": Experiment(
         ("summary-by-name",),
-        label="Summary by name: the summary that the system wrote from the name alone is given",
-        short="Summary by name: own summary, from the name alone",
+        label="Summary by name: with the summary that the system wrote from the company's name",
+        short="Summary by name: with its own summary",
     ),
     "regulation": Experiment(("company-name",), kind="regulation", label="Regulations"),  # 6.4
     "prompting": Experiment(("document",), prompts=(NEUTRAL, GUIDED)),  # quality, with two sets of prompts

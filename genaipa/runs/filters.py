@@ -93,7 +93,7 @@ class Filters:
         recorded = {provider.name for provider in list_providers() if provider.words == "recording"}
         for name in run_names:
             if name not in recorded and not any(name in run for run in folders):
-                raise NotAmongError("systems of these runs, or the runs", name, systems | folders)
+                raise NotAmongError("systems or names of these runs", name, systems | folders)
         documents = {name for _, manifest in runs for name in manifest.documents} if self.documents else set()
         for name in self.documents:
             if name not in documents:

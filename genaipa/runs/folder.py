@@ -77,7 +77,7 @@ class RunFolder(ManifestFolder):
             run = cls(path)
             run.write_manifest(manifest)
             return run
-        raise RunError(f"no free name for a run folder in {runs}.")
+        raise RunError(f"there is no free name for a run folder in {runs}.")
 
     @property
     def as_folders(self) -> list[Self]:
@@ -145,7 +145,9 @@ class RunFolder(ManifestFolder):
         except OSError:
             holder = ""
         if holder != self._token:
-            raise RunBusyError(f"{self.name} was taken over by another process, or moved; this one writes no more.")
+            raise RunBusyError(
+                f"another process took over {self.name}, or somebody moved it; this process has stopped."
+            )
         self._look_again = time.monotonic() + _LOOK_EVERY
 
     def write_manifest(self, manifest: Manifest) -> None:
@@ -179,7 +181,7 @@ class RunFolder(ManifestFolder):
             if problem := describe_record_flaw(record, documents, texts_withheld=withheld):
                 raise RunError(
                     f"{self.answers}: line {number} was changed ({problem}); restore the file, "
-                    "or delete that line to have it asked again."
+                    "or delete that line to ask its question again."
                 )
             yield offset, record
 

@@ -91,7 +91,7 @@ class Inputs:
     def _load_document(self, name: str) -> Document:
         """Return the document as this run used it; a DataError if its text is lost or another."""
         if name not in self.manifest.documents:
-            raise DataError(self.folder.path / MANIFEST, f"knows no document '{name}'.")
+            raise DataError(self.folder.path / MANIFEST, f"lists no document '{name}'.")
         facts = self.manifest.documents[name]
         if self._kept:
             return self._kept.load_verified_documents({name: facts})[name]
@@ -118,12 +118,10 @@ class Inputs:
             question_set = read_yaml(path, QuestionSet)
             digest = "" if self.folder.has_withheld_texts else self.manifest.digests.questions.get(name, "")
             if digest and hashlib.sha256(path.read_bytes()).hexdigest() != digest:
-                problem = (
-                    f"{path}: has changed since the run was made; restore the file. Tables by category rely on it."
-                )
+                problem = f"{path} has changed since the run was made; restore the file. Tables by category rely on it."
                 self.problems += [problem] if problem not in self.problems else []
         except DataError as error:
-            self.problems.append(f"{error} Paraphrases are shown without their original.")
+            self.problems.append(f"{error} Paraphrases are shown without the original question.")
             return None
         return question_set
 
@@ -203,7 +201,7 @@ class Inputs:
                     annotations, {question: correction_file.corrections[source] for question, source in sources.items()}
                 )
         except GenaipaError as error:
-            self.problems.append(f"{error} Annotated answers about {document} are not corrected.")
+            self.problems.append(f"{error} The annotated answers about {document} are shown uncorrected.")
             return self._annotations(document)
         return annotations
 
@@ -237,7 +235,7 @@ class Inputs:
                 return None
             return self._map_annotations_to_questions(document, run_copy, None)
         except DataError as error:
-            self.problems.append(f"{error} Answers about {document} are shown without annotated ones.")
+            self.problems.append(f"{error} Answers about {document} are shown without annotated answers.")
             return None
 
     def _annotations_cache_key(self, document: str) -> tuple[object, ...]:

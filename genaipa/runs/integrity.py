@@ -51,15 +51,15 @@ def describe_record_flaw(record: RecordHead, document_digests: Mapping[str, str]
     """
     r = record
     if r.key != record_key(r.system, r.task, r.coordinates):
-        return "its key does not fit its content"
+        return "its key does not match its content"
     if r.status == "failed":
-        return "it failed, and holds a reply" if r.reply is not None else ""
+        return "it failed but holds a reply" if r.reply is not None else ""
     if texts_withheld and (r.reply is None or r.asked == LEFT_OUT):
         return ""
     if r.reply is None:
-        return f"it is {r.status}, and holds no reply"
+        return f"it is {r.status} but holds no reply"
     digest = answer_digest(document_digests.get(r.document, ""), r.asked, r.reply, r.after)
-    return "" if digest == r.digest else "its text does not fit its digest"
+    return "" if digest == r.digest else "its text does not match its digest"
 
 
 def describe_lost_answers(answers_path: Path, run_name: str, totals: Totals, answer_count: int | None) -> str:
@@ -69,14 +69,14 @@ def describe_lost_answers(answers_path: Path, run_name: str, totals: Totals, ans
     if totals.bytes <= size and (totals.bytes or answer_count is None or totals.answer_count <= answer_count):
         return ""
     if answer_count is not None and answer_count >= totals.answer_count:
-        return f"{answers_path}: is shorter than the run left it, though it has as many answers; restore the file."
+        return f"{answers_path} is shorter than when the run stopped, though it has as many answers; restore the file."
     fewer = (
-        f"{totals.answer_count - answer_count:,} of {totals.answer_count:,} answers are"
+        f"{totals.answer_count - answer_count:,} of {totals.answer_count:,} answers were"
         if answer_count is not None
-        else "answers are"
+        else "answers were"
     )
     return (
-        f"{answers_path}: {fewer} gone since the run was left; restore the file, or have them asked again with: "
+        f"{answers_path}: {fewer} lost after the run stopped; restore the file, or ask the questions again with: "
         f"genaipa run --resume {run_name}"
     )
 
@@ -119,7 +119,9 @@ def _find_record_damage(folder: RunFolder, manifest: Manifest) -> Iterator[Damag
             elif record.kind == "answer" and record.status != "failed":
                 if record.key in line_numbers:
                     yield Damage(
-                        path, f"line {number}", f"answers what line {line_numbers[record.key]} does; restore the file."
+                        path,
+                        f"line {number}",
+                        f"repeats the answer of line {line_numbers[record.key]}; restore the file.",
                     )
                 line_numbers[record.key] = number
     except GenaipaError:

@@ -71,7 +71,7 @@ def remove_cut_last_line(path: Path) -> str:
             return ""
         file.truncate(end)
         os.fsync(file.fileno())
-    return f"{path.name}: the last line was cut off ({size - end} bytes); it is taken away and will be asked again."
+    return f"{path.name}: the last line was cut off ({size - end} bytes); genaipa removed it and will ask again."
 
 
 def read_lines(path: Path, start_offset: int = 0) -> Iterator[tuple[int, bytes]]:
@@ -109,8 +109,8 @@ def decode_lines(
             yield offset, record
             if not has_checksums or has_valid_sum(content):
                 continue
-            wrong = "was changed (it has not the sum of its content)"
-        raise RunError(f"{path}: line {number} {wrong}; restore the file, or delete that line to have it asked again.")
+            wrong = "was changed (its checksum does not match its content)"
+        raise RunError(f"{path}: line {number} {wrong}; restore the file, or delete that line to ask again.")
 
 
 def read_records_at(path: Path, offsets: list[int], record_type: type[T]) -> list[T]:
@@ -124,7 +124,7 @@ def read_records_at(path: Path, offsets: list[int], record_type: type[T]) -> lis
                 records.append(decode(file.readline()))
             except DAMAGE as error:
                 raise RunError(
-                    f"{path}: byte {offset} begins no record ({explain_error(error)}); restore the file."
+                    f"{path}: no record begins at byte {offset} ({explain_error(error)}); restore the file."
                 ) from None
     return records
 
@@ -186,7 +186,7 @@ class Journal:
             try:
                 offset = await asyncio.to_thread(self._write, b"".join(content for content, _ in batch))
             except OSError as error:
-                failure = NoRoomError.from_os_error(self.path, error, what_is_saved="everything before is kept")
+                failure = NoRoomError.from_os_error(self.path, error, what_is_saved="everything written before is kept")
                 for _, done in batch:
                     if not done.done():
                         done.set_exception(failure)

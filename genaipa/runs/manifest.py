@@ -195,8 +195,8 @@ class ManifestFolder:
             if _SHARDS in content and (head := msgspec.json.decode(content, type=_ManifestFormat)).shards:
                 raise DataError(
                     path,
-                    "was asked in shards, which this genaipa no longer reads; "
-                    f"read it with {head.writer_version}, or ask again in slices.",
+                    "was made in shards, which this version of genaipa no longer reads; "
+                    f"read it with {head.writer_version}, or run it again in slices.",
                 )
             try:
                 manifest = msgspec.json.decode(content, type=Manifest)
@@ -206,16 +206,16 @@ class ManifestFolder:
                 if written == FORMAT:
                     raise
             if written != FORMAT:
-                raise OtherFormatError(path, written, FORMAT, "ask again in a new run")
+                raise OtherFormatError(path, written, FORMAT, "start a new run")
         except OSError as error:
             raise DataError(path, f"can't be read ({error.strerror}).") from None
         except DAMAGE as error:
             raise DataError(
                 path,
-                f"is damaged ({explain_error(error)}); restore it: answers.jsonl beside it still holds the answers.",
+                f"is damaged ({explain_error(error)}); restore it. The answers are still in answers.jsonl beside it.",
             ) from None
         if problem := manifest.describe_inconsistency():
-            raise DataError(path, f"is damaged ({problem}); restore it: answers.jsonl beside it holds the answers.")
+            raise DataError(path, f"is damaged ({problem}); restore it. The answers are in answers.jsonl beside it.")
         # A million repetitions ask the same few questions.
         manifest.orders = {key: tuple(map(intern, order)) for key, order in manifest.orders.items()}
         return manifest
@@ -239,7 +239,7 @@ class ManifestFolder:
         try:
             self._read_manifest(MANIFEST)
         except DataError as damaged:
-            return f"{damaged.problem.partition(';')[0]}; its copy of {self.manifest().updated} is used in its place."
+            return f"{damaged.problem.partition(';')[0]}; its copy from {self.manifest().updated} is used instead."
         return ""
 
     def describe_sum_mismatch(self) -> str:
@@ -250,11 +250,11 @@ class ManifestFolder:
                 contents[name] = (self.path / name).read_bytes()
         summed = [name for name, content in contents.items() if _SUM in content]
         if MANIFEST in contents and summed == [MANIFEST_COPY]:
-            return f"has lost its sum, which its copy has; restore it from {MANIFEST_COPY}."
+            return f"has lost its checksum; restore it from {MANIFEST_COPY}."
         for name in summed:
             if has_wrong_manifest_checksum(contents[name]):
                 subject = "" if name == MANIFEST else f"its copy {name} "
-                return f"{subject}was changed since the run wrote it; restore the file."
+                return f"{subject}was changed after the run wrote it; restore the file."
         return ""
 
     def describe_copy_mismatch(self) -> str:
@@ -265,7 +265,7 @@ class ManifestFolder:
             return ""
         for name in _LASTING:
             if getattr(manifests[0], name) != getattr(manifests[1], name):
-                return f"'{name}' is another than in its copy, {MANIFEST_COPY}; restore whichever was changed."
+                return f"'{name}' differs in the copy {MANIFEST_COPY}; restore the file that was changed."
         return ""
 
     def write_manifest(self, manifest: Manifest) -> None:

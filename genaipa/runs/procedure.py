@@ -99,7 +99,7 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
     ] = ""
     limit: Annotated[
         tuple[int, int] | None,
-        make_plan_option("N or A-B: only these of the shuffled questions.", metavar="N|A-B", before="resume"),
+        make_plan_option("N or A-B: ask only these of the shuffled questions.", metavar="N|A-B", before="resume"),
     ] = None
     conversation: Annotated[
         ConversationMode,
@@ -108,7 +108,7 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
     part_tokens: Annotated[
         int | None,
         make_plan_option(
-            "Size of the parts in which a document is announced.",
+            "Size, in tokens, of the parts in which a document is sent.",
             before="temperature",
             panel="How to ask",
             min=50,
@@ -125,7 +125,9 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
     ] = False
     summary_words: Annotated[
         int,
-        make_plan_option("Longest summary to ask for.", before="temperature", panel="How to ask", min=10, max=100_000),
+        make_plan_option(
+            "Longest summary to ask for, in words.", before="temperature", panel="How to ask", min=10, max=100_000
+        ),
     ] = 400
 
     @property

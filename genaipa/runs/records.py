@@ -55,12 +55,10 @@ class CorpusFacts(msgspec.Struct, frozen=True, omit_defaults=True):
         """The corpus's documents and texts, and how many of them are asked about, in a sentence."""
         sentence = f"{PurePath(self.file).name}: {format_count(self.documents, 'document')}"
         if duplicates := self.documents - self.texts:
-            sentence += (
-                f", {duplicates:,} of them with the very text of another of the same company, which is asked about once"
-            )
+            sentence += f", {duplicates:,} with the same text as another of the company (each text is asked about once)"
         if self.asked < self.texts:
-            by = f", from each {self.stratified} its share" if self.stratified else ""
-            sentence += f"; a sample of {self.asked:,} texts is asked about{by}"
+            by = f", stratified by {self.stratified}" if self.stratified else ""
+            sentence += f"; genaipa asks about a sample of {self.asked:,} texts{by}"
         return f"{sentence}."
 
 
@@ -375,14 +373,14 @@ class Manifest(msgspec.Struct, omit_defaults=True):
         if lost:
             return f"it lacks the {lost[0]}"
         if self.slice and not self.slice.is_valid:
-            return f"it is {self.slice.label} of '{clip(self.slice.study)}'"
+            return f"it claims to be {self.slice.label} of '{clip(self.slice.study)}'"
         if not 1 <= spec.repetitions <= MOST_REPETITIONS:
-            return f"{spec.repetitions:.3g} repetitions"
+            return f"it has {spec.repetitions:.3g} repetitions"
         for order_key in self.orders:
             document, _, repetition = order_key.rpartition("|")
             is_number = repetition.isdecimal() and len(repetition) <= len(str(MOST_REPETITIONS))
             if document not in self.documents or not is_number or not 1 <= int(repetition) <= spec.repetitions:
-                return f"an order of questions for '{order_key[:60]}'"
+                return f"it has an order of questions for '{order_key[:60]}', which it did not ask about"
         return ""
 
 

@@ -186,5 +186,5 @@ def resolve_workspace_and_run_names(runs: Runs, workspace: WorkspaceLike = None)
     selected = (runs,) if isinstance(runs, str | Run) else tuple(runs)
     homes = {run.workspace.home: run.workspace for run in selected if isinstance(run, Run)}
     if len(homes) > 1:
-        raise UsageError("the runs are of several workspaces; name runs of one.")
+        raise UsageError("the runs belong to several workspaces; name runs of one workspace.")
     return find_workspace(workspace or next(iter(homes.values()), None)), list_names(selected)

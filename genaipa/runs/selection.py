@@ -78,7 +78,7 @@ def apply_filters(sources: list[Source], filters: Filters | None) -> list[Source
         if systems := tuple(name for name in wanted if name in source.systems):
             selected.append(replace(source, systems=systems, only=filters))
     if not selected:
-        raise UsageError("no answer of these runs is like that; see: genaipa runs")
+        raise UsageError("no answer in these runs matches the filters; see: genaipa runs")
     return selected
 
 
@@ -143,14 +143,12 @@ def resolve_system_or_run_name(workspace: Workspace, name: str) -> Meaning:
     recorded = "/" in name and getattr(find_provider(name), "words", "") == "recording"
     if recorded and not any(is_imported(run.folder) for run in runs):
         study = map_systems_to_dataset_names().get(name, "NAME")
-        raise UsageError(f"no run of {name} is here; import the published study with: genaipa get {study} --runs")
+        raise UsageError(f"there is no run of {name} here; import the published study with: genaipa get {study} --runs")
     try:
         source, end = find_run_or_study(workspace, name), ""
     except UnknownNameError:
         run, colon, end = name.partition(":")
-        unknown = UnknownNameError(
-            "system or run here", name, _list_names_to_suggest(systems, runs), "See: genaipa runs"
-        )
+        unknown = UnknownNameError("system or run", name, _list_names_to_suggest(systems, runs), "See: genaipa runs")
         if not colon:
             raise unknown from None
         # A misspelt class (`a:Bto`) is no run and its system.
@@ -265,7 +263,7 @@ def find_run(workspace: Workspace, name: str) -> RunFolder:
     source = find_run_or_study(workspace, name)
     if isinstance(source, SlicedStudy):
         raise UsageError(
-            f"{source.name} is a study in {source.number:,} slices, each a run of its own; name one of them, such as "
+            f"{source.name} is a study in {source.number:,} slices, each of which is a run; name one of them, such as "
             f"{source.as_folders[0].name}."
         )
     return source
@@ -298,9 +296,7 @@ def find_run_or_study(workspace: Workspace, name: str) -> RunFolder | SlicedStud
         return matching[0]
     if matching:
         some_names = ", ".join(source.name for source in reversed(matching[-5:]))
-        raise UsageError(
-            f"'{name}' could be any of {len(matching)} runs, such as {some_names}; write more of the name."
-        )
+        raise UsageError(f"'{name}' matches {len(matching)} runs, such as {some_names}; write more of the name.")
     candidates = [*(run.name for run in runs[-5:]), *studies, *(["latest"] if runs else [])]
     raise UnknownNameError("run", name, candidates, "See: genaipa runs")
 

@@ -94,7 +94,7 @@ class SlicedStudy:
     def problems(self) -> list[str]:
         """Sentences on the slices that are missing, and on foreign ones; none for a study that has all of its own."""
         problems = [
-            f"{folder.name} says that it is a slice of {self.name}, but {reason}, so it is left out; move it away, or "
+            f"{folder.name} claims to be a slice of {self.name}, but {reason}, so it is left out; move it away, or "
             "name it by itself."
             for folder, reason in self.foreign
         ]
@@ -104,8 +104,8 @@ class SlicedStudy:
             them = "it" if len(missing) == 1 else "them"
             problems.insert(
                 0,
-                f"{self.name} lacks {len(missing):,} of its {self.number:,} slices ({named}): a report of it speaks "
-                f"for the rest alone. Ask {them} with: {shell_command('genaipa', 'run', '--resume', self.name)}",
+                f"{self.name} lacks {len(missing):,} of its {self.number:,} slices ({named}), so a report covers "
+                f"only the rest. Run {them} with: {shell_command('genaipa', 'run', '--resume', self.name)}",
             )
         return problems
 
@@ -164,7 +164,7 @@ def _make_study_from_slices(study_name: str, heads: list[tuple[RunFolder, Manife
         assert head.slice is not None, "they are slices"
         index = head.slice.index
         if shared_plan_key_of_head(head) != plan:
-            foreign.append((folder, "was asked by another plan than the others"))
+            foreign.append((folder, "has a different plan from the other slices"))
         elif index not in slices:
             slices[index], number = (folder, head), head.slice.number
         else:
@@ -172,5 +172,5 @@ def _make_study_from_slices(study_name: str, heads: list[tuple[RunFolder, Manife
             first, second = slices[index], (folder, head)
             if head.totals.answer_count > first[1].totals.answer_count:
                 slices[index], second = second, first
-            foreign.append((second[0], f"{slices[index][0].name} is that slice, too"))
+            foreign.append((second[0], f"{slices[index][0].name} is the same slice"))
     return SlicedStudy(study_name, number, {index: slices[index][0] for index in sorted(slices)}, tuple(foreign))

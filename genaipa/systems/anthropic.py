@@ -56,7 +56,7 @@ class AnthropicSystem(ChatSystem):
     provider: ClassVar[Provider] = Provider(
         name="anthropic",
         form="anthropic/MODEL",
-        about="any model of Anthropic's",
+        about="any Anthropic model",
         sdk="anthropic",
         extra="anthropic",
         packages=("anthropic",),
@@ -194,7 +194,7 @@ class AnthropicSystem(ChatSystem):
     async def results(self, state: BatchState) -> AsyncGenerator[bytes]:
         """Download the lines of an ended batch."""
         if not state.results:
-            raise self._endpoint.protocol_error("no address of a batch's results")
+            raise self._endpoint.protocol_error("no URL for the results of a batch")
         with self._translate_errors(BATCH_SECONDS):
             streaming = self._client.messages.batches.with_streaming_response
             async with streaming.results(state.id, timeout=BATCH_SECONDS) as body:
@@ -209,7 +209,7 @@ class AnthropicSystem(ChatSystem):
         body = inner_object_or_empty(result, "error")
         status = STATUS_BY_WORD.get(str(inner_object_or_empty(body, "error").get("type")))
         if result.get("type") != "errored" or status is None:
-            message = f"{self.name}: a batch ended without this answer ({result.get('type')}): {error_text(body)}"
+            message = f"{self.name}: the batch ended without this answer ({result.get('type')}): {error_text(body)}"
             raise TransientError(self._endpoint.redact_to_one_line(message), kind=UNDONE)
         if "credit balance" in error_text(body):
             raise self._endpoint.quota_error(status, body)

@@ -150,7 +150,7 @@ def unsupported_schema_error(
     system: str, reason: str = "it has no structured output", status: int | None = None
 ) -> PermanentError:
     """Return the error of a system that can't promise a reply by `Settings.json_schema`."""
-    message = f"{system} can't reply by a JSON schema: {reason.removesuffix('.')}."
+    message = f"{system} can't follow a JSON schema: {reason.removesuffix('.')}."
     return PermanentError(message, kind=UNSUPPORTED_SCHEMA, status=status)
 
 
@@ -415,10 +415,10 @@ def find_passages(response: object, dotted_path: str) -> tuple[tuple[Passage, ..
     if not isinstance(value, list):
         return (
             (),
-            f"a response has no list at {dotted_path}, so that its answer has no passages; see `passages` of the entry",
+            f"a response has no list at {dotted_path}, so its answer has no passages; check `passages` in systems.yaml",
         )
     if not value:
-        return (), f"a response has an empty list at {dotted_path}: nothing was retrieved for its answer"
+        return (), f"a response has an empty list at {dotted_path}: the server retrieved nothing"
     return select_usable_passages([_convert_to_passage(item) for item in value])
 
 
@@ -441,14 +441,14 @@ def select_usable_passages(passages: object) -> tuple[tuple[Passage, ...], str]:
     One without text is left out; a source that is no text, or a score that is no number, is taken off.
     """
     if not isinstance(passages, list | tuple):
-        return (), f"its passages are a {type(passages).__name__} instead of a tuple of Passage, and are left out"
+        return (), f"its passages are a {type(passages).__name__}, not a tuple of Passage, and are ignored"
     usable = tuple(_drop_invalid_source_and_score(passage) for passage in passages if _is_passage_with_text(passage))
     if len(usable) < len(passages):
-        return usable, "some of its passages are without text, and are left out"
+        return usable, "some of its passages have no text and are ignored"
     if any(len(passage.text) > MAX_PASSAGE_LENGTH for passage in usable):
         return (
             usable,
-            f"a passage has more than {MAX_PASSAGE_LENGTH:,} characters: it is a document rather than a passage",
+            f"a passage has more than {MAX_PASSAGE_LENGTH:,} characters, which is a document rather than a passage",
         )
     return usable, ""
 

@@ -79,10 +79,10 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
     @property
     def retirement_notice(self) -> str:
-        """`shuts down on 2027-01-14; then: gpt-6-luna`, to follow its name; empty if none is announced."""
+        """`shuts down on 2027-01-14; use gpt-6-luna then`, to follow its name; empty if none is announced."""
         if not self.retired:
             return ""
-        instead = f"; {'now' if self.is_retired else 'then'}: {self.use}" if self.use else ""
+        instead = f"; use {self.use} {'instead' if self.is_retired else 'then'}" if self.use else ""
         return f"{'retired' if self.is_retired else 'shuts down'} on {self.retired}{instead}"
 
 
@@ -207,9 +207,7 @@ class ResolvedSystem:
             user_system: System = make_user_class_instance(self.provider)
             for method in ("start", "reply", "count_tokens", "close"):
                 if not hasattr(user_system, method):
-                    raise UsageError(
-                        f"{self.provider}: it has no '{method}'; see genaipa/systems/base.py for what a system is."
-                    )
+                    raise UsageError(f"{self.provider}: the class has no '{method}'; see genaipa/systems/base.py.")
             return user_system
         record = self.record
         assert record is not None, "resolved to one of ours"
@@ -267,13 +265,13 @@ def _find_system_entry_errors(path: Path, file: _CatalogFile) -> Iterator[DataEr
             and ":" not in entry.system
             and not _is_builtin_provider_name(split_effort(entry.system)[0])
         ):
-            yield DataError(path, f"'{clip(entry.system)}' is not provider/model.", f"systems.{name}")
+            yield DataError(path, f"'{clip(entry.system)}' is not of the form provider/model.", f"systems.{name}")
         record = find_provider(entry.system)
         if entry.passages and (record is None or "passages" not in record.options):
-            message = "only a server behind openai-api/NAME/MODEL has a field with passages; leave it out."
+            message = "only systems named openai-api/NAME/MODEL take 'passages'; remove it."
             yield DataError(path, message, f"systems.{name}.passages")
         elif entry.passages and not all(entry.passages.split(".")):
-            message = f"'{clip(entry.passages)}' is no path such as choices.0.message.context.citations."
+            message = f"'{clip(entry.passages)}' is not a path such as choices.0.message.context.citations."
             yield DataError(path, message, f"systems.{name}.passages")
 
 
@@ -345,7 +343,7 @@ def _resolve_without_effort(
     # In `openai-api/NAME/MODEL` NAME is ours for the server, which knows the model by the rest.
     model = full.removeprefix(record.shared_name_prefix(full))
     if not model or model == full:
-        raise UsageError(f"'{name}' names no model; the form is {record.form}.")
+        raise UsageError(f"'{name}' does not name a model; use the form {record.form}.")
     resolved = ResolvedSystem(name, full, record.name, model, entry)
     return _resolve_reader_of_wrapper(resolved, workspace) if record.wraps else resolved
 
@@ -355,7 +353,7 @@ def _describe_ignored_systems_file(workspace: Workspace) -> str:
     path = workspace.home / SYSTEMS
     if workspace.systems_file is not None or not path.is_file():
         return ""
-    return f". {path.name} in this folder is ignored, because the folder is no workspace; make it one: genaipa init ."
+    return f". {path.name} in this folder is ignored because the folder is not a workspace; run: genaipa init ."
 
 
 def _resolve_reader_of_wrapper(system: ResolvedSystem, workspace: Workspace) -> ResolvedSystem:
@@ -364,7 +362,7 @@ def _resolve_reader_of_wrapper(system: ResolvedSystem, workspace: Workspace) -> 
     record = reader.record
     if reader.reader or reader.manual or (record and (record.only or record.words == "recording")):
         raise UsageError(
-            f"'{system.requested_name}': {reader.name} does not answer by what it is sent; name a model instead."
+            f"'{system.requested_name}': {reader.name} does not answer from the messages it is sent; name a model."
         )
     default_entry = Entry(system=system.name)
     overrides = {
@@ -401,7 +399,7 @@ def find_missing_setup(resolved: ResolvedSystem) -> list[str]:
         return find_missing_setup(resolved.reader)
     if resolved.record is None:
         module = resolved.provider.partition(":")[0]
-        return [] if is_importable(module) else [f"put the module '{module}' here or install it"]
+        return [] if is_importable(module) else [f"put the module '{module}' in this folder, or install it"]
     system = resolved.name
     provider = resolved.record.fill_server_in_variable_names(system)
     steps = provider.missing_setup(system) if provider.missing_setup else []
@@ -417,7 +415,7 @@ def find_missing_setup(resolved: ResolvedSystem) -> list[str]:
         try:
             read_api_key(system, key)
         except NotReadyError:
-            return [*steps, f"mend the key in {key}"]
+            return [*steps, f"fix the key in {key}"]
     if provider.keys and needs_key(provider, address) and not any(map(read_variable, provider.keys)):
         steps.append(f"set {' or '.join(provider.keys)}")
     return steps

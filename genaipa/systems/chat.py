@@ -243,15 +243,15 @@ class ChatSystem(HostedSystem):
 
     def _missing_reply_error(self, body: object) -> NoReplyError:
         """Return the error of an answer that has no reply in it."""
-        return self._endpoint.protocol_error("an answer without a reply in it", body)
+        return self._endpoint.protocol_error("an answer that contains no reply", body)
 
     def _read_content_parts(self, content: list[Any]) -> tuple[Parts, str]:
         """Return a reply's parts, and a remark on any that are neither text nor thoughts; an error without a text."""
         parts = separate_text_and_thought_parts(content)
         types = join_some(parts.other_types, 3)
         if parts.other_types and not parts.text:
-            raise self._endpoint.protocol_error(f"a reply without text, in parts of the type {types}")
-        return parts, f"parts of replies that are no text are left out: {types}" if types else ""
+            raise self._endpoint.protocol_error(f"a reply without text, with parts of type {types}")
+        return parts, f"reply parts that are not text are ignored: {types}" if types else ""
 
     def _request_headers(self, settings: Settings) -> dict[str, str]:  # noqa: ARG002 - for whoever overrides it
         return {"Content-Type": "application/json"}

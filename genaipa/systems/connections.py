@@ -41,4 +41,4 @@ class Connections(Bounded, Httpx2AiohttpClient):
                 raise
             raise httpx2.RemoteProtocolError(str(error) or "the server hung up") from error
         except aiohttp.ClientError as error:
-            raise httpx2.RemoteProtocolError("the answer is no HTTP") from error
+            raise httpx2.RemoteProtocolError("the answer is not HTTP") from error

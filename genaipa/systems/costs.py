@@ -57,7 +57,7 @@ class Tariff:
 
     def to_batch_tariff(self, cached_share: float = BATCH_SHARE) -> Tariff:
         """Return the tariff of calls handed in as a batch; `cached` is paid of the price of what comes from a cache."""
-        label = f"{self.label}, half of it in batches"
+        label = f"{self.label}, half price in batches"
         return dataclasses.replace(self, label=label, share=BATCH_SHARE, cached_share=cached_share)
 
     def cost(self, usage: Usage) -> float:
@@ -181,13 +181,13 @@ def estimate_tokens(text: str) -> int:
 
 def make_estimate_counter() -> TokenCounter:
     """Make a counter that goes by length alone."""
-    return TokenCounter(f"estimate: {CHARACTERS_PER_TOKEN:g} characters a token", estimate_tokens, guess=True)
+    return TokenCounter(f"estimate: {CHARACTERS_PER_TOKEN:g} characters per token", estimate_tokens, guess=True)
 
 
 def make_measured_counter(tokens: int, characters: int, counted_by: str) -> TokenCounter:
     """Make a counter that goes by length, at the rate that the system itself measured on this document."""
     rate = characters / max(1, tokens)
-    label = f"{counted_by}, {rate:.2f} characters a token on this document"
+    label = f"{counted_by}, {rate:.2f} characters per token in this document"
     return TokenCounter(label, lambda text: math.ceil(len(text) / rate), rate=rate)
 
 

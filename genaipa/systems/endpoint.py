@@ -52,7 +52,7 @@ _SEARCHED = 4000
 _DEEPEST = 10
 """Levels of a body that are searched for its message."""
 _NO_REASON = "no reason given"
-_HELP = "what helps: a shorter document, or passages of it by rag/SYSTEM"
+_HELP = "try a shorter document, or rag/SYSTEM, which sends passages of it"
 _BEFORE_HELP = LONGEST_MESSAGE - len(_HELP) - 3
 _FIRST = 100
 """Characters of a body of no use that are shown."""
@@ -219,9 +219,9 @@ class Endpoint:
             # Without what may be a secret in it.
             to = urllib.parse.urljoin(f"{self.address}/", redirect_location or "").partition("?")[0]
         except ValueError:
-            to = "what is no address"
+            to = "an invalid address"
         message = (
-            f"{self.system} answered {status}: {self.address} redirects to {to}, which gets neither key nor document"
+            f"{self.system} answered {status}: {self.address} redirects to {to}, which gets no key and no document"
         )
         return self.redact_to_one_line(f"{message}; if that is the right server, set {self.address_variable} to it.")
 
@@ -229,9 +229,7 @@ class Endpoint:
         """Hint at an address without its usual end."""
         path = urllib.parse.urlsplit(self.address).path
         return (
-            f"does {self.address_variable} lack {self.url_suffix} at its end?"
-            if self.url_suffix and "/v" not in path
-            else ""
+            f"should {self.address_variable} end in {self.url_suffix}?" if self.url_suffix and "/v" not in path else ""
         )
 
     @property
@@ -258,7 +256,7 @@ class Endpoint:
 
     def timeout_error(self, seconds: float) -> TransientError:
         """Return the error of a call without an answer in time."""
-        message = f"{self.system} gave no answer within {seconds:g} s; a slow server needs a higher --timeout."
+        message = f"{self.system} gave no answer within {seconds:g} s; for a slow server, raise --timeout."
         return TransientError(message, kind="timeout")
 
     def connection_error(self, cause: object) -> TransientError:
@@ -281,7 +279,7 @@ class Endpoint:
             return NotReadyError(self.redact_to_one_line(f"{self.system}: {refused}."), kind="connection")
         proxy = find_proxy_variable_and_address(self.address)
         target, variable = ("proxy", proxy[0]) if proxy else ("address", self.address_variable)
-        message = f"nothing answers at {self._address_with_proxy} ({cause}); is the {target} right? {variable} sets it."
+        message = f"nothing answers at {self._address_with_proxy} ({cause}); check the {target} in {variable}."
         return NotReadyError(self.redact_to_one_line(f"{self.system}: {message}"), kind="connection")
 
     def setup_authentication_error(self, status: int, body: object) -> NotReadyError:
@@ -339,7 +337,7 @@ def find_endpoint(provider: Provider, system: str, address: str | None = None) -
     key = next(filter(None, keys), None)
     if key is None and needs_key(server, address):
         raise NotReadyError(
-            f"{system} needs a key: set {variables} in the environment or in a file .env.", kind="missing-key"
+            f"{system} needs a key: set {variables} in the environment or in a .env file.", kind="missing-key"
         )
     return Endpoint(system, address, server.address, variables, key, server.url_suffix)
 
@@ -360,8 +358,8 @@ def read_api_key(system: str, variable: str) -> str | None:
     bad_position = next((position for position, sign in enumerate(key or "", 1) if not "!" <= sign <= "~"), None)
     if bad_position is not None:
         raise NotReadyError(
-            f"{system}: the key in {variable} can't be sent: its character {bad_position} is a blank or not plain "
-            "ASCII; copy the key once more.",
+            f"{system}: the key in {variable} can't be sent: its character {bad_position} is a space or not "
+            "ASCII; copy the key again.",
             kind="authentication",
         )
     return key
@@ -372,7 +370,7 @@ def split_environment_variable(variable: str) -> list[str]:
     try:
         return shlex.split(read_variable(variable) or "")
     except ValueError as error:
-        raise UsageError(f"{variable} can't be split into words ({str(error).lower()}); mend its quotes.") from None
+        raise UsageError(f"{variable} can't be split into words ({str(error).lower()}); fix its quotes.") from None
 
 
 def read_address(system: str, variable: str) -> str | None:
@@ -387,7 +385,7 @@ def read_address(system: str, variable: str) -> str | None:
         good = False
     if not good:
         raise NotReadyError(
-            f"{system}: {variable} is '{redact(address)}', which is no address such as http://localhost:8000/v1.",
+            f"{system}: {variable} is '{redact(address)}', which is not an address such as http://localhost:8000/v1.",
             kind="missing-address",
         )
     return address.rstrip("/")

@@ -74,7 +74,7 @@ class ExtractiveSystem(BuiltinSystem):
     provider: ClassVar[Provider] = Provider(
         name="extractive",
         form="extractive",
-        about="a baseline that quotes the document; needs nothing",
+        about="a baseline that quotes the document; needs no setup",
         builtin=lambda: ("extractive",),
         packages=("bm25s",),
         free=True,

@@ -67,7 +67,7 @@ class GoogleSystem(HostedSystem):
     provider: ClassVar[Provider] = Provider(
         name="google",
         form="google/MODEL",
-        about="any model of Google's",
+        about="any Google model",
         sdk="google.genai",
         extra="google",
         packages=("google-genai",),
@@ -250,7 +250,7 @@ class GoogleSystem(HostedSystem):
         candidates = body.get("candidates")
         candidate = candidates[0] if isinstance(candidates, list) and candidates else None
         if not isinstance(candidate, dict) and not blocked:
-            raise self._endpoint.protocol_error("an answer without a reply in it", body)
+            raise self._endpoint.protocol_error("an answer that contains no reply", body)
         finish_detail = _enum_text(candidate.get("finishReason")) if isinstance(candidate, dict) else blocked
         finish: Finish = _FINISH.get(finish_detail, "stop") if isinstance(candidate, dict) else "refusal"
         pieces = inner_object_or_empty(candidate, "content").get("parts")
@@ -351,7 +351,7 @@ class GoogleSystem(HostedSystem):
                 file.seek(0)
                 while line := file.readline(MAX_LINE_BYTES + 1):
                     if len(line) > MAX_LINE_BYTES:
-                        raise self._endpoint.protocol_error("a batch's answer that is too long")
+                        raise self._endpoint.protocol_error("a batch answer that is too long")
                     yield line.rstrip()
 
     def parse_result_line(self, result_line: dict[str, Any], sent_settings: dict[str, Any]) -> Reply:
@@ -368,7 +368,7 @@ class GoogleSystem(HostedSystem):
         code = error.get("code")
         status = _STATUSES.get(code, code) if type(code) is int else None
         if status is None or status < 100 or status in _UNDONE:  # noqa: PLR2004 - no HTTP status
-            message = f"{self.name}: a batch ended without this answer: {error_text(error)}"
+            message = f"{self.name}: the batch ended without this answer: {error_text(error)}"
             return TransientError(self._endpoint.redact_to_one_line(message), kind=UNDONE)
         if "API key not valid" in error_text(error):
             return self._endpoint.authentication_error(status, error)

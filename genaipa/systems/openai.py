@@ -57,7 +57,7 @@ class OpenAISystem(ChatSystem):
     provider: ClassVar[Provider] = Provider(
         name="openai",
         form="openai/MODEL",
-        about="any model of OpenAI's",
+        about="any OpenAI model",
         options=("explicit_cache",),
         sdk="openai",
         extra="openai",
@@ -220,7 +220,7 @@ class OpenAISystem(ChatSystem):
         if not error and type(status) is int and 200 <= status < 300:  # noqa: PLR2004 - success
             return self._parse_reply_unless_error(body, sent_settings)
         if error.get("code") in _UNDONE or type(status) is not int or status < 100:  # noqa: PLR2004 - no HTTP status
-            message = f"{self.name}: a batch ended without this answer: {error_text(error or body)}"
+            message = f"{self.name}: the batch ended without this answer: {error_text(error or body)}"
             raise TransientError(self._endpoint.redact_to_one_line(message), kind=UNDONE)
         if "insufficient_quota" in (
             inner_object_or_empty(body, "error").get("code"),

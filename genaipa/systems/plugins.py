@@ -72,7 +72,7 @@ def _translate_class_load_errors(class_path: str, arguments: tuple[object, ...] 
     except TypeError as error:
         arguments_text = "those arguments" if arguments else "arguments"
         raise UsageError(
-            f"{class_path}: it can't be instantiated with{'' if arguments else 'out'} {arguments_text} ({error})."
+            f"{class_path} can't be instantiated with{'' if arguments else 'out'} {arguments_text} ({error})."
         ) from None
     except Exception as error:
         raise _class_load_error(class_path, error) from error
@@ -86,8 +86,8 @@ def _missing_module_message(class_path: str, error: ModuleNotFoundError) -> str:
         importing = [Path(file).name for file in files if not file.startswith("<")]
         if importing:
             return f"{importing[-1]} imports {error.name}, which is not installed."
-    return f"there is no module '{error.name}' here or installed."
+    return f"the module '{error.name}' is neither in this folder nor installed."
 
 
 def _class_load_error(class_path: str, error: Exception) -> UsageError:
-    return UsageError(redact(f"{class_path}: it can't be instantiated ({type(error).__name__}: {error})."))
+    return UsageError(redact(f"{class_path} can't be instantiated ({type(error).__name__}: {error})."))

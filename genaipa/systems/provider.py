@@ -219,7 +219,7 @@ def match_system_name(name: str, systems: Iterable[str], models: Mapping[str, Co
     alike = alike or [system for system, names in (models or {}).items() if system in full_names and name in names]
     if len(alike) > 1:
         full = ", ".join(sorted(alike))
-        raise UsageError(f"'{clip(name)}' is the short name of {len(alike)} systems: {full}; write one in full.")
+        raise UsageError(f"'{clip(name)}' is the short name of {len(alike)} systems: {full}; write one full name.")
     return alike[0] if alike else ""
 
 

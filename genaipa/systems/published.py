@@ -88,7 +88,7 @@ def read_recording(system: str) -> Recording:
         return msgspec.json.decode(path.read_bytes(), type=Recording)
     except OSError:
         raise NotReadyError(
-            f"the answers of {system} are not here; fetch the published study with: {recording_pull_command(system)}",
+            f"the recorded answers of {system} have not been fetched; run: {recording_pull_command(system)}",
             kind="not-pulled",
         ) from None
     except msgspec.DecodeError as error:
@@ -144,7 +144,7 @@ class PublishedSystem(BuiltinSystem):
         if answer is None:
             raise self._missing_record_error(f"an answer to {key.replace('|', ', ')}")
         if answer.asked != last.carries:
-            raise self._missing_record_error(f"an answer to {key.replace('|', ', ')} in these words")
+            raise self._missing_record_error(f"an answer to {key.replace('|', ', ')} with this wording")
         return Reply(answer.reply, model=self.name)
 
     def _check_document_text(self, messages: Sequence[Message], document_name: str) -> None:
@@ -152,7 +152,7 @@ class PublishedSystem(BuiltinSystem):
         text = "".join(message.carries for message in messages if message.purpose == "part")
         recorded_digest = self._recording.documents.get(document_name) if self._recording else None
         if text and digest_ignoring_whitespace(text) != recorded_digest:
-            raise self._missing_record_error(f"answers about this text of {document_name}")
+            raise self._missing_record_error(f"answers about this version of {document_name}")
 
     def _missing_record_error(self, missing_record: str) -> PermanentError:
         return PermanentError(f"the published study did not record {missing_record}.", kind=NOT_RECORDED)

@@ -36,7 +36,7 @@ class RagSystem:
     provider: ClassVar[Provider] = Provider(
         name="rag",
         form="rag/SYSTEM",
-        about=f"any system, shown the {PASSAGES} sections that match a question's words (BM25) for the whole document",
+        about=f"any system, given the {PASSAGES} sections that best match a question (BM25), not the whole document",
         wraps=True,
     )
 
@@ -124,6 +124,6 @@ def _split_into_passages_and_plain_texts(text: str) -> tuple[list[Passage], tupl
 def _replace_quoted_document(message: Message, passages: str) -> Message:
     before, document, after = message.content.partition(message.carries.strip())
     if not document:
-        reason = "the prompt changes the document's words, so that passages can't take its place; show `text` as it is."
+        reason = "the prompt changes the document's text, so passages can't replace it; insert `text` unchanged."
         raise PermanentError(reason, fatal=True)
     return dataclasses.replace(message, content=before + passages + after, carries=passages, breakpoint=False)

@@ -97,7 +97,7 @@ class ScriptedSystem(BuiltinSystem):
     provider: ClassVar[Provider] = Provider(
         name="scripted",
         form="scripted[/FILE]",
-        about="replies from a file, to try things out; needs nothing",
+        about="replies from a file, for trying things out; needs no setup",
         builtin=lambda: ("scripted",),
         free=True,
         efforts=EFFORTS,
@@ -151,7 +151,7 @@ def _read_script(path: Path) -> ReplyFile:
         if (rule.reply is None) == (rule.fail is None):
             raise DataError(path, "needs either 'reply' or 'fail'.", entry)
         if rule.usage and rule.usage.cached > rule.usage.input:
-            raise DataError(path, "'cached' is a part of 'input', so it can't be more.", f"{entry}.usage")
+            raise DataError(path, "'cached' is part of 'input', so it can't be larger.", f"{entry}.usage")
         if rule.usage and rule.usage.reasoning > rule.usage.output:
             raise DataError(path, "'reasoning' is a part of 'output', so it can't be more.", f"{entry}.usage")
     return script

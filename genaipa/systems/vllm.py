@@ -44,8 +44,8 @@ _POLL_SECONDS = 0.25
 _LOG_LINES = 20
 _SERVED_NAME = "--served-model-name"
 _OWN_FLAGS = {
-    _SERVED_NAME: "the server has to know the model by the name in vllm/MODEL, and not by another alone",
-    "--host": "genaipa starts the server on this machine alone",
+    _SERVED_NAME: "the server must serve the model under the name in vllm/MODEL",
+    "--host": "genaipa starts the server on this machine only",
     "--port": "genaipa finds a free port for the server",
     "--model": "the model is the one in vllm/MODEL",
     "--model-tag": "the model is the one in vllm/MODEL",
@@ -108,7 +108,7 @@ class VllmServer:
             log.seek(max(0, self.log.stat().st_size - 400 * _LOG_LINES))
             lines = log.read().decode(errors="replace").splitlines()[-_LOG_LINES:]
         last = "".join(f"\n    {redact(line)}" for line in lines)
-        return f"the whole log is {self.log}" + (f", its end:{last}" if last else " (empty)")
+        return f"the full log is {self.log}" + (f"; its last lines:{last}" if last else " (empty)")
 
     async def wait_until_healthy(self, seconds: float) -> None:
         """Wait until /health answers; NotReadyError with the log's end if the process ends or time runs out."""
@@ -161,7 +161,7 @@ class VllmSystem(CompatibleSystem):
     provider: ClassVar[Provider] = Provider(
         name="vllm",
         form="vllm/MODEL",
-        about="the server at VLLM_BASE_URL, or one that is started here",
+        about="the server at VLLM_BASE_URL, or one that genaipa starts here",
         sdk="openai",
         extra="openai",
         packages=("vllm",),
@@ -193,7 +193,7 @@ class VllmSystem(CompatibleSystem):
             program, words, flags = _find_vllm_command_and_flags()
             if program is None:
                 raise NotReadyError(
-                    f"{self.name} needs a vLLM server: set VLLM_BASE_URL to one that runs, or install vLLM here "
+                    f"{self.name} needs a vLLM server: set VLLM_BASE_URL to a running one, or install vLLM here "
                     f"(pip install 'genaipa[vllm]'; '{words[0]}' was not found).",
                     kind="missing-server",
                 )
@@ -210,7 +210,7 @@ class VllmSystem(CompatibleSystem):
                 raise
         readiness = await super().start()
         self._started = True
-        note = f"{self.name}: vLLM is started with --reasoning-parser {parser}, by the model's chat template"
+        note = f"{self.name}: vLLM gets --reasoning-parser {parser}, which fits the model's chat template"
         return replace(readiness, notes=(*readiness.notes, note)) if parser else readiness
 
     def _effort_fields(self, effort: str) -> dict[str, Any]:
@@ -277,7 +277,7 @@ def _refuse_reserved_flags(system: str, model: str, flags: Sequence[str]) -> Non
         )
         values = {flag.partition("=")[2], *itertools.takewhile(lambda word: word[:1] != "-", flags[index + 1 :])}
         if reserved and not (reserved == _SERVED_NAME and model in values):
-            raise UsageError(f"{system}: {_OWN_FLAGS[reserved]}; leave {reserved} out of GENAIPA_VLLM_ARGS.")
+            raise UsageError(f"{system}: {_OWN_FLAGS[reserved]}; remove {reserved} from GENAIPA_VLLM_ARGS.")
 
 
 def _read_start_timeout() -> float:

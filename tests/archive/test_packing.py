@@ -359,7 +359,7 @@ def test_what_is_no_pack_is_refused_in_a_sentence(tmp_path: Path) -> None:
     about = {"format": 99, "genaipa": "9", "names": [], "runs": [], "excluded": False, "rubric": "", "absent": []}
     with zipfile.ZipFile(tmp_path / "new.zip", "w") as archive:
         archive.writestr(PACK, json.dumps({**about, "versions": {}, "files": {}}))
-    with pytest.raises(DataError, match="newer genaipa"):
+    with pytest.raises(DataError, match="newer version of genaipa"):
         read_checked_pack(tmp_path / "new.zip")
     with zipfile.ZipFile(tmp_path / "empty.zip", "w") as archive:
         archive.writestr(PACK, json.dumps({**about, "format": FORMAT, "versions": {}, "files": {}}))

@@ -146,7 +146,7 @@ def test_names_are_near_misses_of_systems_too(genaipa: Cli, run: str) -> None:
     """A name that is neither a run's nor a system's gets the nearest of both, in every command that takes either."""
     assert run
     for command in (("compare", "extractve", "scripted"), ("report", "extractve"), ("leaderboard", "extractve")):
-        assert "no system or run here 'extractve': did you mean 'extractive'?" in refused(genaipa(*command))
+        assert "no system or run 'extractve': did you mean 'extractive'?" in refused(genaipa(*command))
     said = refused(genaipa("compare", "gpt-4.1", "claude-sonnet"))
     assert "known: both, extractive, latest, scripted." in said
 

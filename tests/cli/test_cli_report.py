@@ -146,7 +146,7 @@ def test_a_report_of_a_system_is_named_after_it(genaipa: Cli, unscored: Path):
         (("latest", "--frame", "tidy.xlsx"), "'tidy.xlsx' has to end in .csv or .parquet"),
         (("latest", "--frame", "genaipa.toml/tidy.csv"), "tidy.csv can't be written"),
         (("latest", "-o", "genaipa.toml"), "genaipa.toml is a file; name a folder for the report."),
-        (("extractiv",), "no system or run here 'extractiv': did you mean 'extractive'?"),
+        (("extractiv",), "no system or run 'extractiv': did you mean 'extractive'?"),
     ],
 )
 def test_what_can_not_be_done(genaipa: Cli, unscored: Path, arguments: tuple[str, ...], said: str):

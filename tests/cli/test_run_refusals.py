@@ -87,7 +87,7 @@ def test_names_of_runs(genaipa: Run) -> None:
         run = find_run(find_workspace(), name)
         assert run.name.partition("-")[2].partition("-")[2] == folder
     assert find_run(find_workspace(), "many").name.endswith("-many")
-    with pytest.raises(UsageError, match="could be any of 2 runs"):
+    with pytest.raises(UsageError, match="matches 2 runs"):
         find_run(find_workspace(), "man")
     done = genaipa(*plan, "--name", "!!!")
     assert (done.code, "the name '!!!' has no character" in done.err) == (2, True)
@@ -102,7 +102,7 @@ def test_a_workspace_that_takes_no_run(genaipa: Run) -> None:
         done = genaipa(*words, "--workspace", "/sys")
         assert done.code == 1, words
         assert re.fullmatch(
-            r"genaipa: /sys/runs can't be made \(.*\); choose .* that you may write to\.\n", done.err
+            r"genaipa: /sys/runs can't be created \(.*\); choose .* that you may write to\.\n", done.err
         ), words
 
 
@@ -126,7 +126,7 @@ def test_an_address_without_its_end(genaipa: Run, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setenv("LOOP_BASE_URL", server.url.removesuffix("/v1"))
         done = genaipa("run", "-s", SYSTEM, "-p", "acme", "-e", "recall", "--limit", "1")
     assert done.code == 3
-    assert f"{SYSTEM} answered 404 (does LOOP_BASE_URL lack /v1 at its end?)" in done.err
+    assert f"{SYSTEM} answered 404 (should LOOP_BASE_URL end in /v1?)" in done.err
 
 
 def test_a_key_that_cannot_be_sent(genaipa: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +139,7 @@ def test_a_key_that_cannot_be_sent(genaipa: Run, monkeypatch: pytest.MonkeyPatch
             assert done.code == 1
             assert f"the key in {variable}_API_KEY can't be sent: its character {place} is" in done.err
             assert key not in done.err
-            assert f"mend the key in {variable}_API_KEY" in genaipa("systems", system).out
+            assert f"fix the key in {variable}_API_KEY" in genaipa("systems", system).out
     assert "OPENAI_API_KEY can't be used" in genaipa("doctor").out
 
 
@@ -155,7 +155,7 @@ def test_a_dead_proxy_is_named(genaipa: Run, monkeypatch: pytest.MonkeyPatch) ->
         shown = genaipa("doctor").out
     assert done.code == 1
     assert "through the proxy http://127.0.0.1:" in done.err
-    assert "is the proxy right? HTTPS_PROXY sets it" in done.err
+    assert "check the proxy in HTTPS_PROXY" in done.err
     assert "OPENAI_BASE_URL" not in done.err
     assert "fix or unset HTTPS_PROXY" in shown
     assert "secret" not in done.err + shown
@@ -175,13 +175,13 @@ def test_a_model_that_shuts_down(genaipa: Run, monkeypatch: pytest.MonkeyPatch) 
         done = genaipa("run", "-s", "soon", *asked)
         assert done.code == 0
         assert done.err.count("2999-01-14") == 1
-        assert "soon shuts down on 2999-01-14; then: extractive.\n" in done.err
-        assert "late: the server still lists it, so the run goes on." in genaipa("run", "-s", "late", *asked).err
+        assert "soon shuts down on 2999-01-14; use extractive then.\n" in done.err
+        assert "late: the server still lists it, so the run continues." in genaipa("run", "-s", "late", *asked).err
     with OpenAIServer(models=("other",)) as server:
         monkeypatch.setenv("LOOP_BASE_URL", server.url)
         done = genaipa("run", "-s", "late", *asked[:-1], "2")
     assert done.code == 1
-    assert "late retired on 2024-01-14; now: extractive." in done.err
+    assert "late retired on 2024-01-14; use extractive instead." in done.err
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_a_model_that_shuts_down(genaipa: Run, monkeypatch: pytest.MonkeyPatch) 
             "openai/old-1 retired on 2024-01-14, and acme does not fit it: with its questions and replies it needs",
             ["--system=x,new -i document", "--system=x,{} --experiment recall"],
         ),
-        (300, 300, "-s old", "and the context holds 300.", ["-s {} --experiment recall"]),
+        (300, 300, "-s old", "but the context holds 300.", ["-s {} --experiment recall"]),
     ],
 )
 def test_a_retired_model_is_refused_with_what_to_run_instead(
@@ -250,7 +250,7 @@ def test_tokens_are_estimated_for_those_who_are_asked(genaipa: Run) -> None:
     one = ("-p", "acme", "-e", "recall", "--limit", "1")
     assert "can't be counted" not in genaipa("run", "-s", "manual/x", *one).err
     done = genaipa("run", "-s", "openai/gpt-4o", *one, "--estimate", "--offline")
-    assert "no tokenizer here" not in done.err
+    assert "no tokenizer;" not in done.err
     assert "Altogether 1 call, $" in done.out
 
 
@@ -261,8 +261,8 @@ def test_systems_without_a_counter_share_a_line(genaipa: Run, monkeypatch: pytes
         monkeypatch.setenv("LOOP_BASE_URL", server.url)
         systems = "openai-api/loop/m,openai-api/loop/n,extractive"
         done = genaipa("run", "-s", systems, "-p", "acme", "-e", "recall", "--limit", "1")
-    assert "openai-api/loop/m, openai-api/loop/n: no tokenizer here; tokens estimated at 4" in done.err
-    assert done.err.count("no tokenizer here") == 1
+    assert "openai-api/loop/m, openai-api/loop/n: no tokenizer; tokens are estimated at 4" in done.err
+    assert done.err.count("no tokenizer;") == 1
 
 
 def test_members_of_a_family_that_need_different_things(genaipa: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,7 +64,7 @@ def test_runs_are_listed_as_asked(genaipa: Cli) -> None:
         ("nothing",): "no system or run 'nothing'",
         ("-p", "uber"): "'uber' is not among the documents of these runs",
         ("-e", "summary"): "'summary' is not among the experiments of these runs",
-        ("--without", "nothing"): "'nothing' is not among the systems of these runs, or the runs",
+        ("--without", "nothing"): "'nothing' is not among the systems or names of these runs",
     }.items():
         found = genaipa("runs", *wrong)
         assert (found.code, said in found.err) == (2, True), wrong
@@ -171,9 +171,9 @@ def test_the_leaderboard_counts_what_is_asked_for(genaipa: Cli) -> None:
     assert systems(name, "-e", "quality", "-p", "brindlecart") == ["extractive", "scripted"]
     for wrong, said in {
         ("-s", "extractve"): "did you mean 'extractive'?",
-        ("extractve",): "no system or run here 'extractve': did you mean 'extractive'?",
+        ("extractve",): "no system or run 'extractve': did you mean 'extractive'?",
         ("-e", "recall"): "'recall' is not among the experiments of these runs",
-        ("--since", "2100-01-01"): "no answer of these runs is like that",
+        ("--since", "2100-01-01"): "no answer in these runs matches the filters",
     }.items():
         found = genaipa("leaderboard", *wrong)
         assert (found.code, said in found.err) == (2, True), (wrong, found.err)

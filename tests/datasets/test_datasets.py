@@ -81,7 +81,7 @@ def test_a_document_of_a_data_set_is_pulled_when_it_is_asked_about(
     refused = genaipa(*run, "--offline")
     assert refused.code == 2
     assert "run 'genaipa get teaset' once" in refused.err
-    assert "pulling the published Teaset documents (once)" in (finished := genaipa(*run)).err
+    assert "fetching the published Teaset documents (once)" in (finished := genaipa(*run)).err
     assert finished.code == 0, finished.err
 
 

@@ -325,7 +325,7 @@ def test_other_prompts_are_refused(genaipa: Cli) -> None:
     ("flags", "said"),
     [
         (("-i", "summary-by-name"), "did not record a summary of a document that was not shown"),
-        (("-q", "policy", "-i", "document"), "in these words"),
+        (("-q", "policy", "-i", "document"), "with this wording"),
         (("-i", "document", "-r", "2", "--conversation", "independent"), "an answer to uber, document, original, 2, "),
         (("-e", "robustness", "--conversation", "independent"), "an answer to uber, document, paraphrase-"),
         (("-i", "document", "--acknowledge"), "did not record how the system acknowledged an introduction"),
@@ -352,7 +352,7 @@ def test_another_text_under_the_same_name_is_refused(genaipa: Cli) -> None:
     assert finished.code == 3
     refused = [str(r["error"]) for r in records if r["status"] == "failed"]
     assert len(refused) == 2
-    assert all("did not record answers about this text of uber" in why for why in refused)
+    assert all("did not record answers about this version of uber" in why for why in refused)
     kept = [r for r in records if r["status"] == "answered" and r["kind"] == "answer"]
     assert len(kept) == 64, "those that were recorded are had all the same"
     assert "Asking again can't help: the recording lacks them" in finished.out

@@ -237,7 +237,7 @@ def test_a_changed_answer_is_refused() -> None:
     path.write_text(json.dumps(edited))
     finished = call("import", "inspect", "out")
     assert finished.code == 2
-    assert "was changed after genaipa wrote it (its text does not fit its digest); export it again." in finished.err
+    assert "was changed after genaipa wrote it (its text does not match its digest); export it again." in finished.err
     edited["eval"]["metadata"]["genaipa"]["files"]["questions/../../../x.yaml"] = ""
     edited["samples"] = []
     path.write_text(json.dumps(edited))

@@ -228,10 +228,10 @@ def test_nobody_waits_and_the_same_run_collects() -> None:
         assert (outcome.status, outcome.tally.totals().planned, len(answers(folder))) == ("waiting", 3, 0)
         assert folder.read_manifest_and_tally()[0].status == "waiting"
         # Single calls would ask again; another account would not find it.
-        with pytest.raises(RunError, match="1 batch with 3 questions is out"):
+        with pytest.raises(RunError, match="1 batch with 3 questions is pending"):
             carry_out(spec(**PLAN), folder, RunLimits(batch=False))
         server.only = os.environ["OPENAI_API_KEY"] = KEY + "other"
-        with pytest.raises(RunError, match="out at openai at"):
+        with pytest.raises(RunError, match="pending at openai at"):
             carry_out(spec(**PLAN), folder)
         assert len(server.batches) == server.tried == 1
         server.only = os.environ["OPENAI_API_KEY"] = KEY

@@ -31,7 +31,7 @@ def test_hand_in_leave_look_cancel_and_collect(genaipa: Cli) -> None:
     with serving(BatchServer()) as server:
         left = genaipa(*_PLAN, "--batch", "--no-wait")
         assert left.code == 3, left.err
-        assert "1 batch with 4 questions is out; 0 done; collect with: genaipa run --resume" in left.out
+        assert "1 batch with 4 questions is pending; 0 done; collect with: genaipa run --resume" in left.out
         assert "waiting" in genaipa("runs").out
         assert "1 batch, 0 of 4 done" in " ".join(genaipa("runs").out.split())
         assert json.loads(genaipa("runs", "--json").out)[0]["out"] == {"batches": 1, "questions": 4, "done": 0}

@@ -128,7 +128,7 @@ def test_replies_from_the_terminal(genaipa):
     ("damage", "sentence"),
     [
         (lambda text: text.split("\n", 1)[1], "not a fill-in file"),
-        (lambda text: text.replace("|recall", "|x").replace("company-name", "nowhere"), "is not one of"),
+        (lambda text: text.replace("|recall", "|x").replace("company-name", "nowhere"), "does not belong to"),
         (lambda text: re.sub(r"· \S+ ·", "· T_f9 ·", text, count=1), "no question 'T_f9'"),
         (lambda text: re.sub(r"@@@@@ message 3", "@@@@@  message 3", text), "was changed; restore it"),
         (lambda text: re.sub(r"@@@@@ message 3 .*", "@@@ message 3", text), "is missing; restore it"),

@@ -56,8 +56,8 @@ def test_asks_as_documents_of_their_own_would(corpus: Path, genaipa: Callable[..
     """Keys, messages, orders and introductions are those of the same documents as files; the texts are in one file."""
     done = genaipa("run", "--documents", corpus, "--limit-documents", "3", *SHORT)
     assert done.code == 0, done.err
-    assert "20 documents, 1 of them with the very text of another" in done.err
-    assert "a sample of 3 texts is asked about" in done.err
+    assert "20 documents, 1 with the same text as another" in done.err
+    assert "a sample of 3 texts" in done.err
     run = load_run("latest")
     assert sorted(path.name for path in run.path.iterdir() if path.is_dir()) == [
         "prompts",
@@ -104,7 +104,7 @@ def test_a_run_goes_on_with_its_own_copies(corpus: Path, genaipa: Callable[..., 
     changed = written(corpus, with_text(every[0], "Nothing."), *every[2:])
     refused = genaipa("run", "--resume", "latest")
     assert refused.code == 1
-    assert f"{changed} is not as it was. Restore it, or start a new run." in refused.err
+    assert f"{changed} has changed since. Restore that file, or start a new run." in refused.err
     written(corpus, *every)
     assert genaipa("run", "--resume", "latest").code == 0
     answers = before.answers.read_bytes().splitlines(keepends=True)
@@ -112,7 +112,9 @@ def test_a_run_goes_on_with_its_own_copies(corpus: Path, genaipa: Callable[..., 
     written(corpus, with_text(every[0], "Nothing."), *every[2:])
     done = genaipa("run", "--resume", "latest")
     assert done.code == 0, done.err
-    said = f"it has another text of {every[0].name} and no {every[1].name}; the run goes on with its own copies."
+    said = (
+        f"it has a different text for {every[0].name} and no longer has {every[1].name}; the run continues with its own"
+    )
     assert said in done.err
     again = before.answers.read_bytes().splitlines()
     assert [json.loads(one)["asked"] for one in again[-5:]] == [json.loads(one)["asked"] for one in answers[-5:]]
@@ -121,7 +123,7 @@ def test_a_run_goes_on_with_its_own_copies(corpus: Path, genaipa: Callable[..., 
     done = genaipa("run", "--resume", "latest")
     assert done.code == 0, done.err
     assert f"{changed.name} was moved or removed" in done.err
-    assert "the run goes on with its own copies." in done.err
+    assert "the run continues with its own copies." in done.err
 
 
 def test_a_named_run_goes_on_without_its_name(corpus: Path) -> None:
@@ -181,7 +183,7 @@ def test_an_edited_copy_is_noticed(corpus: Path, genaipa: Callable[..., Finished
     assert found.code != 0
     assert "has changed since the run was made" in " ".join(found.out.split())
     refused = genaipa("run", "--resume", "latest")
-    assert "has another text of" in refused.err
+    assert "has a different text for" in refused.err
 
 
 def test_introductions_are_in_one_file(corpus: Path, genaipa: Callable[..., Finished]) -> None:
@@ -221,7 +223,9 @@ def test_a_large_corpus_is_asked_in_slices(corpus: Path, genaipa: Callable[..., 
     short = ({"name": f"n{n}", "company": "A", "text": f"{n}"} for n in range(4001))
     corpus.write_text("".join(json.dumps(one) + "\n" for one in short))
     request = RunRequest(("extractive",), corpus=str(corpus), plan={"experiment": "quality", "limit": "1"})
-    with pytest.raises(UsageError, match=r"^4,001 documents are more than 2,000 in one run; ask them in 3 slices\.$"):
+    with pytest.raises(
+        UsageError, match=r"^4,001 documents are too many for one run \(at most 2,000\); use 3 slices\.$"
+    ):
         prepare_run(find_workspace(), request, Observer())
     plan = ("run", "-s", "extractive", "--documents", corpus, "-e", "quality", "--limit", "1")
     seen = genaipa(*plan, "--estimate", "--json")

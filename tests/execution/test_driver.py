@@ -48,7 +48,7 @@ def test_a_study_is_finished_by_its_name(genaipa: Cli) -> None:
     whole = corpus.read_bytes()
     corpus.write_bytes(whole + b'{"name": "dune", "company": "Dune", "text": "We collect sand."}\n')
     changed = genaipa("run", "--resume", "shops")
-    assert (changed.code, "was begun with another corpus" in changed.err) == (2, True), changed.err
+    assert (changed.code, "started with a different corpus" in changed.err) == (2, True), changed.err
     corpus.write_bytes(whole)
     done = genaipa("run", "--resume", "shops", "--json")
     assert done.code == 0, done.err
@@ -236,7 +236,7 @@ def test_shares_of_a_cap_by_hand(monkeypatch: pytest.MonkeyPatch, genaipa: Cli) 
         refused = genaipa(*plan, "--name", "shops", "--slice", "1/2", "--max-cost", "5")
         assert (refused.code, run_folders(find_workspace()), server.requests) == (2, [], [])
         assert (
-            "--max-cost $5 leaves $2.5 for each of 2 slices, which is less than 20 of their dearest calls"
+            "--max-cost $5 leaves $2.5 for each of 2 slices, less than 20 of their most expensive calls cost"
             in refused.err
         )
         assert ask(1, "--max-cost", "24") == 4

@@ -379,10 +379,10 @@ def test_own_assistant_that_raises(genaipa: Callable[..., Finished]) -> None:
     [
         ("mine:Returns", 3, "it returned a str instead of a Reply"),
         ("mine:Unready", 1, "mine:Unready can't be started (OSError: the weights are not there)"),
-        ("mine:Lacks", 2, "mine:Lacks: it has no 'start'"),
-        ("mine:Picky", 2, "mine:Picky: it can't be instantiated without arguments"),
+        ("mine:Lacks", 2, "mine:Lacks: the class has no 'start'"),
+        ("mine:Picky", 2, "mine:Picky can't be instantiated without arguments"),
         ("mine:Nobody", 2, "mine:Nobody: the module has no 'Nobody'"),
-        ("yours:Good", 2, "yours:Good: there is no module 'yours' here or installed"),
+        ("yours:Good", 2, "yours:Good: the module 'yours' is neither in this folder nor installed"),
     ],
 )
 def test_own_assistant_that_is_none(genaipa: Callable[..., Finished], target: str, code: int, said: str) -> None:

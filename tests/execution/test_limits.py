@@ -299,7 +299,7 @@ def test_breaker_opens_when_the_same_answer_comes_again() -> None:
     breaker.note_failure(bad)
     assert not breaker.is_open
     breaker.note_failure(bad)
-    assert breaker.reason == "bad (the same answer 2 times)"
+    assert breaker.reason == "bad (the same error 2 times)"
 
 
 def test_breaker_stays_closed_for_what_passes() -> None:
@@ -390,7 +390,7 @@ def test_the_cap_waits_for_money_that_may_come_free() -> None:
 def test_the_cap_says_what_is_left() -> None:
     """The sentence names the call's price, what is spent and the cap; what an earlier process spent counts."""
     budget = Budget(1.0, spent=0.75)
-    said = r"the next call may cost \$0\.5000; \$0\.7500 of the cap of \$1\.00 is spent"
+    said = r"the next call may cost \$0\.5000; \$0\.7500 of the \$1\.00 cap is spent"
     with pytest.raises(SpendingCapError, match=said):
         asyncio.run(budget.reserve(0.5))
 

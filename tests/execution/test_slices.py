@@ -274,8 +274,8 @@ def test_a_lost_and_a_foreign_slice_are_named(study: Path, genaipa: Cli) -> None
     for name in ("manifest.json", ".manifest.json"):
         (other / name).write_bytes(encode_manifest(manifest))
     shutil.rmtree(study)
-    lost = "shops lacks 1 of its 4 slices (3): a report of it speaks for the rest alone. Ask it with: "
-    foreign = f"{other.name} says that it is a slice of shops, but was asked by another plan than the others"
+    lost = "shops lacks 1 of its 4 slices (3), so a report covers only the rest. Run it with: "
+    foreign = f"{other.name} claims to be a slice of shops, but has a different plan from the other slices"
     page = Path("page")
     Path("judge.yaml").write_text("default: Nothing.\n")
     for command in (
@@ -302,7 +302,7 @@ def test_a_slice_that_cannot_be_is_damage(study: Path, genaipa: Cli) -> None:
         for name in ("manifest.json", ".manifest.json"):
             (study / name).write_bytes(encode_manifest(whole))
         done = genaipa("runs")
-        assert (done.code, "is damaged (it is slice" in done.err) == (1, True), changes
+        assert (done.code, "is damaged (it claims to be slice" in done.err) == (1, True), changes
         assert "shops lacks 1 of its 4 slices (3)" in done.err
 
 
@@ -382,10 +382,10 @@ def test_another_plan_is_refused(study: Path) -> None:
 
     assert "the study shops has 4 slices, not 5 (" in refusal(number=5)
     assert "the study shops asks extractive (" in refusal(systems=("careful",))
-    assert "was begun with another corpus, or with other options" in refusal(seed=1)
+    assert "started with a different corpus, or with other options" in refusal(seed=1)
     assert "start a new study under another name" in refusal(new=True)
     write_corpus(make_documents(13))
-    assert "was begun with another corpus" in refusal()
+    assert "started with a different corpus" in refusal()
     assert study.is_dir()
 
 

@@ -92,7 +92,7 @@ def test_every_option_is_in_the_signature_and_a_wrong_one_is_a_sentence() -> Non
         ({"max_cost": "five"}, "max_cost: expected a number"),
         ({"repetitions": "twice"}, "repetitions: expected a whole number"),
         ({"systems": 3}, "give each system as a name"),
-        ({"documents": 4}, "documents are given as names"),
+        ({"documents": 4}, "give documents as names"),
         ({"max_costs": 5}, "max_cost"),
         ({"shots": 2}, "shots is an option of suites"),
     ):

@@ -138,7 +138,7 @@ def test_a_chapter_that_cant_be_made_is_a_sentence(install: Callable[..., None])
     assert [chapter.name for chapter in made.chapters] == [*whole, "behind", "last"]
     assert [sentence for sentence in made.problems if sentence.startswith("The chapter")] == [
         "The chapter gone is left out: torn:Gone can't be loaded (AttributeError: no Gone).",
-        "The chapter plain is left out: torn:Plain can't be loaded (TypeError: it is no chapter).",
+        "The chapter plain is left out: torn:Plain can't be loaded (TypeError: it is not a chapter).",
         "The chapter torn is left out: it can't be instantiated (ZeroDivisionError: division by zero).",
         "The chapter twin is left out because other chapters, tables or figures already have its names: overall.",
     ]

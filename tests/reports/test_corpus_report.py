@@ -107,7 +107,7 @@ def test_metrics_without_annotated_answers(run: Run) -> None:
     told = notable_sentences(gathered_of(run))
     (said,) = (said for said in told if "0 of 19 documents" in said)
     assert "genaipa policies annotate" in said
-    assert any(said.startswith("c.jsonl: 20 documents, 1 of them with the very text") for said in told)
+    assert any(said.startswith("c.jsonl: 20 documents, 1 with the same text") for said in told)
 
 
 @pytest.mark.full

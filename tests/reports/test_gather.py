@@ -241,7 +241,7 @@ def test_for_scores_alone_no_reply_is_read(monkeypatch):
     """What replies claim, which takes longest to find out, is left empty; everything else is the same."""
     folder = make_answers(*REPLIES, annotations=SILENT)
     whole = gathered(events=[score("ada", answers(folder)[0].digest, GOOD)]).make_tidy_table()
-    monkeypatch.setattr("genaipa.answers.silence.find_stance", lambda *_: pytest.fail("a reply is read"))
+    monkeypatch.setattr("genaipa.answers.silence.classify_silence_stance", lambda *_: pytest.fail("a reply is read"))
     alone = gathered(scores_alone=True).make_tidy_table()
     assert set(alone["claims_silence"]) == {""}
     read = [name for fact in {*facts()} - {*list_textless_facts()} for name in fact.columns]

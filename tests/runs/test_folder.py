@@ -177,9 +177,9 @@ def test_who_lost_a_run_writes_no_more_of_it(folder: RunFolder) -> None:
                 writer.record_opening(other),
                 ledger.record_intended_batch(mark="m", lines=("one",)),
             ):
-                with pytest.raises(RunBusyError, match="was taken over by another process"):
+                with pytest.raises(RunBusyError, match="another process took over"):
                     await writing
-            with pytest.raises(RunBusyError, match="was taken over by another process"):
+            with pytest.raises(RunBusyError, match="another process took over"):
                 mine.write_manifest(mine.manifest())
             assert texts_below(folder.path) == before
         await writer.close()
@@ -200,7 +200,7 @@ def test_a_file_system_without_locks(
     monkeypatch.setattr(fcntl, "flock", flock)
     done = genaipa("run", "-s", "extractive", "-p", "acme", "-e", "quality")
     assert done.code == 1
-    assert "is on a file system without file locks; keep runs on one that has them: a local disk" in done.err
+    assert "is on a file system without file locks; keep runs on a local disk" in done.err
     assert sum(len(lines_of(path)) for path in Path("runs").glob("*/answers.jsonl")) == before
 
 
@@ -243,15 +243,15 @@ def test_damaged_and_other_manifests(folder: RunFolder) -> None:
     assert folder.unsupported_writer_version == ""
     path.write_text(json.dumps(whole | {"format": 1, "versions": {"genaipa": "0.0.7"}}), encoding="utf-8")
     assert folder.unsupported_writer_version.startswith("genaipa 0.0.7 (format 1")
-    with pytest.raises(DataError, match="written by an earlier genaipa"):
+    with pytest.raises(DataError, match="written by an earlier version of genaipa"):
         folder.manifest()
     path.write_text(json.dumps(whole | {"format": 99}), encoding="utf-8")
-    with pytest.raises(DataError, match="written by a newer genaipa"):
+    with pytest.raises(DataError, match="written by a newer version of genaipa"):
         folder.manifest()
     path.write_text("{", encoding="utf-8")
     copy = folder.path / ".manifest.json"
     copy.write_text("{", encoding="utf-8")
-    with pytest.raises(DataError, match=r"manifest\.json: is damaged .* still holds the answers"):
+    with pytest.raises(DataError, match=r"manifest\.json: is damaged .* answers are still in answers"):
         folder.manifest()
     path.unlink()
     with pytest.raises(DataError, match="can't be read"):
@@ -264,8 +264,8 @@ def test_a_run_in_shards_is_refused_in_a_sentence(folder: RunFolder, genaipa: Ca
     own = {"documents": {}, "orders": {}, "shards": {"documents_each": 2, "number": 3}, "commit": "0123456789"}
     for name in ("manifest.json", ".manifest.json"):
         (folder.path / name).write_text(json.dumps(whole | own, indent=2), encoding="utf-8")
-    said = "was asked in shards, which this genaipa no longer reads; read it with genaipa"
-    remedy = f"{package.__version__} (format 5, commit 01234567), or ask again in slices."
+    said = "was made in shards, which this version of genaipa no longer reads; read it with genaipa"
+    remedy = f"{package.__version__} (format 5, commit 01234567), or run it again in slices."
     for code, words in (
         *((1, ("runs",)), (1, ("validate",)), (2, ("show", "latest")), (2, ("run", "--resume", "latest"))),
         *((2, ("report", "latest")), (2, ("pack", "latest", "-o", "study.zip"))),
@@ -285,9 +285,9 @@ def test_a_lost_manifest_has_a_copy_and_leftovers_go(folder: RunFolder, genaipa:
     (left := folder.path / ".manifest.json.0a.tmp").write_text("{", encoding="utf-8")
     assert [run.path for run in run_folders(find_workspace())] == [folder.path]
     assert find_run(find_workspace(), folder.name).manifest().name
-    assert "its copy of" in genaipa("validate").out
+    assert "its copy from" in genaipa("validate").out
     with folder.hold_for_writing() as said:
-        assert any("its copy of" in sentence for sentence in said)
+        assert any("its copy from" in sentence for sentence in said)
     assert not left.exists()
 
 
@@ -300,7 +300,7 @@ def test_runs_are_found_by_part_of_their_name(server: OpenAIServer) -> None:
     assert find_run(workspace, "latest").path == run_folders(workspace)[-1].path
     assert find_run(workspace, first.name).path == first.path
     assert find_run(workspace, f"runs/{first.name}").path == first.path
-    with pytest.raises(UsageError, match=r"'test' could be any of 2 runs.*write more of the name"):
+    with pytest.raises(UsageError, match=r"'test' matches 2 runs.*write more of the name"):
         find_run(workspace, "test")
     with pytest.raises(UnknownNameError, match="no run 'nothing'"):
         find_run(workspace, "nothing")
@@ -317,7 +317,7 @@ def test_folder_that_can_not_be_made(folder: RunFolder) -> None:
     write("elsewhere/runs", "a file")
     Path("elsewhere/link").symlink_to("nowhere")
     for name in ("elsewhere/runs", "elsewhere/link"):
-        with pytest.raises(RunError, match=rf"{name} can't be made \(File exists\)"):
+        with pytest.raises(RunError, match=rf"{name} can't be created \(File exists\)"):
             RunFolder.create(Path(name), folder.manifest())
 
 
@@ -398,7 +398,7 @@ def test_changed_data_is_refused_on_resume(folder: RunFolder, genaipa: Callable[
         assert said in done.err
         assert folder.name in done.err
         if path == questions:  # as the run keeps it, which the message says
-            assert f"it is in {folder.path / 'questions'}" in done.err
+            assert f"the original is in {folder.path / 'questions'}" in done.err
             before = (folder.path / questions).read_text(encoding="utf-8")
         if before is None:
             path.unlink()

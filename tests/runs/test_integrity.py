@@ -180,7 +180,7 @@ def test_texts_beside_the_answers_are_checked(folder: RunFolder) -> None:
     Path("policies/acme.md").write_text(f"{TEXT}\nAnd more.")
     change(document, b"your name", b"your mane")
     gathered = gather_study(find_workspace(), select_sources(find_workspace(), [folder.name]), None)
-    assert any("is not the text that the run was asked about" in problem for problem in gathered.problems)
+    assert any("is not the text that the run asked about" in problem for problem in gathered.problems)
 
 
 def test_a_file_that_lost_its_end_is_noticed(folder: RunFolder, genaipa: Cli) -> None:
@@ -193,12 +193,12 @@ def test_a_file_that_lost_its_end_is_noticed(folder: RunFolder, genaipa: Cli) ->
     for length in (len(whole) - 1, ends[3], 0, *size(small=(), soak=(ends[-2], ends[-2] - 5))):
         folder.answers.write_bytes(whole[:length])
         assert not folder.is_complete()
-        assert "gone since the run was left" in folder.describe_lost_answers(folder.manifest())
+        assert "lost after the run stopped" in folder.describe_lost_answers(folder.manifest())
         gathered = gather_study(find_workspace(), select_sources(find_workspace(), [folder.name]), None)
-        assert any("gone since the run was left" in problem for problem in gathered.problems)
+        assert any("lost after the run stopped" in problem for problem in gathered.problems)
         assert ("answers.jsonl", "") in found(data=False)
     for command in (("runs",), ("show", "latest")):
-        assert "gone since the run was left" in genaipa(*command).err
+        assert "lost after the run stopped" in genaipa(*command).err
     _, outcome = carry_out(procedure(systems=("scripted/said.yaml",)), folder)
     assert outcome.status == "complete"
     assert folder.is_complete()
@@ -210,8 +210,8 @@ def test_a_shorter_file_that_lost_no_answer_is_told_as_such(folder: RunFolder) -
     """An answers file of another day may be shorter and lack nothing: no answers are said to be gone."""
     manifest = folder.manifest()
     manifest.totals = msgspec.structs.replace(manifest.totals, bytes=folder.answers.stat().st_size + 1)
-    assert "shorter than the run left it" in folder.describe_lost_answers(manifest, manifest.totals.answer_count)
-    assert "1 of 12 answers are gone" in folder.describe_lost_answers(manifest, manifest.totals.answer_count - 1)
+    assert "shorter than when the run stopped" in folder.describe_lost_answers(manifest, manifest.totals.answer_count)
+    assert "1 of 12 answers were lost" in folder.describe_lost_answers(manifest, manifest.totals.answer_count - 1)
 
 
 def test_the_same_command_asks_again_what_was_lost(here: Workspace, genaipa: Cli) -> None:
@@ -224,7 +224,7 @@ def test_the_same_command_asks_again_what_was_lost(here: Workspace, genaipa: Cli
     path.write_bytes(path.read_bytes()[:-40])
     again = genaipa(*command)
     assert again.code == 0
-    assert "gone since the run was left" in again.err.replace("\n", " ")
+    assert "lost after the run stopped" in again.err.replace("\n", " ")
     assert "nothing was asked" not in again.out
     assert len(latest(RunFolder(run))) == 3
 
@@ -243,7 +243,7 @@ def test_a_run_of_an_older_genaipa(folder: RunFolder) -> None:
     folder.answers.write_bytes(b"".join(lines[:-1]))
     assert not folder.is_complete()
     gathered = gather_study(find_workspace(), select_sources(find_workspace(), [folder.name]), None)
-    assert any("1 of 12 answers are gone" in problem for problem in gathered.problems)
+    assert any("1 of 12 answers were lost" in problem for problem in gathered.problems)
 
 
 def test_a_pack_of_what_may_not_be_passed_on_reads_as_before(folder: RunFolder) -> None:
@@ -269,7 +269,7 @@ def test_a_damaged_manifest_has_a_copy(folder: RunFolder, genaipa: Cli) -> None:
     assert ("manifest.json", "") in found(data=False)
     assert genaipa("show", "latest").code == 0
     with folder.hold_for_writing() as said:
-        assert "its copy of" in said[0]
+        assert "its copy from" in said[0]
         folder.write_manifest(folder.manifest())
     assert not folder.describe_manifest_damage()
 

@@ -70,7 +70,7 @@ def test_offsets_lead_to_their_lines() -> None:
 def test_reading_at_a_wrong_place_is_a_sentence() -> None:
     """An offset that is not the beginning of a record names the file and the offset."""
     append(Line("a"))
-    with pytest.raises(RunError, match=r"answers\.jsonl: byte 3 begins no record"):
+    with pytest.raises(RunError, match=r"answers\.jsonl: no record begins at byte 3"):
         journal.read_records_at(PATH, [3], Line)
 
 
@@ -210,7 +210,7 @@ def test_no_half_line_stays_wherever_the_disk_is_full(monkeypatch: pytest.Monkey
         for said in await asyncio.gather(*(log.append(line) for line in batch), return_exceptions=True):
             assert isinstance(said, NoRoomError)
             assert "answers.jsonl can't be written" in str(said)
-            assert "everything before is kept" in str(said)
+            assert "everything written before is kept" in str(said)
         assert on_disk() == before
         disk.room, disk.sync_fails = 10**9, False
         await log.append(Line("then"))

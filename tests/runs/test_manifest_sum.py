@@ -114,7 +114,7 @@ def test_no_word_of_a_manifest_frees_what_is_held_back(genaipa: Cli) -> None:
         path.write_bytes(whole.replace(before, after))
         refused = genaipa("pack", "latest", "-o", "study.zip")
         assert (refused.code, Path("study.zip").exists()) == (2, False)
-        assert "manifest.json: was changed since the run wrote it; restore the file" in refused.err.replace("\n", " ")
+        assert "manifest.json: was changed after the run wrote it; restore the file" in refused.err.replace("\n", " ")
         with pytest.raises(DataError, match="was changed"):
             Permission(folder, folder.manifest())
     # With sum and copy out of the way, what the system stands for still decides.

@@ -58,7 +58,7 @@ def test_a_system_is_found_by_each_name_that_is_printed() -> None:
     with pytest.raises(UsageError) as caught:
         match_system_name("glib-8b", SYSTEMS)
     assert str(caught.value) == (
-        "'glib-8b' is the short name of 2 systems: openai-api/lab/glib-8b, vllm/Org/glib-8b; write one in full."
+        "'glib-8b' is the short name of 2 systems: openai-api/lab/glib-8b, vllm/Org/glib-8b; write one full name."
     )
 
 

@@ -185,7 +185,7 @@ def test_a_damaged_line_takes_only_itself():
     pool = pool_of(run)
     assert len(pool.answers) == 2
     lost, said = pool.problems
-    assert "gone since the run was left" in lost or "shorter than the run left it" in lost
+    assert "lost after the run stopped" in lost or "shorter than when the run stopped" in lost
     assert "answers.jsonl: line 2 is not a record" in said
 
 
@@ -231,7 +231,7 @@ def test_a_damaged_record_is_read_where_it_stands_whole():
     assert both.load_case(found).reply == "See section 2."
     log = second.path / "answers.jsonl"
     log.write_bytes(b"#" * log.stat().st_size)
-    with pytest.raises(GenaipaError, match="begins no record"):
+    with pytest.raises(GenaipaError, match="no record begins"):
         both.load_case(found)
 
 
@@ -307,11 +307,11 @@ def test_a_paraphrase_has_its_original():
     kept.unlink()
     lines = run.answers.read_bytes().splitlines(keepends=True)
     run.answers.write_bytes(b"".join(lines[:-1]))
-    assert any("answers are gone since the run was left" in said for said in pool_of(run).problems)
+    assert any("answers were lost after the run stopped" in said for said in pool_of(run).problems)
     run.answers.write_bytes(b"".join(lines))
     pool = pool_of(run)
     assert {pool.load_case(found).original for found in pool.answers} == {""}
-    assert any("Paraphrases are shown without their original." in said for said in pool.problems)
+    assert any("Paraphrases are shown without the original question." in said for said in pool.problems)
 
 
 def test_a_question_is_shown_as_its_set_words_it():
@@ -369,7 +369,7 @@ def test_the_document_is_the_one_that_was_asked_about():
     pool = pool_of(run)
     assert not pool.answers
     (said,) = pool.problems
-    assert "is not the text that the run was asked about" in said
+    assert "is not the text that the run asked about" in said
 
 
 def test_the_annotated_answer_is_of_the_same_text():

@@ -102,7 +102,8 @@ def test_another_genaipa_s_database_is_refused(url: str) -> None:
         forward(store, ("CREATE TABLE score_places (place TEXT)",))
     for _ in range(2):
         with pytest.raises(
-            DataError, match=rf"a newer genaipa \(format {today + 1}; this one reads {today}\); upgrade genaipa"
+            DataError,
+            match=rf"a newer version of genaipa \(format {today + 1}; this version reads {today}\); upgrade genaipa",
         ):
             Store.open(url)
 

@@ -355,7 +355,7 @@ def test_a_file_that_says_something_else_is_refused(genaipa):
         (good.replace(b'"sizes":[4]', b'"sizes":[5]'), "was changed after genaipa wrote it"),
         (good[:-20], "was changed after genaipa wrote it"),
         (b"", "was changed after genaipa wrote it"),
-        (newer, "was written by a newer genaipa (format 9; this one reads 1); upgrade genaipa."),
+        (newer, "was written by a newer version of genaipa (format 9; this version reads 1); upgrade genaipa."),
         (other, "belongs to another workspace: none of the 4 answers in its draws is here"),
     ):
         file.write_bytes(content)

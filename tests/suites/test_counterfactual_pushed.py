@@ -142,7 +142,7 @@ def test_a_web_chat_is_asked_again_by_its_own_reply(genaipa: Cli, values: dict[s
     assert genaipa("collect", "latest").code == 3
     (more,) = [path for path in folder.glob("*.messages.txt") if "push-back" in path.name]
     text = more.read_text(encoding="utf-8")
-    assert "Go on in the chat" in text
+    assert "Continue in the chat" in text
     # It said that nothing is said, so that the right value is named.
     assert "I have read that it is 36 months." in text
 

@@ -88,10 +88,10 @@ def test_bad_passages_of_a_server(monkeypatch: pytest.MonkeyPatch, genaipa: Call
     write("systems.yaml", ENTRY)
     long = "x" * 1_000_000
     cases: list[tuple[object, str, list[dict[str, Any]]]] = [
-        ({"text": KEPT}, f"bot: a response has no list at {PATH}, so that its answer has no passages", []),
+        ({"text": KEPT}, f"bot: a response has no list at {PATH}, so its answer has no passages", []),
         (None, f"bot: a response has no list at {PATH}", []),
-        ([], f"bot: a response has an empty list at {PATH}: nothing was retrieved", []),
-        ([KEPT, {"id": 7}, 3, " "], "bot: some of its passages are without text, and are left out.", [{"text": KEPT}]),
+        ([], f"bot: a response has an empty list at {PATH}: the server retrieved nothing", []),
+        ([KEPT, {"id": 7}, 3, " "], "bot: some of its passages have no text and are ignored.", [{"text": KEPT}]),
         ([long], "bot: a passage has more than 100,000 characters", [{"text": long}]),
     ]
     for number, (citations, said, kept) in enumerate(cases):
@@ -147,7 +147,7 @@ def test_passages_of_a_class_of_ones_own(genaipa: Callable[..., Finished]) -> No
         write(f"bot{number}.py", OWN.replace("{passages}", passages))
         done, found = asked(genaipa, f"bot{number}:Bot", f"own-{number}")
         assert [(line["reply"], line.get("passages", [])) for line in found] == [("For one year.", kept)], passages
-        said = ("", "some of its passages are without text", "its passages are a str instead of a tuple of Passage")
+        said = ("", "some of its passages have no text", "its passages are a str, not a tuple of Passage")
         assert said[number] in done.err
 
 
@@ -190,8 +190,11 @@ def test_records_without_passages_have_the_bytes_that_they_had(genaipa: Callable
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{system: openai/x, passages: a.b}", r"systems\.mine\.passages: only a server behind openai-api/NAME/MODEL"),
-        ("{system: openai-api/s/m, passages: a..b}", r"systems\.mine\.passages: 'a\.\.b' is no path such as choices"),
+        ("{system: openai/x, passages: a.b}", r"systems\.mine\.passages: only systems named openai-api/NAME/MODEL"),
+        (
+            "{system: openai-api/s/m, passages: a..b}",
+            r"systems\.mine\.passages: 'a\.\.b' is not a path such as choices",
+        ),
     ],
 )
 def test_bad_paths(text: str, said: str) -> None:

@@ -206,7 +206,7 @@ def test_a_stalled_call_ends(vendor: Vendor) -> None:
         (error,) = failures(vendor.make(), 1, Settings(timeout=0.2))
     assert isinstance(error, TransientError)
     assert (str(error), error.kind) == (
-        f"{vendor.system} gave no answer within 0.2 s; a slow server needs a higher --timeout.",
+        f"{vendor.system} gave no answer within 0.2 s; for a slow server, raise --timeout.",
         "timeout",
     )
 
@@ -223,7 +223,7 @@ def test_no_redirect_is_followed(vendor: Vendor) -> None:
             for error in failures(vendor.make(), len(moved)):
                 assert isinstance(error, PermanentError)
                 assert (error.kind, error.fatal) == ("bad-request", True)
-                assert f" redirects to {to}, which gets neither" in str(error)
+                assert f" redirects to {to}, which gets no key" in str(error)
                 assert vendor.address in str(error)
         with vendor.serving(listing=moved[2]), pytest.raises(NotReadyError, match=" answered 307: "):
             asyncio.run(vendor.make().start())
@@ -410,7 +410,7 @@ def test_a_schema_that_is_refused(vendor: Vendor) -> None:
     with vendor.serving([failure(400, "temperature is not supported.")]):
         refused += failures(vendor.make(), 1, Settings(json_schema=SCHEMA))
     assert [error.kind for error in refused] == [UNSUPPORTED_SCHEMA] * 8 + ["bad-request"] * 2
-    assert str(refused[0]).startswith(f"{vendor.system} can't reply by a JSON schema: Invalid parameter: 'response_")
+    assert str(refused[0]).startswith(f"{vendor.system} can't follow a JSON schema: Invalid parameter: 'response_")
     assert refused[0].status == 400
 
 
@@ -419,7 +419,7 @@ def test_builtin_systems_refuse_a_schema() -> None:
     workspace = find_workspace()
     for name in list_builtin_systems():
         system = resolve_system(name, workspace).make()
-        with pytest.raises(PermanentError, match=f"^{name} can't reply by a JSON schema: it has no struct") as caught:
+        with pytest.raises(PermanentError, match=f"^{name} can't follow a JSON schema: it has no struct") as caught:
             asyncio.run(system.reply([Message("user", "x")], Settings(json_schema=SCHEMA)))
         assert caught.value.kind == UNSUPPORTED_SCHEMA
 

@@ -115,9 +115,9 @@ def test_the_facts_are_the_readers(genaipa: Callable[..., Finished]) -> None:
 def test_a_name_that_is_no_reader() -> None:
     """Each is one sentence that names it."""
     make_workspace()
-    said = "does not answer by what it is sent; name a model instead."
+    said = "does not answer from the messages it is sent; name a model."
     expected = {
-        "rag": "'rag' names no model; the form is rag/SYSTEM.",
+        "rag": "'rag' does not name a model; use the form rag/SYSTEM.",
         "rag/nope": "no system 'nope'",
         "rag/manual/chat": f"'rag/manual/chat': manual/chat {said}",
         "rag/baseline/gold": f"'rag/baseline/gold': baseline/gold {said}",
@@ -149,7 +149,7 @@ def test_a_suite_and_its_report(genaipa: Callable[..., Finished]) -> None:
 
 
 def test_what_is_found() -> None:
-    """Nothing that matches means the first sections; a prompt that changes the document's words is refused."""
+    """Nothing that matches means the first sections; a prompt that changes the document's text is refused."""
     text = TEXT + MORE
     first = RagSystem.search(text, "Who drives zeppelins?")
     assert [one.text.partition("\n")[0] for one in first[1:]] == [
@@ -160,5 +160,5 @@ def test_what_is_found() -> None:
     (introduced, _), found = RagSystem.replace_document_with_passages((shown, asked))
     assert found[0] == Passage(text[text.index("## 3") : text.index("\n\n## 4")].strip(), "Section 3")
     assert introduced.content == f"Read: {introduced.carries}\n"
-    with pytest.raises(PermanentError, match="changes the document's words"):
+    with pytest.raises(PermanentError, match="changes the document's text"):
         RagSystem.replace_document_with_passages((Message("user", text.upper(), "introduction", carries=text), asked))

@@ -27,7 +27,7 @@ def test_estimate_grows_with_the_text(first: str, second: str) -> None:
 def test_estimate_says_that_it_is_one() -> None:
     """The label names the rate, for the user and the manifest."""
     counter = make_estimate_counter()
-    assert (counter.label, counter.guess, counter.count("x" * 41)) == ("estimate: 4 characters a token", True, 11)
+    assert (counter.label, counter.guess, counter.count("x" * 41)) == ("estimate: 4 characters per token", True, 11)
 
 
 def test_measured_goes_by_the_systems_own_count() -> None:
@@ -35,7 +35,7 @@ def test_measured_goes_by_the_systems_own_count() -> None:
     counter = make_measured_counter(100, 250, "vllm's own count")
     assert counter.count("x" * 250) == 100
     assert counter.count("x" * 25) == 10
-    assert counter.label == "vllm's own count, 2.50 characters a token on this document"
+    assert counter.label == "vllm's own count, 2.50 characters per token in this document"
 
 
 @pytest.mark.parametrize("offline", [True, False])

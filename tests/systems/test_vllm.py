@@ -221,7 +221,7 @@ def test_a_model_that_thinks_gets_its_parser(monkeypatch: pytest.MonkeyPatch, lo
 
         readiness, log = asyncio.run(through())
         assert log.splitlines()[0].endswith(f"--enable-prompt-tokens-details {end}")
-        noted = [note for note in readiness.notes if "vLLM is started with --reasoning-parser qwen3" in note]
+        noted = [note for note in readiness.notes if "vLLM gets --reasoning-parser qwen3" in note]
         assert len(noted) == ("qwen3" in end)
 
 
@@ -345,7 +345,7 @@ def test_flags_that_are_genaipas_are_refused_before_the_start(logs: Path, monkey
         ("--model other", "--model"),
     ):
         monkeypatch.setenv("GENAIPA_VLLM_ARGS", flags)
-        with pytest.raises(UsageError, match=rf"vllm/org/tiny: .*; leave {named} out of GENAIPA_VLLM_ARGS\."):
+        with pytest.raises(UsageError, match=rf"vllm/org/tiny: .*; remove {named} from GENAIPA_VLLM_ARGS\."):
             asyncio.run(vllm().start())
     assert not list(logs.iterdir())
 

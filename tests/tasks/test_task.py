@@ -135,7 +135,7 @@ def test_the_procedures_options_are_refused(genaipa):
     assert "--policy is an option of the procedure" in refused.err
     assert "no task 'retentoin'" in genaipa("run", "-s", "extractive", "--task", "retentoin").err
     write("empty.py", "class Empty: pass\n")
-    assert "it can't be instantiated" in genaipa("run", "-s", "extractive", "--task", "empty:Empty").err
+    assert "can't be instantiated" in genaipa("run", "-s", "extractive", "--task", "empty:Empty").err
 
 
 def test_other_commands_read_its_run(genaipa, server):
@@ -274,7 +274,7 @@ def test_a_follow_up_by_hand_is_shown_once_its_question_is_known(genaipa):
                 file.write_text(file.read_text().rstrip("\n") + "\nErasure.\n")
         assert genaipa("collect", "latest").code == expected
     second = next(sheets.glob("02-*.messages.txt")).read_text()
-    assert "Go on in the chat in which you asked right-1" in second
+    assert "Continue in the chat in which you asked right-1" in second
     assert "Why is 'Erasure.' one?" in second
 
 

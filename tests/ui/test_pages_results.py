@@ -297,7 +297,9 @@ def test_two_systems_answers_side_by_side(two_systems):
     ) & two_systems.current.answers_with_seen_scores(READER.name)
     # Whoever could still be asked to score it is not offered it.
     two_systems.queue.undo_last_action("grace")
-    last = next(digest for digest in two_systems.pool.answers if len(two_systems.current.scores_by_analyst(digest)) == 1)
+    last = next(
+        digest for digest in two_systems.pool.answers if len(two_systems.current.scores_by_analyst(digest)) == 1
+    )
     two_systems.queue.record_exposures("dee", set(two_systems.pool.answers) - {last}, system=True, scores=True)
     place = two_systems.pool.answers[last]
     page = Shown("results", two_systems, User("dee", scores=True, adjudicates=False))

@@ -159,9 +159,9 @@ def _newer_scores() -> None:
 @pytest.mark.parametrize(
     ("prepare", "flags", "told"),
     [
-        (lambda: None, ("nosuchrun",), "no system or run here 'nosuchrun'"),
+        (lambda: None, ("nosuchrun",), "no system or run 'nosuchrun'"),
         (lambda: write("desk.yaml", "analyst: [Anna]\n"), (), "desk.yaml: unknown key 'analyst'"),
-        (_newer_scores, (), "written by a newer genaipa"),
+        (_newer_scores, (), "written by a newer version of genaipa"),
         (lambda: write(".streamlit/secrets.toml", "[auth]\n"), (), "the key 'redirect_uri' is missing"),
         (lambda: None, ("--host", "0.0.0.0"), "add --insecure"),
         (lambda: None, ("--host", "nowhere.example"), "add --insecure"),
@@ -316,7 +316,7 @@ def test_lists_hold_for_names() -> None:
         page.get_by_text("Cy is an adjudicator of this study, not an analyst.").wait_for()
         page.goto(f"{desk.url}/adjudicate")
         page.get_by_text("Cy ·", exact=True).wait_for()
-        assert page.get_by_text("is not one of its").count() == 0
+        assert page.get_by_text("of this study, not").count() == 0
         anna = browser.visit(desk, "Anna")
         anna.goto(f"{desk.url}/adjudicate")
         anna.get_by_text("Anna is an analyst of this study, not an adjudicator.").wait_for()

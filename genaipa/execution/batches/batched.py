@@ -75,8 +75,8 @@ def refuse_batched_documents(run: PreparedRun) -> None:
     begun = run.folder is not None and has_batches(run.folder.path)
     if run.task.shows_documents and not begun:
         raise UsageError(
-            "questions about a document cost more in batches than as single calls, which read it from the provider's "
-            "cache; ask them as single calls. Use batches for judges and for questions without a document."
+            "questions about a document cost more in batches than as single calls, which read it from the "
+            "provider's cache; ask them as single calls. Use batches for judges and for questions without a document."
         )
 
 
@@ -279,8 +279,8 @@ class BatchedSystem:
         foreign = [batch for batch in out if batch.intended.account != account]
         if foreign:
             raise RunError(
-                f"{self.name}: its batches are out at {foreign[0].intended.account}, and this is {account}. Set the "
-                "key and address that they were made with; or give them up, paid as they are, with: "
+                f"{self.name}: its batches are pending at {foreign[0].intended.account}, not at {account}. "
+                "Set the key and address that submitted them, or abandon them (they are still charged) with: "
                 f"genaipa runs batches forget {self._run.partition('/')[0]}"
             )
         for batch in mine:
@@ -378,12 +378,12 @@ class BatchedSystem:
             return
         self._troubles += 1
         if self._troubles > self._retries:
-            said = f"{error} ({self._troubles} times; go on later with: genaipa run --resume {self._run})"
+            said = f"{error} ({self._troubles} times; resume later with: genaipa run --resume {self._run})"
             self._error = PermanentError(said, kind=error.kind, status=error.status, fatal=True)
         first = self._plan.full if error.overload else self._plan.first_look
         wait = min(max(first * 2 ** (self._troubles - 1), error.retry_after or 0.0), LONGEST_RETRY_AFTER)
         self._not_before = time.monotonic() + wait
-        self._say(f"{error}; handing in again in {wait:.0f} s")
+        self._say(f"{error}; submitting again in {wait:.0f} s")
 
     async def _run_and_keep_error(self, work: Coroutine[Any, Any, None]) -> None:
         """Tell the next request what went wrong; what is out stays out, and is looked for when the run goes on."""
@@ -469,11 +469,11 @@ async def cancel_pending_batches(folder: RunFolder, workspace: Workspace, say: C
             for batch in (batch for batch in out if batch.intended.system == name):
                 if not batch.id:
                     say(
-                        f"{name}: resuming the run will show whether it accepted a batch of "
-                        f"{len(batch.request_names):,}"
+                        f"{name}: resume the run to find out whether it took a "
+                        f"{len(batch.request_names):,}-question batch"
                     )
                 elif batch.intended.account != account:
-                    say(f"{name}: {batch.id} is out at {batch.intended.account}, and this is {account}")
+                    say(f"{name}: {batch.id} is pending at {batch.intended.account}, not at {account}")
                 else:
                     await system.cancel(batch.id)
                     called += 1

@@ -118,7 +118,7 @@ class BatchLedger:
 
     def _make_unreadable_error(self, path: Path, error: Exception) -> DataError:
         forget = f"genaipa runs batches forget {self._folder.name}"
-        return DataError(path, f"can't be read ({explain_error(error)}); restore it, or ask again after: {forget}")
+        return DataError(path, f"can't be read ({explain_error(error)}); restore it, or discard it with: {forget}")
 
     def close_result_files(self) -> None:
         """Let go of the files of results."""
