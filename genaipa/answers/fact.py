@@ -43,6 +43,7 @@ OWN = {
     "citations": "genaipa.answers.citations:Citations",
     "prompt-cut": "genaipa.answers.spending:PromptCut",
     "spending": "genaipa.answers.spending:Spending",
+    "first-token": "genaipa.answers.spending:FirstToken",
     "thoughts": "genaipa.answers.thoughts:Thoughts",
     "exclusions": "genaipa.answers.exclusions:Exclusions",
     "wave": "genaipa.answers.wave:Wave",

@@ -1,4 +1,4 @@
-"""What an answer took: time, money and tokens; and whether its server cut the prompt."""
+"""What an answer took: time, also until its beginning, money and tokens; and whether its server cut the prompt."""
 
 from __future__ import annotations
 
@@ -30,6 +30,24 @@ class Spending(Fact):
         if (usage := record.usage) is not None:
             row |= {"tokens_in": usage.input, "tokens_cached": usage.cached, "tokens_out": usage.output}
         return row
+
+
+class FirstToken(Fact):
+    """The time until the first piece of an answer came, where it was streamed."""
+
+    name = "first-token"
+    columns = {
+        "first_token_seconds": Column(
+            "float64", "from the question to the first piece of a streamed reply, thoughts included", "seconds"
+        ),
+        "first_text_seconds": Column(
+            "float64", "from the question to the first text of a streamed reply, behind any thoughts", "seconds"
+        ),
+    }
+
+    def read(self, run: RunInputs, record: MeasuredHead) -> Row:  # noqa: ARG002 - of the record alone
+        """Read both times."""
+        return {"first_token_seconds": record.first_token, "first_text_seconds": record.first_text}
 
 
 class PromptCut(Fact):

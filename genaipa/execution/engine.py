@@ -267,7 +267,9 @@ class Engine:
     def _make_call_settings(self, call: Call, effort: str) -> Settings:
         cache_key = f"genaipa-{call.digest[:16]}" if call.digest else None
         spec = self.task.spec
-        settings = Settings.from_sampling(spec, effort=effort or None, timeout=self.limits.timeout, cache_key=cache_key)
+        settings = Settings.from_sampling(
+            spec, effort=effort or None, timeout=self.limits.timeout, cache_key=cache_key, stream=self.limits.stream
+        )
         own = dict(call.settings)
         if spec.max_tokens is None and (limit := own.get("max_tokens")):
             own["max_tokens"] = limit_with_thoughts(limit, effort)  # the task knows nothing of thoughts
@@ -297,6 +299,8 @@ class Engine:
             cost=cost,
             sent=sent,
             served=served,
+            first_token=reply.first_token,
+            first_text=reply.first_text,
             digest=answer_digest(call.digest, record.asked, text, call.after),
             key_masked=text != said,
             prediction=reading.prediction,

@@ -68,7 +68,7 @@ _BYTES_PER_TOKEN = 3
 
 @dataclass(frozen=True)
 class RunLimits:
-    """Limits on a run's connections, retries, seconds and US dollars; none of them changes a message."""
+    """Limits on a run's connections, retries, seconds and US dollars, and ways of asking that change no message."""
 
     max_connections: int = 10
     max_retries: int = 5
@@ -78,6 +78,8 @@ class RunLimits:
     """Whether hosted systems are asked by batches; None for as the run was begun."""
     server_flags: tuple[str, ...] = ()
     """Further flags of a server that is started here."""
+    stream: bool = False
+    """Whether replies come in pieces, so that the time until the first is known."""
 
 
 class BreakerOpenError(Exception):
@@ -357,6 +359,8 @@ async def _ask_once(system: System, messages: Sequence[Message], settings: Setti
         model=_clean_server_text(reply.model)[:_LONGEST_WORD] if isinstance(reply.model, str) else None,
         sent=_convert_settings_to_json(reply.sent),
         served=_clean_served_facts(reply.served),
+        first_token=_check_seconds(reply.first_token),
+        first_text=_check_seconds(reply.first_text),
         finish_detail=_clean_server_text(str(reply.finish_detail))[:_LONGEST_WORD],
     )
 
@@ -364,6 +368,12 @@ async def _ask_once(system: System, messages: Sequence[Message], settings: Setti
 def _clean_server_text(text: str) -> str:
     """Return a server's words, which may be of any length, on one line, without what would steer a terminal."""
     return make_printable(" ".join(text[:_LONGEST_ERROR].split()))
+
+
+def _check_seconds(seconds: object) -> float | None:
+    """Return a time, in thousandths of a second, if it is one."""
+    is_time = isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 <= seconds < math.inf
+    return round(float(seconds), 3) if is_time else None  # type: ignore[arg-type]
 
 
 def _clean_served_facts(served: object) -> dict[str, str]:

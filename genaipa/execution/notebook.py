@@ -44,6 +44,7 @@ _LIMITS: dict[str, Any] = {
     "max_cost": float | None,
     "batch": bool | None,
     "server_flags": tuple[str, ...],
+    "stream": bool,
 }
 """Field of `RunLimits` → what a caller may give for it."""
 
@@ -101,6 +102,8 @@ class RunOptions(SamplingOptions, total=False):
     """Whether hosted systems are asked by batches: half the price, within a day."""
     server_flags: tuple[str, ...]
     """Further flags of a vllm/… model's server that is started here, such as `--tensor-parallel-size`, `2`."""
+    stream: bool
+    """Whether replies come in pieces, so that the time until the first is in their records."""
 
 
 def make_run_request(systems: Systems, documents: Documents, arguments: RunOptions) -> tuple[RunRequest, RunLimits]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 
 import msgspec
 
-from genaipa.errors import RunError, UsageError, shell_command
+from genaipa.errors import OptionError, RunError, UsageError, shell_command
 from genaipa.execution.batches.batched import BatchedSystem, Batching, BatchTransport, refuse_batched_documents
 from genaipa.execution.batches.ledger import BatchLedger
 from genaipa.execution.caps import check_cap_and_find_least_share, claim_cap_share
@@ -80,6 +80,8 @@ async def carry_out_run(
         return RunOutcome("complete", folder.read_manifest_and_tally()[1])
     check_limits(run, limits)
     plan = _choose_batching(run, limits.batch)
+    if plan is not None:
+        _refuse_streamed_batches(limits)
     started = StartedSystems(limits.server_flags)
     try:
         systems = await make_systems_ready(run, observer.on_note, started)
@@ -118,6 +120,7 @@ async def carry_out_run(
 def check_limits(run: PreparedRun, limits: RunLimits) -> None:
     """Raise a UsageError, before anything is started, for batches that cost more or a cap that could not be kept."""
     if limits.batch:
+        _refuse_streamed_batches(limits)
         refuse_batched_documents(run)
     unpriced = [system.requested_name for system in run.systems if system.tariff is None]
     if limits.max_cost is not None and unpriced:
@@ -125,6 +128,12 @@ def check_limits(run: PreparedRun, limits: RunLimits) -> None:
             f"the spending cap can't be enforced: no price is known for {unpriced[0]}; add one to systems.yaml "
             "(price: {input: …, output: …, as_of: …}, dollars per million tokens)."
         )
+
+
+def _refuse_streamed_batches(limits: RunLimits) -> None:
+    """Raise an OptionError where the replies of batches are to come in pieces."""
+    if limits.stream:
+        raise OptionError("stream", " is for single calls; leave it out, or ask without batches.")
 
 
 async def _ask_and_save_status(

@@ -137,5 +137,36 @@ def throughput_table(calls_of: dict[str, Calls], *, batched: bool) -> Table:
     )
 
 
+_WAITS = {"first_token_seconds": "first_token", "first_text_seconds": "first_text", "seconds": "whole_reply"}
+"""Column of the joined table → that of the table of waits."""
+
+
+def first_token_table(study: Study) -> Table:
+    """Return a row for each system whose replies were streamed: the median seconds until they began and ended."""
+    answers = study.rows_once_per_answer("first-token")
+    # A suite's table has none of these.
+    answers = answers.reindex(columns=["system", *_WAITS])
+    streamed = answers.dropna(subset=["first_token_seconds"]).groupby("system", observed=True)
+    waits = streamed[[*_WAITS]].median().rename(columns=_WAITS)
+    late = streamed["first_text_seconds"].quantile(0.95)
+    rows = waits.assign(answers=streamed.size(), first_text_95=late).reset_index()
+    return make_table(
+        "first-token",
+        "Wait for the first text",
+        "Median seconds of an answer whose reply was streamed: until anything came, thoughts included; "
+        "until the first text of the answer, behind any thoughts, with the 95th percentile; and until the whole reply "
+        "had come, retries and waiting included.",
+        rows,
+        ["system", "answers", "first_token", "first_text", "first_text_95", "whole_reply"],
+        headings={
+            "first_token": "first anything",
+            "first_text": "first text",
+            "first_text_95": "first text, 95 %",
+            "whole_reply": "whole reply",
+        },
+        formats={"answers": ",d"} | dict.fromkeys(("first_token", "first_text", "first_text_95", "whole_reply"), ".2f"),
+    )
+
+
 def _format_timestamp(seconds: float) -> str:
     return str(np.datetime64(int(seconds), "s")).replace("T", " ")

@@ -142,7 +142,10 @@ class RecordHead(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class MeasuredHead(RecordHead, frozen=True, omit_defaults=True, kw_only=True):
-    """The head of a record with its cost, in seconds, tokens and US dollars, the model as served, and its passages."""
+    """The head of a record with its cost, in seconds, tokens and US dollars, the model as served, and its passages.
+
+    `first_token` is the seconds until anything of a streamed reply came, `first_text` until its first text.
+    """
 
     conversation: str
     seconds: float
@@ -152,6 +155,8 @@ class MeasuredHead(RecordHead, frozen=True, omit_defaults=True, kw_only=True):
     score: float | None = None
     prompt_cut: bool = False
     passages: tuple[Passage, ...] = ()
+    first_token: float | None = None
+    first_text: float | None = None
 
 
 class Record(MeasuredHead, frozen=True, omit_defaults=True, kw_only=True):

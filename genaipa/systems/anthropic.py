@@ -30,6 +30,7 @@ from genaipa.systems.chat import (
 )
 from genaipa.systems.endpoint import STATUS_BY_WORD, Endpoint, error_text, parse_token_count
 from genaipa.systems.provider import Provider
+from genaipa.systems.streams import StreamedAnswer, append_text
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Sequence
@@ -48,6 +49,42 @@ _THOUGHTS_UNASKED = "high"
 _MOST_BREAKPOINTS = 4
 _SWITCHES = ("disabled", "between_tools")
 """Types of thinking that turn it off; of the models that refuse the first, some take the second."""
+
+
+_PIECES = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
+"""Type of a delta → its field, and the block's."""
+
+
+class StreamedMessage(StreamedAnswer):
+    """A message of which events come: its head, its blocks with their deltas, its end."""
+
+    def add(self, event: Any) -> None:
+        """Add an event to the message, or to the block that it names."""
+        fields = event if isinstance(event, dict) else {}
+        kind, content = fields.get("type"), self.answer.setdefault("content", [])
+        if kind == "message_start":
+            self.answer |= inner_object_or_empty(fields, "message") | {"content": content}
+        elif kind == "content_block_start":
+            content.append(dict(inner_object_or_empty(fields, "content_block")))
+            self._note_piece(content[-1])
+        elif kind == "content_block_delta" and content:
+            delta, index = inner_object_or_empty(fields, "delta"), fields.get("index")
+            block = content[index if type(index) is int and 0 <= index < len(content) else -1]
+            if name := _PIECES.get(str(delta.get("type"))):
+                append_text(block, name, delta.get(name))
+                self._note_piece({name: delta.get(name)})
+            elif delta.get("type") == "citations_delta":
+                append_text(block, "citations", [delta.get("citation")])
+        elif kind == "message_delta":
+            usage = inner_object_or_empty(self.answer, "usage") | inner_object_or_empty(fields, "usage")
+            self.answer |= inner_object_or_empty(fields, "delta") | {"usage": usage}
+            self.is_complete = bool(self.answer.get("stop_reason"))
+
+    def _note_piece(self, piece: dict[str, Any]) -> None:
+        """Note a piece of text, or of thoughts, which may be nothing but a signature or a secret."""
+        self.note_text(piece.get("text"))
+        for name in ("thinking", "signature", "data"):
+            self.note_thoughts(piece.get(name))
 
 
 class AnthropicSystem(ChatSystem):
@@ -80,6 +117,7 @@ class AnthropicSystem(ChatSystem):
         "system_prompt": "system",
     }
     mark = b'"cache_control":{"type":"ephemeral"}'
+    streamed = StreamedMessage
     takes_batches = True
     most_lines = 100_000
     most_bytes = MAX_BATCH_BYTES

@@ -123,6 +123,8 @@ class Settings(Sampling, frozen=True, kw_only=True):
     """Seconds."""
     cache_key: str | None = None
     """Equal for requests that share a prefix: some providers route by it."""
+    stream: bool = False
+    """Whether the reply is to come in pieces, so that the time until the first is known; where the system can."""
     json_schema: dict[str, Any] | None = None
     """JSON Schema of an object that the reply has to be; who can't promise it raises `unsupported_schema_error`.
 
@@ -228,6 +230,10 @@ class Reply:
     """A sentence on what is odd about the reply, said once in a run."""
     thoughts: str = ""
     """The model's thoughts, where its server sends them beside the text; those in the text are found there."""
+    first_token: float | None = None
+    """Seconds until anything came, be it thoughts or a sign of them, where the reply was streamed."""
+    first_text: float | None = None
+    """Seconds until the first text of the answer, behind any thoughts."""
 
 
 class BuiltinSystem(abc.ABC):

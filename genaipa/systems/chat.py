@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from genaipa.errors import NoReplyError
     from genaipa.systems.base import Message
     from genaipa.systems.provider import Provider
+    from genaipa.systems.streams import StreamedAnswer
     from genaipa.systems.thoughts import Parts
 
 BATCH_SECONDS = 600.0
@@ -186,6 +187,10 @@ class ChatSystem(HostedSystem):
     mark: ClassVar[bytes]
     """JSON field that marks a block of text as the end of a cached prefix."""
     listing: ClassVar[ModelList]
+    streamed: ClassVar[type[StreamedAnswer]]
+    """What puts together a reply that comes in pieces."""
+    stream_fields: ClassVar[dict[str, Any]] = {"stream": True}
+    """Fields of a request whose reply is to come in pieces."""
 
     def __init__(self, *, name: str, model: str, accepts: frozenset[str]) -> None:
         super().__init__(name=name, model=model, accepts=accepts)
@@ -213,6 +218,8 @@ class ChatSystem(HostedSystem):
 
         sdk = self._sdk
         body, sent = self._encode_request(messages, settings)
+        if settings.stream:
+            return await self._stream_reply(body, sent, settings)
         try:
             async with asyncio.timeout(settings.timeout):
                 response = await self._client.post(
@@ -230,6 +237,25 @@ class ChatSystem(HostedSystem):
         except (ValueError, RecursionError):
             raise self._endpoint.protocol_error("an answer that is not JSON", response.text) from None
         return self._parse_reply_unless_error(answer, sent, response.headers)
+
+    async def _stream_reply(self, body: bytes, sent_settings: dict[str, Any], settings: Settings) -> Reply:
+        """Reply in pieces, which come as plain objects, so that the SDK's types lose nothing of them."""
+        streamed = self.streamed()
+        with self._translate_errors(settings.timeout, settings):
+            async with asyncio.timeout(settings.timeout):
+                events = await self._client.post(
+                    self.path,
+                    cast_to=object,
+                    content=body,
+                    options={"headers": self._request_headers(settings), "timeout": settings.timeout},
+                    stream=True,
+                    stream_cls=self._sdk.AsyncStream[object],
+                )
+                async for event in events:
+                    streamed.take(event)
+        if not streamed.is_complete:
+            raise self._endpoint.connection_error("the stream ended before the reply did")
+        return streamed.add_times(self._parse_reply_unless_error(streamed.answer, sent_settings))
 
     def _parse_reply_unless_error(
         self, body: object, sent_settings: dict[str, Any], headers: Mapping[str, str] | None = None
@@ -261,7 +287,7 @@ class ChatSystem(HostedSystem):
         return self._encode_request(messages, settings)
 
     @contextlib.contextmanager
-    def _translate_errors(self, timeout_seconds: float) -> Iterator[None]:
+    def _translate_errors(self, timeout_seconds: float, settings: Settings | None = None) -> Iterator[None]:
         """Translate the SDK's errors, its transport's, and any that it stumbles over."""
         import httpx2
 
@@ -270,7 +296,7 @@ class ChatSystem(HostedSystem):
         except self._sdk.APITimeoutError:
             raise self._endpoint.timeout_error(timeout_seconds) from None
         except self._sdk.APIError as error:
-            raise self._translate_error(error, Settings()) from None
+            raise self._translate_error(error, settings or Settings()) from None
         except TimeoutError:
             raise self._endpoint.timeout_error(timeout_seconds) from None
         except (httpx2.TransportError, httpx2.DecodingError) as error:
@@ -282,6 +308,7 @@ class ChatSystem(HostedSystem):
         """Encode the request; also the settings as sent."""
         fields, sent = self._request_fields_and_sent_settings(settings)
         fields |= {"model": self.model} | self._extra_fields(messages, settings)
+        fields |= self.stream_fields if settings.stream else {}
         marked = self._breakpoint_positions(messages)
         turns = [
             _encode_message(message, self.mark if index in marked else b"") for index, message in enumerate(messages)
@@ -294,7 +321,9 @@ class ChatSystem(HostedSystem):
         return {}
 
     def _translate_error(self, error: Any, settings: Settings) -> NoReplyError:
-        """Translate an error of the SDK."""
+        """Translate an error of the SDK; one in the midst of a stream comes with its status, which was a success."""
+        if (stated := self._find_streamed_error(error, settings)) is not None:
+            return stated
         if isinstance(error, self._sdk.APIStatusError):
             if self._is_quota_error(error):
                 return self._endpoint.quota_error(error.status_code, error.body)
@@ -309,6 +338,14 @@ class ChatSystem(HostedSystem):
         if isinstance(error, self._sdk.APIConnectionError):
             return self._connection_error(error.__cause__ or error)
         return self._endpoint.protocol_error("an answer that can't be read")
+
+    def _find_streamed_error(self, error: Any, settings: Settings) -> NoReplyError | None:
+        """Return the error that an event of a stream stated; None for any other error of the SDK."""
+        status = getattr(error, "status_code", None)
+        if isinstance(error, self._sdk.APIConnectionError) or not error.body or (status or 200) >= 300:  # noqa: PLR2004
+            return None
+        body = error.body if inner_object_or_empty(error.body, "error") else {"error": error.body}
+        return self._endpoint.find_stated_error(body, {}, schema_requested=settings.json_schema is not None)
 
     @abc.abstractmethod
     def _breakpoint_positions(self, messages: Sequence[Message]) -> Iterable[int]:

@@ -9,8 +9,10 @@ import httpx2
 from httpx_aiohttp.httpx2 import Httpx2AiohttpClient
 
 from genaipa.files.certificates import ssl_context
-from genaipa.files.responses import Bounded
+from genaipa.files.responses import LARGEST, LARGEST_BODY, Bounded
 
+_LARGEST_REPLY = 10 * LARGEST_BODY
+"""Bytes of a reply that is streamed: each piece of it comes with hundreds of its own."""
 _MOST = 1000
 """Connections at once."""
 
@@ -32,7 +34,12 @@ class Connections(Bounded, Httpx2AiohttpClient):
         )
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """Send a request; whatever breaks is an error of httpx2's, and a time-out only where the time was over."""
+        """Send a request; whatever breaks is an error of httpx2's, and a time-out only where the time was over.
+
+        A reply that is streamed is the answer to a POST; what else is streamed, such as a batch's results, is longer.
+        """
+        if options.get("stream") and request.method == "POST":
+            request.extensions = {LARGEST: _LARGEST_REPLY} | request.extensions
         try:
             return await super().send(request, **options)
         except httpx2.ConnectTimeout as error:

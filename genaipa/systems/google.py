@@ -35,6 +35,7 @@ from genaipa.systems.chat import (
 )
 from genaipa.systems.endpoint import UNREADABLE, error_text, parse_token_count, read_retry_delay
 from genaipa.systems.provider import Provider
+from genaipa.systems.streams import StreamedAnswer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
@@ -59,6 +60,26 @@ _BUDGETED = "gemini-2.5"
 _BUDGETS = {"none": 0, "minimal": 1_024, "low": 1_024, "medium": 8_192, "high": 24_576}
 """Level of effort → tokens, as Google translates them for OpenAI's protocol."""
 _ABOUT_BATCHES = Settings(timeout=BATCH_SECONDS)
+
+
+class StreamedContent(StreamedAnswer):
+    """A reply of which chunks come, each in the form of a whole answer."""
+
+    def add(self, event: Any) -> None:
+        """Add a chunk: its parts follow those that came before."""
+        chunk = event if isinstance(event, dict) else {}
+        self.answer |= {name: value for name, value in chunk.items() if name != "candidates"}
+        candidates = chunk.get("candidates")
+        piece = candidates[0] if isinstance(candidates, list) and candidates else None
+        if isinstance(piece, dict):
+            (candidate,) = self.answer.setdefault("candidates", [{"content": {"parts": []}}])
+            candidate |= {name: value for name, value in piece.items() if name != "content"}
+            for part in inner_object_or_empty(piece, "content").get("parts") or []:
+                candidate["content"]["parts"].append(part)
+                self.note_thoughts(part.get("text") or part.get("thoughtSignature"))
+                self.note_text(part.get("text") if part.get("thought") is not True else "")
+            self.is_complete = self.is_complete or bool(piece.get("finishReason"))
+        self.is_complete = self.is_complete or bool(inner_object_or_empty(chunk, "promptFeedback").get("blockReason"))
 
 
 class GoogleSystem(HostedSystem):
@@ -162,10 +183,28 @@ class GoogleSystem(HostedSystem):
         if self._client is None:
             raise NotReadyError(f"{self.name} was asked before it was started.")
         config, sent = self._request_config(messages, settings)
+        if settings.stream:
+            return await self._stream_reply(config, sent, settings)
         with self._translate_errors(settings):
             async with asyncio.timeout(settings.timeout):
                 answer = await self._client.aio.models.generate_content(model=self.model, contents="-", config=config)
             return self._parse_reply_unless_error(answer.sdk_http_response, sent)
+
+    async def _stream_reply(
+        self, config: types.GenerateContentConfig, sent: dict[str, Any], settings: Settings
+    ) -> Reply:
+        """Reply in pieces, by streamGenerateContent, of which the SDK passes on its own types alone."""
+        streamed, plain = StreamedContent(), config.model_copy(update={"should_return_http_response": None})
+        with self._translate_errors(settings):
+            async with asyncio.timeout(settings.timeout):
+                chunks = await self._client.aio.models.generate_content_stream(
+                    model=self.model, contents="-", config=plain
+                )
+                async for chunk in chunks:
+                    streamed.take(chunk.model_dump(mode="json", by_alias=True, exclude_none=True))
+        if not streamed.is_complete:
+            raise self._endpoint.connection_error("the stream ended before the reply did")
+        return streamed.add_times(self._parse_reply(streamed.answer, sent))
 
     def _parse_reply_unless_error(self, response: types.HttpResponse, sent_settings: dict[str, Any]) -> Reply:
         """Read an answer, unless it is an error, whatever its status."""

@@ -31,7 +31,8 @@ from genaipa.systems.chat import (
 from genaipa.systems.costs import tiktoken_counter
 from genaipa.systems.endpoint import error_text, parse_token_count
 from genaipa.systems.provider import Provider
-from genaipa.systems.thoughts import extract_nested_text, join_distinct_thoughts
+from genaipa.systems.streams import StreamedAnswer, append_text
+from genaipa.systems.thoughts import extract_nested_text, join_distinct_thoughts, separate_text_and_thought_parts
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Sequence
@@ -49,6 +50,31 @@ _TUNED = "ft:"
 """Beginning of the names of fine-tuned models."""
 _MOST_BREAKPOINTS = 3
 """Limit of explicit breakpoints in a request, beside the implicit one."""
+
+
+class StreamedCompletion(StreamedAnswer):
+    """A completion of which chunks come; the last one has the usage alone."""
+
+    def add(self, event: Any) -> None:
+        """Add a chunk: the fields of its delta are pieces of the message's."""
+        chunk = event if isinstance(event, dict) else {}
+        choices = chunk.get("choices")
+        self.answer |= {name: value for name, value in chunk.items() if name != "choices" and value is not None}
+        piece = choices[0] if isinstance(choices, list) and choices else None
+        if not isinstance(piece, dict):
+            return
+        (choice,) = self.answer.setdefault("choices", [{"message": {}}])
+        choice |= {name: value for name, value in piece.items() if name != "delta" and value is not None}
+        delta = inner_object_or_empty(piece, "delta")
+        for name, value in delta.items():
+            append_text(choice["message"], name, value)
+        for name in ("content", "refusal"):
+            content = delta.get(name)
+            self.note_text(separate_text_and_thought_parts(content).text if isinstance(content, list) else content)
+            self.note_thoughts(content)
+        for name in _THOUGHTS:
+            self.note_thoughts(delta.get(name))
+        self.is_complete = self.is_complete or bool(piece.get("finish_reason") or piece.get("error"))
 
 
 class OpenAISystem(ChatSystem):
@@ -87,6 +113,8 @@ class OpenAISystem(ChatSystem):
     system_role: ClassVar[str] = "developer"
     mark = b'"prompt_cache_breakpoint":{"mode":"explicit"}'
     sends_cache_key: ClassVar[bool] = True
+    streamed = StreamedCompletion
+    stream_fields: ClassVar[dict[str, Any]] = {"stream": True, "stream_options": {"include_usage": True}}
     listing = ModelList(
         path="/models",
         # OpenAI doesn't tell; vLLM, OpenRouter, Groq, LiteLLM and llama.cpp do.

@@ -15,6 +15,7 @@ import abc
 import asyncio
 import contextlib
 import json
+import re
 import threading
 import urllib.parse
 from collections.abc import Callable, Iterable, Sequence
@@ -46,6 +47,10 @@ class Behaviour:
     """No answer ever."""
     drop: bool = False
     """The connection breaks instead of an answer."""
+    events: Sequence[Any] = ()
+    """Events that are streamed in place of the reply's own: objects, among them errors in the provider's form."""
+    breaks: int | None = None
+    """Events of a streamed reply after which the connection breaks; None for none."""
     wire: Callable[[], Iterable[bytes | float]] | None = None
     """Bytes that are sent instead of an answer, with seconds to wait between them, until the client hangs up."""
 
@@ -136,6 +141,11 @@ class Counts:
 def tokens(text: str) -> int:
     """The servers' own count: four characters a token."""
     return (len(text) + 3) // 4
+
+
+def pieces(text: str | None) -> list[str]:
+    """A text in pieces, such as a server streams it: words with the blanks before them."""
+    return re.findall(r"\s*\S+|\s+$", text or "")
 
 
 class LoopbackServer(abc.ABC):
@@ -302,7 +312,20 @@ class LoopbackServer(abc.ABC):
         turns = self.turns(request.body)
         text = f"You asked: {turns[-1].text[:80]}" if behaviour.text is None else behaviour.text
         counts = self._count(turns, text, behaviour.cached)
-        return 200, behaviour.headers, json.dumps(self.completion(request, text, behaviour.finish, counts)).encode()
+        answer = self.completion(request, text, behaviour.finish, counts)
+        if self.is_streamed(request):
+            return 0, {}, self._stream(behaviour.events or self.events(answer), behaviour.breaks)
+        return 200, behaviour.headers, json.dumps(answer).encode()
+
+    def _stream(self, events: Sequence[Any], breaks: int | None) -> Iterable[bytes]:
+        """The bytes of a response in pieces, a chunk for each event."""
+        yield b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+        for event in events[:breaks]:
+            name = f"event: {event['type']}\n" if isinstance(event, dict) and "type" in event else ""
+            data = f"{name}data: {event if isinstance(event, str) else json.dumps(event)}\n\n".encode()
+            yield b"%x\r\n%s\r\n" % (len(data), data)
+        if breaks is None:
+            yield b"0\r\n\r\n"
 
     async def _looked_up(self, request: Request) -> tuple[int, dict[str, str], Any] | None:
         behaviour = self.entry
@@ -347,6 +370,14 @@ class LoopbackServer(abc.ABC):
     def wrong_key(self, key: str) -> Behaviour:
         """The refusal, with the key masked in it as providers do."""
         return failure(401, f"Incorrect API key provided: {key[:7]}********{key[-4:]}.", "invalid_api_key")
+
+    def is_streamed(self, request: Request) -> bool:
+        """Whether the reply is asked for in pieces."""
+        return bool(request.body.get("stream"))
+
+    def events(self, answer: dict[str, Any]) -> list[Any]:
+        """The events in which an answer is streamed."""
+        raise NotImplementedError
 
     @abc.abstractmethod
     def is_call(self, request: Request) -> bool:
@@ -429,6 +460,19 @@ class OpenAIServer(LoopbackServer):
             },
         }
 
+    def events(self, answer: dict[str, Any]) -> list[Any]:
+        """A chunk with the role, one for each word, one with the end, one with the usage, and a word to end with."""
+        (choice,) = answer["choices"]
+        head = {name: answer[name] for name in answer if name not in ("choices", "usage")}
+        head |= {"object": "chat.completion.chunk", "usage": None}
+        message, deltas = choice["message"], [{"role": "assistant", "content": ""}]
+        for name in message.keys() - {"role"}:
+            deltas += [{name: piece} for piece in pieces(message[name])]
+        ended = {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}
+        chunks = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas] + [ended]
+        last = head | {"choices": [], "usage": answer["usage"]}
+        return [*(head | {"choices": [chunk]} for chunk in chunks), last, "[DONE]"]
+
     def error(self, behaviour: Behaviour) -> dict[str, Any]:
         """Message, type and code."""
         return {"error": {"message": behaviour.error, "type": behaviour.code, "param": None, "code": behaviour.code}}
@@ -499,6 +543,25 @@ class AnthropicServer(LoopbackServer):
             },
         }
 
+    def events(self, answer: dict[str, Any]) -> list[Any]:
+        """The message's head, each block with its deltas, the end with the usage."""
+        head = answer | {"content": [], "stop_reason": None, "usage": answer["usage"] | {"output_tokens": 1}}
+        events: list[Any] = [{"type": "message_start", "message": head}, {"type": "ping"}]
+        for index, block in enumerate(answer["content"]):
+            named = {"text": "text_delta", "thinking": "thinking_delta", "signature": "signature_delta"}
+            empty = block | {name: "" for name in named if name in block}
+            events.append({"type": "content_block_start", "index": index, "content_block": empty})
+            for name in (name for name in named if name in block):
+                deltas = [{"type": named[name], name: piece} for piece in pieces(block[name])]
+                events += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
+            for citation in block.get("citations") or ():
+                delta = {"type": "citations_delta", "citation": citation}
+                events.append({"type": "content_block_delta", "index": index, "delta": delta})
+            events.append({"type": "content_block_stop", "index": index})
+        delta = {"stop_reason": answer["stop_reason"], "stop_sequence": None}
+        usage = {"output_tokens": answer["usage"]["output_tokens"]}
+        return [*events, {"type": "message_delta", "delta": delta, "usage": usage}, {"type": "message_stop"}]
+
     def error(self, behaviour: Behaviour) -> dict[str, Any]:
         """Type and message, and the id of the request."""
         error = {"type": behaviour.code or "api_error", "message": behaviour.error}
@@ -522,8 +585,25 @@ class GoogleServer(LoopbackServer):
         return Behaviour(status=400, error=error, code="INVALID_ARGUMENT", details=(reason,))
 
     def is_call(self, request: Request) -> bool:
-        """A generateContent."""
-        return request.path.endswith(":generateContent")
+        """A generateContent, in one piece or several."""
+        return request.path.endswith((":generateContent", ":streamGenerateContent"))
+
+    def is_streamed(self, request: Request) -> bool:
+        """The path says it."""
+        return request.path.endswith(":streamGenerateContent")
+
+    def events(self, answer: dict[str, Any]) -> list[Any]:
+        """A whole answer for each piece of a part, the last one with the reason of its end."""
+        head = {name: answer[name] for name in answer if name != "candidates"}
+        if "candidates" not in answer:
+            return [head]
+        (candidate,) = answer["candidates"]
+        parts = [part | {"text": piece} for part in candidate["content"]["parts"] for piece in pieces(part["text"])]
+        contents = [{"content": {"role": "model", "parts": [part]}, "index": 0} for part in parts]
+        contents.append(
+            {"content": {"role": "model", "parts": []}, "index": 0} | {"finishReason": candidate["finishReason"]}
+        )
+        return [head | {"candidates": [content]} for content in contents]
 
     def look_up(self, request: Request) -> dict[str, Any] | None:
         """Tokens, models."""
@@ -545,7 +625,7 @@ class GoogleServer(LoopbackServer):
 
     def completion(self, request: Request, text: str, finish: str, counts: Counts) -> dict[str, Any]:
         """A refused prompt has no candidate."""
-        model = request.path.rsplit("/", 1)[-1].removesuffix(":generateContent")
+        model = request.path.rsplit("/", 1)[-1].partition(":")[0]
         usage = {
             "promptTokenCount": counts.input,
             "cachedContentTokenCount": counts.cached,

@@ -56,6 +56,7 @@ def run(
     max_connections: options.MaxConnections = 10,
     max_retries: options.MaxRetries = 5,
     timeout: options.Timeout = 120.0,
+    stream: options.Stream = False,
     max_cost: options.MaxCost = None,
     batch: options.Batch = None,
     no_wait: options.NoWait = False,
@@ -111,7 +112,7 @@ def run(
         return
     sizes = _format_options(data_parallel_size=data_parallel_size, tensor_parallel_size=tensor_parallel_size)
     batch_mode, flags = choose_batching(batch, prepared, no_wait=no_wait), check_server_flags(sizes, prepared)
-    limits = RunLimits(max_connections, max_retries, timeout, max_cost, batch_mode, flags)
+    limits = RunLimits(max_connections, max_retries, timeout, max_cost, batch_mode, flags, stream)
     if run_slices.needs_driver(prepared, on, json=json):
         driver = run_slices.StudyDriver(workspace, prepared, limits, on or run_slices.ONE, json=json)
         raise typer.Exit(driver.run_study(context, observer))

@@ -146,6 +146,10 @@ Timeout = Annotated[
         panel="Speed",
     ),
 ]
+Stream = Annotated[
+    bool,
+    option("--stream", help="Let replies come in pieces, and keep the time until the first.", panel="Speed"),
+]
 MaxCost = Annotated[
     float | None,
     option(
@@ -315,7 +319,7 @@ KIND_OPTIONS = _make_task_kind_options()
 """Name → option of kinds of tasks: the fields of plans that have a help text among them."""
 BESIDE_RESUME = frozenset(
     {
-        *("resume", "max_connections", "max_retries", "timeout", "max_cost", "yes", "batch", "no_wait"),
+        *("resume", "max_connections", "max_retries", "timeout", "stream", "max_cost", "yes", "batch", "no_wait"),
         *("on", "slice_", "slices", "data_parallel_size", "tensor_parallel_size"),
         *("offline", "json", "workspace", "config", "dry_run", "estimate", "quiet", "explain"),
     }

@@ -14,7 +14,7 @@ from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_fig
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, make_table
-from genaipa.reports.throughput import study_throughput_table
+from genaipa.reports.throughput import first_token_table, study_throughput_table
 from genaipa.stats.intervals import LEAST_DRAWS
 
 if TYPE_CHECKING:
@@ -228,12 +228,12 @@ class CostChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
-        spent, pace = time_and_cost_table(study), study_throughput_table(study)
+        spent, pace, waits = time_and_cost_table(study), study_throughput_table(study), first_token_table(study)
         return Chapter(
             "effort",
             "Time and cost",
             "The time that the answers took, the pace at which they came and, where prices are known, their cost.",
-            nonempty_tables(spent, pace),
+            nonempty_tables(spent, pace, waits),
             nonempty_figures(*(score_against_effort_figure(spent, effort, scope) for effort in _PER)),
             [] if spent or study.table.empty else [_UNKNOWN],
         )
