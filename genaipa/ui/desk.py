@@ -59,11 +59,15 @@ class Desk:
         groups = measure_standings(self.waves, self.pool.answers.values(), self.current.find_scored_answers())
         late = sum(group.late for group in groups)
         sentence = (
-            f"Only a random part is to be scored: {describe_waves(groups)}; --sample all takes everything."
+            f"Only a random part of the answers is to be scored: {describe_waves(groups)}; --sample all asks for all."
             if groups
             else ""
         )
-        return f"{sentence} {late:,} came later; the desk samples them when it is opened again." if late else sentence
+        return (
+            f"{sentence} {number(late, 'answer')} came later; the desk samples from them when it is opened again."
+            if late
+            else sentence
+        )
 
     @property
     def progress_sentence(self) -> str:
@@ -204,11 +208,11 @@ def describe_total_time(desk: Desk, works: Sequence[Workload]) -> str:
     ahead = sum(work.seconds_left or 0 for work in works)
     adjudication_note = f", {format_hours(settling)} of it adjudication" if settling else ""
     left_note = f"about {format_hours(ahead)} left" if ahead else "none left"
-    sentence = f"In all {format_hours(spent)} of analysts' time so far{adjudication_note}, and {left_note}."
+    sentence = f"In total {format_hours(spent)} of analysts' time so far{adjudication_note}, and {left_note}."
     if (rate := desk.people.rate) is None:
         return sentence
     costs = f"{format_cost(spent, rate)} so far, and {format_cost(ahead, rate)} more"
-    return f"{sentence} At {rate:g} an hour that is {costs}."
+    return f"{sentence} At {rate:g} an hour, that is {costs}."
 
 
 def format_cost(seconds: float | None, rate: float) -> str:
@@ -240,10 +244,10 @@ def list_progress_pieces(desk: Desk, user: User, digest: str, *, correcting: boo
     calibrating = desk.queue.is_calibration(digest, user.name)
     pieces = [
         _describe_correction(desk, user, digest) if correcting else f"Answer {progress.scored + 1}",
-        "calibration: compared with the reference once it is saved" if calibrating else "",
+        "calibration: compared with the reference score once saved" if calibrating else "",
         _describe_answers_left(desk, progress),
         f"study: {progress.given:,} of {progress.wanted:,} scores, {progress.wanted - progress.given:,} left",
-        f"{progress.seconds // 60:.0f}:{int(progress.seconds % 60):02} an answer"
+        f"{progress.seconds // 60:.0f}:{int(progress.seconds % 60):02} per answer"
         if progress.seconds is not None and _has_own_pace(progress)
         else "",
         *([] if desk.queue.plan.blind else _list_systems(desk, digest)),
@@ -256,7 +260,7 @@ def _describe_correction(desk: Desk, user: User, digest: str) -> str:
     returned = desk.queue.answers_sent_back(user.name)
     word = desk.current.latest_return(digest) if digest in returned else None
     if word is None:
-        return "Correcting a score of yours"
+        return "Correcting your score"
     more_note = f" ({len(returned) - 1:,} more to look at again)" if len(returned) > 1 else ""
     return f"Please look again: “{word.note}”{more_note}"
 

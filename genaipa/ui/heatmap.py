@@ -93,7 +93,7 @@ def show_heatmap(results: ResultsView, experiment: str, rows: Rows) -> HeatmapCe
             alt=f"Heat map: {rows} by metric, {experiment}. The boxes below choose a cell.",
         )
     st.caption(
-        f"Bands: {results.bounds.description}; a filled corner marks Red, an open one Yellow. "
+        f"Bands: {results.bounds.description}; a filled corner marks Red, an open corner Yellow. "
         f"n is the number of {name_counted_unit(rows)}."
     )
     boxes = st.columns([3, 1, 2])

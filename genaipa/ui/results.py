@@ -250,7 +250,7 @@ class ResultsView:
     @property
     def no_board_reason(self) -> str:
         """The reason that there is no ranking."""
-        return note_thin_experiments(self.frame) or "No score of a question about a policy is chosen."
+        return note_thin_experiments(self.frame) or "The selection has no score for a question about a policy."
 
     @cached_property
     def estimates(self) -> tuple[Table, list[str]]:

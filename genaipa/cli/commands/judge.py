@@ -37,15 +37,22 @@ _MOST_PASSES = 100
 _Judge = Annotated[
     list[str] | None,
     option(
-        "--judge", autocompletion=completion.systems, help="Judges: systems as for run; several by commas or repeats."
+        "--judge",
+        autocompletion=completion.systems,
+        help="Judges, named like the systems of a run; separate several with commas.",
     ),
 ]
 _Passes = Annotated[
     int,
-    option("--passes", help="How often each answer is judged, each time in another order.", min=1, max=_MOST_PASSES),
+    option(
+        "--passes",
+        help="How many times each answer is judged, each time in a different order.",
+        min=1,
+        max=_MOST_PASSES,
+    ),
 ]
 _Evidence = Annotated[
-    bool, option("--evidence", help="Show the judge what rules detected: citations, quotations, silence.")
+    bool, option("--evidence", help="Show the judge the citations, quotations and silence that rules detected.")
 ]
 _OwnFamily = Annotated[
     bool, option("--own-family", help="Allow a judge from the same family as a system it judges.", panel=SELDOM)
@@ -73,9 +80,10 @@ def judge(
     offline: OfflineOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Have models score answers; judges measures how well.
+    """Have models score answers as judges.
 
-    Each answer is judged once by each judge and pass. The same command again asks only the missing verdicts.
+    Each judge scores each answer once per pass. The same command again asks only for missing verdicts. To measure how
+    well a judge agrees with people: genaipa judges.
     """
     from genaipa.cli.commands.run import choose_batching
     from genaipa.cli.terminal.progress import TerminalObserver
@@ -88,7 +96,7 @@ def judge(
     with judging.hold_judging_lock(workspace):
         judges = judging.prepare_judge_runs(workspace, request, observer, offline=offline)
         if judges.had:
-            say(f"{number(judges.had, 'judgement')} of {judges.wanted:,} exist already.")
+            say(f"Judgements that already exist: {judges.had:,} of {judges.wanted:,}.")
         if not judges.runs:
             _print_nothing_to_judge(workspace, judges, json=json)
         elif dry_run or estimate:
@@ -105,9 +113,9 @@ def _print_nothing_to_judge(workspace: Workspace, judges: PreparedJudges, *, jso
     else:
         lacking = judges.wanted - judges.had
         show(
-            f"Nothing was asked: what is missing, {number(lacking, 'judgement')}, belongs to a run started earlier."
+            f"Nothing was asked: the missing judgements ({lacking:,}) belong to a run that was started earlier."
             if lacking
-            else "There is nothing to judge: every answer has its verdict."
+            else "There is nothing to judge: every answer has a verdict."
         )
         _print_judges_without_people(workspace, judges.answers)
 
@@ -166,7 +174,7 @@ def _print_closing(
         print_tally(outcome.tally)
         show(f"Judge's run: {folder.name}")
         for system, reason in outcome.stopped.items():
-            show(f"{system} was not asked any more: {write_options_as_flags(reason)}")
+            show(f"genaipa stopped asking {system}: {write_options_as_flags(reason)}")
         for sentence in note_server_settings(outcome.tally):
             show(sentence)
         if outcome.capped:
@@ -181,9 +189,11 @@ def _print_closing(
         higher = " and a higher --max-cost" if any(outcome.capped for _, outcome in done) else ""
         show(f"{lack}{also}. Continue with the same command{higher}.")
     elif people:
-        suggest_next("How well it agrees with them: genaipa judges", "Pictures: genaipa report")
+        suggest_next("Agreement with people: genaipa judges", "Figures: genaipa report")
     else:
-        suggest_next("To rely on it, score some yourself: genaipa score", "Pictures: genaipa report", *better)
+        suggest_next(
+            "To check the judge, score some answers yourself: genaipa score", "Figures: genaipa report", *better
+        )
 
 
 def _print_judges_without_people(workspace: Workspace, answers: JudgedAnswers) -> tuple[bool, list[str]]:
@@ -197,9 +207,9 @@ def _print_judges_without_people(workspace: Workspace, answers: JudgedAnswers) -
 
     explain(
         "A judge alone gives no estimate: its error is unknown until people have scored some of the answers. "
-        "Its M_all (10 to 100) is averaged by question, over documents and passes, and then over questions.",
-        "Verdicts are in the store, apart from people's scores, and in no average. What a judge is worth, once people "
-        "have scored 30 of its answers: genaipa judges.",
+        "Its M_all (10 to 100) is averaged for each question over documents and passes, and then over questions.",
+        "Verdicts are stored apart from people's scores and enter no average. Once people have scored 30 of the judged "
+        "answers, genaipa judges shows how well the judge agrees with them.",
         hint="What the numbers mean: --explain",
     )
     results = summarize_judges(workspace, answers)
@@ -208,7 +218,7 @@ def _print_judges_without_people(workspace: Workspace, answers: JudgedAnswers) -
         who = "Judge" if len(results) == 1 else f"Judge {result.judge}"
         means = ", ".join(f"{names[system]} {mean:.0f}" for system, mean in result.means.items())
         if result.scored_by_people:
-            show(f"{who}: {means} (M_all); people scored {result.scored_by_people:,} of the same answers, too")
+            show(f"{who}: {means} (M_all); people also scored {result.scored_by_people:,} of these answers")
         else:
             show(f"{who} alone, no estimate: {means} (M_all)")
         for line in draw_heat_map(result.cells, answers.categories, {system: names[system] for system in result.means}):
@@ -217,7 +227,7 @@ def _print_judges_without_people(workspace: Workspace, answers: JudgedAnswers) -
     match [list(result.means) for result in results]:
         case [[first, second]]:
             return people, [
-                f"Which is better: {command('genaipa', 'compare', first, second, '--judge', results[0].judge)}"
+                f"To compare the two: {command('genaipa', 'compare', first, second, '--judge', results[0].judge)}"
             ]
         case _:
             return people, []
@@ -261,7 +271,7 @@ def draw_heat_map(
             )
             row = " ".join(f"{block:{size}}" for block, size in zip(blocks, broad, strict=True))
             lines.append(f" {name[:aside]:{aside}}  {row}".rstrip())
-    return [*lines, f" low {_SHADES} high; a column is a question"]
+    return [*lines, f" low {_SHADES} high; each column is a question"]
 
 
 def _shade_block(value: float | None) -> str:

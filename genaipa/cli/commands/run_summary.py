@@ -41,7 +41,7 @@ def print_preview(*runs: PreparedRun, messages: bool, json: bool, batch: bool = 
     pairs = [(run, ready) for run in runs for ready in asyncio.run(make_systems_ready(run, say))]
     if example := next((run for run in runs if run.study_size_factor != 1), None):
         documents = number(len(example.task.facts), "document")
-        say(f"{'shown' if messages else 'reckoned'} by one slice's {documents}, of {example.documents_label}")
+        say(f"{'shown' if messages else 'estimated'} for one slice, with {documents} of {example.documents_label}")
     if messages:
         _print_messages(pairs, json=json)
     else:
@@ -112,10 +112,10 @@ def _print_estimate(pairs: list[tuple[PreparedRun, Ready]], *, json: bool, batch
         else round(sum(row.usage.output for row in rows) / max(1, sum(row.calls for row in rows)))
     )
     show(
-        f"Assumes {reply_tokens} output tokens a reply, reasoning not included; 'repeated' is input that a cache may "
+        f"Assumes {reply_tokens} output tokens per reply, without reasoning; 'repeated' is input that a cache may "
         "serve."
     )
-    calls = f"Altogether {number(sum(row.calls for row in rows), 'call')}"
+    calls = f"In total {number(sum(row.calls for row in rows), 'call')}"
     priced = [(row.cost, row.cached_cost) for row in rows if row.cost is not None and row.cached_cost is not None]
     if len(priced) < len(rows):
         show(f"{calls}; the cost of some systems is unknown.")
@@ -127,7 +127,7 @@ def _print_estimate(pairs: list[tuple[PreparedRun, Ready]], *, json: bool, batch
     if power:
         from genaipa.stats.intervals import LEAST_DOCUMENTS
 
-        show(f"{power['said']}, if two systems vary as the published study's do.")
+        show(f"{power['said']}, if two systems vary as in the published study.")
         if power["policies"] is None:
             show(f"Fewer than {LEAST_DOCUMENTS} documents say nothing about policies like these.")
 
@@ -162,19 +162,19 @@ def _estimate_smallest_differences(task: Task, times: float) -> dict[str, object
 def _describe_token_counter(ready: Ready) -> str:
     counted = "; ".join(sorted({counter.label for counter in ready.target.counters.values()}))
     price = ready.tariff.label if ready.tariff else "no price known (add one to systems.yaml)"
-    return f"{ready.resolved.requested_name}: tokens by {counted}; prices: {price}."
+    return f"{ready.resolved.requested_name}: tokens counted by {counted}; prices: {price}."
 
 
 def _compare_batch_cost(rows: list[CostEstimate], halved: set[str]) -> str:
     """Compare both prices of batches: where prompts have much in common, a warm cache may be cheaper."""
     priced = [row for row in rows if row.system in halved and row.batch_cost is not None]
     if not priced:
-        return "In batches: no system takes them, or no price is known."
+        return "In batches: no system accepts batches, or no price is known."
     batched = sum(row.batch_cost or 0.0 for row in priced)
     warm = sum(row.cached_cost or 0.0 for row in priced)
     cheaper = "single calls" if warm < batched else "batches"
     return (
-        f"In batches, at half price: {_format_cost(batched)}, without a cache; by single calls with a warm "
+        f"In batches, at half price and without a cache: {_format_cost(batched)}; by single calls with a warm "
         f"cache: {_format_cost(warm)}. {cheaper.capitalize()} are cheaper."
     )
 
@@ -210,7 +210,7 @@ def report_complete(run: PreparedRun, *, json: bool) -> int:
         print_tally(tally)
         _print_scores(run.workspace, run.folder, tally)
         look = format_run_command(run.folder, "show")
-        show(f"{run.folder.name} is complete; nothing was asked. Look at it with: {look}")
+        show(f"{run.folder.name} is complete; nothing was asked. To look at it: {look}")
     return 0
 
 
@@ -234,7 +234,7 @@ def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool, again: S
         caveat(f"Took {took}{sides}.")
     show(f"Run folder: {mark_unbreakable(folder.path)}")
     for system, reason in outcome.stopped.items():
-        show(f"{system} was not asked any more: {write_options_as_flags(reason)}")
+        show(f"genaipa stopped asking {system}: {write_options_as_flags(reason)}")
     for sentence in [*_note_other_models(folder), *note_server_settings(outcome.tally)]:
         show(sentence)
     if outcome.capped:
@@ -286,7 +286,7 @@ def note_server_settings(tally: Tally) -> Iterator[str]:
     names = shorten_names(counts)
     for system, count in counts.items():
         if count.prompt_cut:
-            yield f"{names[system]}: its server cut {number(count.prompt_cut, 'prompt')}, by its own count of tokens."
+            yield f"The server of {names[system]} cut {number(count.prompt_cut, 'prompt')}, by its own token counts."
     if thought := [system for system, count in counts.items() if count.thoughts_in_text]:
         replies = number(sum(counts[system].thoughts_in_text for system in thought), "reply", "replies")
         records = [record for system in thought if (record := find_provider(unwrap_system(system)))]
@@ -295,7 +295,7 @@ def note_server_settings(tally: Tally) -> Iterator[str]:
         where = f'GENAIPA_VLLM_ARGS="{flag}"' if started else f"a setting of the server, such as vLLM's {flag},"
         yield (
             f"{replies} of {join_names([names[system] for system in thought])} began with reasoning, "
-            f"which was separated here; {where} has the server do it (NAME, by the model: qwen3, deepseek_r1, …)."
+            f"which genaipa separated; {where} makes the server do it (NAME by model: qwen3, deepseek_r1, …)."
         )
 
 
@@ -323,7 +323,7 @@ def next_step(folder: RunFolder, outcome: RunOutcome, again: Sequence[str] = ())
         )
     steps = sum(row.failed_steps for row in outcome.tally.rows.values())
     if steps:
-        lack += f" {number(steps, 'summary or acknowledgement', 'summaries or acknowledgements')} failed before them."
+        lack += f" {number(steps, 'summary or acknowledgement', 'summaries or acknowledgements')} before them failed."
     return f"{lack} {_describe_asking_again(folder, outcome, go_on)}"
 
 
@@ -333,7 +333,7 @@ def _describe_asking_again(folder: RunFolder, outcome: RunOutcome, go_on: str) -
         enough = _suggest_cap(outcome)
         return f"Continue with a higher cap (${enough:g} is a guess): {go_on} --max-cost {enough:g}"
     if outcome.status == "partial" and not outcome.stopped and _are_all_failures_unrecorded(folder):
-        why = "Asking again can't help: the recording lacks them, or the turns before them."
+        why = "Asking again can't help: the recording lacks these answers, or the turns before them."
         return f"{why} Why: {format_run_command(folder, 'show')}"
     return f"Ask again: {go_on}"
 

@@ -34,15 +34,15 @@ def systems(
         list[str] | None,
         typer.Argument(
             autocompletion=completion.systems,
-            help="Only these: short names or provider/model; baseline for all of them.",
+            help="Only these systems, as short names or provider/model; baseline lists all baselines.",
         ),
     ] = None,
-    check: Annotated[bool, option("--check", help="Start the systems and show their servers' replies.")] = False,
+    check: Annotated[bool, option("--check", help="Start the systems and show what their servers report.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """List systems (models) and what each lacks.
+    """List systems (models) and missing requirements.
 
-    Nothing is asked and nothing costs money.
+    No question is asked, and nothing costs money.
     """
     from genaipa.systems.catalog import load_catalog, read_user_entries, resolve_system
     from genaipa.systems.provider import list_builtin_systems
@@ -167,7 +167,7 @@ def _print_ready_systems(rows: list[dict[str, Any]]) -> None:
             needs.setdefault("; ".join(row["missing"]), []).append(row["name"])
     for need, names in needs.items():
         show(f"{', '.join(names)}: {need}")
-    suggest_next("Prices, or another model: genaipa systems NAME", "Baselines: genaipa systems baseline")
+    suggest_next("For prices, or another model: genaipa systems NAME", "For baselines: genaipa systems baseline")
     explain("How systems are named, and baselines of suites.", hint="How to name a system: --explain")
 
 
@@ -207,10 +207,10 @@ def _print_details(rows: list[dict[str, Any]]) -> None:
         return
     for row in rows:
         if row["settings"] is not None:
-            show(f"{row['name']}: is sent {', '.join(row['settings']) or 'no settings'}.")
+            show(f"Settings sent to {row['name']}: {', '.join(row['settings']) or 'none'}.")
         if row["note"]:
             show(f"{row['name']}: {row['note']}")
-    show(f"To ask their servers: genaipa systems {' '.join(row['name'] for row in rows)} --check")
+    show(f"To check their servers: genaipa systems {' '.join(row['name'] for row in rows)} --check")
 
 
 def _print_systems_by_task() -> None:
@@ -224,7 +224,7 @@ def _print_systems_by_task() -> None:
             )
             for task, of in meanings.by_task.items()
         )
-        show(f"The meaning of each: genaipa systems {provider.name}")
+        show(f"To list their meanings: genaipa systems {provider.name}")
 
 
 def _print_system_meanings(rows: list[dict[str, Any]]) -> None:
@@ -237,7 +237,7 @@ def _print_system_meanings(rows: list[dict[str, Any]]) -> None:
             ]
             listed += [task, *dict.fromkeys(named)] if named else []
         if listed:
-            print_table((f"  {provider.name}/", "kind", "its reply"), listed)
+            print_table((f"  {provider.name}/", "kind", "reply"), listed)
             show(meanings.legend)
 
 
@@ -256,10 +256,10 @@ def _print_system_name_forms() -> None:
     from genaipa.systems.provider import list_providers
 
     forms = [(provider.form, provider.about) for provider in list_providers()]
-    forms.append(("module:Class", "your own, importable from the working folder"))
+    forms.append(("module:Class", "your own class, importable from the working folder"))
     show("\nA system can also be named in full:")
     show_facts((f"  {form}", description) for form, description in forms)
-    show("\nShort names of your own go into systems.yaml of your workspace. To start one: genaipa systems NAME --check")
+    show("\nPut your own short names into systems.yaml in your workspace. To check one: genaipa systems NAME --check")
 
 
 def _check_systems_start(resolved: Iterable[ResolvedSystem], *, json: bool) -> int:
@@ -317,11 +317,9 @@ def _describe_answer(answer: dict[str, Any]) -> list[str]:
         return []
     sentences = list(answer["notes"])
     if answer["models"] is not None:
-        sentences.append(
-            f"{answer['models']} models are listed" + (", this one among them" if answer["listed"] else "")
-        )
+        sentences.append(f"{answer['models']} models are listed" + (", including this one" if answer["listed"] else ""))
     if answer["context"]:
         sentences.append(f"the context holds {answer['context']:,} tokens")
     if answer["shutdown"]:
-        sentences.append(f"the provider ends this model on {answer['shutdown']}")
+        sentences.append(f"the provider shuts this model down on {answer['shutdown']}")
     return sentences

@@ -192,7 +192,7 @@ class Reading extends Following {
     if (pin) this.lit = null;
     light("genaipa-near", []);
     this.found.textContent = pin ? "pinned" : "";
-    this.say(pin ? "Pinned: later answers to this question open here." : "No passage is pinned any more.");
+    this.say(pin ? "Pinned: later answers to this question open here." : "The passage is no longer pinned.");
   }
 
   nextHighlight() {

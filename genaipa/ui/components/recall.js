@@ -146,7 +146,7 @@ class Recall extends Values {
         make("span", { class: "given", dir: "auto" }, [one.values, one.document, moment(one.time), one.note].filter(Boolean).join(" · ")),
       ),
     );
-    this.openList("Your last answers", rows.length ? make("div", { class: "rows" }, ...rows) : make("p", {}, "You have scored none yet."));
+    this.openList("Your last answers", rows.length ? make("div", { class: "rows" }, ...rows) : make("p", {}, "You have not scored any answer yet."));
   }
 
   goTo(answer) {

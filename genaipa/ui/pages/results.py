@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 ALONE = "no other answer"
 """The choice of nothing beside an answer that is read."""
-_GROUPS = {ANY: ANY, "faq": "from FAQs", "user": "of users"}
+_GROUPS = {ANY: ANY, "faq": "from FAQs", "user": "from users"}
 
 
 @plain_texts
@@ -86,7 +86,7 @@ def page(desk: Desk, user: User) -> None:
             _show_estimates(results)
         _show_metrics(desk, user, results)
     else:
-        show_notice("results unscored", "No score counts here: the selection has none, or all are excluded.")
+        show_notice("results unscored", "No score counts in this selection: it has none, or all are excluded.")
     _show_report(desk, user, results)
 
 
@@ -130,9 +130,9 @@ def _show_note_on_hidden_answers(desk: Desk, user: User, results: ResultsView) -
         return
     show_notice(
         "results left out",
-        f"{number(len(scored), 'answer')} with scores, of people or a judge, "
-        f"{'is' if len(scored) == 1 else 'are'} left out of all numbers: you can still be asked to score "
-        "them, blind. The results below cover the others.",
+        f"{number(len(scored), 'answer')} that people or a judge scored "
+        f"{'is' if len(scored) == 1 else 'are'} left out of all numbers, because you can still be asked to score "
+        "them blind. The results below cover the other answers.",
     )
     with st.expander("I only want to read the results"):
         st.text(
@@ -231,7 +231,7 @@ def _show_metrics(desk: Desk, user: User, results: ResultsView) -> None:
     show_heading("By question and metric")
     experiments = [str(name) for name in results.questions.data["experiment"].unique()]
     if not experiments:
-        show_notice("results no map", "This selection has no score of a question about a policy.")
+        show_notice("results no map", "This selection has no score for a question about a policy.")
         return
     boxes = st.columns([2, 2, 3])
     experiment = boxes[0].selectbox("Heat map and box plots of", experiments, format_func=style.experiment_heading)
@@ -242,7 +242,7 @@ def _show_metrics(desk: Desk, user: User, results: ResultsView) -> None:
     if cell is not None and line is not None:
         _show_cell_answers(desk, user, results, cell, line)
     elif cell is not None:
-        st.caption(f"{cell.system} has no score of {cell.name} here.")
+        st.caption(f"{cell.system} has no score for {cell.name} here.")
     charts.show_box_plots(results, experiment)
 
 
@@ -263,8 +263,8 @@ def _show_cell_answers(
     answers = results.list_line_answers(cell.system, cell.experiment, cell.rows, cell.name)
     counted = sum(len(answer.counting_rows) for answer in answers)
     st.caption(
-        f"{number(len(answers), 'answer')}, {number(counted, 'score')} that count. The number is a mean "
-        f"over {heatmap.name_counted_unit(cell.rows)} of means over answers, each a mean over its scores."
+        f"{number(len(answers), 'answer')}, {number(counted, 'counted score')}. The number is the mean over "
+        f"{heatmap.name_counted_unit(cell.rows)}; each is a mean over its answers, and each answer a mean over its scores."
     )
 
     def expose(on_page: Sequence[ScoredAnswer]) -> None:
@@ -335,7 +335,9 @@ def _show_answer(desk: Desk, user: User, digest: str, cell: heatmap.HeatmapCell)
     case = load_case(desk, digest)
     other_answers = _find_other_answers(desk, user, answer, cell)
     picked = (
-        st.selectbox("Beside it", [ALONE, *other_answers], key=f"results beside {digest}") if other_answers else ALONE
+        st.selectbox("Compare with", [ALONE, *other_answers], key=f"results beside {digest}")
+        if other_answers
+        else ALONE
     )
     question, annotated = question_text(case, digest), annotation_texts(case)
     reply = Text(case.reply, "Answer" if picked == ALONE else cell.system, answer.status, fold=FOLD)
