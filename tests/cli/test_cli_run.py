@@ -430,7 +430,7 @@ def test_interrupt(run: Run) -> None:
     assert process.returncode == 130, err
     (folder,) = run_folders(find_workspace())
     assert "2 answers of 4" in err
-    assert f"Go on with: genaipa run --resume {folder.name}" in err
+    assert f"Continue with: genaipa run --resume {folder.name}" in err
     assert "Traceback" not in err + out
     assert folder.manifest().status == "interrupted"
     assert len(lines_of(folder.path / "answers.jsonl")) == 2

@@ -83,7 +83,7 @@ def test_every_command_explains_itself_and_can_be_quiet(genaipa: Cli) -> None:
     explained = genaipa("runs", "batches", "--explain").out
     assert explained.startswith(batches)
     assert len(explained) > len(batches)
-    assert "There is nothing to explain here" in genaipa("policies", "list", "--explain").out
+    assert "There is nothing more to explain here" in genaipa("policies", "list", "--explain").out
     assert json.loads(genaipa("policies", "--json", "--explain").out)
     refused = genaipa("doctor", "--quiet", "--explain")
     assert (refused.code, refused.err.count("\n")) == (2, 1)

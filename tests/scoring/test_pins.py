@@ -140,7 +140,7 @@ def test_later_answers_open_at_what_was_pinned() -> None:
         anna.leave(compared)
         assert _opens_at(anna) == SOLD
         anna.keys("p")
-        anna.wait("screen?.message.includes('whoever pinned it, or an adjudicator')")
+        anna.wait("screen?.message.includes('only the analyst who pinned this passage')")
         anna.keys(".jp")
         anna.wait("screen?.message.startsWith('Pinned')")
         assert _opens_at(anna).startswith(KEPT[:34])

@@ -354,7 +354,7 @@ def test_a_size_that_is_none(genaipa, given):
     make_run()
     done = genaipa("score", "--no-browser", "--sample", given)
     assert done.code == 2
-    assert "--sample takes a number of answers, or all" in done.err
+    assert "--sample needs a number of answers, or 'all'" in done.err
 
 
 def test_a_record_that_is_replaced_leaves_the_draw(genaipa):
@@ -482,7 +482,7 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     grow(run, 2, only="acme")
     desk.pool.refresh()
     assert desk.queue.progress("Anna").wanted == 64
-    assert desk.sample_note.endswith(" 8 came later; the desk samples them when it is opened again.")
+    assert desk.sample_note.endswith(" 8 answers came later; the desk samples from them when it is opened again.")
     desk.store.close()
     again = opened()
     assert again.waves.draws[0].questions == desk.waves.draws[0].questions
@@ -500,7 +500,7 @@ def test_sample_and_sheet_go_by_the_plan(genaipa):
     assert "4 answers in the random part" in told
     assert "The plan in desk.yaml says sample: 3" in " ".join(told.split())
     sheet = genaipa("scores", "sheet", "latest", "-o", "a.xlsx").out
-    assert "4 answers to score. 8 more are outside of the random part." in " ".join(sheet.split())
+    assert "4 answers to score. Outside the random part: 8 more answers." in " ".join(sheet.split())
     assert "12 answers to score." in genaipa("scores", "sheet", "latest", "--all", "-o", "b.xlsx").out
 
 

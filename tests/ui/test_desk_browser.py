@@ -101,7 +101,7 @@ def test_a_study_from_the_first_name_to_the_export(genaipa: Callable[..., Finish
         cy = browser.visit(desk, "Cy")
         cy.get_by_role("link", name="Adjudicate").click()
         cy.locator(".verdict .save").wait_for()
-        cy.get_by_text("Show who gave what").click()
+        cy.get_by_text("Show who gave which score").click()
         cy.locator(".verdict th", has_text="Anna").wait_for()
         cy.keyboard.press("Enter")
         cy.locator(".verdict .message", has_text="has no value yet.").wait_for()
@@ -211,7 +211,7 @@ def test_back_and_skip() -> None:
         assert anna.score("33333").reply == skipped
         corrected = anna.go("b")
         assert (corrected.reply, corrected.typed) == (second, "33333")
-        assert corrected.progress[0] == "Correcting a score of yours"
+        assert corrected.progress[0] == "Correcting your score"
         assert anna.score("21312").reply == skipped
         assert anna.score("22222") is None
         anna.page.get_by_text(
@@ -319,7 +319,7 @@ def test_while_the_scores_are_away() -> None:
         anna.keys("12")
         rename("score_events", "away")
         anna.keys("3")
-        anna.wait("screen?.message.startsWith('Not kept yet')")
+        anna.wait("screen?.message.startsWith('Not saved yet')")
         anna.keys("21")
         anna.page.keyboard.press("Enter")
         anna.wait("screen?.message.startsWith('Not saved')")
@@ -330,7 +330,7 @@ def test_while_the_scores_are_away() -> None:
         assert second is not None
         rename("score_events", "away")
         anna.page.reload()
-        anna.page.get_by_text("This page comes back by itself").wait_for()
+        anna.page.get_by_text("This page reloads by itself").wait_for()
         rename("away", "score_events")
         assert anna.wait().reply == second.reply
     assert [keys_of(event.values) for event in kept_events() if event.values] == ["12321"]
@@ -362,7 +362,7 @@ def test_what_counts_as_time_spent() -> None:
             machine.clock.fast_forward("01:00")
         anna.go("Enter")
         anna.score("11111")
-        anna.page.get_by_role("button", name="Back to the last").click()
+        anna.page.get_by_role("button", name="Back to the last answer").click()
         anna.wait("screen?.typed === '11111'")
         machine.clock.fast_forward("01:00")
         anna.score("11113")

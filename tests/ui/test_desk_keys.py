@@ -15,7 +15,7 @@ def test_earlier_answers_and_notes() -> None:
         anna = arrive(browser, desk, "Anna")
         page = anna.page
         anna.keys("l")
-        page.get_by_text("You have scored none yet.").wait_for()
+        page.get_by_text("You have not scored any answer yet.").wait_for()
         anna.keys("1")
         page.keyboard.press("Escape")
         assert anna.wait().typed == ".....", "no value is given behind the list"

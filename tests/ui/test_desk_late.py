@@ -126,7 +126,7 @@ def test_what_comes_while_a_score_is_saved_breaks_nothing_off() -> None:
             assert (second.typed, second.progress[0]) == (".....", "Answer 2")
             anna.keys("31")
             anna.page.keyboard.press("u")
-            assert anna.look().message == "The score before this is being saved …"
+            assert anna.look().message == "The previous score is being saved …"
             anna.page.keyboard.press("Enter")
             anna.keys("2")
             anna.wait("screen.message.startsWith('The score before this is not saved yet')")

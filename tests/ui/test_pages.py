@@ -337,7 +337,7 @@ def test_an_answer_that_differs_is_opened_below_its_row(disputed):
     assert [(row[0], row[-1]) for row in page.rows("agreement scores")] == [("ada", "ada on Q1"), ("grace", "")]
     assert first in disputed.current.score_exposures("edsger")
     assert first not in disputed.current.system_exposures("edsger")
-    settle = next(button for button in page.test.button if button.label == "Settle it")
+    settle = next(button for button in page.test.button if button.label == "Settle this answer")
     settle.click()
     page.run()
     assert page.test.session_state["adjudication session"].wanted == first
@@ -383,7 +383,7 @@ def test_replies_are_taken_until_all_are_in(waiting):
     assert "There is no reply in the box" in page.text()
     give(page, f"One.\n\n{HOSTILE}\n")
     assert "in this chat 1 of 2" in page.text()
-    assert "Go on in the same chat" in page.text()
+    assert "Continue in the same chat" in page.text()
     give(page, "Two.")
     assert "No run is waiting" in page.text()
     assert [record.reply for record in latest(folder).values()] == [f"One.\n\n{HOSTILE}", "Two."]

@@ -348,7 +348,7 @@ def test_what_one_can_be_asked_to_score_is_in_no_number(scored):
     wanting = desk_here(per_answer=3)
     page = Shown("results", wanting)
     assert "results map" not in page.charts()
-    assert "3 answers with scores, of people or a judge, are left out of all numbers" in page.text()
+    assert "3 answers that people or a judge scored are left out of all numbers" in page.text()
     score(wanting, EDSGER.name, digests(wanting)[1], "11111")
     page = Shown("results", wanting)
     assert set(cells(page)) == {"Q2"}

@@ -101,7 +101,7 @@ def test_from_a_cell_to_its_answers_and_back() -> None:
         choose(page, "Scores", "Grace")
         page.locator('path[aria-label^="Q1, accuracy, "][aria-label*="+0.50"]').wait_for()
         assert says(page, "Q2", "clarity").endswith(": +1.00, Green")
-        choose(page, "Questions", "of users")
+        choose(page, "Questions", "from users")
         page.get_by_text("No score counts here").wait_for()
 
         page.get_by_role("link", name="Judges").click()

@@ -37,8 +37,8 @@ def get(
     """Fetch published data, or a study as runs.
 
     Documents, questions, annotated answers, recordings and suite files are fetched once, and each is checked against
-    its published hash. With --runs, a study that was fetched before (or is fetched now, with --from) is imported into the
-    workspace as runs and scores. Existing runs are left unchanged.
+    its published hash. With --runs, a study that was fetched before (or is fetched now, with --from) is imported into
+    the workspace as runs and scores. Existing runs are left unchanged.
     """
     if runs:
         import_study(dataset, source, offline=offline, json=json)

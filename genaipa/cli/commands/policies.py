@@ -302,7 +302,8 @@ def annotate(
     """Write a template for annotated answers.
 
     The file annotations/NAME.yaml in the workspace lists every question about the document, for you to fill in the
-    right answers. Blank entries count as not annotated. For a corpus, the answers apply to every document with the same text.
+    right answers. Blank entries count as not annotated. For a corpus, the answers apply to every document with the
+    same text.
     """
     from genaipa.datasets.base import load_named_document
     from genaipa.files.stamps import today

@@ -33,8 +33,8 @@ def sample(
 
     The size is per system and experiment; each question gets an equal share, about different documents. Without --size,
     nothing is drawn if no system has more than 64 answers in an experiment: people then score all answers. Drawn
-    answers stay in the sample: a larger size adds to them, and answers that came later are sampled separately. The plan in
-    desk.yaml may set a size (sample) and a seed; these options override the plan.
+    answers stay in the sample: a larger size adds to them, and answers that came later are sampled separately. The plan
+    in desk.yaml may set a size (sample) and a seed; these options override the plan.
     The workspace keeps the sample in waves.jsonl. The desk asks for its answers, and reports say which averages rest on
     it.
     """

@@ -95,8 +95,8 @@ def score(
     """Score answers in the browser.
 
     If a system has more than 64 answers in an experiment, analysts score a random part of them (see genaipa sample).
-    The workspace's desk.yaml says who may score and adjudicate, and what is planned (plan: per_answer, order, …); an option
-    overrides the plan for this start only. Ctrl-C closes the desk. To list the scores: genaipa scores.
+    The workspace's desk.yaml says who may score and adjudicate, and what is planned (plan: per_answer, order, …); an
+    option overrides the plan for this start only. Ctrl-C closes the desk. To list the scores: genaipa scores.
     """
     from genaipa.scoring.events import ORDERS
     from genaipa.scoring.people import load_people

@@ -264,7 +264,7 @@ def _show_cell_answers(
     counted = sum(len(answer.counting_rows) for answer in answers)
     st.caption(
         f"{number(len(answers), 'answer')}, {number(counted, 'counted score')}. The number is the mean over "
-        f"{heatmap.name_counted_unit(cell.rows)}; each is a mean over its answers, and each answer a mean over its scores."
+        f"{heatmap.name_counted_unit(cell.rows)}, each a mean over its answers, each of these a mean over its scores."
     )
 
     def expose(on_page: Sequence[ScoredAnswer]) -> None:
