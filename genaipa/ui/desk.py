@@ -208,7 +208,7 @@ def describe_total_time(desk: Desk, works: Sequence[Workload]) -> str:
     ahead = sum(work.seconds_left or 0 for work in works)
     adjudication_note = f", {format_hours(settling)} of it adjudication" if settling else ""
     left_note = f"about {format_hours(ahead)} left" if ahead else "none left"
-    sentence = f"In total {format_hours(spent)} of analysts' time so far{adjudication_note}, and {left_note}."
+    sentence = f"Total: {format_hours(spent)} of analysts' time so far{adjudication_note}, and {left_note}."
     if (rate := desk.people.rate) is None:
         return sentence
     costs = f"{format_cost(spent, rate)} so far, and {format_cost(ahead, rate)} more"

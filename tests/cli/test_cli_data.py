@@ -123,7 +123,7 @@ def test_policies_show_prints_a_section_with_what_lies_beneath(genaipa: Cli) -> 
     assert done(genaipa("policies", "show", "acme", "--section", "Sharing")) == "## 2. Sharing\n\nWe share nothing.\n"
     assert "no section in acme '9'" in refused(genaipa("policies", "show", "acme", "--section", "9"))
     assert done(genaipa("policies", "show", "acme", "--text")) == PAGE
-    assert "name one of them" in refused(genaipa("policies", "show", "acme", "--text", "--section", "1"))
+    assert "use one of them" in refused(genaipa("policies", "show", "acme", "--text", "--section", "1"))
 
 
 def test_a_published_document_that_is_not_here_is_no_unknown_name(genaipa: Cli) -> None:

@@ -382,7 +382,7 @@ def test_the_cap_belongs_to_the_run(server: OpenAIServer, run: Run) -> None:
     for again in (("run", "--resume", "latest"), command):
         done = run(*again)
         assert done.code == 4
-        assert "for $0.00 at most" in done.err
+        assert "for at most $0.00" in done.err
         assert server.requests == []
     (folder,) = run_folders(find_workspace())
     assert run("run", "--resume", "latest", "--max-cost", "5").code == 4

@@ -130,7 +130,7 @@ def test_usage_errors_are_a_sentence(genaipa: Cli, monkeypatch: pytest.MonkeyPat
         assert (found.code, found.out) == (2, "")
         assert re.fullmatch(f"genaipa: .*{said}\n", found.err), found.err
     monkeypatch.setenv("GENAIPA_SEED", "abc")
-    assert "GENAIPA_SEED (in the environment, for --seed) has to be a whole number" in genaipa("run").err
+    assert "GENAIPA_SEED (in the environment, for --seed) must be a whole number" in genaipa("run").err
 
 
 def test_the_workspace_may_be_named_before_the_command(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -239,7 +239,7 @@ def test_a_line_of_env_that_is_none(genaipa: Run) -> None:
     """It is named by file and line, in our own words, and the other lines count."""
     write(".env", "OPENAI_API_KEY=sk-ok\nthis is no assignment\nLOOP_API_KEY=x\n")
     done = genaipa("doctor")
-    assert f"{Path('.env').resolve()}: line 2 is not NAME=value" in done.err
+    assert f"{Path('.env').resolve()}: genaipa ignores line 2, which is not NAME=value" in done.err
     assert "dotenv" not in done.err
     assert "key for openai" in done.out
 

@@ -66,8 +66,8 @@ def test_a_study_is_finished_by_its_name(genaipa: Cli) -> None:
     ("options", "complaint"),
     [
         (("--slices", "3", "--slice", "1/3"), "--slices starts all slices of a study; leave it out"),
-        (("--on", "local:2"), "--on is for all slices of a study; start one with"),
-        (("--slice", "1/3", "--on", "local:2"), "--on is for all slices of a study; start one with"),
+        (("--on", "local:2"), "--on applies to all slices of a study; start one with"),
+        (("--slice", "1/3", "--on", "local:2"), "--on applies to all slices of a study; start one with"),
         (("--slices", "3", "--on", "slurm"), "--on 'slurm': must be local"),
         (("--slices", "3", "--data-parallel-size", "2"), "--data-parallel-size is for a server that genaipa starts"),
     ],

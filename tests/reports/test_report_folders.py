@@ -83,7 +83,9 @@ def test_a_folder_of_the_workspace_s_data_is_refused(place: str) -> None:
     """What is written among policies or runs would be taken for one; a folder within a run is free."""
     make_workspace(questions=1)
     workspace = find_workspace()
-    with pytest.raises(UsageError, match=r"is for the (policies|questions|runs) of the workspace; choose another folder"):
+    with pytest.raises(
+        UsageError, match=r"is for the (policies|questions|runs) of the workspace; choose another folder"
+    ):
         workspace.check_output(Path(place))
     workspace.check_output(Path("reports/policies"))
     workspace.check_output(Path("runs/mine/report"))

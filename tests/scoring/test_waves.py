@@ -393,8 +393,8 @@ def test_the_desk_asks_for_the_wave():
     desk = opened(sample=6, order="document", per_answer=2)
     queue, wave = desk.queue, desk.waves.all_answers_in_wave
     assert desk.sample_note == (
-        "Only a random part is to be scored: 6 of 12 answers of each system and experiment; --sample all "
-        "takes everything."
+        "Only a random part of the answers is to be scored: 6 of 12 answers of each system and experiment; "
+        "--sample all asks for all."
     )
     inside = {digest for digest in desk.pool.answers if short_digest(digest) in wave}
     assert len(inside) == 12

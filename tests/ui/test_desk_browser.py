@@ -128,9 +128,7 @@ def settled(page: Page, keys: str, note: str) -> tuple[str, list[str]]:
     page.keyboard.insert_text(note)
     page.keyboard.press("Escape")
     page.keyboard.press("Enter")
-    page.locator(".verdict .message", has_text="Saved.").or_(
-        page.get_by_text("None of these answers is left")
-    ).wait_for()
+    page.locator(".verdict .message", has_text="Saved.").or_(page.get_by_text("No more answers match")).wait_for()
     return reply, given
 
 
@@ -215,7 +213,7 @@ def test_back_and_skip() -> None:
         assert anna.score("21312").reply == skipped
         assert anna.score("22222") is None
         anna.page.get_by_text(
-            "Only a random part is to be scored: 3 of 5 answers of each system and experiment;"
+            "Only a random part of the answers is to be scored: 3 of 5 answers of each system and experiment;"
         ).wait_for()
         events = kept_events()
     assert [keys_of(event.values) for event in events if event.values] == ["11111", "33333", "21312", "22222"]

@@ -90,7 +90,7 @@ def test_late_calls_leave_the_adjudication_alive(order: str, note: str) -> None:
         page.locator(".verdict .save").wait_for()
         type_late(page, order, note)
         page.keyboard.press("Enter")
-        page.get_by_text("None of these answers is left").wait_for()
+        page.get_by_text("No more answers match").wait_for()
         settled = kept_events()[-1]
         assert settled.values is not None
         assert (settled.kind, keys_of(settled.values), settled.note) == ("adjudication", "12213", note)

@@ -89,7 +89,7 @@ def test_the_study_names_everyone_and_keeps_to_its_plan() -> None:
     told = said(desk)
     first, *others = told["How far are we?"].splitlines()
     assert f"3 of 8 scores are given (38%), due on {datetime.fromisoformat(due):%A}" in first
-    assert ": that is 3 a day." in first
+    assert ": that is 3 scores a day." in first
     assert [line.partition(":")[0] for line in others] == [name for name in names if name != names[1]] + [names[1]]
     assert others[-1] == "analyst-1: 3 of 4 (75%)."
     assert told["Who disagrees?"] == "No answer has been scored by two analysts beside reference yet."

@@ -183,7 +183,9 @@ def test_silence_is_compared_with_the_annotation() -> None:
     assert ("bad", "cites a section where the document is silent, which scores -1") in lines(wrongly, "reference")
     assert wrongly["suggestion"] == {"reference": "3"}
     denied = screen("The policy does not say.")
-    assert lines(denied, "accuracy") == [("bad", "says that the document is silent; according to the annotated answer, it is not")]
+    assert lines(denied, "accuracy") == [
+        ("bad", "says that the document is silent; according to the annotated answer, it is not")
+    ]
     assert lines(screen("It collects your name. The policy does not say how long it keeps it."), "accuracy") == []
     assert (rightly["annotated"]["silent"], denied["annotated"]["silent"]) == ("the document is silent", "")
     partly = screen("The policy does not say.", AnnotatedAnswer(silent="partly", answer="Only the date."))
@@ -322,7 +324,7 @@ def test_a_denial_of_something_else_has_no_tick() -> None:
     shown = prepare_answer(asked, PAPER, blind=True, suggestions=True).screen_data
     assert (lines(shown, "accuracy")[0][0], lines(shown, "reference")) == ("unsure", [("plain", "cites no section")])
     assert shown["suggestion"] == {}
-    assert lines(shown, "relevance") == [("plain", "no content word of the question is in the answer")]
+    assert lines(shown, "relevance") == [("plain", "the answer has no content word of the question")]
     ours = replace(asked, wordings=("Are beetles or honey sold?",))
     shown = prepare_answer(ours, PAPER, blind=True, suggestions=True).screen_data
     assert [tone for metric in ("accuracy", "reference") for tone, _ in lines(shown, metric)] == ["good", "good"]

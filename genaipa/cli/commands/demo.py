@@ -25,8 +25,7 @@ SCORES = [Path(__file__).parent / "demo_scores" / f"{name}.jsonl" for name in (P
 NAME = "demo"
 REPORT = "reports/demo"
 _MADE_UP = (
-    "Made up: the company and its policy, the assistants careful and breezy, the judge made-up-judge, and the analyst "
-    "made-up."
+    "Made up: company and policy, the assistants careful and breezy, the judge made-up-judge, the analyst made-up."
 )
 
 
