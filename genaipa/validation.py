@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 Severity = Literal["error", "warning"]
 NO_WORKSPACE = (
-    f"is not read, because its folder has no {MARKER} and so is no workspace; make it one with: genaipa init ."
+    f"is not read, because its folder has no {MARKER}, so it is not a workspace; make it one with: genaipa init ."
 )
 """Said of each file in a folder of data that no workspace has."""
 

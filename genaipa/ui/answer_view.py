@@ -395,7 +395,7 @@ def _list_question_lines(evidence: Evidence, case: Case, reply: str) -> list[Evi
         reply, case.question, case.document
     ) is not False:
         return []
-    return [_make_line("plain", "the answer has no content word of the question")]
+    return [_make_line("plain", "the answer contains no content word of the question")]
 
 
 def _list_quotation_lines(evidence: Evidence) -> list[EvidenceLine]:
@@ -467,7 +467,7 @@ def _list_silence_lines(evidence: Evidence) -> list[EvidenceLine]:
         elif silence.claimed:
             tone, says = "plain", "begins by saying that the document is silent, and continues"
         elif silence.phrases:
-            tone, says = "unsure", "answers, and says that the document is silent only on a detail"
+            tone, says = "unsure", "answers, and says that the document is silent, but only on a detail"
         return [_make_line(tone, f"{says}; according to the annotated answer, it is silent")]
     # An answer that names where the document speaks of it says more than that.
     if not silence.alone or any(ref.target for ref in evidence.references):

@@ -59,12 +59,12 @@ class Desk:
         groups = measure_standings(self.waves, self.pool.answers.values(), self.current.find_scored_answers())
         late = sum(group.late for group in groups)
         sentence = (
-            f"Only a random part of the answers is to be scored: {describe_waves(groups)}; --sample all asks for all."
+            f"Only a random part of the answers is to be scored: {describe_waves(groups)}; --sample all includes all."
             if groups
             else ""
         )
         return (
-            f"{sentence} {number(late, 'answer')} came later; the desk samples from them when it is opened again."
+            f"{sentence} {number(late, 'answer')} came later; to sample from later answers, open the desk again."
             if late
             else sentence
         )

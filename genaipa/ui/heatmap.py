@@ -109,7 +109,7 @@ def show_heatmap(results: ResultsView, experiment: str, rows: Rows) -> HeatmapCe
     column = boxes[1].selectbox(
         "Metric", list(columns), format_func=columns.__getitem__, key=_BOXES["column"], on_change=forget_open_answer
     )
-    system = boxes[2].selectbox("Of system", systems, key=_BOXES["system"], on_change=forget_open_answer)
+    system = boxes[2].selectbox("System", systems, key=_BOXES["system"], on_change=forget_open_answer)
     return HeatmapCell(system, experiment, rows, name, column) if name else None
 
 

@@ -92,7 +92,7 @@ def test_policies_show_prints_facts_and_outline(genaipa: Cli) -> None:
     out = done(genaipa("policies", "show", "brindlecart"))
     assert "source      written for genaipa; Brindlecart is a fictional company" in out
     assert "company     Brindlecart" in out
-    assert "32 annotated (8: the document is silent), written for the set policy\n" in out
+    assert "32 annotated (the document is silent on 8), written for the set policy\n" in out
     assert "    4.2     Personalising and advertising" in out
     facts = json.loads(done(genaipa("policies", "show", "brindlecart", "--json")))
     assert {"number": "4.2", "title": "Personalising and advertising", "level": 3, "label": "Section 4.2"} in (
@@ -490,7 +490,7 @@ def test_doctor_asks_only_for_what_is_missing(genaipa: Cli, monkeypatch: pytest.
         rows = json.loads(done(genaipa("doctor", "--json")))["this machine"]
         return next(row["remedy"] for row in rows if row["what"] == "token counts")
 
-    fetched = "run an OpenAI system once while online, which downloads and keeps it"
+    fetched = "run an OpenAI system once while online, to download it"
     assert remedy() == fetched
     monkeypatch.setitem(sys.modules, "tiktoken", None)  # as where it can't be imported
     assert remedy() == f"pip install 'genaipa[openai]', and {fetched}"

@@ -74,7 +74,7 @@ def test_absurd_numbers(genaipa: Run) -> None:
     for flag, number in ABSURD:
         done = genaipa(*plan, f"{flag}={number}", "--estimate")
         assert (done.code, flag.strip("-") in done.err, "Traceback" in done.err) == (2, True, False), done.err
-    assert "In total 40,000 calls" in genaipa(*plan, "--repetitions", "10000", "--estimate").out
+    assert "Total: 40,000 calls" in genaipa(*plan, "--repetitions", "10000", "--estimate").out
     assert not Path("runs").exists()
 
 
@@ -251,7 +251,7 @@ def test_tokens_are_estimated_for_those_who_are_asked(genaipa: Run) -> None:
     assert "can't be counted" not in genaipa("run", "-s", "manual/x", *one).err
     done = genaipa("run", "-s", "openai/gpt-4o", *one, "--estimate", "--offline")
     assert "no tokenizer here" not in done.err
-    assert "In total 1 call, $" in done.out
+    assert "Total: 1 call, $" in done.out
 
 
 def test_systems_without_a_counter_share_a_line(genaipa: Run, monkeypatch: pytest.MonkeyPatch) -> None:

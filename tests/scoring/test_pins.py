@@ -119,7 +119,7 @@ def test_later_answers_open_at_what_was_pinned() -> None:
         ref = arrive(browser, desk, "Ref")
         assert _opens_at(ref) == ""
         ref.keys("p")
-        assert ref.wait().message.startswith("Nothing is lit in the document: j, / or a selection")
+        assert ref.wait().message.startswith("Nothing to pin: highlight a passage with j or /")
         ref.keys("1/")
         ref.page.keyboard.insert_text("never sell")
         ref.page.keyboard.press("Escape")

@@ -394,7 +394,7 @@ def test_the_desk_asks_for_the_wave():
     queue, wave = desk.queue, desk.waves.all_answers_in_wave
     assert desk.sample_note == (
         "Only a random part of the answers is to be scored: 6 of 12 answers of each system and experiment; "
-        "--sample all asks for all."
+        "--sample all includes all."
     )
     inside = {digest for digest in desk.pool.answers if short_digest(digest) in wave}
     assert len(inside) == 12
@@ -482,7 +482,7 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     grow(run, 2, only="acme")
     desk.pool.refresh()
     assert desk.queue.progress("Anna").wanted == 64
-    assert desk.sample_note.endswith(" 8 answers came later; the desk samples from them when it is opened again.")
+    assert desk.sample_note.endswith(" 8 answers came later; to sample from later answers, open the desk again.")
     desk.store.close()
     again = opened()
     assert again.waves.draws[0].questions == desk.waves.draws[0].questions

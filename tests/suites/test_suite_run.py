@@ -65,7 +65,7 @@ def test_an_estimate_takes_right_replies(genaipa: Cli) -> None:
     out = done(genaipa(*RUN, "--system", "openai/gpt-4o", "--estimate"))
     assert "initialization" not in out
     assert int(re.search(r"Assumes (\d+) output tokens per reply", out)[1]) < 60  # type: ignore[index]
-    assert "In total 20 calls" in out
+    assert "Total: 20 calls" in out
 
 
 def test_a_web_chat_is_asked_by_hand(genaipa: Cli) -> None:

@@ -324,7 +324,7 @@ def test_a_denial_of_something_else_has_no_tick() -> None:
     shown = prepare_answer(asked, PAPER, blind=True, suggestions=True).screen_data
     assert (lines(shown, "accuracy")[0][0], lines(shown, "reference")) == ("unsure", [("plain", "cites no section")])
     assert shown["suggestion"] == {}
-    assert lines(shown, "relevance") == [("plain", "the answer has no content word of the question")]
+    assert lines(shown, "relevance") == [("plain", "the answer contains no content word of the question")]
     ours = replace(asked, wordings=("Are beetles or honey sold?",))
     shown = prepare_answer(ours, PAPER, blind=True, suggestions=True).screen_data
     assert [tone for metric in ("accuracy", "reference") for tone, _ in lines(shown, metric)] == ["good", "good"]

@@ -404,7 +404,7 @@ def test_files_in_a_folder_that_is_no_workspace_are_told_of() -> None:
     question_set("{id: T_u1, category: T, origin: user, text: What?}")
     Path("genaipa.toml").unlink()
     assert [(file, severity) for file, _, severity, _ in found()] == [("questions/mine.yaml", "warning")]
-    assert "its folder has no genaipa.toml and so is no workspace; make it one with: genaipa init ." in found()[0][3]
+    assert "its folder has no genaipa.toml, so it is not a workspace; make it one with: genaipa init ." in found()[0][3]
 
 
 def test_a_value_of_another_kind_is_told_in_the_words_of_the_file() -> None:

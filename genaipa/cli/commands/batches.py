@@ -125,6 +125,6 @@ def forget(run: _Run, yes: Annotated[bool, option("--yes", "-y", help="Don't ask
     if out and not yes:
         if not sys.stdin.isatty():
             raise UsageError("no batch was given up: there is no terminal for the confirmation; add --yes.")
-        typer.confirm(f"Give up {number(len(out), 'batch', 'batches')}, still charged?", abort=True, err=True)
+        typer.confirm(f"{number(len(out), 'batch', 'batches')} will still be charged. Give up?", abort=True, err=True)
     given_up = sum(asyncio.run(give_up_pending_batches(folder)) for folder in folders)
     show(f"{number(given_up, 'batch', 'batches')} given up.")

@@ -77,7 +77,7 @@ _ExperimentOption = Annotated[
     ),
 ]
 _MarkdownOption = Annotated[
-    Path | None, option("--md", metavar="FILE", help="Write a summary in Markdown, such as for a pull request.")
+    Path | None, option("--md", metavar="FILE", help="Write a summary in Markdown, for example for a pull request.")
 ]
 _JudgeOption = Annotated[
     # Not from the environment, as `judge` has it: that would take people's scores away without a word.
@@ -247,7 +247,7 @@ def _compare_by_rule(
     shared = {name: comparison for name, comparison in comparisons.items() if comparison.table}
     if not shared and not people:
         raise UsageError(
-            f"{first} and {second} share no questions and no suite items; run both on the same ones, then compare them."
+            f"{first} and {second} share no questions and no suite items; ask both the same questions first."
         )
     for comparison in comparisons.values():
         for problem in comparison.problems:
@@ -265,7 +265,7 @@ def _print_rule_scored(comparisons: Mapping[str, Against], *, everything: bool, 
         show_table(table)
         if len(table.data) < len(comparison.table.data):
             hidden = len(comparison.table.data) - len(table.data)
-            show(f"{number(hidden, 'more row')} for further measures: --all")
+            show(f"{number(hidden, 'more row')} for other measures: --all")
 
 
 def _table_facts(table: Table) -> dict[str, object]:

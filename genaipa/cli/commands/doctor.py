@@ -344,7 +344,7 @@ def _check_data(workspace: Workspace) -> Iterator[Row]:
             lacks = "some of their answers are missing"
             if recorded:
                 lacks += f"; the source had only {', '.join(recorded)}"
-                remedy += " --from DIR|URL, from a source with all of them"
+                remedy += " --from DIR|URL, naming a complete source"
             yield _make_row("  its systems", len(recorded) == len(dataset.systems), ", ".join(recorded), lacks, remedy)
 
 
@@ -356,7 +356,7 @@ def _check_machine(workspace: Workspace) -> Iterator[Row]:
     from genaipa.systems.costs import tiktoken_counter
 
     counter = tiktoken_counter("gpt-4o", offline=True)
-    remedy = "run an OpenAI system once while online, which downloads and keeps it"
+    remedy = "run an OpenAI system once while online, to download it"
     try:
         importlib.import_module("tiktoken")
     except ImportError:

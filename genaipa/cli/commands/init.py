@@ -41,7 +41,7 @@ A genaipa workspace. Its data is used before the data that ships with genaipa.
 - `guidelines.md`: what analysts agree on, with borderline examples for each metric; shown at the desk (key g)
 - `prompts/`: templates that replace the shipped ones of the same name, and sets of your own (`genaipa prompts`)
 - `systems.yaml`: short names for systems (`genaipa systems`)
-- `desk.yaml`: who scores and who adjudicates (without this file, anyone who gives a name scores)
+- `desk.yaml`: who scores and who adjudicates (without this file, anyone who gives a name can score)
 - `runs/`: one folder for each run; check everything with `genaipa validate`
 - `waves.jsonl`: the random part of the answers that people score (`genaipa sample`)
 - `scores.db`: the analysts' scores (`genaipa score`); never edit it by hand, `genaipa scores export` reads it

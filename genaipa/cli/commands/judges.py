@@ -254,7 +254,11 @@ def _describe_small_groups(leniencies: Table) -> str:
     """Name the groups that are left out, with their numbers of answers."""
     rows = leniencies.data[leniencies.data["mean"].isna()].to_dict("records")
     named = dict.fromkeys(f"{_group_label(row)} ({row['answers']})" for row in rows)
-    return f"Left out, with fewer than 30 answers that people and judge scored: {', '.join(named)}." if named else ""
+    return (
+        f"Left out because fewer than 30 answers have scores by both people and the judge: {', '.join(named)}."
+        if named
+        else ""
+    )
 
 
 def _format_interval(source: Table, row: dict[Any, Any], column: str, low: str = "low", high: str = "high") -> str:

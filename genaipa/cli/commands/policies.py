@@ -217,7 +217,7 @@ def _describe_answers(facts: dict[str, Any], question_set: str) -> str:
     if facts["answers"] is None:
         return str(facts["unused"])
     to = facts["answers_to"]
-    text = f"{facts['answers']} annotated ({facts['silent']}: the document is silent), written for the set {to}"
+    text = f"{facts['answers']} annotated (the document is silent on {facts['silent']}), written for the set {to}"
     return (
         text if to == question_set else f"{text}; {facts['answers_to_default']} of them also fit the set {question_set}"
     )
@@ -284,7 +284,7 @@ def add(
         )
     for sentence in held:
         show(f"{sentence}.")
-    show(f"Check that the text is complete. To correct it, first delete the line 'digest' from {name}.yaml beside it.")
+    show(f"Check that the text is complete. To correct it, first delete the line 'digest' from {name}.yaml.")
     show(f"Next: genaipa run --system extractive --policy {name}")
 
 
@@ -451,8 +451,12 @@ def _print_measure_notes(measures: Collection[str]) -> None:
             if (formula := language.readability) and formula.grades == (measure == "grade")
         ]
         if measure in measures and formulas:
-            limit = "not between languages" if measure == "ease" else "only with grades computed the same way"
-            show(f"{measure}: {'; '.join(formulas)}, with syllables counted by spelling rules; comparable {limit}.")
+            limit = (
+                "not comparable between languages"
+                if measure == "ease"
+                else "comparable only with grades of the same kind"
+            )
+            show(f"{measure}: {'; '.join(formulas)}, with syllables counted by spelling rules; {limit}.")
 
 
 def _round_value(measure: str, value: float) -> float:

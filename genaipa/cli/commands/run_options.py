@@ -164,7 +164,7 @@ Batch = Annotated[
     bool | None,
     option(
         "--batch/--no-batch",
-        help="Ask in batches, at half the price, within 24 hours; not about documents. By default, as the run began.",
+        help="Ask in batches, at half the price, within 24 hours; not about documents. By default, as the run started.",
         show_default=False,
         panel="Cost",
     ),
@@ -226,7 +226,7 @@ TensorParallelSize = Annotated[
         panel="Speed",
     ),
 ]
-Name = Annotated[str | None, option("--name", help="Name of the run; by default, made of systems and documents.")]
+Name = Annotated[str | None, option("--name", help="Name of the run; by default, formed from systems and documents.")]
 Resume = Annotated[
     str | None,
     option(

@@ -115,7 +115,7 @@ def _print_estimate(pairs: list[tuple[PreparedRun, Ready]], *, json: bool, batch
         f"Assumes {reply_tokens} output tokens per reply, without reasoning; 'repeated' is input that a cache may "
         "serve."
     )
-    calls = f"In total {number(sum(row.calls for row in rows), 'call')}"
+    calls = f"Total: {number(sum(row.calls for row in rows), 'call')}"
     priced = [(row.cost, row.cached_cost) for row in rows if row.cost is not None and row.cached_cost is not None]
     if len(priced) < len(rows):
         show(f"{calls}; the cost of some systems is unknown.")
@@ -295,7 +295,7 @@ def note_server_settings(tally: Tally) -> Iterator[str]:
         where = f'GENAIPA_VLLM_ARGS="{flag}"' if started else f"a setting of the server, such as vLLM's {flag},"
         yield (
             f"{replies} of {join_names([names[system] for system in thought])} began with reasoning, "
-            f"which genaipa separated; {where} makes the server do it (NAME by model: qwen3, deepseek_r1, …)."
+            f"which genaipa separated; {where} makes the server do it (NAME depends on the model, such as qwen3)."
         )
 
 

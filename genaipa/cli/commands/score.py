@@ -30,7 +30,7 @@ _PerAnswer = Annotated[
 ]
 _Order = Annotated[
     str | None,
-    option("--order", help="Order of the answers: by question, by document, or random."),
+    option("--order", help="Order of the answers: question, document or random."),
 ]
 _Seed = Annotated[
     int | None, option("--seed", help="Seed for the random part and for every analyst's order.", panel=SELDOM)
@@ -40,7 +40,7 @@ _Sample = Annotated[
     option(
         "--sample",
         metavar="SIZE|all",
-        help="Random answers to score per system and experiment; by default 64 if there are more; or all.",
+        help="Number of random answers to score per system and experiment, or all; by default 64 if there are more.",
     ),
 ]
 _Points = Annotated[

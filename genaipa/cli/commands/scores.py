@@ -131,7 +131,7 @@ def import_(
     ],
     analyst: Annotated[str, option("--analyst", metavar="NAME", help="The analyst of sheet rows without a name.")] = "",
     unknown_answers: Annotated[
-        bool, option("--unknown-answers", help="Also import exported scores of answers that are in no run here.")
+        bool, option("--unknown-answers", help="Also import exported scores of answers that no run here has.")
     ] = False,
     json: JsonOption = False,
 ) -> None:

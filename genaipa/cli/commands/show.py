@@ -234,7 +234,7 @@ def _print_run(folder: RunFolder, records: list[Record]) -> None:
     _print_answers(records)
     if records:
         console.show(
-            f"To show one answer as asked: {format_run_command(folder, 'show')} {shlex.quote(records[-1].question)}"
+            f"To show one answer in full: {format_run_command(folder, 'show')} {shlex.quote(records[-1].question)}"
         )
 
 
@@ -270,7 +270,7 @@ def _print_run_facts(name: str, manifest: Manifest, tally: Tally) -> None:
         console.show(f"document {text}: {document.title or document.company}, sha256 {document.digest[:12]}")
     recorded = [system for system, facts in manifest.systems.items() if facts.words == "recording"]
     if recorded:
-        console.show(f"answers of {', '.join(recorded)}: those recorded in its study, to the study's prompts")
+        console.show(f"answers recorded in the system's own study, to that study's prompts: {', '.join(recorded)}")
     if spec.plan.label:
         console.show(f"{task_label(spec)}, {spec.plan.label}, seed {spec.seed}")
     elif (plan := find_procedure_plan(spec)) and (not recorded or len(recorded) < len(manifest.systems)):

@@ -158,7 +158,7 @@ class Reading extends Following {
     const range = this.chosen();
     const { pin, bound } = this.data;
     if (!range) {
-      this.say(`Nothing is lit in the document: ${bound.nearest}, ${bound.search} or a selection lights what ${bound.pin} pins.`, "bad");
+      this.say(`Nothing to pin: highlight a passage with ${bound.nearest} or ${bound.search}, or select one, then press ${bound.pin}.`, "bad");
       return;
     }
     this.lit = range;

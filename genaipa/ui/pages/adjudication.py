@@ -143,7 +143,7 @@ def list_disputes(desk: Desk, user: User) -> dict[str, Dispute]:
 def _filter_disputed_answers(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
     box = st.popover("Which answers", width="content")
     documents = sorted({desk.pool.answers[answer].document for answer in disputes})
-    state = box.selectbox("Which", list(_STATES), key="adjudication state")
+    state = box.selectbox("State", list(_STATES), key="adjudication state")
     metric = box.selectbox(
         "Metric",
         [ANY, *desk.rubric.metrics],

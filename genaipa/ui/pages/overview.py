@@ -232,7 +232,7 @@ def _show_answers(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -
     )
     answer = desk.pool.answers.get(state.get(ANSWER, ""))
     if answer is None:
-        st.caption("Choose an answer to read it as it was asked.")
+        st.caption("Choose an answer to read it with its question.")
         return
     try:
         _show_answer(desk, visible, answer, runs)
@@ -300,7 +300,7 @@ def _join_names(names: Iterable[str]) -> str:
 
 def _show_answer(desk: Desk, visible: Visibility, answer: PooledAnswer, runs: dict[str, RunFolder]) -> None:
     case = load_case(desk, answer.digest)
-    show_heading("The answer as it was asked")
+    show_heading("The answer with its question")
     if visible.can_see_system(answer.digest):
         _show_conversation(desk, visible, answer, case, runs)
     else:

@@ -263,8 +263,9 @@ def _show_cell_answers(
     answers = results.list_line_answers(cell.system, cell.experiment, cell.rows, cell.name)
     counted = sum(len(answer.counting_rows) for answer in answers)
     st.caption(
-        f"{number(len(answers), 'answer')}, {number(counted, 'counted score')}. The number is the mean over "
-        f"{heatmap.name_counted_unit(cell.rows)}, each a mean over its answers, each of these a mean over its scores."
+        f"{number(len(answers), 'answer')}, {number(counted, 'counted score')}. The number is a mean over "
+        f"{heatmap.name_counted_unit(cell.rows)}; each of them is a mean over answers, and each answer a mean over "
+        "scores."
     )
 
     def expose(on_page: Sequence[ScoredAnswer]) -> None:
