@@ -150,7 +150,7 @@ def test_later_answers_open_at_what_was_pinned() -> None:
         ref.wait("screen?.message.startsWith('Pinned')")
         assert _opens_at(ref).startswith(KEPT[:34]), "nothing is taken away that one has not seen"
         ref.keys("p")
-        ref.wait("screen?.message.startsWith('No passage')")
+        ref.wait("screen?.message.startsWith('The passage is no longer')")
         assert _opens_at(ref) == ""
         ref.score("11111")
         events = kept_events()

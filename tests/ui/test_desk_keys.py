@@ -66,7 +66,7 @@ def test_keys_of_the_study() -> None:
             said[row.locator("td").text_content()] = row.locator("th").text_content()
         page.keyboard.press("Escape")
         assert (
-            said["back to the answer scored before"],
+            said["back to the answer that you scored before"],
             said["to the note"],
             said["gives the current metric a value"],
         ) == (
