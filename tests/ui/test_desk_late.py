@@ -129,7 +129,7 @@ def test_what_comes_while_a_score_is_saved_breaks_nothing_off() -> None:
             assert anna.look().message == "The previous score is being saved …"
             anna.page.keyboard.press("Enter")
             anna.keys("2")
-            anna.wait("screen.message.startsWith('The score before this is not saved yet')")
+            anna.wait("screen.message.startsWith('The previous score is not saved yet')")
         # Undo has waited; Enter, while values are open, decides nothing.
         back = anna.wait("!screen.saving && screen.reply === arg", first.reply)
         assert (back.typed, back.message) == ("12213", "Your last score is withdrawn: here is the answer again.")
