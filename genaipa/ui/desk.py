@@ -206,7 +206,7 @@ def describe_total_time(desk: Desk, works: Sequence[Workload]) -> str:
     settling = sum(event.seconds or 0 for event in desk.current.adjudications() if event.answer in desk.pool.answers)
     spent = sum(work.seconds_spent for work in works) + settling
     ahead = sum(work.seconds_left or 0 for work in works)
-    adjudication_note = f", {format_hours(settling)} of it adjudication" if settling else ""
+    adjudication_note = f", {format_hours(settling)} of it for adjudication" if settling else ""
     left_note = f"about {format_hours(ahead)} left" if ahead else "none left"
     sentence = f"Total: {format_hours(spent)} of analysts' time so far{adjudication_note}, and {left_note}."
     if (rate := desk.people.rate) is None:

@@ -266,7 +266,9 @@ def test_prompts_are_filled_in_for_a_document(genaipa: Cli) -> None:
 def test_pull_from_a_checkout_then_from_nowhere(genaipa: Cli, shared: Path) -> None:
     """The published files are counted, the documents can be used, and a second pull fetches nothing, even offline."""
     first = genaipa("get", "genaipabench", "--from", shared / "data/genaipabench")
-    assert "103 files fetched, 0 already here, all as published. 8 more files are missing." in done(first)
+    assert "103 files fetched, 0 already here, all identical to the published files. 8 more files are missing." in done(
+        first
+    )
     assert "Documents: airbnb, ccpa, facebook, gdpr, spotify, twitter, uber" in first.out
     assert "111 of 111 files" in first.err
     assert "Generated Answers/BingAI (2), Results/Results_BingAI (6)" in first.err

@@ -77,7 +77,7 @@ def _pull_dataset(dataset: str | None, source: str | None, *, offline: bool, jso
         else ""
     )
     fetched = f"{number(result.fetched, 'file')} fetched, {result.kept} already here"
-    show(f"{data_set.title}: {fetched}, all as published.{lacking}")
+    show(f"{data_set.title}: {fetched}, all identical to the published files.{lacking}")
     if not data_set.documents:
         show(f"Terms: {data_set.terms} ({result.folder}).")
         if step := getattr(data_set, "next_step", None):
@@ -104,7 +104,8 @@ def import_study(dataset: str | None, source: str | None, *, offline: bool = Fal
     if source is not None:
         result = pull_with_progress(data_set, origin=source, offline=offline)
         say(
-            f"{data_set.title}: {number(result.fetched, 'file')} fetched, {result.kept} already here, all as published."
+            f"{data_set.title}: {number(result.fetched, 'file')} fetched, {result.kept} already here, all identical "
+            "to the published files."
         )
     done = data_set.import_study(current_workspace())
     if json:
