@@ -130,7 +130,7 @@ def _print_judges(tables: dict[str, Table], by: str) -> None:
             lines = list(_group_rows(apart, "" if is_explanation_wanted() else by))
             _print_without_empty_columns(("group", "n", "alpha", "AC2", "most common value"), lines)
         if is_explanation_wanted():
-            show(f"{lenient.title}: the judge's M_all minus people's, on a scale from 10 to 100")
+            show(f"{lenient.title}: judge's M_all minus people's, on a scale from 10 to 100")
             _print_without_empty_columns(_LENIENCY, list(_leniency_rows(lenient)))
         explain(agreed.note, _describe_small_groups(lenient), lenient.note)
         explain("The other tables, and figures: genaipa judges -o FOLDER, or --json.")
