@@ -131,7 +131,7 @@ def take(page: Page, url: str) -> None:
     page.get_by_text("Leniency and drift").wait_for()
     picture(page, "agreement")
     page.get_by_role("link", name="By hand").click()
-    page.get_by_role("button", name="Keep and go on").wait_for()
+    page.get_by_role("button", name="Save and continue").wait_for()
     picture(page, "by-hand")
     page.get_by_role("link", name="Overview").click()
     page.get_by_text("Analysts", exact=True).wait_for()

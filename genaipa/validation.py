@@ -72,7 +72,9 @@ if TYPE_CHECKING:
 
 
 Severity = Literal["error", "warning"]
-NO_WORKSPACE = f"is not read, because no {MARKER} makes its folder a workspace; make it one with: genaipa init ."
+NO_WORKSPACE = (
+    f"is not read, because its folder has no {MARKER}, so it is not a workspace; make it one with: genaipa init ."
+)
 """Said of each file in a folder of data that no workspace has."""
 
 
@@ -126,7 +128,8 @@ def find_unknown_assigned_names(workspace: Workspace, runs: Iterable[Path]) -> I
         for name in about:
             if name not in valid_names:
                 problem = (
-                    f"'{clip(name)}' is no document, experiment or system of a run{name_suggestion(name, valid_names)}"
+                    f"'{clip(name)}' is not a document, experiment or system of a "
+                    f"run{name_suggestion(name, valid_names)}"
                 )
                 yield str(workspace.home / FILE), f"assign.{clip(analyst)}", problem
 
@@ -141,7 +144,7 @@ def check_prompts(workspace: Workspace) -> Iterator[FileProblem]:
         yield from convert_to_findings([error], workspace.home)
     for name, (_, path) in workspace.nearest_files("prompts", NAME).items():
         if name not in JUDGES:
-            yield FileProblem(str(path), "", f"is no message of a judge's{name_suggestion(name, JUDGES)}", "warning")
+            yield FileProblem(str(path), "", f"is not a message to a judge{name_suggestion(name, JUDGES)}", "warning")
 
 
 def _check_prompt_set(workspace: Workspace, prompts: Prompts) -> Iterator[FileProblem]:
@@ -179,7 +182,7 @@ def find_unused_prompts(workspace: Workspace, set_name: str) -> Iterator[FilePro
             yield FileProblem(
                 str(path),
                 "",
-                f"replaces no prompt and is included by none{name_suggestion(name, message_names)}",
+                f"replaces no prompt, and no prompt includes it{name_suggestion(name, message_names)}",
                 "warning",
             )
 
@@ -292,28 +295,30 @@ def _find_unusable_paths(workspace: Workspace, task_folders: Iterable[str]) -> I
         if path.is_symlink() and not path.exists():
             yield FileProblem(str(path), "", explain_unusable_folder(path))
         elif path.exists() and not path.is_file():
-            yield FileProblem(str(path), "", "is not a file, and so it is not read; move it away.")
+            yield FileProblem(str(path), "", "is not a file, so it is not read; move it away.")
 
 
 def _check_genaipa_toml(workspace: Workspace) -> Iterator[FileProblem]:
     """Yield the file that makes a folder a workspace: its name is in it, and that of its rubric."""
     path = workspace.home / MARKER
     if path.is_dir():
-        yield FileProblem(str(path), "", "is a folder; a workspace is marked by a file of that name.")
+        yield FileProblem(
+            str(path), "", "is a folder, but a file of that name marks a workspace; move the folder away."
+        )
     elif path.is_file():
         try:
             settings = tomllib.loads(read_text(path))
         except DataError as error:
             yield from convert_to_findings([error])
         except (tomllib.TOMLDecodeError, RecursionError) as error:
-            yield FileProblem(str(path), "", f"is no TOML: {clip(' '.join(str(error).split()), 200)}.")
+            yield FileProblem(str(path), "", f"is not valid TOML: {clip(' '.join(str(error).split()), 200)}.")
         else:
             for key in settings.keys() - {"name", "rubric"}:
                 problem = f"unknown key '{clip(key)}'{name_suggestion(key, ['name', 'rubric'])}"
                 yield FileProblem(str(path), clip(key), problem, "warning")
             # A rubric that is no text is told where the rubric is looked up.
             if not isinstance(settings.get("name", ""), str):
-                yield FileProblem(str(path), "name", "wants text.")
+                yield FileProblem(str(path), "name", "must be text.")
 
 
 def _check_chosen_rubric_and_guidelines(workspace: Workspace) -> Iterator[FileProblem]:
@@ -361,7 +366,7 @@ def _check_annotated_answers(
     if document is None:
         dataset = find_unpulled_dataset_with_document(name)
         pull = f" yet; it comes with: genaipa get {dataset.name}" if dataset else ""
-        serves = "; its answers serve a corpus's document of that digest" if annotated.digest and not dataset else ""
+        serves = "; its answers apply to a corpus document with that digest" if annotated.digest and not dataset else ""
         yield FileProblem(file, "document", f"there is no usable document '{name}' here{pull}{serves}.", "warning")
     elif are_annotations_of_text(annotated, layer, document, workspace):
         yield from _check_cited_sections(file, annotated, document)
@@ -396,7 +401,7 @@ def _check_corrections(workspace: Workspace, name: str) -> Iterator[FileProblem]
         if document is None or document.digest != corrections.digest:
             # Those that ship are of documents that may not be pulled, or be another text of the user's.
             if layer == "workspace":
-                mismatch = f"there is no document '{name}' here with the text of that digest; they are not used."
+                mismatch = f"there is no document '{name}' with that digest here, so the corrections are not used."
                 yield FileProblem(str(path), "digest", mismatch, "warning")
             continue
         yield from convert_to_findings(find_unproved_corrections(path, corrections, document.text))
@@ -423,8 +428,8 @@ def _check_cited_sections(file: str, annotated: Annotations, document: Document)
                 else resolve_citation(document.citable_sections, label)
             )
             if section is None and label != UNREADABLE:
-                problem = f"cites '{label}', which {document.name} does not have"
-                yield FileProblem(file, entry, f"{problem} as far as genaipa can see.", "warning")
+                problem = f"cites '{label}', a section that genaipa can't find"
+                yield FileProblem(file, entry, f"{problem} in {document.name}.", "warning")
 
 
 def _find_unread_files(workspace: Workspace) -> Iterator[FileProblem]:
@@ -446,7 +451,7 @@ def _explain_unread(path: Path, kind: DataKind, read_files: Iterable[Path]) -> s
         twin = next(file.name for file in read_files if file.stem == path.stem)
         return f"is not read, because {twin} has the same name."
     if kind == "policies" and path.suffix == ".yaml":
-        return f"is about no document: there is no {path.stem}.md or {path.stem}.txt beside it."
+        return f"belongs to no document: there is no {path.stem}.md or {path.stem}.txt beside it."
     return f"is not read: the files in {kind}/ end in {' or '.join(SUFFIXES[kind])}."
 
 
@@ -501,7 +506,7 @@ def _check_record_lines(path: Path, record_type: type[msgspec.Struct]) -> Iterat
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
-                problem = "was cut off; the run asks for it again when it is resumed."
+                problem = "was cut off; resuming the run asks for it again."
                 yield FileProblem(str(path), f"line {number}", problem, "warning")
                 continue
             try:
@@ -510,4 +515,6 @@ def _check_record_lines(path: Path, record_type: type[msgspec.Struct]) -> Iterat
                 yield FileProblem(str(path), f"line {number}", f"is not a record ({explain_error(error)}).")
             else:
                 if not has_valid_sum(line):
-                    yield FileProblem(str(path), f"line {number}", "was changed: it has not the sum of its content.")
+                    yield FileProblem(
+                        str(path), f"line {number}", "was changed: its checksum does not match its content."
+                    )

@@ -116,7 +116,7 @@ class Workspace:
         for name in (*SUFFIXES, RUNS):
             data_folder = (self.home / name).resolve()
             if data_folder in (output, *([output.parent] if name == RUNS else output.parents)):
-                raise UsageError(f"{output_path} is for the {name} of the workspace; name another folder.")
+                raise UsageError(f"{output_path} is for the {name} of the workspace; choose another folder.")
 
     def drop_nearer_layers(self, layer_index: int) -> Workspace:
         """Leave out the layers that are nearer than this one."""
@@ -154,7 +154,7 @@ def workspace_option_if_needed(home: Path) -> tuple[str, ...]:
 def explain_unusable_folder(path: Path) -> str:
     """Return the reason why a path can't be used as a folder; empty if it is one, or doesn't exist yet."""
     if path.is_symlink() and not path.exists():
-        return f"is a link to {path.readlink()}, which isn't there; remove it, or make what it points to."
+        return f"is a link to {path.readlink()}, which does not exist; remove the link, or create its target."
     return "is not a folder; move it away." if path.exists() and not path.is_dir() else ""
 
 
@@ -205,7 +205,7 @@ def find_workspace(explicit: WorkspaceLike = None) -> Workspace:
     if named is not None:
         home = named.expanduser().resolve()
         if not home.is_dir():
-            raise UsageError(f"the workspace {home} is not a folder; make one with: genaipa init {named}")
+            raise UsageError(f"the workspace {home} is not a folder; create it with: genaipa init {named}")
     else:
         home = next(
             (folder for folder in (working_folder, *working_folder.parents) if (folder / MARKER).is_file()), None

@@ -76,8 +76,7 @@ def _load_command(command_path: str) -> Any:
         return load_object(target)
     except Exception as error:
         raise UsageError(
-            f"the command '{command_path}' of a package can't be loaded from {target} "
-            f"({type(error).__name__}: {error})."
+            f"the package command '{command_path}' can't be loaded from {target} ({type(error).__name__}: {error})."
         ) from error
 
 
@@ -185,7 +184,7 @@ def _check_utf8_arguments(arguments: list[str]) -> None:
         try:
             argument.encode()
         except UnicodeEncodeError:
-            raise UsageError(f"'{clip(argument)}' is not UTF-8 text; write it with letters of this terminal.") from None
+            raise UsageError(f"'{clip(argument)}' is not valid UTF-8; type it again in a UTF-8 terminal.") from None
 
 
 def _print_error(error: GenaipaError, arguments: list[str]) -> None:

@@ -367,10 +367,10 @@ def _describe_cited_section(reference: Reference, evidence: Evidence) -> str:
     if reference.problem or not reference.split:
         return ", ".join(filter(None, (named, reference.problem)))
     if reference.expected:
-        return f"{named}: overlaps what is annotated"
-    part = "only touches" if reference.touches else "not"
-    meant = f", but {reference.instead} overlaps it" if reference.instead else ""
-    return f"{named}: {part} what is annotated{meant}" if evidence.targets else ""
+        return f"{named}: overlaps an annotated passage"
+    part = "only touches an" if reference.touches else "not an"
+    meant = f", but {reference.instead} overlaps one" if reference.instead else ""
+    return f"{named}: {part} annotated passage{meant}" if evidence.targets else ""
 
 
 def _quotation_tone(quotation: Quotation) -> str:
@@ -396,7 +396,7 @@ def _list_off_question_lines(evidence: Evidence, case: Case, reply: str) -> list
         reply, case.question, case.document
     ) is not False:
         return []
-    return [_make_line("plain", "no content word of the question is in the answer")]
+    return [_make_line("plain", "the answer contains no content word of the question")]
 
 
 def _list_quotation_lines(evidence: Evidence) -> list[EvidenceLine]:
@@ -431,13 +431,13 @@ def _list_reference_lines(evidence: Evidence) -> list[EvidenceLine]:
         text = f"cites {evidence.cited_target_count} of {evidence.targets} annotated passages"
         lines.append(_make_line("good" if evidence.cited_target_count == evidence.targets else "plain", text))
     if not evidence.language:
-        lines.append(_make_line("plain", "genaipa has no rules for how this language cites and denies"))
+        lines.append(_make_line("plain", "genaipa has no rules for citations and silence in this language"))
     if evidence.silence.annotated:
         if inside:
             lines.append(_make_line("bad", "cites a section where the document is silent, which scores -1"))
         elif not evidence.references and not evidence.points:
             # An answer that asserts something is not right for citing nothing.
-            right_line = _make_line("good", "cites no section, as is right where the document is silent")
+            right_line = _make_line("good", "cites no section, which is right because the document is silent")
             right = evidence.silence.alone and evidence.on_question
             lines.append(right_line if right else _make_line("plain", "cites no section"))
     elif not evidence.references and not evidence.points:
@@ -456,7 +456,7 @@ def _list_silence_lines(evidence: Evidence) -> list[EvidenceLine]:
     """List the lines on whether the answer says that the document is silent, where the annotated answer settles it."""
     silence = evidence.silence
     if silence.mute:
-        return [_make_line("plain", "says nothing on the question: it is empty or refuses")]
+        return [_make_line("plain", "says nothing about the question: the answer is empty or a refusal")]
     if silence.annotated is None or not (silence.annotated or silence.claimed):
         return []
     if silence.annotated:
@@ -466,16 +466,16 @@ def _list_silence_lines(evidence: Evidence) -> list[EvidenceLine]:
         elif silence.alone:
             tone, says = "good" if evidence.on_question else "plain", "says that the document is silent"
         elif silence.claimed:
-            tone, says = "plain", "begins by saying that the document is silent, and goes on"
+            tone, says = "plain", "begins by saying that the document is silent, and continues"
         elif silence.phrases:
-            tone, says = "unsure", "answers, and says only of a detail that the document is silent on it"
-        return [_make_line(tone, f"{says}; by the annotated answer it is silent")]
+            tone, says = "unsure", "answers, and says that the document is silent, but only on a detail"
+        return [_make_line(tone, f"{says}; according to the annotated answer, it is silent")]
     # An answer that names where the document speaks of it says more than that.
     if not silence.alone or any(ref.target for ref in evidence.references):
         return []
     if evidence.on_question is False:
         return []
-    return [_make_line("bad", "says that the document is silent; by the annotated answer it is not")]
+    return [_make_line("bad", "says that the document is silent; according to the annotated answer, it is not")]
 
 
 def _shorten_text(text: str, length: int = 90) -> str:
@@ -519,7 +519,7 @@ def show_scores_recording_exposure(desk: Desk, user: User, answer: PooledAnswer,
     if any(event.analyst != user.name for event in events):
         desk.queue.record_exposures(user.name, [answer.digest], scores=True)
     if not events:
-        st.caption("Nobody has scored it yet.")
+        st.caption("Nobody has scored this answer yet.")
         return
     heads = ["by", *number_columns(*desk.rubric.display_names.values(), "M_all"), "note"]
     show_table(key, "Scores of this answer", heads, [_score_row(desk, event) for event in events])
@@ -544,7 +544,7 @@ def list_send_back_discussion(
             else f"{format_time(event.time)} {event.analyst}"
         )
         if event.kind == SEND_BACK:
-            lines.append(f"{name} sent it back: {event.note}")
+            lines.append(f"{name} sent the answer back: {event.note}")
         elif lines and event.kind == "score" and event.scorer == "human" and event.values is not None:
             values = " ".join(map(format_value, event.values.values()))
             lines.append(f"{name} gave {values}{f': {event.note}' if event.note else ''}")

@@ -55,8 +55,8 @@ def show_box_plots(results: ResultsView, experiment: str) -> None:
         alt=f"Box plots of M_all by document: {experiment}",
     )
     st.caption(
-        "Box: quartiles and median over questions; line: minimum to maximum; a point is a question about a "
-        f"document, and n how many. {style.describe_bands(results.bounds)}"
+        "Box: median and quartiles over questions; line: minimum to maximum; point: a question about a document; "
+        f"n: the number of questions. {style.describe_bands(results.bounds)}"
     )
 
 

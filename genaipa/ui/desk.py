@@ -59,11 +59,16 @@ class Desk:
         groups = measure_wave_standings(self.waves, self.pool.answers.values(), self.current.read_scored_answers())
         late = sum(group.late for group in groups)
         sentence = (
-            f"Only a random part is to be scored: {describe_wave_sizes(groups)}; --sample all takes everything."
+            f"Only a random part of the answers is to be scored: {describe_wave_sizes(groups)}; --sample all "
+            "includes all."
             if groups
             else ""
         )
-        return f"{sentence} {late:,} came later; the desk samples them when it is opened again." if late else sentence
+        return (
+            f"{sentence} {format_count(late, 'answer')} came later; to sample from later answers, open the desk again."
+            if late
+            else sentence
+        )
 
     @property
     def progress_sentence(self) -> str:
@@ -208,13 +213,13 @@ def describe_total_time(desk: Desk, works: Sequence[Workload]) -> str:
     settling = sum(event.seconds or 0 for event in desk.current.adjudications() if event.answer in desk.pool.answers)
     spent = sum(work.seconds_spent for work in works) + settling
     ahead = sum(work.seconds_left or 0 for work in works)
-    adjudication_note = f", {format_hours(settling)} of it adjudication" if settling else ""
+    adjudication_note = f", {format_hours(settling)} of it for adjudication" if settling else ""
     left_note = f"about {format_hours(ahead)} left" if ahead else "none left"
-    sentence = f"In all {format_hours(spent)} of analysts' time so far{adjudication_note}, and {left_note}."
+    sentence = f"Total: {format_hours(spent)} of analysts' time so far{adjudication_note}, and {left_note}."
     if (rate := desk.people.rate) is None:
         return sentence
     costs = f"{format_time_cost(spent, rate)} so far, and {format_time_cost(ahead, rate)} more"
-    return f"{sentence} At {rate:g} an hour that is {costs}."
+    return f"{sentence} At {rate:g} an hour, that is {costs}."
 
 
 def format_time_cost(seconds: float | None, hourly_rate: float) -> str:
@@ -248,10 +253,10 @@ def list_progress_pieces(
     calibrating = desk.queue.is_calibration_score(answer_digest, user.name)
     pieces = [
         _describe_correction(desk, user, answer_digest) if correcting else f"Answer {progress.scored + 1}",
-        "calibration: compared with the reference once it is saved" if calibrating else "",
+        "calibration: compared with the reference score once saved" if calibrating else "",
         _describe_answers_left(desk, progress),
         f"study: {progress.given:,} of {progress.wanted:,} scores, {progress.wanted - progress.given:,} left",
-        f"{progress.seconds // 60:.0f}:{int(progress.seconds % 60):02} an answer"
+        f"{progress.seconds // 60:.0f}:{int(progress.seconds % 60):02} per answer"
         if progress.seconds is not None and _has_own_pace(progress)
         else "",
         *([] if desk.queue.plan.blind else _list_answer_sources(desk, answer_digest)),
@@ -264,7 +269,7 @@ def _describe_correction(desk: Desk, user: User, digest: str) -> str:
     returned = desk.queue.answers_to_rescore(user.name)
     word = desk.current.latest_send_back(digest) if digest in returned else None
     if word is None:
-        return "Correcting a score of yours"
+        return "Correcting your score"
     more_note = f" ({len(returned) - 1:,} more to look at again)" if len(returned) > 1 else ""
     return f"Please look again: “{word.note}”{more_note}"
 

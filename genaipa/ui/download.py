@@ -26,7 +26,9 @@ def show_scores_download_button(desk: Desk, user: User) -> None:
     if not user.adjudicates or not desk.current.event_count:
         return
     if user.scores and desk.queue.answers_still_askable(user.name):
-        st.caption("You can still be asked to score answers; in a terminal, export the scores: genaipa scores export")
+        st.caption(
+            "You can still be asked to score answers, so export the scores in a terminal instead: genaipa scores export"
+        )
         return
     stamp = (desk.current.event_count, len(desk.pool.arrivals), desk.pool.generation)
     content = cache_in_session("scores as a table", stamp, lambda: make_scores_csv(desk))

@@ -93,7 +93,7 @@ def show_heatmap(results: ResultsView, experiment: str, rows: RowKind) -> Heatma
             alt=f"Heat map: {rows} by metric, {experiment}. The boxes below choose a cell.",
         )
     st.caption(
-        f"Bands: {results.bounds.description}; a filled corner marks Red, an open one Yellow. "
+        f"Bands: {results.bounds.description}; a filled corner marks Red, an open corner Yellow. "
         f"n is the number of {name_counted_unit(rows)}."
     )
     boxes = st.columns([3, 1, 2])
@@ -109,7 +109,7 @@ def show_heatmap(results: ResultsView, experiment: str, rows: RowKind) -> Heatma
     column = boxes[1].selectbox(
         "Metric", list(columns), format_func=columns.__getitem__, key=_BOXES["column"], on_change=forget_open_answer
     )
-    system = boxes[2].selectbox("Of system", systems, key=_BOXES["system"], on_change=forget_open_answer)
+    system = boxes[2].selectbox("System", systems, key=_BOXES["system"], on_change=forget_open_answer)
     return HeatmapCell(system, experiment, rows, name, column) if name else None
 
 

@@ -250,7 +250,9 @@ class ResultsView:
     @property
     def no_leaderboard_reason(self) -> str:
         """The reason that there is no ranking."""
-        return note_sparsely_scored_experiments(self.frame) or "No score of a question about a policy is chosen."
+        return (
+            note_sparsely_scored_experiments(self.frame) or "The selection has no score for a question about a policy."
+        )
 
     @cached_property
     def people_and_judge_estimates(self) -> tuple[Table, list[str]]:

@@ -169,7 +169,7 @@ def find_pinned_passage(desk: Desk, user: User, case: Case) -> dict[str, int] | 
 def save_or_remove_pin(desk: Desk, user: User, case: Case, request: Mapping[str, Any]) -> None:
     """Pin a passage in the place of an earlier one, or take it away; a UsageError where this user may not."""
     if desk.queue.is_calibration_score(case.answer.digest, user.name):
-        raise UsageError("no passage is pinned while your scores are compared with the reference analyst's.")
+        raise UsageError("you can't pin a passage while your scores are compared with the reference analyst's.")
     text, no_pin = case.document.text, _make_empty_pin(case)
     start, end = (
         _convert_javascript_offset(text, int(request["at"]) + offset) for offset in (0, int(request["length"]))
@@ -189,7 +189,9 @@ def save_or_remove_pin(desk: Desk, user: User, case: Case, request: Mapping[str,
     is_same_pin = before is not None and before.annotation == pin
     if before is not None and is_same_pin and request["remove"]:
         if user.name != before.analyst and not user.adjudicates:
-            raise UsageError("whoever pinned it, or an adjudicator, can take it away; you can pin another passage.")
+            raise UsageError(
+                "only the analyst who pinned this passage, or an adjudicator, can unpin it; you can pin another."
+            )
         desk.queue.pin_passage(user.name, case.answer.digest, no_pin)
     elif not is_same_pin and not request["remove"]:
         desk.queue.pin_passage(user.name, case.answer.digest, pin)
@@ -232,7 +234,7 @@ def save_or_withdraw_objection(desk: Desk, analyst: str, case: Case, request: Ma
         elif mine is not None:
             desk.queue.withdraw_event(mine.event)
     except GenaipaError as error:
-        return f"Not kept: {describe_error_for_desk(error)}"
+        return f"Not saved: {describe_error_for_desk(error)}"
     return ""
 
 

@@ -185,7 +185,7 @@ def read_login(workspace: Workspace) -> Login | None:
     redirect = auth["redirect_uri"]
     parts = split_url(_fill_port(redirect, 1))
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path != _CALLBACK:
-        problem = "is not an address of the desk, which for a login needs its own host, not a path on one"
+        problem = "is not a valid address: with a login, the desk needs its own host, not a path on a host"
         raise DataError(path, f"{problem}; write https://HOST{_CALLBACK}.", "redirect_uri")
     return Login(tuple(providers), redirect)
 
@@ -194,7 +194,7 @@ def read_email(claims: Mapping[str, object]) -> str:
     """Read the e-mail address that a login vouches for; a UsageError if there is none."""
     email = claims.get("email")
     if not isinstance(email, str) or not email.strip():
-        raise UsageError("the login gave no e-mail address, by which the desk knows people.")
+        raise UsageError("the login gave no e-mail address, which the desk needs to identify people.")
     # Some providers send it as a text.
     if str(claims.get("email_verified")).strip().casefold() == "false":
         raise UsageError(f"the login says that {email} is not verified, so it could be anybody's.")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 COOKIE = "genaipa_name"
 _NAME = "genaipa_name"
 _RECORDED = (
-    "Recorded under your name: your values and notes, the seconds that an answer is on your screen, what you skip, "
+    "Recorded under your name: your values and notes, how long each answer is on your screen, what you skip, "
     "undo and object to, and when you look at an answer's system or at others' scores."
 )
 _WHO = "genaipa_who"
@@ -99,12 +99,12 @@ def describe_time_needed(desk: Desk) -> str:
     medians = [history.seconds for history in desk.queue.histories_by_analyst().values() if history.seconds is not None]
     if not medians:
         scored = any(history.scores for history in desk.queue.histories_by_analyst().values())
-        why = "the scores so far have no times" if scored else "nobody has scored one"
-        return f"The time for an answer is not known yet: {why}."
+        why = "the scores so far have no times" if scored else "nobody has scored an answer"
+        return f"The time per answer is not known yet: {why}."
     answers_left = count_answers_left(desk, desk.queue.progress(""))
     time = format_hours(answers_left * median(medians))
     return (
-        f"About {answers_left:,} answers are left for each analyst: about {time}."
+        f"About {answers_left:,} answers are left for each analyst, which takes about {time}."
         if answers_left
         else "All answers are scored."
     )

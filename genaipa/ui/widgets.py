@@ -277,7 +277,7 @@ def run_page_safely(page: Callable[[], None], desk: Desk | None = None) -> None:
         st.error("That can't be done:")
         st.text(describe_error_for_desk(error))
         if desk is not None and not _can_read_scores(desk):
-            st.text("Saved scores are safe. This page comes back by itself once the store can be reached.")
+            st.text("Saved scores are safe. This page reloads by itself once the store can be reached.")
             st.fragment(run_every=_AWAY)(lambda: st.rerun() if _can_read_scores(desk) else None)()
     except Exception:  # noqa: BLE001 - the edge: nobody at a desk can use a traceback
         traceback.print_exc()

@@ -169,7 +169,7 @@ def test_files_are_written(genaipa: Cli, run: str) -> None:
     printed = Path("two/comparison.tex").read_text(encoding="utf-8")
     assert "\\toprule" in printed
     assert "extractive is better" in printed
-    assert "write a comparison" in refused(genaipa("compare", "extractive", "scripted", "-o", "table.docx"))
+    assert "a comparison is written as" in refused(genaipa("compare", "extractive", "scripted", "-o", "table.docx"))
 
 
 def test_formats_are_of_the_figures_in_a_folder(genaipa: Cli, run: str) -> None:

@@ -92,7 +92,7 @@ def test_policies_show_prints_facts_and_outline(genaipa: Cli) -> None:
     out = done(genaipa("policies", "show", "brindlecart"))
     assert "source      written for genaipa; Brindlecart is a fictional company" in out
     assert "company     Brindlecart" in out
-    assert "32 annotated ones (8: the document does not say), written for the set policy\n" in out
+    assert "32 annotated (the document is silent on 8), written for the set policy\n" in out
     assert "    4.2     Personalising and advertising" in out
     facts = json.loads(done(genaipa("policies", "show", "brindlecart", "--json")))
     assert {"number": "4.2", "title": "Personalising and advertising", "level": 3, "label": "Section 4.2"} in (
@@ -105,7 +105,7 @@ def test_policies_show_says_that_there_are_no_sections(genaipa: Cli) -> None:
     Path("genaipa.toml").touch()
     Path("policies").mkdir()
     Path("policies/acme.txt").write_text("We keep nothing about anybody.")
-    assert "No sections were found in it, so answers can cite only the parts" in done(
+    assert "No sections were found in the text, so answers can cite only the parts" in done(
         genaipa("policies", "show", "acme")
     )
     assert "No sections" not in done(genaipa("policies", "show", "brindlecart"))
@@ -123,7 +123,7 @@ def test_policies_show_prints_a_section_with_what_lies_beneath(genaipa: Cli) -> 
     assert done(genaipa("policies", "show", "acme", "--section", "Sharing")) == "## 2. Sharing\n\nWe share nothing.\n"
     assert "no section in acme '9'" in refused(genaipa("policies", "show", "acme", "--section", "9"))
     assert done(genaipa("policies", "show", "acme", "--text")) == PAGE
-    assert "name one of them" in refused(genaipa("policies", "show", "acme", "--text", "--section", "1"))
+    assert "use one of them" in refused(genaipa("policies", "show", "acme", "--text", "--section", "1"))
 
 
 def test_a_published_document_that_is_not_here_is_no_unknown_name(genaipa: Cli) -> None:
@@ -258,7 +258,7 @@ def test_prompts_are_filled_in_for_a_document(genaipa: Cli) -> None:
     only = done(genaipa("prompts", "introduce-company", "--policy", "vpda"))
     assert "questions about the Varland Personal Data Act (VPDA)" in only
     assert "===== part" not in only
-    assert "included by others" in refused(genaipa("prompts", "rules", "--policy", "vpda"))
+    assert "other templates include it" in refused(genaipa("prompts", "rules", "--policy", "vpda"))
     assert "did you mean 'question'?" in refused(genaipa("prompts", "qestion"))
 
 
@@ -270,7 +270,9 @@ def test_prompts_are_filled_in_for_a_document(genaipa: Cli) -> None:
 def test_pull_from_a_checkout_then_from_nowhere(genaipa: Cli, shared: Path) -> None:
     """The published files are counted, the documents can be used, and a second pull fetches nothing, even offline."""
     first = genaipa("get", "genaipabench", "--from", shared / "data/genaipabench")
-    assert "103 files fetched, 0 already here, all as published. 8 more are not here." in done(first)
+    assert "103 files fetched, 0 already here, all identical to the published files. 8 more files are missing." in done(
+        first
+    )
     assert "Documents: airbnb, ccpa, facebook, gdpr, spotify, twitter, uber" in first.out
     assert "111 of 111 files" in first.err
     assert "Generated Answers/BingAI (2), Results/Results_BingAI (6)" in first.err
@@ -370,7 +372,7 @@ def test_systems_check_starts_them(genaipa: Cli, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
         out = done(genaipa("systems", "gpt-4o", "extractive", "--check"))
-        assert "gpt-4o: ready\n    3 models are listed, this one among them\n    the context holds 9,000 tokens" in out
+        assert "gpt-4o: ready\n    3 models are listed, including this one\n    the context holds 9,000 tokens" in out
         assert "extractive: ready" in out
         assert [request.path for request in server.lookups] == ["/v1/models"]
         assert server.requests == []
@@ -412,7 +414,7 @@ def test_init_keeps_what_is_there(genaipa: Cli) -> None:
     finished = genaipa("init", ".")
     out = done(finished)
     assert "README.md already exists and was left unchanged\n" in finished.err
-    assert "let git ignore runs/, reports/, published/" in " ".join(finished.err.split())
+    assert "add to it: runs/, reports/, published/" in " ".join(finished.err.split())
     assert "This folder is a workspace now. Add a privacy policy" in out
     assert "cd" not in out
     assert Path("README.md").read_text() == "Mine.\n"
@@ -485,8 +487,8 @@ def test_doctor_names_a_variable_that_sets_nothing(genaipa: Cli, monkeypatch: py
         monkeypatch.setenv(name, "17")
     lines = [line for line in done(genaipa("doctor")).splitlines() if line.startswith("GENAIPA_")]
     assert lines == [
-        "GENAIPA_MAXCOST: sets nothing; did you mean GENAIPA_MAX_COST?",
-        "GENAIPA_QQ: sets nothing; unset it",
+        "GENAIPA_MAXCOST: sets no option; did you mean GENAIPA_MAX_COST?",
+        "GENAIPA_QQ: sets no option; unset it",
     ]
 
 
@@ -497,7 +499,7 @@ def test_doctor_asks_only_for_what_is_missing(genaipa: Cli, monkeypatch: pytest.
         rows = json.loads(done(genaipa("doctor", "--json")))["this machine"]
         return next(row["remedy"] for row in rows if row["what"] == "token counts")
 
-    fetched = "run an OpenAI system once with a network, which fetches and keeps it"
+    fetched = "run an OpenAI system once while online, to download it"
     assert remedy() == fetched
     monkeypatch.setitem(sys.modules, "tiktoken", None)  # as where it can't be imported
     assert remedy() == f"pip install 'genaipa[openai]', and {fetched}"
@@ -515,7 +517,7 @@ def test_doctor_sees_a_folder_that_cannot_be_written(genaipa: Cli) -> None:
     """Runs need a place; where there is none, another is asked for."""
     Path("locked").mkdir(mode=0o500)
     rows = json.loads(done(genaipa("doctor", "--workspace", "locked", "--json")))["this machine"]
-    assert "name another folder" in next(row["remedy"] for row in rows if row["what"] == "runs")
+    assert "choose another folder" in next(row["remedy"] for row in rows if row["what"] == "runs")
 
 
 def test_policies_history_diff_and_annotate_carry_what_holds(genaipa: Cli, tmp_path: Path) -> None:

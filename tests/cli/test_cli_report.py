@@ -120,7 +120,7 @@ def test_leaderboard(genaipa: Cli, demo):
 def test_an_unscored_run(genaipa: Cli, unscored: Path):
     """Without a score there is a report, in the workspace's own folder, and both commands say what is missing."""
     printed = done(genaipa("report", "latest", "--formats", "svg"))
-    assert printed.startswith("2 of 2 answered, none scored")
+    assert printed.startswith("2 of 2 answers received, none scored")
     assert len(printed.split()) <= 40
     assert f"{Path.cwd() / 'reports' / unscored.name / 'index.html'}  " in printed.splitlines()[-1]
     board = done(genaipa("leaderboard", "latest")).splitlines()
@@ -143,7 +143,7 @@ def test_a_report_of_a_system_is_named_after_it(genaipa: Cli, unscored: Path):
     [
         (("latest", "--green", "0", "--red", "0.5"), "red (0.5) must not be above green (0)"),
         (("latest", "--formats", "pgn"), "There is no format 'pgn': did you mean 'png'?"),
-        (("latest", "--frame", "tidy.xlsx"), "'tidy.xlsx' has to end in .csv or .parquet"),
+        (("latest", "--frame", "tidy.xlsx"), "'tidy.xlsx' must end in .csv or .parquet"),
         (("latest", "--frame", "genaipa.toml/tidy.csv"), "tidy.csv can't be written"),
         (("latest", "-o", "genaipa.toml"), "genaipa.toml is a file; name a folder for the report."),
         (("extractiv",), "no system or run 'extractiv': did you mean 'extractive'?"),
@@ -155,7 +155,7 @@ def test_what_can_not_be_done(genaipa: Cli, unscored: Path, arguments: tuple[str
     finished = genaipa("report", *arguments)
     *before, sentence = finished.err.splitlines()
     assert (finished.code, said in sentence) == (2, True)
-    assert before in ([], ["computing tables and figures; this takes some seconds"])
+    assert before in ([], ["computing tables and figures; this takes a few seconds"])
 
 
 def test_no_run(genaipa: Cli):

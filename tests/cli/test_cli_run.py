@@ -382,7 +382,7 @@ def test_the_cap_belongs_to_the_run(server: OpenAIServer, run: Run) -> None:
     for again in (("run", "--resume", "latest"), command):
         done = run(*again)
         assert done.code == 4
-        assert "for $0.00 at most" in done.err
+        assert "for at most $0.00" in done.err
         assert server.requests == []
     (folder,) = run_folders(find_workspace())
     assert run("run", "--resume", "latest", "--max-cost", "5").code == 4
@@ -430,7 +430,7 @@ def test_interrupt(run: Run) -> None:
     assert process.returncode == 130, err
     (folder,) = run_folders(find_workspace())
     assert "2 answers of 4" in err
-    assert f"Go on with: genaipa run --resume {folder.name}" in err
+    assert f"Continue with: genaipa run --resume {folder.name}" in err
     assert "Traceback" not in err + out
     assert folder.manifest().status == "interrupted"
     assert len(lines_of(folder.path / "answers.jsonl")) == 2

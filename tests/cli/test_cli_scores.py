@@ -188,11 +188,11 @@ def test_a_sheet_never_takes_the_place_of_one_that_may_be_filled(genaipa: Cli, r
     before = Path("s.xlsx").read_bytes()
     Path("empty.jsonl").touch()
     for arguments, sentence in {
-        ("sheet", "latest", "-o", "s.xlsx"): "s.xlsx already exists; name another file, or add --force",
-        ("sheet", "latest", "-o", "s.csv"): "s.csv: a sheet to fill is written as .xlsx",
+        ("sheet", "latest", "-o", "s.xlsx"): "s.xlsx already exists; choose another file, or add --force",
+        ("sheet", "latest", "-o", "s.csv"): "s.csv: a sheet is written as .xlsx",
         ("sheet", "lates", "-o", "t.xlsx"): "no system or run 'lates'",
         ("export", "-o", "s.ods"): "s.ods: scores can be written only as .csv, .jsonl, .xlsx",
-        ("export", "-o", "s.xlsx"): "s.xlsx already exists; name another file, or add --force",
+        ("export", "-o", "s.xlsx"): "s.xlsx already exists; choose another file, or add --force",
         ("export", "-o", "s.xlsx/s.csv"): "s.xlsx/s.csv can't be written",
         ("import", "empty.jsonl"): "empty.jsonl: is empty.",
         ("import", "s.ods"): "s.ods: scores can be read only from",

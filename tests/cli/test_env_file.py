@@ -88,9 +88,9 @@ def test_a_strangers_study_gets_no_key_and_runs_nothing(genaipa: Cli, monkeypatc
             monkeypatch.chdir(folder)
             done = genaipa("run", "-s", SYSTEM, *ONE)
             assert done.code != 0
-            assert "LOOP_BASE_URL not taken: write the key of the same server into the same file" in done.err
-            assert "GENAIPA_VLLM_COMMAND not taken" in done.err
-            assert "set the rest in the environment" in done.err
+            assert "LOOP_BASE_URL ignored: put the key of the same server into the same file" in done.err
+            assert "GENAIPA_VLLM_COMMAND ignored" in done.err
+            assert "set them in the environment" in done.err
             genaipa("systems", "--check", "vllm/x/y")
         assert not server.requests + server.lookups
     assert not list(Path.cwd().parents[1].rglob("RAN"))
@@ -127,11 +127,11 @@ def test_a_file_that_is_a_bomb(capsys: pytest.CaptureFixture[str]) -> None:
     """Doubled variables, long lines, many lines and odd bytes are a sentence at most, and cost next to nothing."""
     doubled = "V1=aaaaaaaaaaaaaaaa\n" + "".join(f"V{n + 1}=${{V{n}}}${{V{n}}}\n" for n in range(1, 60))
     for text, sentence in (
-        (doubled, "V1, V2, V3 and 57 more not taken"),
+        (doubled, "V1, V2, V3 and 57 more ignored"),
         ("A=1\n" * (LARGEST // 4 + 1), "is larger than 100 kB"),
-        ("this is none\n" * 500, "lines 1, 2, 3 and 497 more are not NAME=value"),
-        (f"A_API_KEY=a{' ' * LONGEST}b\n" * 20, "lines 1, 2, 3 and 17 more are not NAME=value"),
-        ("A_API_KEY='\nB=\"\n" * 5000, "passed over"),
+        ("this is none\n" * 500, "lines 1, 2, 3 and 497 more, which are not NAME=value"),
+        (f"A_API_KEY=a{' ' * LONGEST}b\n" * 20, "lines 1, 2, 3 and 17 more, which are not NAME=value"),
+        ("A_API_KEY='\nB=\"\n" * 5000, "genaipa ignores line"),
     ):
         assert len(taken(text)) <= 1
         said = capsys.readouterr().err

@@ -83,7 +83,7 @@ def test_every_command_explains_itself_and_can_be_quiet(genaipa: Cli) -> None:
     explained = genaipa("runs", "batches", "--explain").out
     assert explained.startswith(batches)
     assert len(explained) > len(batches)
-    assert "There is nothing to explain here" in genaipa("policies", "list", "--explain").out
+    assert "There is nothing more to explain here" in genaipa("policies", "list", "--explain").out
     assert json.loads(genaipa("policies", "--json", "--explain").out)
     refused = genaipa("doctor", "--quiet", "--explain")
     assert (refused.code, refused.err.count("\n")) == (2, 1)
@@ -130,7 +130,7 @@ def test_usage_errors_are_a_sentence(genaipa: Cli, monkeypatch: pytest.MonkeyPat
         assert (found.code, found.out) == (2, "")
         assert re.fullmatch(f"genaipa: .*{said}\n", found.err), found.err
     monkeypatch.setenv("GENAIPA_SEED", "abc")
-    assert "GENAIPA_SEED (in the environment, for --seed) has to be a whole number" in genaipa("run").err
+    assert "GENAIPA_SEED (in the environment, for --seed) must be a whole number" in genaipa("run").err
 
 
 def test_the_workspace_may_be_named_before_the_command(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

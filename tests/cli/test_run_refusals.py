@@ -74,7 +74,7 @@ def test_absurd_numbers(genaipa: Run) -> None:
     for flag, number in ABSURD:
         done = genaipa(*plan, f"{flag}={number}", "--estimate")
         assert (done.code, flag.strip("-") in done.err, "Traceback" in done.err) == (2, True, False), done.err
-    assert "Altogether 40,000 calls" in genaipa(*plan, "--repetitions", "10000", "--estimate").out
+    assert "Total: 40,000 calls" in genaipa(*plan, "--repetitions", "10000", "--estimate").out
     assert not Path("runs").exists()
 
 
@@ -239,7 +239,7 @@ def test_a_line_of_env_that_is_none(genaipa: Run) -> None:
     """It is named by file and line, in our own words, and the other lines count."""
     write(".env", "OPENAI_API_KEY=sk-ok\nthis is no assignment\nLOOP_API_KEY=x\n")
     done = genaipa("doctor")
-    assert f"{Path('.env').resolve()}: line 2 is not NAME=value" in done.err
+    assert f"{Path('.env').resolve()}: genaipa ignores line 2, which is not NAME=value" in done.err
     assert "dotenv" not in done.err
     assert "key for openai" in done.out
 
@@ -251,7 +251,7 @@ def test_tokens_are_estimated_for_those_who_are_asked(genaipa: Run) -> None:
     assert "can't be counted" not in genaipa("run", "-s", "manual/x", *one).err
     done = genaipa("run", "-s", "openai/gpt-4o", *one, "--estimate", "--offline")
     assert "no tokenizer;" not in done.err
-    assert "Altogether 1 call, $" in done.out
+    assert "Total: 1 call, $" in done.out
 
 
 def test_systems_without_a_counter_share_a_line(genaipa: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -290,7 +290,7 @@ def test_stopping_what_computes() -> None:
             process.kill()
     (folder,) = run_folders(find_workspace())
     assert process.returncode == 130, err
-    assert f"Go on with: genaipa run --resume {folder.name}" in err
+    assert f"Continue with: genaipa run --resume {folder.name}" in err
     assert "Traceback" not in err
     assert folder.manifest().status == "interrupted"
     assert Path("closed").exists()

@@ -82,7 +82,7 @@ def test_since_is_a_day_or_a_number_of_days() -> None:
     assert parse_day("2026-01-31") == "2026-01-31"
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", parse_day("7d"))
     for wrong in ("x", "2026-02-31", "99999d9", "999999d"):
-        with pytest.raises(UsageError, match="write a day"):
+        with pytest.raises(UsageError, match="give a date"):
             parse_day(wrong)
 
 

@@ -51,12 +51,14 @@ def test_a_folder_and_a_line_are_a_data_set(genaipa: Cli, tmp_path: Path, monkey
     assert (system["ready"], system["missing"]) == (False, ["genaipa get teaset"])
     assert "samovar" in json.loads(done(genaipa("policies", "--json")))["pullable"]
     both = genaipa("get", "teaset", "--from", PUBLISHED, "--runs", "--json")
-    assert "Teaset: 2 files fetched, 0 already here, all as published." in both.err
+    assert "Teaset: 2 files fetched, 0 already here, all identical to the published files." in both.err
     assert json.loads(done(both))["systems"] == {
         "published/kettle": {"runs": ["published-kettle-quality"], "answers": 2, "scores": 2}
     }
     out = done(genaipa("get", "teaset"))
-    assert "Teaset: 0 files fetched, 2 already here, all as published.\nThey may be passed on (" in out
+    assert (
+        "Teaset: 0 files fetched, 2 already here, all identical to the published files.\nThey may be passed on (" in out
+    )
     assert "samovar" in out
     assert {row["name"]: row for row in json.loads(done(genaipa("systems", "--json")))}["published/kettle"]["ready"]
     done(genaipa("run", "--system", "published/kettle", "--policy", "samovar"))

@@ -338,7 +338,7 @@ def test_what_was_not_recorded_is_refused(genaipa: Cli, flags: tuple[str, ...], 
     failed = [record for record in records if record["status"] == "failed"]
     assert failed
     assert all(said in str(record["error"]) for record in failed)
-    assert "Asking again can't help: the recording lacks them" in finished.out
+    assert "Asking again can't help: the recording lacks these answers" in finished.out
     assert "--resume" not in finished.out
 
 
@@ -355,7 +355,7 @@ def test_another_text_under_the_same_name_is_refused(genaipa: Cli) -> None:
     assert all("did not record answers about this version of uber" in why for why in refused)
     kept = [r for r in records if r["status"] == "answered" and r["kind"] == "answer"]
     assert len(kept) == 64, "those that were recorded are had all the same"
-    assert "Asking again can't help: the recording lacks them" in finished.out
+    assert "Asking again can't help: the recording lacks these answers" in finished.out
 
 
 @pytest.mark.usefixtures("_recorded")
@@ -367,9 +367,9 @@ def test_published_systems_are_listed(genaipa: Cli) -> None:
     assert rows["published/bingai"]["missing"] == ["genaipa get genaipabench"]
     doctor = json.loads(genaipa("doctor", "--json").out)
     row = next(row for row in doctor["data"] if row["what"].strip() == "its systems")
-    here = "some of their answers are missing; published/chatgpt-4, published/bard alone, for the source that was "
-    assert (row["state"], row["found"]) == ("missing", here + "pulled from lacks the others")
-    assert row["remedy"] == "genaipa get genaipabench --from DIR|URL, one that has them"
+    here = "some of their answers are missing; the source had only published/chatgpt-4, "
+    assert (row["state"], row["found"]) == ("missing", here + "published/bard")
+    assert row["remedy"] == "genaipa get genaipabench --from DIR|URL, naming a complete source"
     refused = genaipa("run", "--system", "published/brad", "--policy", "uber")
     assert (refused.code, refused.out) == (2, "")
     assert "did you mean 'published/bard'?" in refused.err

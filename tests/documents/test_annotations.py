@@ -188,7 +188,7 @@ def test_a_taken_name_is_told_wherever_it_matters(genaipa: Callable[..., Finishe
     layered()
     write("today.md", "# ACME\n\nWe keep it all, and sell it.\n")
     added = genaipa("policies", "add", "today.md", "--name", "acme", "--company", "ACME").out
-    assert "It takes the place of the pulled document 'acme'; choose another --name to keep both." in added
+    assert "It hides the pulled document 'acme'; choose another --name to use both." in added
     unused = "are about another text and are not used"
     assert unused in added
     for command in (("policies",), ("policies", "show", "acme"), ("validate",)):

@@ -100,7 +100,7 @@ def test_name_and_file_agree() -> None:
 
 def test_a_file_for_ones_own_is_asked_as_it_is(genaipa) -> None:
     """`questions new` writes a set that validates and can be asked, and never takes another file's place."""
-    assert "make one with: genaipa init" in genaipa("questions", "new").err
+    assert "create one with: genaipa init" in genaipa("questions", "new").err
     write("genaipa.toml", "")
     assert "--questions mine" in genaipa("questions", "new").out
     assert "exists already" in genaipa("questions", "new").err

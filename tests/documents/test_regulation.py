@@ -96,4 +96,4 @@ def test_its_questions_are_asked_and_reported(genaipa: Callable[..., Finished], 
     (fines,) = (record for record in records if record["asked"].startswith(asked))
     assert f"(Article {FINES})" in fines["reply"]
     reported = genaipa("report", "latest", "-o", "out")
-    assert "6 of 6 answered, none scored" in reported.out, reported.err
+    assert "6 of 6 answers received, none scored" in reported.out, reported.err

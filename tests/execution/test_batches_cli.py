@@ -87,7 +87,7 @@ def test_both_prices_are_estimated(genaipa: Cli) -> None:
     make_workspace(questions=4)
     assert "In batches" not in genaipa(*_PLAN, "--estimate").out
     said = genaipa(*_PLAN, "--estimate", "--batch").out
-    assert "In batches, at half price: $" in said
+    assert "In batches, at half price and without a cache: $" in said
     assert "by single calls with a warm cache: $" in said
     (row,) = json.loads(genaipa(*_PLAN, "--estimate", "--batch", "--json").out)["rows"]
     assert row["batch_cost"] == pytest.approx(row["cost"] / 2)

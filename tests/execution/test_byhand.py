@@ -107,7 +107,7 @@ def test_a_changed_reply_needs_replace(genaipa):
     genaipa("collect", "latest")
     replies.write_text(replies.read_text().replace("The reply", "Another reply"))
     refused = genaipa("collect", "latest")
-    assert "another reply is already stored" in refused.out
+    assert "a different reply is already stored" in refused.out
     assert len(answers(the_run())) == 1
     assert genaipa("collect", "latest", "--replace").code == 0
     assert answers(the_run())[-1]["reply"].startswith("Another reply")

@@ -89,7 +89,7 @@ def test_equal_texts_are_named(corpus: Path, genaipa: Callable[..., Finished]) -
     assert facts.documents[first].also[0].startswith(first)
     question = facts.orders[f"{first}|1"][0]
     shown = genaipa("show", "latest", f"{first}|{question}").out
-    assert f"It also holds for {facts.documents[first].also[0]}, with the same text." in shown
+    assert f"The answer also applies to {facts.documents[first].also[0]}, with the same text." in shown
     listed = genaipa("show", "latest").out
     assert "shops.jsonl: 20 documents" in listed
     assert "19 of" in genaipa("runs").out
@@ -229,7 +229,7 @@ def test_a_large_corpus_is_asked_in_slices(corpus: Path, genaipa: Callable[..., 
         prepare_run(find_workspace(), request, Observer())
     plan = ("run", "-s", "extractive", "--documents", corpus, "-e", "quality", "--limit", "1")
     seen = genaipa(*plan, "--estimate", "--json")
-    assert "They are asked in 3 slices, one after another; --on local:4 runs four at once." in seen.err
+    assert "The documents are processed in 3 slices, one after another; --on local:4 runs four at once." in seen.err
     assert sum(row["calls"] for row in json.loads(seen.out)["rows"]) == 4001
 
 
@@ -241,7 +241,9 @@ def test_answers_to_a_question_are_listed_in_part(genaipa: Callable[..., Finishe
     shown = genaipa("show", "latest", "Q2").out
     assert shown.startswith("question Q2: Question 2 on [the company]?\n")
     assert shown.count("shop-") == 51
-    assert "60 answers match 'Q2'; the first 50 are listed; give more of a key: extractive|shop-" in shown
+    assert (
+        "60 answers match 'Q2'; the first 50 are listed; to select fewer, give more of a key: extractive|shop-" in shown
+    )
     assert "question Q" not in genaipa("show", "latest", "document").out
     assert len(json.loads(genaipa("show", "latest", "Q2", "--json").out)) == 60
 

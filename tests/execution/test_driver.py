@@ -66,10 +66,10 @@ def test_a_study_is_finished_by_its_name(genaipa: Cli) -> None:
     ("options", "complaint"),
     [
         (("--slices", "3", "--slice", "1/3"), "--slices starts all slices of a study; leave it out"),
-        (("--on", "local:2"), "--on is for all slices of a study; start one with"),
-        (("--slice", "1/3", "--on", "local:2"), "--on is for all slices of a study; start one with"),
+        (("--on", "local:2"), "--on applies to all slices of a study; start one with"),
+        (("--slice", "1/3", "--on", "local:2"), "--on applies to all slices of a study; start one with"),
         (("--slices", "3", "--on", "slurm"), "--on 'slurm': must be local"),
-        (("--slices", "3", "--data-parallel-size", "2"), "--data-parallel-size is for a server that is started here"),
+        (("--slices", "3", "--data-parallel-size", "2"), "--data-parallel-size is for a server that genaipa starts"),
     ],
 )
 def test_refused(genaipa: Cli, options: tuple[str, ...], complaint: str) -> None:
@@ -125,7 +125,7 @@ def test_slices_end_with_their_driver(number: int, monkeypatch: pytest.MonkeyPat
             time.sleep(0.05)
         assert {folder.head().status for folder in run_folders(find_workspace())} <= {"complete", "interrupted"}
         said = Path("said").read_text()
-        assert ("Go on: genaipa run --resume shops --on local:2" in said) == (number != signal.SIGKILL)
+        assert ("Continue with: genaipa run --resume shops --on local:2" in said) == (number != signal.SIGKILL)
         assert "Traceback" not in said
         rounds.patient = True
         done = genaipa("run", "--resume", "shops", *TWO)

@@ -137,7 +137,7 @@ def test_usage_errors_and_interruption(cluster: Any, monkeypatch: pytest.MonkeyP
         assert driver.wait(40) == 130, Path("said").read_text()
         assert not any(processes(is_slice))
         assert (
-            "Interrupted; all answers are kept. Go on: genaipa run --resume shops --on ray:2"
+            "Interrupted; all answers are kept. Continue with: genaipa run --resume shops --on ray:2"
             in Path("said").read_text()
         )
         rounds.patient = True

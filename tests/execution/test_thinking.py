@@ -106,12 +106,10 @@ def test_a_judge_sees_no_thoughts_and_thinks_aloud(genaipa: Cli, monkeypatch: py
     assert len({event.answer for event in events()}) == 2
     for done, name in ((asked, "m"), (judged, "n")):
         assert done.out.count("--reasoning-parser") == 1
-        assert (
-            f"2 replies of {name} began with reasoning, which was separated here; a setting of the server" in done.out
-        )
+        assert f"2 replies of {name} began with reasoning, which genaipa separated; a setting of the server" in done.out
     listed, shown = genaipa("show", "latest"), genaipa("show", "latest", "Q1")
     assert "99.9" not in listed.out + shown.out
-    assert "characters (--whole shows them)" in shown.out
+    assert "characters of thoughts (--whole shows them)" in shown.out
     assert THOUGHT in genaipa("show", "latest", "Q1", "--whole").out
 
 

@@ -83,7 +83,7 @@ def test_a_server_that_cuts_a_third(genaipa: Cli, monkeypatch: pytest.MonkeyPatc
     assert done.code == 0, done.err
     assert done.err.count("the server counts 1,000 of about 1,") == 1
     assert [record.prompt_cut for record in find_run(make_workspace(3), "latest").records()] == [False, True, True]
-    assert done.out.count("m: its server cut 2 prompts, by its own count of tokens.") == 1
+    assert done.out.count("The server of m cut 2 prompts, by its own token counts.") == 1
     assert "Answers to a prompt that the server cut, without an error: 2 of 3." in genaipa("report", "latest").out
 
 

@@ -299,7 +299,7 @@ def test_a_new_provider(changed: Changed, monkeypatch: pytest.MonkeyPatch) -> No
         "missing",
         "pip install 'genaipa[acme]'",
     )
-    assert rows["keys"]["acme"]["remedy"] == "set ACME_TOKEN in the environment or in a file .env"
+    assert rows["keys"]["acme"]["remedy"] == "set ACME_TOKEN in the environment or in a .env file"
     asked = ("-p", "brindlecart", "-e", "recall", "--limit", "1", "--temperature", "0.5")
     without = genaipa("run", "-s", "acme/one", *asked)
     assert (without.code, without.out) == (1, "")
@@ -464,7 +464,7 @@ def test_a_new_command_of_a_package(changed: Changed) -> None:
     assert changed.genaipa("scores", "tally").out == "none\n"
     assert re.search(r"(?m)^  tally +Tally the runs\.$", changed.genaipa("scores", "--help").out)
     refused = changed.genaipa("broken")
-    assert (refused.code, "'broken' of a package can't be loaded from nowhere:tally" in refused.err) == (2, True)
+    assert (refused.code, "'broken' can't be loaded from nowhere:tally" in refused.err) == (2, True)
     assert "there is no command 'gone'" in changed.genaipa("gone").err
     checked = changed.genaipa("doctor")
     assert (checked.code, "tally: gone can't be imported (ModuleNotFoundError: " in checked.out) == (0, True), checked

@@ -19,6 +19,10 @@ NAMED = re.compile(r"(?:['`:(] ?|\A|with |\n)genaipa ([a-z][a-z-]*)((?: [\w./-]+
 PROSE = {
     "or",
     "works",
+    "ignores",
+    "stopped",
+    "reads",
+    "separated",
     "wrote",
     "is",
     "needs",

@@ -46,8 +46,8 @@ def test_a_judge_of_what_people_scored_is_not_alone(judged, genaipa):
     keep(human("ada", answer, (0,) * 5) for answer in digests[:3])
     again = genaipa("judge", "two", "--judge", "scripted/judge.yaml").out
     assert "alone" not in again
-    assert "scripted/b.yaml 100 (M_all); people scored 3 of the same answers, too" in again
-    assert "score some yourself" not in again
+    assert "scripted/b.yaml 100 (M_all); people also scored 3 of these answers" in again
+    assert "score some answers yourself" not in again
 
 
 def test_a_terminal_shows_a_map(judged, genaipa, monkeypatch):

@@ -203,7 +203,7 @@ def test_templates_of_ones_own_make_another_judge(genaipa):
     write("prompts/judge/awnser.jinja", "x")
     checked = genaipa("validate").out
     assert "lacks {{ answer }}" in checked
-    assert "is no message of a judge's: did you mean 'answer'?" in checked
+    assert "is not a message to a judge: did you mean 'answer'?" in checked
 
 
 def test_a_verdict_is_read_in_any_order_and_spelling_of_blanks() -> None:

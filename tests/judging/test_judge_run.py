@@ -150,7 +150,7 @@ def test_a_run_with_more_than_is_asked_for_is_left_to_its_own_name(genaipa, serv
     one = genaipa("judge", "--judge", "openai-api/loop/m")
     assert (one.code, len(server.requests)) == (0, asked)
     assert f"genaipa run --resume {judge_runs()[0].name}" in one.err
-    assert "belongs to a run started earlier" in one.out
+    assert "belong to a run that was started earlier" in one.out
     server.script = lambda _number, _body: reply(verdict())
     assert genaipa(*both).code == 0
     assert (len(judge_runs()), len(events())) == (1, 6)

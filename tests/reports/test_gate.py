@@ -197,9 +197,9 @@ def test_the_jobs_example_is_red_for_a_loss_and_green_without(genaipa: Cli, wort
     ("options", "said"),
     [
         (("--gate",), "'--gate' needs a value."),
-        (("--gate", "-1"), "-1 is no loss of M_all: name 0 to 90 points"),
-        (("--gate", "nan"), "nan is no loss of M_all: name 0 to 90 points"),
-        (("--gate", "much"), "--gate has to be a number"),
+        (("--gate", "-1"), "-1 is not a possible loss of M_all; choose 0 to 90 points"),
+        (("--gate", "nan"), "nan is not a possible loss of M_all; choose 0 to 90 points"),
+        (("--gate", "much"), "--gate must be a number"),
     ],
 )
 def test_a_gate_is_a_number_of_points(genaipa: Cli, options: tuple[str, ...], said: str) -> None:

@@ -75,7 +75,7 @@ def test_the_page_is_opened_and_a_replaced_report_is_named(
     assert first.code == 0, first.err
     assert Path("opened.txt").read_text() == (Path.cwd() / "out/index.html").as_uri()
     again = genaipa("report", "--formats", "svg", "-o", "out")
-    assert "The report on extractive that was in out is replaced." in again.err
+    assert "The report on extractive in out was replaced." in again.err
 
 
 @pytest.mark.parametrize("place", ["policies", "./questions", "policies/new", "runs", "runs/mine"])
@@ -83,7 +83,9 @@ def test_a_folder_of_the_workspace_s_data_is_refused(place: str) -> None:
     """What is written among policies or runs would be taken for one; a folder within a run is free."""
     make_workspace(questions=1)
     workspace = find_workspace()
-    with pytest.raises(UsageError, match=r"is for the (policies|questions|runs) of the workspace; name another folder"):
+    with pytest.raises(
+        UsageError, match=r"is for the (policies|questions|runs) of the workspace; choose another folder"
+    ):
         workspace.check_output_outside_data(Path(place))
     workspace.check_output_outside_data(Path("reports/policies"))
     workspace.check_output_outside_data(Path("runs/mine/report"))

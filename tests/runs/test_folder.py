@@ -273,7 +273,7 @@ def test_a_run_in_shards_is_refused_in_a_sentence(folder: RunFolder, genaipa: Ca
         done = genaipa(*words)
         told = " ".join((done.out + done.err).split())
         assert (done.code, said in told, remedy in told) == (code, True, True), (words, told)
-    assert f"1 run in an earlier format can't be read here, but by genaipa {package.__version__}" in " ".join(
+    assert f"1 run in an earlier format can be read only by genaipa {package.__version__}" in " ".join(
         genaipa("doctor").out.split()
     )
     assert genaipa("run", "-s", SYSTEM, "-p", "acme", "-e", "quality").code == 0

@@ -76,4 +76,4 @@ def test_validate_names_what_is_none(run):
     write("desk.yaml", "assign: {Anna: [acme, recall, scripted/say.yaml], Bo: [blot]}\n")
     (finding,) = [finding for finding in validate(find_workspace()).findings if "desk.yaml" in finding.path]
     assert (finding.entry, finding.severity) == ("assign.Bo", "warning")
-    assert "'blot' is no document, experiment or system of a run: did you mean 'bolt'" in finding.problem
+    assert "'blot' is not a document, experiment or system of a run: did you mean 'bolt'" in finding.problem

@@ -38,7 +38,7 @@ def test_demo_brings_everything_that_a_report_can_show(
         beside = [line for line in done.out.splitlines() if not re.match(r" +(rank|\d)|\W*$", line)]
         assert len(beside) <= 5
         assert len(" ".join(beside).split()) <= 70
-        assert "Made up: company and policy, assistants careful and breezy, made-up-judge" in done.out
+        assert "Made up: company and policy, the assistants careful and breezy, the judge" in done.out
         assert "genaipa score demo" in done.out.splitlines()[-1]
     workspace = find_workspace(Path.cwd())
     pool = Pool(workspace, [find_run(workspace, "demo")])

@@ -113,8 +113,8 @@ def test_a_plan_outlives_the_start_of_a_desk():
     assert describe_override(plan, plan) == ""
     other = plan.override({"per_answer": 1.5, "points": False})
     assert describe_override(plan, other) == (
-        "For this start alone: per_answer: 1.5, points: false; the plan has per_answer 2 and points true. "
-        "To keep it, write into desk.yaml: plan: {per_answer: 1.5, points: false}"
+        "For this start only: per_answer: 1.5, points: false; the plan has per_answer 2 and points true. "
+        "To keep the change, write into desk.yaml: plan: {per_answer: 1.5, points: false}"
     )
     with pytest.raises(OptionError, match="per_answer"):
         plan.override({"per_answer": float("nan")})

@@ -121,7 +121,7 @@ def test_later_answers_open_at_what_was_pinned() -> None:
         ref = arrive(browser, desk, "Ref")
         assert _opens_at(ref) == ""
         ref.keys("p")
-        assert ref.wait().message.startswith("Nothing is lit in the document: j, / or a selection")
+        assert ref.wait().message.startswith("Nothing to pin: highlight a passage with j or /")
         ref.keys("1/")
         ref.page.keyboard.insert_text("never sell")
         ref.page.keyboard.press("Escape")
@@ -142,7 +142,7 @@ def test_later_answers_open_at_what_was_pinned() -> None:
         anna.leave(compared)
         assert _opens_at(anna) == SOLD
         anna.keys("p")
-        anna.wait("screen?.message.includes('whoever pinned it, or an adjudicator')")
+        anna.wait("screen?.message.includes('only the analyst who pinned this passage')")
         anna.keys(".jp")
         anna.wait("screen?.message.startsWith('Pinned')")
         assert _opens_at(anna).startswith(KEPT[:34])
@@ -152,7 +152,7 @@ def test_later_answers_open_at_what_was_pinned() -> None:
         ref.wait("screen?.message.startsWith('Pinned')")
         assert _opens_at(ref).startswith(KEPT[:34]), "nothing is taken away that one has not seen"
         ref.keys("p")
-        ref.wait("screen?.message.startsWith('No passage')")
+        ref.wait("screen?.message.startsWith('The passage is no longer')")
         assert _opens_at(ref) == ""
         ref.score("11111")
         events = kept_events()

@@ -115,7 +115,7 @@ def test_a_study_with_six_metrics_from_the_run_to_the_report(genaipa: Callable[.
         digest: round(overall(keys), 2) for digest, keys in given.items()
     }
     assert {row["rubric"] for row in rows} == {load_rubric(find_workspace()).digest}
-    assert "unchanged since written" in done(genaipa("scores", "verify"))
+    assert "unchanged since they were written" in done(genaipa("scores", "verify"))
     done(genaipa("scores", "export", "-o", "log.jsonl"))
     Path("scores.db").unlink()
     done(genaipa("scores", "import", "log.jsonl"))
@@ -214,7 +214,7 @@ def test_scores_by_two_rubrics_are_not_mixed(genaipa: Callable[..., Finished]) -
     refused = genaipa("scores", "export")
     assert refused.code != 0
     assert "Name the rubric of these scores in genaipa.toml" in refused.err
-    assert "unchanged since written" in done(genaipa("scores", "verify"))
+    assert "unchanged since they were written" in done(genaipa("scores", "verify"))
     done(genaipa("scores", "export", "-o", "log.jsonl"))
     Path("scores.db").unlink()
     refused = genaipa("scores", "import", "log.jsonl", "--unknown-answers")

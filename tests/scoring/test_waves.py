@@ -373,7 +373,7 @@ def test_a_size_that_is_none(genaipa, given):
     make_run()
     done = genaipa("score", "--no-browser", "--sample", given)
     assert done.code == 2
-    assert "--sample takes a number of answers, or all" in done.err
+    assert "--sample needs a number of answers, or 'all'" in done.err
 
 
 def test_a_record_that_is_replaced_leaves_the_draw(genaipa):
@@ -412,8 +412,8 @@ def test_the_desk_asks_for_the_wave():
     desk = opened(sample=6, order="document", per_answer=2)
     queue, wave = desk.queue, desk.waves.all_answers_in_wave
     assert desk.sample_note == (
-        "Only a random part is to be scored: 6 of 12 answers from each system and experiment; --sample all "
-        "takes everything."
+        "Only a random part of the answers is to be scored: 6 of 12 answers from each system and experiment; "
+        "--sample all includes all."
     )
     inside = {digest for digest in desk.pool.answers if short_digest(digest) in wave}
     assert len(inside) == 12
@@ -501,7 +501,7 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     grow(run, 2, only="acme")
     desk.pool.read_new_answers()
     assert desk.queue.progress("Anna").wanted == 64
-    assert desk.sample_note.endswith(" 8 came later; the desk samples them when it is opened again.")
+    assert desk.sample_note.endswith(" 8 answers came later; to sample from later answers, open the desk again.")
     desk.store.close()
     again = opened()
     assert again.waves.draws[0].questions == desk.waves.draws[0].questions
@@ -519,7 +519,7 @@ def test_sample_and_sheet_go_by_the_plan(genaipa):
     assert "The random part has 4 answers" in told
     assert "The plan in desk.yaml says sample: 3" in " ".join(told.split())
     sheet = genaipa("scores", "sheet", "latest", "-o", "a.xlsx").out
-    assert "4 answers to score. 8 more are outside of the random part." in " ".join(sheet.split())
+    assert "4 answers to score. Outside the random part: 8 more answers." in " ".join(sheet.split())
     assert "12 answers to score." in genaipa("scores", "sheet", "latest", "--all", "-o", "b.xlsx").out
 
 

@@ -64,8 +64,8 @@ def test_an_estimate_takes_right_replies(genaipa: Cli) -> None:
     """Their length, and not that of an answer to a question about a whole policy; each call is one item."""
     out = done(genaipa(*RUN, "--system", "openai/gpt-4o", "--estimate"))
     assert "initialization" not in out
-    assert int(re.search(r"Assumes (\d+) output tokens a reply", out)[1]) < 60  # type: ignore[index]
-    assert "Altogether 20 calls" in out
+    assert int(re.search(r"Assumes (\d+) output tokens per reply", out)[1]) < 60  # type: ignore[index]
+    assert "Total: 20 calls" in out
 
 
 def test_a_web_chat_is_asked_by_hand(genaipa: Cli) -> None:

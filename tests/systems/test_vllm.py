@@ -299,7 +299,7 @@ def test_a_background_run_that_is_ended(monkeypatch: pytest.MonkeyPatch, logs: P
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "Go on with: genaipa run --resume " in err
+    assert "Continue with: genaipa run --resume " in err
     assert all(gone(process) for process in processes())
 
 

@@ -101,7 +101,7 @@ def test_a_study_from_the_first_name_to_the_export(genaipa: Callable[..., Finish
         cy = browser.visit(desk, "Cy")
         cy.get_by_role("link", name="Adjudicate").click()
         cy.locator(".verdict .save").wait_for()
-        cy.get_by_text("Show who gave what").click()
+        cy.get_by_text("Show who gave which score").click()
         cy.locator(".verdict th", has_text="Anna").wait_for()
         cy.keyboard.press("Enter")
         cy.locator(".verdict .message", has_text="has no value yet.").wait_for()
@@ -128,9 +128,7 @@ def settled(page: Page, keys: str, note: str) -> tuple[str, list[str]]:
     page.keyboard.insert_text(note)
     page.keyboard.press("Escape")
     page.keyboard.press("Enter")
-    page.locator(".verdict .message", has_text="Saved.").or_(
-        page.get_by_text("None of these answers is left")
-    ).wait_for()
+    page.locator(".verdict .message", has_text="Saved.").or_(page.get_by_text("No more answers match")).wait_for()
     return reply, given
 
 
@@ -211,11 +209,11 @@ def test_back_and_skip() -> None:
         assert anna.score("33333").reply == skipped
         corrected = anna.go("b")
         assert (corrected.reply, corrected.typed) == (second, "33333")
-        assert corrected.progress[0] == "Correcting a score of yours"
+        assert corrected.progress[0] == "Correcting your score"
         assert anna.score("21312").reply == skipped
         assert anna.score("22222") is None
         anna.page.get_by_text(
-            "Only a random part is to be scored: 3 of 5 answers of each system and experiment;"
+            "Only a random part of the answers is to be scored: 3 of 5 answers of each system and experiment;"
         ).wait_for()
         events = kept_events()
     assert [keys_of(event.values) for event in events if event.values] == ["11111", "33333", "21312", "22222"]
@@ -325,7 +323,7 @@ def test_while_the_scores_are_away() -> None:
         anna.keys("12")
         rename("score_events", "away")
         anna.keys("3")
-        anna.wait("screen?.message.startsWith('Not kept yet')")
+        anna.wait("screen?.message.startsWith('Not saved yet')")
         anna.keys("21")
         anna.page.keyboard.press("Enter")
         anna.wait("screen?.message.startsWith('Not saved')")
@@ -336,7 +334,7 @@ def test_while_the_scores_are_away() -> None:
         assert second is not None
         rename("score_events", "away")
         anna.page.reload()
-        anna.page.get_by_text("This page comes back by itself").wait_for()
+        anna.page.get_by_text("This page reloads by itself").wait_for()
         rename("away", "score_events")
         assert anna.wait().reply == second.reply
     assert [keys_of(event.values) for event in kept_events() if event.values] == ["12321"]
@@ -368,7 +366,7 @@ def test_what_counts_as_time_spent() -> None:
             machine.clock.fast_forward("01:00")
         anna.go("Enter")
         anna.score("11111")
-        anna.page.get_by_role("button", name="Back to the last").click()
+        anna.page.get_by_role("button", name="Back to the last answer").click()
         anna.wait("screen?.typed === '11111'")
         machine.clock.fast_forward("01:00")
         anna.score("11113")

@@ -171,9 +171,9 @@ def objects(anna: Analyst) -> None:
     place = page.locator(".document").evaluate(_PLACE, "We deliver your order.")
     page.mouse.click(place["x"] + 5, place["y"] + 5, click_count=3)
     page.wait_for_function("(node) => node.value.startsWith('We deliver your order.')", arg=passage.element_handle())
-    page.get_by_role("button", name="Keep the objection").click()
+    page.get_by_role("button", name="Save the objection").click()
     page.get_by_role("button", name="You objected").wait_for()
-    assert (anna.look().typed, anna.look().message[:22]) == ("12...", "Your objection is kept")
+    assert (anna.look().typed, anna.look().message[:22]) == ("12...", "Your objection is save")
     anna.keys("w")
     assert page.get_by_label("The right answer").input_value() == right
     page.get_by_role("button", name="Withdraw").click()

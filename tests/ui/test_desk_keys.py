@@ -15,7 +15,7 @@ def test_earlier_answers_and_notes() -> None:
         anna = arrive(browser, desk, "Anna")
         page = anna.page
         anna.keys("l")
-        page.get_by_text("You have scored none yet.").wait_for()
+        page.get_by_text("You have not scored any answer yet.").wait_for()
         anna.keys("1")
         page.keyboard.press("Escape")
         assert anna.wait().typed == ".....", "no value is given behind the list"
@@ -66,7 +66,7 @@ def test_keys_of_the_study() -> None:
             said[row.locator("td").text_content()] = row.locator("th").text_content()
         page.keyboard.press("Escape")
         assert (
-            said["back to the answer scored before"],
+            said["back to the answer that you scored before"],
             said["to the note"],
             said["gives the current metric a value"],
         ) == (

@@ -90,7 +90,7 @@ def test_late_calls_leave_the_adjudication_alive(order: str, note: str) -> None:
         page.locator(".verdict .save").wait_for()
         type_late(page, order, note)
         page.keyboard.press("Enter")
-        page.get_by_text("None of these answers is left").wait_for()
+        page.get_by_text("No more answers match").wait_for()
         settled = kept_events()[-1]
         assert settled.values is not None
         assert (settled.kind, keys_of(settled.values), settled.note) == ("adjudication", "12213", note)
@@ -126,10 +126,10 @@ def test_what_comes_while_a_score_is_saved_breaks_nothing_off() -> None:
             assert (second.typed, second.progress[0]) == (".....", "Answer 2")
             anna.keys("31")
             anna.page.keyboard.press("u")
-            assert anna.look().message == "The score before this is being saved …"
+            assert anna.look().message == "The previous score is being saved …"
             anna.page.keyboard.press("Enter")
             anna.keys("2")
-            anna.wait("screen.message.startsWith('The score before this is not saved yet')")
+            anna.wait("screen.message.startsWith('The previous score is not saved yet')")
         # Undo has waited; Enter, while values are open, decides nothing.
         back = anna.wait("!screen.saving && screen.reply === arg", first.reply)
         assert (back.typed, back.message) == ("12213", "Your last score is withdrawn: here is the answer again.")

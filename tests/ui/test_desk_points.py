@@ -132,7 +132,7 @@ def test_ticks_side_by_side() -> None:
         ).wait_for()
         page.keyboard.press("Enter")
         page.keyboard.press("Enter")
-        page.get_by_text("None of these answers is left").wait_for()
+        page.get_by_text("No more answers match").wait_for()
         page.get_by_role("link", name="Agreement").click()
         table = page.get_by_role("table", name="Points with the most disagreement")
         table.wait_for()

@@ -86,7 +86,7 @@ def test_the_overview_says_how_long_it_takes_and_what_it_costs(desk):
     score(desk, "ada", second, "11111")
     page = Shown("overview", desk)
     assert [row[3:6] for row in page.rows("overview analysts")] == [["2 min", "2", "2 min"], ["1 min", "3", "3 min"]]
-    assert "In all 3 min of analysts' time so far, and about 5 min left. The price" in page.text()
+    assert "Total: 3 min of analysts' time so far, and about 5 min left. The price" in page.text()
     desk.queue.adjudicate("edsger", first, typed("11112"), note="", seconds=1800.0, id="settled")
     write("desk.yaml", "analysts: [ada, grace, Katherine]\nrate: 30\n")
     page = Shown("overview", desk_here())
@@ -226,7 +226,7 @@ def test_an_adjudication_is_a_third_record(disputed):
     assert (events[-1].note, events[-1].seconds) == ("Section 2 says so.", 12.5)
     assert set(disputed.current.scores_by_analyst(first)) == {"ada", "grace"}
     decide(page, "save", "11111")
-    assert "None of these answers is left" in page.text()
+    assert "No more answers match" in page.text()
 
 
 def test_an_adjudication_can_be_undone(disputed):
@@ -337,7 +337,7 @@ def test_an_answer_that_differs_is_opened_below_its_row(disputed):
     assert [(row[0], row[-1]) for row in page.rows("agreement scores")] == [("ada", "ada on Q1"), ("grace", "")]
     assert first in disputed.current.answers_with_seen_scores("edsger")
     assert first not in disputed.current.answers_with_seen_system("edsger")
-    settle = next(button for button in page.test.button if button.label == "Settle it")
+    settle = next(button for button in page.test.button if button.label == "Settle this answer")
     settle.click()
     page.run()
     assert page.test.session_state["adjudication session"].wanted == first
@@ -378,12 +378,12 @@ def test_replies_are_taken_until_all_are_in(waiting):
     page = Shown("manual", desk)
     introduction = next(d for key, d in page.components().items() if "introduction" in key)
     assert all(text["copies"] for text in introduction["texts"])
-    assert "2 of the run's 2 answers" in page.text()
+    assert "Missing answers: 2 of 2 in this run" in page.text()
     give(page, "  ")
     assert "There is no reply in the box" in page.text()
     give(page, f"One.\n\n{HOSTILE}\n")
-    assert "in this chat 1 of 2" in page.text()
-    assert "Go on in the same chat" in page.text()
+    assert "1 of 2 in this chat" in page.text()
+    assert "Continue in the same chat" in page.text()
     give(page, "Two.")
     assert "No run is waiting" in page.text()
     assert [record.reply for record in latest(folder).values()] == [f"One.\n\n{HOSTILE}", "Two."]

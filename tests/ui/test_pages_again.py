@@ -72,7 +72,7 @@ def test_the_thread_is_there_once_both_have_scored(disputed: Desk) -> None:
     decide(page, "again", note=WORD)
     page.test.selectbox(key="adjudication state").select("sent back")
     page.run()
-    assert page.components()["verdict"]["thread"] == [f"edsger sent it back: {WORD}"]
+    assert page.components()["verdict"]["thread"] == [f"edsger sent the answer back: {WORD}"]
     score(disputed, "ada", first, "12111", note="So be it.")
     assert first in disputed.queue.answers_still_askable("ada")
     score(disputed, "grace", first, "13111")
@@ -83,7 +83,7 @@ def test_the_thread_is_there_once_both_have_scored(disputed: Desk) -> None:
     assert not re.search(r"\bada\b", json.dumps(thread))
     told = Shown("agreement", disputed, ADA)
     told.tell("agreement answers", "chosen", first)
-    assert f"edsger sent it back: {WORD}" in told.text()
+    assert f"edsger sent the answer back: {WORD}" in told.text()
     assert "ada gave +1 +0.5 +1 +1 +1: So be it." in told.text()
 
 
@@ -95,11 +95,11 @@ def test_the_mean_stands_in_one_key(disputed: Desk) -> None:
     decide(page, "skip")
     assert page.components()["verdict"]["can"]["mean"] is True
     decide(page, "mean")
-    assert "2 answers differ, 1 of them settled (1 by the mean)" in page.text()
+    assert "Answers with differing scores: 2, 1 of them settled (1 by the mean)" in page.text()
     assert disputed.current.adjudications() == []
     decide(page, "undo")
     assert page.components()["verdict"]["answer"] == second
-    assert "2 answers differ, 0 of them settled" in page.text()
+    assert "Answers with differing scores: 2, 0 of them settled" in page.text()
 
 
 def test_rows_of_one_question_can_be_told_apart(disputed: Desk) -> None:

@@ -93,7 +93,7 @@ def test_a_run_that_nobody_scored(desk):
     Where too little is scored the page says that, not that nothing is.
     """
     page = Shown("results", desk)
-    assert "No score counts here" in page.text()
+    assert "No score counts in this selection" in page.text()
     page.test.toggle(key="results report").set_value(True)
     page.run()
     assert page.rows("results table answers")[0][:3] == ["extractive", "recall", "4"]
@@ -200,7 +200,7 @@ def test_filters_change_the_numbers(two_systems):
     assert [row[5] for row in page.rows("results systems")] == ["2"]
     choose_in(page, "questions", "user")
     assert "results map" not in page.charts()
-    assert "No score counts here" in page.text()
+    assert "No score counts in this selection" in page.text()
     choose_in(page, "questions", "T")
     assert set(cells(page)) == {"Q1", "Q2"}
 
@@ -350,11 +350,11 @@ def test_what_one_can_be_asked_to_score_is_in_no_number(scored):
     wanting = desk_here(per_answer=3)
     page = Shown("results", wanting)
     assert "results map" not in page.charts()
-    assert "3 answers with scores, of people or a judge, are left out of all numbers" in page.text()
+    assert "3 answers that people or a judge scored are left out of all numbers" in page.text()
     score(wanting, EDSGER.name, digests(wanting)[1], "11111")
     page = Shown("results", wanting)
     assert set(cells(page)) == {"Q2"}
-    assert "2 answers with scores" in page.text()
+    assert "2 answers that people or a judge scored" in page.text()
     page.test.radio(key="results rows").set_value("category")
     page.run()
     choose(page, "T")

@@ -31,12 +31,12 @@ def test_five_questions_have_an_answer() -> None:
     found = said(dispute(make_desk()))
     assert found["How far are we?"].startswith("7 of 8 scores are given (88%). About 1 min of")
     assert found["How far are we?"].endswith("\ngrace: 3 of 4 (75%).\nada: 4 of 4 (100%).")
-    assert "no pace to forecast from" in found["How far are we?"]
+    assert "are too few for a forecast" in found["How far are we?"]
     assert found["Who disagrees?"].startswith(
         "ada and grace disagree most: on 3 answers (fewer than 30: this may change)"
     )
     assert found["What to discuss?"].startswith(
-        "Scores of 2 answers differ and are not settled. Start with the largest differences: 1 by 2 "
+        "Scores of 2 answers differ and are not settled. Start with the largest difference, 2 on a metric: 1 answer."
     )
     assert found["Is the judge good?"] == "No judge has scored an answer here."
     assert found[STOP].startswith("Too few scores")
@@ -46,7 +46,7 @@ def test_five_questions_have_an_answer() -> None:
     ("keys", "words"),
     [
         ("11111", "Now: the average of M_all is known to ±"),
-        ("13333", " more of that system, but all systems together have 0 unscored answers: add q"),
+        ("13333", " more scored answers of that system, but all systems together have only 0 unscored answers: add q"),
     ],
     ids=["alike", "far apart"],
 )
@@ -89,7 +89,7 @@ def test_the_study_names_everyone_and_keeps_to_its_plan() -> None:
     told = said(desk)
     first, *others = told["How far are we?"].splitlines()
     assert f"3 of 8 scores are given (38%), due on {datetime.fromisoformat(due):%A}" in first
-    assert ": that is 3 a day." in first
+    assert ": that is 3 scores a day." in first
     assert [line.partition(":")[0] for line in others] == [name for name in names if name != names[1]] + [names[1]]
     assert others[-1] == "analyst-1: 3 of 4 (75%)."
     assert told["Who disagrees?"] == "No answer has been scored by two analysts beside reference yet."
@@ -99,7 +99,7 @@ def test_all_pages_count_scores() -> None:
     """Sign-in counts what the pad and Study count, and does not say that nobody has scored where somebody has."""
     desk = make_desk()
     assert desk.progress_sentence == "8 scores are wanted, 0 are given."
-    assert describe_time_needed(desk) == "The time for an answer is not known yet: nobody has scored one."
+    assert describe_time_needed(desk) == "The time per answer is not known yet: nobody has scored an answer."
     first, *others = digests(desk)
     for name, answer in (("reference", first), ("ada", others[0])):
         values = typed("11111")

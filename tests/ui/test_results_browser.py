@@ -101,8 +101,8 @@ def test_from_a_cell_to_its_answers_and_back() -> None:
         choose(page, "Scores", "Grace")
         page.locator('path[aria-label^="Q1, accuracy, "][aria-label*="+0.50"]').wait_for()
         assert says(page, "Q2", "clarity").endswith(": +1.00, Green")
-        choose(page, "Questions", "of users")
-        page.get_by_text("No score counts here").wait_for()
+        choose(page, "Questions", "from users")
+        page.get_by_text("No score counts in this selection").wait_for()
 
         page.get_by_role("link", name="Judges").click()
         page.get_by_text("Not meaningful: people scored 2 of the answers that it judged").wait_for()

@@ -242,7 +242,7 @@ def test_open_to_the_network_on_purpose() -> None:
         with socket.create_connection(("127.0.0.2", desk.port), timeout=5):
             pass
         assert desk.stop() == 0
-    assert "no TLS in front" in desk.printed
+    assert "no TLS proxy" in desk.printed
     assert f"http://localhost:{desk.port}" in desk.printed
 
 

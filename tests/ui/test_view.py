@@ -183,7 +183,9 @@ def test_silence_is_compared_with_the_annotation() -> None:
     assert ("bad", "cites a section where the document is silent, which scores -1") in lines(wrongly, "reference")
     assert wrongly["suggestion"] == {"reference": "3"}
     denied = screen("The policy does not say.")
-    assert lines(denied, "accuracy") == [("bad", "says that the document is silent; by the annotated answer it is not")]
+    assert lines(denied, "accuracy") == [
+        ("bad", "says that the document is silent; according to the annotated answer, it is not")
+    ]
     assert lines(screen("It collects your name. The policy does not say how long it keeps it."), "accuracy") == []
     assert (rightly["annotated"]["silent"], denied["annotated"]["silent"]) == ("the document is silent", "")
     partly = screen("The policy does not say.", AnnotatedAnswer(silent="partly", answer="Only the date."))
@@ -212,8 +214,8 @@ def test_two_splits_are_told_apart() -> None:
     ]
     assert lines(found, "reference") == [
         ("plain", "cites 1 of 2 annotated passages"),
-        ("good", "Part 1: overlaps what is annotated"),
-        ("good", "Part 2: overlaps what is annotated"),
+        ("good", "Part 1: overlaps an annotated passage"),
+        ("good", "Part 2: overlaps an annotated passage"),
     ]
 
 
@@ -222,7 +224,7 @@ def test_a_part_that_may_be_a_section() -> None:
     parts = ((len(TEXT) - 20, len(TEXT)), (0, 30))
     found = prepare_answer(replace(case("(Part 1)"), parts=parts), PAPER, blind=True, suggestions=True).screen_data
     (line,) = lines(found, "reference")
-    assert line[1] == "Part 1: not what is annotated, but Section 1 overlaps it"
+    assert line[1] == "Part 1: not an annotated passage, but Section 1 overlaps one"
     assert found["suggestion"] == {}
 
 
@@ -322,7 +324,7 @@ def test_a_denial_of_something_else_has_no_tick() -> None:
     shown = prepare_answer(asked, PAPER, blind=True, suggestions=True).screen_data
     assert (lines(shown, "accuracy")[0][0], lines(shown, "reference")) == ("unsure", [("plain", "cites no section")])
     assert shown["suggestion"] == {}
-    assert lines(shown, "relevance") == [("plain", "no content word of the question is in the answer")]
+    assert lines(shown, "relevance") == [("plain", "the answer contains no content word of the question")]
     ours = replace(asked, wordings=("Are beetles or honey sold?",))
     shown = prepare_answer(ours, PAPER, blind=True, suggestions=True).screen_data
     assert [tone for metric in ("accuracy", "reference") for tone, _ in lines(shown, metric)] == ["good", "good"]

@@ -291,7 +291,7 @@ def test_the_command_groups_by_file_and_fails_on_errors_alone(genaipa: Callable[
     warned = genaipa("validate")
     assert warned.code == 0
     assert warned.out.count("annotations/acme.yaml") == 1
-    fine, checked = map(int, re.search(r"2 warnings; (\d+) of (\d+) are fine\.", warned.out).groups())
+    fine, checked = map(int, re.search(r"2 warnings; (\d+) of (\d+) files and runs are fine\.", warned.out).groups())
     assert fine == checked - 1
     annotate("  Q2: {silent: true, answer: It does not say.}\n")
     failed = genaipa("validate", "--json")
@@ -370,9 +370,9 @@ def test_answers_that_fit_nothing_are_told_beside_those_that_are_wrong() -> None
 def test_what_is_no_workspace_is_told(genaipa: Callable[..., Finished]) -> None:
     """A marker that is no TOML, files and dangling links where folders belong; who needs the runs is told, too."""
     for text, problem in (
-        ("name = [oops", "is no TOML"),
+        ("name = [oops", "is not valid TOML"),
         ("nmae = 'x'", "did you mean 'name'?"),
-        ("name = 5", "wants text."),
+        ("name = 5", "must be text."),
     ):
         Path("genaipa.toml").write_text(text)
         ((file, _, _, said),) = found()
@@ -404,7 +404,7 @@ def test_files_in_a_folder_that_is_no_workspace_are_told_of() -> None:
     question_set("{id: T_u1, category: T, origin: user, text: What?}")
     Path("genaipa.toml").unlink()
     assert [(file, severity) for file, _, severity, _ in found()] == [("questions/mine.yaml", "warning")]
-    assert "no genaipa.toml makes its folder a workspace; make it one with: genaipa init ." in found()[0][3]
+    assert "its folder has no genaipa.toml, so it is not a workspace; make it one with: genaipa init ." in found()[0][3]
 
 
 def test_a_value_of_another_kind_is_told_in_the_words_of_the_file() -> None:

@@ -19,20 +19,21 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="List or cancel a run's batches.")
 
-_Run = Annotated[str, typer.Argument(autocompletion=completion.runs, help="The run: name, part of it, or latest.")]
+_Run = Annotated[str, typer.Argument(autocompletion=completion.runs, help="The run's name, a part of it, or latest.")]
 
 
 @app.command("list")
 def list_batches(
     run: Annotated[
-        list[str] | None, typer.Argument(autocompletion=completion.runs, help="Only these: names, or parts of names.")
+        list[str] | None,
+        typer.Argument(autocompletion=completion.runs, help="Only runs with these names, or parts of names."),
     ] = None,
     all_: Annotated[bool, option("--all", "-a", help="Include collected and abandoned batches.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """List batches that are out.
+    """List pending batches.
 
-    As they were last looked at; nobody is asked.
+    The states are those of the last check; no provider is called.
     """
     from genaipa.runs.batches import read_batches
     from genaipa.runs.selection import find_run_or_study, run_folders
@@ -82,9 +83,9 @@ def _batch_row(folder: RunFolder, batch: Batch) -> dict[str, object]:
 
 @app.command("cancel")
 def cancel_batches(run: _Run) -> None:
-    """Call off a run's batches.
+    """Cancel a run's batches.
 
-    What was done by then is paid for, and collected when it goes on.
+    Requests that are already done are charged, and are collected when the run is resumed.
     """
     import asyncio
 
@@ -100,7 +101,8 @@ def cancel_batches(run: _Run) -> None:
         show(f"{target.name} has no pending batch; nothing was cancelled.")
         return
     show(
-        f"{format_count(called, 'batch', 'batches')} cancelled. To collect finished results and ask the rest: "
+        f"{format_count(called, 'batch', 'batches')} cancelled. To collect finished results and ask the other "
+        "questions: "
         f"{shell_command('genaipa', 'run', '--resume', target.name)}"
     )
 
@@ -109,8 +111,8 @@ def cancel_batches(run: _Run) -> None:
 def give_up_batches(run: _Run, yes: Annotated[bool, option("--yes", "-y", help="Don't ask.")] = False) -> None:
     """Give up a run's batches.
 
-    For instance at an account that is gone. They are paid for all the same, and their questions are asked again when
-    the run goes on.
+    Use this, for example, if the account no longer exists. The batches are still charged, and their questions are asked
+    again when the run is resumed.
     """
     import asyncio
     import sys
@@ -123,7 +125,9 @@ def give_up_batches(run: _Run, yes: Annotated[bool, option("--yes", "-y", help="
     out = [batch for folder in folders for batch in find_pending_batches(folder.path)]
     if out and not yes:
         if not sys.stdin.isatty():
-            raise UsageError("nothing was given up: there is no terminal to confirm on; add --yes.")
-        typer.confirm(f"Give up {format_count(len(out), 'batch', 'batches')} (still charged)?", abort=True, err=True)
+            raise UsageError("no batch was given up: there is no terminal for the confirmation; add --yes.")
+        typer.confirm(
+            f"{format_count(len(out), 'batch', 'batches')} will still be charged. Give up?", abort=True, err=True
+        )
     given_up = sum(asyncio.run(give_up_pending_batches(folder)) for folder in folders)
     show(f"{format_count(given_up, 'batch', 'batches')} given up.")

@@ -25,19 +25,22 @@ PARTIAL = 3
 
 
 def collect(
-    run: Annotated[str, typer.Argument(autocompletion=completion.runs, help="Name of the run, part of it, or latest.")],
+    run: Annotated[
+        str, typer.Argument(autocompletion=completion.runs, help="Name of the run, a part of it, or latest.")
+    ],
     files: Annotated[
         list[Path] | None, typer.Argument(help="Filled-in files; by default, all in the run's sheets folder.")
     ] = None,
     terminal: Annotated[
-        bool, option("--terminal", "-t", help="Show the missing messages one by one and take the replies here.")
+        bool, option("--terminal", "-t", help="Show the missing messages one by one and read each reply.")
     ] = False,
-    replace: Annotated[bool, option("--force", help="Replace stored replies by changed ones.")] = False,
+    replace: Annotated[bool, option("--force", help="Replace stored replies with changed ones.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Take replies of web chats by hand.
+    """Record replies copied from web chats.
 
-    Any number at a time, in any order. Exit code 0 once all are in, 3 while some are missing.
+    You can give any number of replies, in any order. The exit code is 0 once all are recorded, and 3 while some are
+    missing.
     """
     import asyncio
 
@@ -75,7 +78,7 @@ def _collect_from_terminal(manual: ManualRun) -> Collected:
 
     total = Collected()
     current_sheet = ""
-    say(f"End each reply with a line that holds only '{END}'. An empty reply stops; replies so far are kept.")
+    say(f"End each reply with a line that contains only '{END}'. An empty reply stops; all earlier replies are kept.")
     while (wanted := next(manual.sheets_and_keys_missing_replies(), None)) is not None:
         sheet, key = wanted
         before = manual.last_answered_call(sheet)
@@ -86,7 +89,7 @@ def _collect_from_terminal(manual: ManualRun) -> Collected:
         elif current_sheet != sheet.name:
             say(f"\n===== continue in the chat in which you asked {before.label}: {sheet.name}")
         current_sheet = sheet.name
-        say(f"\n--- paste\n{sheet.calls[key].messages[-1].content}\n--- its reply:", exact=True)
+        say(f"\n--- paste\n{sheet.calls[key].messages[-1].content}\n--- the reply:", exact=True)
         lines = (line.rstrip("\r\n") for line in sys.stdin)
         text = "\n".join(takewhile(lambda line: line != END, lines)).strip()
         if not text:
@@ -99,8 +102,8 @@ def _print_collected(collected: Collected, new_sheets: Sequence[Path]) -> None:
     known_note = f"; already recorded: {collected.known}" if collected.known else ""
     show(f"{format_count(collected.taken, 'reply', 'replies')} recorded{known_note}.")
     for key in collected.conflicts:
-        show(f"{key}: another reply is already stored; --force replaces it.")
+        show(f"{key}: a different reply is already stored; --force replaces it.")
     for key in collected.final:
-        show(f"{key}: another summary is already stored and can't be replaced; start afresh with --new.")
+        show(f"{key}: a different summary is already stored and can't be replaced; start a new run with --new.")
     for path in new_sheets:
         show(f"new: {path}")

@@ -73,11 +73,11 @@ _ExperimentOption = Annotated[
         "--experiment",
         "-e",
         autocompletion=completion.experiments,
-        help="Only these; by default, all but regulation.",
+        help="Only these experiments; by default, all but regulation.",
     ),
 ]
 _MarkdownOption = Annotated[
-    Path | None, option("--md", metavar="FILE", help="Write a summary in Markdown, as for a pull request.")
+    Path | None, option("--md", metavar="FILE", help="Write a summary in Markdown, for example for a pull request.")
 ]
 _JudgeOption = Annotated[
     # Not from the environment, as `judge` has it: that would take people's scores away without a word.
@@ -88,7 +88,7 @@ _JudgeOption = Annotated[
 ]
 _OutputOption = Annotated[
     Path | None,
-    option("--output", "-o", metavar="PATH", help="A .csv, .tex or .json file; or a folder for all."),
+    option("--output", "-o", metavar="PATH", help="A .csv, .tex or .json file, or a folder for all formats."),
 ]
 
 
@@ -106,11 +106,11 @@ def compare(
     experiment: _ExperimentOption = None,
     include_excluded: ExcludedOption = False,
     anyway: Annotated[
-        bool, option("--anyway", help="Compare the common part where documents, questions, prompts or rubric differ.")
+        bool, option("--anyway", help="Where documents, questions, prompts or rubric differ, compare the common part.")
     ] = False,
     everything: Annotated[
         bool,
-        option("--all", help="Also show rows on too few questions, and all measures (files always have them)."),
+        option("--all", help="Also show rows with too few questions, and all measures; files always have them."),
     ] = False,
     judge: _JudgeOption = "",
     gate: GateOption = None,
@@ -122,9 +122,9 @@ def compare(
 ) -> None:
     """Compare two systems or runs, with intervals.
 
-    Differences are A minus B, question by question, with intervals and tests for these documents and for policies like
-    these, adjusted within families, and effect sizes; for all questions, by source, and by category. In suites they are
-    item by item, with intervals. For the gate A is the old release and B the new one: it goes by what B lost for sure.
+    Differences are A minus B, question by question: over all questions, by source and by category. They come with
+    effect sizes, and with intervals and tests, adjusted within families, for these documents and for policies like
+    these. Suites are compared item by item, with intervals. For --gate, A is the old release and B the new one.
     """
     from genaipa.reports import check_report_packages
     from genaipa.runs.selection import find_sources_by_name
@@ -256,7 +256,7 @@ def _compare_by_rule(
     shared = {name: comparison for name, comparison in comparisons.items() if comparison.table}
     if not shared and not scored_by_people:
         raise UsageError(
-            f"{first} and {second} share no questions and no suite items; ask both the same, then compare."
+            f"{first} and {second} share no questions and no suite items; ask both the same questions first."
         )
     for comparison in comparisons.values():
         for problem in comparison.problems:
@@ -274,7 +274,7 @@ def _print_rule_comparisons(rule_comparisons: Mapping[str, ResultsComparison], *
         show_table(table)
         if len(table.data) < len(comparison.table.data):
             hidden = len(comparison.table.data) - len(table.data)
-            show(f"{format_count(hidden, 'row')} of further measures: --all shows them.")
+            show(f"{format_count(hidden, 'more row')} for other measures: --all")
 
 
 def _table_to_dict(table: Table) -> dict[str, object]:
@@ -330,7 +330,9 @@ def _resolve_suffix_and_figure_formats(
         from genaipa.reports.comparison import FORMS
 
         if form not in FORMS:
-            raise UsageError(f"{output}: write a comparison as {', '.join(FORMS)}, or into a folder with all of them.")
+            raise UsageError(
+                f"{output}: a comparison is written as {', '.join(FORMS)}, or into a folder in all these formats."
+            )
         check_no_overwrite(output, force=force)
     return form, _check_formats(formats, into_folder=output is not None and not form)
 

@@ -25,16 +25,15 @@ SCORES = [Path(__file__).parent / "demo_scores" / f"{name}.jsonl" for name in (P
 NAME = "demo"
 REPORT = "reports/demo"
 _MADE_UP = (
-    "Made up: company and policy, assistants careful and breezy, made-up-judge, one of two analysts (made-up, not "
-    "reference)."
+    "Made up: company and policy, the assistants careful and breezy, the judge made-up-judge, the analyst made-up."
 )
 
 
 def demo() -> None:
-    """Run a whole study without a key.
+    """Run a whole study without an API key.
 
-    A fictional company's policy, 32 questions, three systems: the extractive baseline and two made-up assistants. The
-    reference analyst scored all answers, a made-up analyst some of them, and a made-up judge all.
+    The study has the policy of a fictional company, 32 questions, and three systems: the extractive baseline and two
+    made-up assistants. The reference analyst and a made-up judge scored all answers, a made-up analyst some of them.
     """
     workspace = current_workspace()
     with stderr_console().status("asking three systems, reading scores, drawing figures"):
@@ -120,7 +119,7 @@ def _describe_system_pair(row: Any) -> str:
     by = f"{row.difference:+.1f}, {format_p_value(row.p_holm)}"
     if row.p_holm < row.level:
         return f"{row.first} beats {row.second} ({by})"
-    return f"{row.first} against {row.second} may be chance ({by})"
+    return f"{row.first} and {row.second} may differ by chance ({by})"
 
 
 def _explain_demo(report: Report) -> None:

@@ -50,8 +50,8 @@ _AllOption = Annotated[bool, option("--all", help="Show every check, including p
 def doctor(context: typer.Context, everything: _AllOption = False, json: JsonOption = False) -> None:
     """Check this installation and suggest fixes.
 
-    What is missing is shown where something here uses it: runs, systems.yaml, a variable. Nothing is changed, no key is
-    shown, and only servers that a variable names are called.
+    A missing part is shown if a run, systems.yaml or an environment variable uses it. The command changes nothing,
+    shows no key, and calls only servers that environment variables name.
     """
     workspace = current_workspace()
     topics = {
@@ -82,7 +82,7 @@ def _print_check_results(topics: dict[str, list[Row]]) -> None:
         rows.append(topic)
         for subject, state, detail, remedy in findings:
             rows.append((f"  {subject}", state, f"{detail}\n-> {remedy}" if remedy else detail))
-    print_table(("  what", "state", "found, and what to do"), rows)
+    print_table(("  part", "state", "finding and remedy"), rows)
     if any(state == "broken" for findings in topics.values() for _, state, _, _ in findings):
         show("genaipa can't work in this state: see the lines marked broken.")
     else:
@@ -178,7 +178,7 @@ def _find_unknown_environment_variables(workspace: Workspace, root_command: Any)
     for name in ours:
         if name not in setting_names:
             near = closest(name.removeprefix(_OURS), words)
-            yield name, "unknown", "sets nothing", f"did you mean {_OURS}{near}?" if near else "unset it"
+            yield name, "unknown", "sets no option", f"did you mean {_OURS}{near}?" if near else "unset it"
 
 
 def list_environment_variables(root_command: Any) -> set[str]:
@@ -250,12 +250,12 @@ def _check_keys(workspace: Workspace) -> Iterator[Row]:
             else:
                 yield name, "ok", f"{present[0]} is set", ""
         elif needs_key(provider, read_variable(provider.address) or ""):
-            yield name, "missing", "no key", f"set {names} in the environment or in a file .env"
+            yield name, "missing", "no key", f"set {names} in the environment or in a .env file"
         else:
-            whose = "for a server that needs one"
+            whose = "needed only by servers that require a key"
             if provider.key_needed == "elsewhere":
-                whose = "not for a server on this machine"
-            yield name, "off", f"no {names}, which is {whose}", ""
+                whose = "not needed by a server on this machine"
+            yield name, "off", f"no {names}, {whose}", ""
 
 
 def _check_servers_and_launchers(workspace: Workspace) -> Iterator[Row]:
@@ -266,7 +266,7 @@ def _check_servers_and_launchers(workspace: Workspace) -> Iterator[Row]:
     addresses = {record.address: address for _, record in providers if (address := read_variable(record.address))}
     yield from (_check_server(variable, address) for variable, address in addresses.items())
     if not addresses:
-        yield "addresses", "off", "no variable names a server; the providers' own servers are used", ""
+        yield "addresses", "off", "no environment variable names a server, so the providers' own servers are used", ""
     yield from _check_proxies()
     for launcher in load_launchers().values():
         yield from launcher.doctor_rows()
@@ -277,7 +277,7 @@ def _check_servers_and_launchers(workspace: Workspace) -> Iterator[Row]:
             yield name, "missing", "can't be started here", str(error).removesuffix(".")
         else:
             if program:
-                yield name, "ok", f"{program} can start one here", ""
+                yield name, "ok", f"{program} can start a server here", ""
 
 
 def _check_proxies() -> Iterator[Row]:
@@ -345,7 +345,7 @@ def _check_data_folders_and_datasets(workspace: Workspace) -> Iterator[Row]:
         if not dataset.documents:
             # Nothing lacks without it but what nobody may want to ask.
             state = getattr(dataset, "state", "pulled")
-            yield _make_row(dataset.title, dataset.available(), state, f"not pulled; to ask it: {remedy}", "", "off")
+            yield _make_row(dataset.title, dataset.available(), state, f"not pulled; to use it: {remedy}", "", "off")
             continue
         yield _make_row(
             dataset.title, dataset.available(), "pulled", "the published files have not been fetched", remedy
@@ -354,8 +354,8 @@ def _check_data_folders_and_datasets(workspace: Workspace) -> Iterator[Row]:
         if dataset.systems:
             lacks = "some of their answers are missing"
             if recorded:
-                lacks += f"; {', '.join(recorded)} alone, for the source that was pulled from lacks the others"
-                remedy += " --from DIR|URL, one that has them"
+                lacks += f"; the source had only {', '.join(recorded)}"
+                remedy += " --from DIR|URL, naming a complete source"
             yield _make_row("  its systems", len(recorded) == len(dataset.systems), ", ".join(recorded), lacks, remedy)
 
 
@@ -367,12 +367,12 @@ def _check_tokenizer_terminal_and_runs(workspace: Workspace) -> Iterator[Row]:
     from genaipa.systems.costs import tiktoken_counter
 
     counter = tiktoken_counter("gpt-4o", offline=True)
-    remedy = "run an OpenAI system once with a network, which fetches and keeps it"
+    remedy = "run an OpenAI system once while online, to download it"
     try:
         importlib.import_module("tiktoken")
     except ImportError:
         remedy = f"pip install 'genaipa[openai]', and {remedy}"
-    lacks = "OpenAI's vocabulary is missing; tokens are estimated without it"
+    lacks = "OpenAI's vocabulary is missing, so token counts are estimates"
     yield _make_row("token counts", counter, f"{counter.label if counter else ''} is available", lacks, remedy)
     encoding = (sys.stdout.encoding or "").lower().replace("_", "-")
     width = shutil.get_terminal_size().columns
@@ -381,12 +381,12 @@ def _check_tokenizer_terminal_and_runs(workspace: Workspace) -> Iterator[Row]:
     yield _make_row("output", fits, f"{kind}, UTF-8", f"{kind}, {encoding or 'no encoding'}", "set PYTHONUTF8=1")
     yield _check_disk_space(workspace.runs)
     if writers := [writer for folder in run_folders(workspace) if (writer := folder.unsupported_writer_version)]:
-        lacking = f"{format_count(len(writers), 'run')} in an earlier format can't be read here"
+        lacking = f"{format_count(len(writers), 'run')} in an earlier format can be read only"
         yield (
             "runs",
             "missing",
-            f"{lacking}, but by {join_names([*dict.fromkeys(writers)])}",
-            "read them with that version, or ask again in new runs",
+            f"{lacking} by {join_names([*dict.fromkeys(writers)])}",
+            "read them with that version, or ask the questions again in new runs",
         )
 
 
@@ -395,7 +395,7 @@ def _check_disk_space(runs: Path) -> Row:
 
     folder = next(parent for parent in (runs, *runs.parents) if parent.is_dir())
     if not os.access(folder, os.W_OK):
-        return "runs", "missing", f"{folder} can't be written to", "name another folder with --workspace"
+        return "runs", "missing", f"{folder} can't be written to", "choose another folder with --workspace"
     free = shutil.disk_usage(folder).free
     detail = f"{runs}, {decimal(free)} free"
     return _make_row("runs", free >= _LITTLE_ROOM, detail, detail, "free some space before a large study")

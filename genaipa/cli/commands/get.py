@@ -26,7 +26,9 @@ def get(
     ] = None,
     source: Annotated[
         str | None,
-        option("--from", metavar="DIR|URL", help="A checkout or a mirror, instead of the published repository."),
+        option(
+            "--from", metavar="DIR|URL", help="Fetch from a checkout or mirror instead of the published repository."
+        ),
     ] = None,
     runs: Annotated[bool, option("--runs", help="Import a study into this workspace as runs and scores.")] = False,
     offline: OfflineOption = False,
@@ -34,9 +36,9 @@ def get(
 ) -> None:
     """Fetch published data, or a study as runs.
 
-    Documents, questions, annotated answers, recordings, files of suites: each file is checked against its published
-    hash, and fetched only once. With --runs, the study that was fetched (or is, with --from) becomes runs and scores
-    here. Runs that are here already are left alone.
+    Documents, questions, annotated answers, recordings and suite files are fetched once, and each is checked against
+    its published hash. With --runs, a study that was fetched before (or is fetched now, with --from) is imported into
+    the workspace as runs and scores. Existing runs are left unchanged.
     """
     if runs:
         import_study(dataset, source, offline=offline, json=json)
@@ -69,9 +71,13 @@ def _pull_dataset(dataset_name: str | None, source: str | None, *, offline: bool
         say(f"note: {note}")
     if source and not result.fetched:
         say(f"nothing was fetched from {source}: all its files are already here")
-    lacking = f" {result.absent} more {'is' if result.absent == 1 else 'are'} not here." if result.absent else ""
+    lacking = (
+        f" {format_count(result.absent, 'more file')} {'is' if result.absent == 1 else 'are'} missing."
+        if result.absent
+        else ""
+    )
     fetched = f"{format_count(result.fetched, 'file')} fetched, {result.kept} already here"
-    show(f"{data_set.title}: {fetched}, all as published.{lacking}")
+    show(f"{data_set.title}: {fetched}, all identical to the published files.{lacking}")
     if not data_set.documents:
         show(f"Terms: {data_set.terms} ({result.folder}).")
         if step := getattr(data_set, "next_step", None):
@@ -81,7 +87,7 @@ def _pull_dataset(dataset_name: str | None, source: str | None, *, offline: bool
     show(f"Documents: {', '.join(documents)}")
     show(f"Next: genaipa run --system extractive --policy {data_set.documents[0]}")
     if data_set.systems:
-        show(f"The published study as runs and scores: genaipa get {data_set.name} --runs")
+        show(f"To import the published study as runs and scores: genaipa get {data_set.name} --runs")
 
 
 def pull_with_progress(dataset: Dataset, *, origin: str | None = None, offline: bool = False) -> Pulled:
@@ -99,7 +105,8 @@ def import_study(dataset_name: str | None, source: str | None, *, offline: bool 
         result = pull_with_progress(data_set, origin=source, offline=offline)
         say(
             f"{data_set.title}: {format_count(result.fetched, 'file')} fetched, {result.kept} already here, "
-            "all as published."
+            "all identical "
+            "to the published files."
         )
     done = data_set.import_study(current_workspace())
     if json:
@@ -115,7 +122,7 @@ def find_named_dataset(name: str | None, *, with_runs: bool = False) -> Dataset:
     if name is None:
         names = [candidate for candidate in dataset_names() if not with_runs or find_dataset(candidate).systems]
         commands = [f"genaipa get {candidate}{' --runs' if with_runs else ''}" for candidate in names]
-        raise UsageError(f"name the data set to get: {' or '.join(commands)}.")
+        raise UsageError(f"choose the data set to get: {' or '.join(commands)}.")
     return find_dataset(name)
 
 

@@ -17,8 +17,8 @@ name = {name}
 """
 
 _SYSTEMS = """\
-# Short names of your own for systems, beside the list of `genaipa systems`. Take the # away to use the example,
-# and the line 'systems: {}' with it.
+# Your own short names for systems, in addition to those that `genaipa systems` lists. To use the example, delete the
+# line 'systems: {}' and uncomment the lines below it.
 systems: {}
 # systems:
 #   my-llama:
@@ -32,19 +32,19 @@ systems: {}
 _README = """\
 # {name}
 
-A workspace of genaipa. Its data is used before the data that ships with genaipa.
+A genaipa workspace. Its data is used before the data that ships with genaipa.
 
-- `policies/`: documents, `NAME.md` or `NAME.txt`, with what is known about them in `NAME.yaml` (`genaipa policies add`)
+- `policies/`: documents, `NAME.md` or `NAME.txt`, with their metadata in `NAME.yaml` (`genaipa policies add`)
 - `questions/`: question sets, `NAME.yaml` (copy one that `genaipa questions` lists)
-- `annotations/`: the annotated answers of a document, `NAME.yaml`
-- `rubrics/`: metrics to score by instead of the paper's; genaipa.toml names the one in use (rubric = "NAME")
+- `annotations/`: annotated answers about a document, `NAME.yaml`
+- `rubrics/`: metrics to use instead of the paper's; `rubric = "NAME"` in genaipa.toml selects a rubric
 - `guidelines.md`: what analysts agree on, with borderline examples for each metric; shown at the desk (key g)
 - `prompts/`: templates that replace the shipped ones of the same name, and sets of your own (`genaipa prompts`)
 - `systems.yaml`: short names for systems (`genaipa systems`)
-- `desk.yaml`: who scores and who adjudicates (left out: whoever gives a name)
+- `desk.yaml`: who scores and who adjudicates (without this file, anyone who gives a name can score)
 - `runs/`: one folder for each run; check everything with `genaipa validate`
 - `waves.jsonl`: the random part of the answers that people score (`genaipa sample`)
-- `scores.db`: what analysts have scored (`genaipa score`); never change it by hand, `genaipa scores export` reads it
+- `scores.db`: the analysts' scores (`genaipa score`); never edit it by hand, `genaipa scores export` reads it
 """
 
 
@@ -56,20 +56,20 @@ def init(
 ) -> None:
     """Create a workspace for your data and runs.
 
-    It gets folders for documents, questions, annotated answers, prompts and runs, and a file for systems.
-    Files in the folder stay as they are.
+    The workspace gets folders for documents, questions, annotated answers, prompts and runs, and a file for systems.
+    Existing files stay as they are.
     """
     import shlex
 
     folder = folder.expanduser()
     for file in _create_workspace_and_list_kept_files(folder):
-        lines = f"; let git ignore {', '.join(_IGNORED.split())}" if file == ".gitignore" else ""
+        lines = f"; add to it: {', '.join(_IGNORED.split())}" if file == ".gitignore" else ""
         say(f"{folder / file} already exists and was left unchanged{lines}")
     is_current_folder = folder.resolve() == Path.cwd().resolve()
     label = "This folder" if is_current_folder else str(folder)
     show(
-        f"{label} is a workspace now. {'Add' if is_current_folder else 'Go there, and add'} a privacy policy "
-        "(a file or an address):"
+        f"{label} is a workspace now. {'Add' if is_current_folder else 'Go there and add'} a privacy policy "
+        "(a file or a URL):"
     )
     if not is_current_folder:
         show(f"    cd {shlex.quote(str(folder))}")
@@ -100,7 +100,7 @@ def _create_workspace_and_list_kept_files(folder: Path) -> list[str]:
             if problem := explain_unusable_folder(path):
                 raise UsageError(f"{path} {problem}")
         if (folder / MARKER).exists():
-            raise UsageError(f"{folder} is already a workspace; name a new folder.")
+            raise UsageError(f"{folder} is already a workspace; choose a new folder.")
         for path in places:
             path.mkdir(parents=True, exist_ok=True)
         existing = [file for file in files if (folder / file).exists()]
@@ -108,5 +108,7 @@ def _create_workspace_and_list_kept_files(folder: Path) -> list[str]:
             if file not in existing:
                 (folder / file).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"{error.filename or folder} can't be made ({error.strerror}); name another folder.") from None
+        raise UsageError(
+            f"{error.filename or folder} can't be created ({error.strerror}); choose another folder."
+        ) from None
     return existing

@@ -45,15 +45,22 @@ _MOST_PASSES = 100
 _Judge = Annotated[
     list[str] | None,
     option(
-        "--judge", autocompletion=completion.systems, help="Judges: systems as for run; several by commas or repeats."
+        "--judge",
+        autocompletion=completion.systems,
+        help="Judges, named like the systems of a run; separate several with commas.",
     ),
 ]
 _Passes = Annotated[
     int,
-    option("--passes", help="How often each answer is judged, each time in another order.", min=1, max=_MOST_PASSES),
+    option(
+        "--passes",
+        help="How many times each answer is judged, each time in a different order.",
+        min=1,
+        max=_MOST_PASSES,
+    ),
 ]
 _Evidence = Annotated[
-    bool, option("--evidence", help="Show the judge what rules detected: citations, quotations, silence.")
+    bool, option("--evidence", help="Show the judge the citations, quotations and silence that rules detected.")
 ]
 _OwnFamily = Annotated[
     bool, option("--own-family", help="Allow a judge from the same family as a system it judges.", panel=SELDOM)
@@ -81,9 +88,10 @@ def judge(
     offline: OfflineOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Have models score answers; judges measures how well.
+    """Have models score answers as judges.
 
-    Each answer is judged once by each judge and pass. The same command again asks only the missing verdicts.
+    Each judge scores each answer once per pass. The same command again asks only for missing verdicts. To measure how
+    well a judge agrees with people: genaipa judges.
     """
     from genaipa.cli.commands.run import choose_batching
     from genaipa.cli.terminal.progress import TerminalObserver
@@ -96,7 +104,7 @@ def judge(
     with judging.hold_judging_lock(workspace):
         judges = judging.prepare_judge_runs(workspace, request, observer, offline=offline)
         if judges.had:
-            say(f"{format_count(judges.had, 'judgement')} of {judges.wanted:,} exist already.")
+            say(f"Judgements that already exist: {judges.had:,} of {judges.wanted:,}.")
         if not judges.runs:
             _print_nothing_to_judge(workspace, judges, json=json)
         elif dry_run or estimate:
@@ -113,10 +121,9 @@ def _print_nothing_to_judge(workspace: Workspace, judges: PreparedJudges, *, jso
     else:
         lacking = judges.wanted - judges.had
         show(
-            f"Nothing was asked: what is missing, {format_count(lacking, 'judgement')}, belongs to a run "
-            "started earlier."
+            f"Nothing was asked: the missing judgements ({lacking:,}) belong to a run that was started earlier."
             if lacking
-            else "There is nothing to judge: every answer has its verdict."
+            else "There is nothing to judge: every answer has a verdict."
         )
         _print_judge_means(workspace, judges.answers)
 
@@ -175,7 +182,7 @@ def _print_closing(
         print_tally(outcome.tally)
         show(f"Judge's run: {folder.name}")
         for system, reason in outcome.stopped.items():
-            show(f"{system} was not asked any more: {write_options_as_flags(reason)}")
+            show(f"genaipa stopped asking {system}: {write_options_as_flags(reason)}")
         for sentence in note_cut_prompts_and_reasoning(outcome.tally):
             show(sentence)
         if outcome.capped:
@@ -190,9 +197,11 @@ def _print_closing(
         higher = " and a higher --max-cost" if any(outcome.capped for _, outcome in done) else ""
         show(f"{lack}{also}. Continue with the same command{higher}.")
     elif people:
-        add_next_steps("How well it agrees with them: genaipa judges", "Pictures: genaipa report")
+        add_next_steps("Agreement with people: genaipa judges", "Figures: genaipa report")
     else:
-        add_next_steps("To rely on it, score some yourself: genaipa score", "Pictures: genaipa report", *better)
+        add_next_steps(
+            "To check the judge, score some answers yourself: genaipa score", "Figures: genaipa report", *better
+        )
 
 
 def _print_judge_means(workspace: Workspace, answers: JudgedAnswers) -> tuple[bool, list[str]]:
@@ -206,9 +215,9 @@ def _print_judge_means(workspace: Workspace, answers: JudgedAnswers) -> tuple[bo
 
     add_explanation(
         "A judge alone gives no estimate: its error is unknown until people have scored some of the answers. "
-        "Its M_all (10 to 100) is averaged by question, over documents and passes, and then over questions.",
-        "Verdicts are in the store, apart from people's scores, and in no average. What a judge is worth, once people "
-        "have scored 30 of its answers: genaipa judges.",
+        "Its M_all (10 to 100) is averaged for each question over documents and passes, and then over questions.",
+        "Verdicts are stored apart from people's scores and enter no average. Once people have scored 30 of "
+        "the judged answers, genaipa judges shows how well the judge agrees with them.",
         hint="What the numbers mean: --explain",
     )
     results = summarize_judges(workspace, answers)
@@ -217,7 +226,7 @@ def _print_judge_means(workspace: Workspace, answers: JudgedAnswers) -> tuple[bo
         who = "Judge" if len(results) == 1 else f"Judge {result.judge}"
         means = ", ".join(f"{names[system]} {mean:.0f}" for system, mean in result.means.items())
         if result.scored_by_people:
-            show(f"{who}: {means} (M_all); people scored {result.scored_by_people:,} of the same answers, too")
+            show(f"{who}: {means} (M_all); people also scored {result.scored_by_people:,} of these answers")
         else:
             show(f"{who} alone, no estimate: {means} (M_all)")
         for line in draw_heat_map(
@@ -228,7 +237,7 @@ def _print_judge_means(workspace: Workspace, answers: JudgedAnswers) -> tuple[bo
     match [list(result.means) for result in results]:
         case [[first, second]]:
             return people, [
-                f"Which is better: {shell_command('genaipa', 'compare', first, second, '--judge', results[0].judge)}"
+                f"To compare the two: {shell_command('genaipa', 'compare', first, second, '--judge', results[0].judge)}"
             ]
         case _:
             return people, []
@@ -272,7 +281,7 @@ def draw_heat_map(
             )
             row = " ".join(f"{block:{size}}" for block, size in zip(blocks, broad, strict=True))
             lines.append(f" {name[:aside]:{aside}}  {row}".rstrip())
-    return [*lines, f" low {_SHADES} high; a column is a question"]
+    return [*lines, f" low {_SHADES} high; each column is a question"]
 
 
 def _shade_block(score: float | None) -> str:

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from genaipa.reports.table import Table
 
 _NONE = (
-    "No judge has scored these answers: genaipa judge RUN --judge SYSTEM asks one, and people score some of them, too."
+    "No judge has scored these answers. To ask a judge: genaipa judge RUN --judge SYSTEM. People have to score some of "
+    "the answers, too."
 )
 _AGREEMENT = (
     "measure",
@@ -50,7 +51,7 @@ _AGREEMENT = (
     "r",
 )
 _WHY = "why blank"
-_LENIENCY = ("answers of", "n", "leniency", "for these documents", "for policies like these", _WHY)
+_LENIENCY = ("group", "n", "leniency", "for these documents", "for policies like these", _WHY)
 
 
 @add_filters
@@ -66,11 +67,11 @@ def judges(
     include_excluded: ExcludedOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Measure what judge's verdicts are worth.
+    """Measure how well judges agree with people.
 
-    Agreement of each judge with people, beside that of people with each other, with itself and with other judges;
-    its leniency, by system, document, category and where documents are silent. Nothing is said below 30 answers that
-    both scored.
+    The tables show the agreement of each judge with people, with itself and with other judges, beside the agreement of
+    people with each other; and the judge's leniency by system, document, category and where documents are silent.
+    Measures need at least 30 answers that both people and the judge scored.
     """
     from genaipa.reports import check_report_packages
     from genaipa.runs.selection import select_sources
@@ -129,9 +130,9 @@ def _print_judges(tables: dict[str, Table], by: str) -> None:
         if apart is not None and (by or is_explanation_wanted()):
             show(apart.title if is_explanation_wanted() else f"By {by}")
             lines = list(_group_agreement_rows(apart, "" if is_explanation_wanted() else by))
-            _print_without_empty_columns(("answers of", "n", "alpha", "AC2", "commonest value"), lines)
+            _print_without_empty_columns(("group", "n", "alpha", "AC2", "most common value"), lines)
         if is_explanation_wanted():
-            show(f"{lenient.title}: M_all minus people's, on a scale from 10 to 100")
+            show(f"{lenient.title}: judge's M_all minus people's, on a scale from 10 to 100")
             _print_without_empty_columns(_LENIENCY, list(_leniency_rows(lenient)))
         add_explanation(agreed.note, _describe_small_groups(lenient), lenient.note)
         add_explanation("The other tables, and figures: genaipa judges -o FOLDER, or --json.")
@@ -266,7 +267,11 @@ def _describe_small_groups(leniencies: Table) -> str:
     """Name the groups that are left out, with their numbers of answers."""
     rows = leniencies.data[leniencies.data["mean"].isna()].to_dict("records")
     named = dict.fromkeys(f"{_answer_group_label(row)} ({row['answers']})" for row in rows)
-    return f"Not meaningful, because fewer than 30 answers were scored by both: {', '.join(named)}." if named else ""
+    return (
+        f"Left out because fewer than 30 answers have scores by both people and the judge: {', '.join(named)}."
+        if named
+        else ""
+    )
 
 
 def _format_value_with_interval(

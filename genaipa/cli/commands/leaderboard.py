@@ -37,7 +37,7 @@ def leaderboard(
     by: ByOption = "",
     output: Annotated[
         Path | None,
-        option("--output", "-o", metavar="FILE", help="Write it to a .csv or .tex file instead."),
+        option("--output", "-o", metavar="FILE", help="Write the leaderboard to a .csv or .tex file instead."),
     ] = None,
     force: ForceOption = False,
     include_excluded: ExcludedOption = False,
@@ -45,9 +45,9 @@ def leaderboard(
 ) -> None:
     """Rank all systems by overall quality.
 
-    Over all runs, published studies that were imported included, unless filters say otherwise. It says where systems
-    did not answer the same. An experiment less than half scored is left blank. Suites have a table of
-    their own.
+    The ranking covers all runs, including imported published studies, unless filters exclude them. Notes say where
+    systems did not answer the same questions. An experiment that is less than half scored stays blank. Suites have
+    their own table.
     """
     if output is not None:
         _check_output_suffix(output)
@@ -149,7 +149,7 @@ def _check_output_suffix(path: Path) -> None:
     from genaipa.reports.render import FORMS
 
     if path.suffix not in FORMS:
-        raise UsageError(f"'{path.name}' must end in one of {', '.join(FORMS)}.")
+        raise UsageError(f"'{path.name}' must end in {' or '.join(FORMS)}.")
 
 
 def _write_leaderboard(table: Table, path: Path, *, force: bool) -> None:

@@ -31,19 +31,24 @@ def pack(
     run: RunsArgument = None,
     output: Annotated[
         Path | None,
-        option("--output", "-o", metavar="FILE", help="The archive, a .zip file; by default NAME.zip here."),
+        option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="The archive, a .zip file; by default, NAME.zip in the current folder.",
+        ),
     ] = None,
     include_excluded: ExcludedOption = False,
     force: ForceOption = False,
     with_texts: Annotated[
         bool,
-        option("--with-texts", help="Include texts that may not be passed on, for somebody who already has them."),
+        option("--with-texts", help="Include texts that may not be redistributed, for somebody who already has them."),
     ] = False,
 ) -> None:
     """Pack runs, scores and report into an archive.
 
-    Texts whose license does not let them be passed on are left out, with their digest and source in their place; the
-    tables can be made again without them. What models said, and the names and notes of the analysts, go along.
+    Texts whose license forbids redistribution are replaced by their digest and source; the tables can be rebuilt
+    without them. The archive includes the models' replies and the analysts' names and notes.
     """
     from genaipa.reports import check_report_packages
 
@@ -53,7 +58,7 @@ def pack(
     workspace, names = current_workspace(), split_names(run)
     file = output or Path(f"{make_pack_name(names)}.zip")
     if file.suffix != ".zip":
-        raise UsageError(f"'{file.name}' has to end in .zip.")
+        raise UsageError(f"'{file.name}' must end in .zip.")
     check_no_overwrite(file, force=force)
     workspace.check_output_outside_data(file)
     sources = select_for_pack(workspace, names, "pack")
@@ -74,17 +79,21 @@ def select_for_pack(workspace: Workspace, names: Sequence[str], command_name: st
     sources = select_sources(workspace, names)
     print_study_slice_problems(workspace, [source.folder for source in sources])
     if not names:
-        say(f"packing all {format_count(len(sources), 'run')} of the workspace; for one: genaipa {command_name} RUN")
+        say(
+            f"packing all {format_count(len(sources), 'run')} of the workspace; to pack one: genaipa {command_name} RUN"
+        )
     return sources
 
 
 def print_packed(file: Path, packed: Packed) -> None:
     """Print what was packed into a file or folder, and what was left out."""
-    show(f"{file}: {format_count(len(packed.pack.runs), 'run')}, {format_count(packed.events, 'score')}, the report.")
+    show(
+        f"{file}: {format_count(len(packed.pack.runs), 'run')}, {format_count(packed.events, 'score')} and the report."
+    )
     for text in packed.pack.absent:
-        say(f"left out: the text of {text.document} ({text.license or 'no license is stated'}); {text.source}")
+        say(f"left out: the text of {text.document} ({text.license or 'no license stated'}); {text.source}")
     for system, documents in packed.unclear.items():
         say(
-            f"left out: the replies of {system} about {', '.join(documents)}, which may quote them; if they are its "
-            'own words, its class can say so (words = "own") before a run, or use --with-texts'
+            f"left out: the replies of {system} about {', '.join(documents)}, because they may quote the texts; if the "
+            'system writes its own words, set words = "own" in its class before a run, or use --with-texts'
         )

@@ -40,7 +40,7 @@ _HEADERS = {
     "ease": "ease",
     "connective_words": "connective words",
 }
-_NOTE = "unique and connective words: share of all words; reading time: 265 words of 5 characters a minute."
+_NOTE = "unique and connective words: share of all words; reading time: at 265 words of 5 characters per minute."
 
 app = typer.Typer()
 
@@ -49,7 +49,7 @@ app = typer.Typer()
 def list_documents_unless_subcommand(context: typer.Context, json: JsonOption = False) -> None:
     """List, show, add and measure documents.
 
-    Without a command, they are listed.
+    Without a command, the documents are listed.
     """
     if context.invoked_subcommand is not None:
         pass_json_to_subcommands(context, json=json)
@@ -60,7 +60,7 @@ def list_documents_unless_subcommand(context: typer.Context, json: JsonOption = 
 
 @app.command("list")
 def list_policies(json: JsonOption = False) -> None:
-    """List documents, also those to be fetched."""
+    """List documents, including those still to fetch."""
     _print_document_list(current_workspace(), json=json)
 
 
@@ -100,15 +100,15 @@ def _print_document_list(workspace: Workspace, *, json: bool) -> None:
         for row in rows
     ]
     print_table(("name", "kind", "words", "answers", "written for", "from"), cells, right=(2, 3))
-    show("answers: annotated answers, in parentheses the number that say the document is silent.")
-    show("written for: their question set; other sets with the same questions use them too.")
+    show("answers: annotated answers; in parentheses, how many of them say that the document is silent.")
+    show("written for: the question set of these answers; other sets with the same questions use them, too.")
     for row in rows:
         if row["unused"]:
             say(f"{row['name']}: {row['unused']}")
     for dataset, missing_names in missing.items():
         if missing_names:
             show(f"More come with 'genaipa get {dataset}': {', '.join(missing_names)}")
-    show("One of them: genaipa policies show brindlecart. Your own: genaipa policies add FILE-OR-URL")
+    show("To show a document: genaipa policies show brindlecart. To add your own: genaipa policies add FILE-OR-URL")
 
 
 def _document_facts(workspace: Workspace, document: Document) -> dict[str, Any]:
@@ -145,21 +145,19 @@ def _document_facts(workspace: Workspace, document: Document) -> dict[str, Any]:
 
 @app.command("show")
 def show_policy(
-    name: Annotated[str, typer.Argument(autocompletion=completion.documents, help="The document.")],
-    section: Annotated[
-        str | None, option("--section", help="Print the text of this section: a number or title.")
-    ] = None,
+    name: Annotated[str, typer.Argument(autocompletion=completion.documents, help="Name of the document.")],
+    section: Annotated[str | None, option("--section", help="Print the section with this number or title.")] = None,
     text: Annotated[bool, option("--text", help="Print the whole text.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Show a document's facts and sections.
 
-    With --section, the text of that section and its subsections; with --text, all of it.
+    With --section, print that section with its subsections; with --text, the whole text.
     """
     from genaipa.datasets.base import load_named_document
 
     if text and section is not None:
-        raise UsageError("--text prints the whole text and --section a part of it; name one of them.")
+        raise UsageError("--text prints the whole text and --section a part of it; use one of them.")
     workspace = current_workspace()
     document = load_named_document(workspace, name)
     if text and json:
@@ -207,11 +205,11 @@ def _print_document(workspace: Workspace, document: Document, *, json: bool) -> 
         show(f"{number:{width}}  {s.title}" if s.number else f"{number}{s.title}")
     if outline:
         show(
-            "\nThe text of a section: "
+            "\nTo print a section: "
             + shell_command("genaipa", "policies", "show", document.name, "--section", document.sections[-1].label)
         )
     else:
-        show("No sections were found in it, so answers can cite only the parts in which it is sent.")
+        show("No sections were found in the text, so answers can cite only the parts in which it is sent.")
 
 
 def _describe_annotated_answers(facts: dict[str, Any], question_set: str) -> str:
@@ -219,11 +217,9 @@ def _describe_annotated_answers(facts: dict[str, Any], question_set: str) -> str
     if facts["answers"] is None:
         return str(facts["unused"])
     to = facts["answers_to"]
-    text = f"{facts['answers']} annotated ones ({facts['silent']}: the document does not say), written for the set {to}"
+    text = f"{facts['answers']} annotated (the document is silent on {facts['silent']}), written for the set {to}"
     return (
-        text
-        if to == question_set
-        else f"{text}; {facts['answers_to_default']} of them are for the set {question_set}, too"
+        text if to == question_set else f"{text}; {facts['answers_to_default']} of them also fit the set {question_set}"
     )
 
 
@@ -245,18 +241,20 @@ def _print_section(document: Document, label: str, *, json: bool) -> None:
 
 @app.command()
 def add(
-    source: Annotated[str, typer.Argument(metavar="FILE|URL", help="The text: a file or an address.")],
-    name: Annotated[str, option("--name", help="Its name: a short word in lower case.")],
-    company: Annotated[str, option("--company", help="The company in questions (for a regulation, its short name).")],
-    kind: Annotated[str, option("--kind", help="policy or regulation.")] = "policy",
-    title: Annotated[str, option("--title", help="Its full title; by default, the title in the text.")] = "",
+    source: Annotated[str, typer.Argument(metavar="FILE|URL", help="The document: a file or a URL.")],
+    name: Annotated[str, option("--name", help="Name of the document: a short lower-case word.")],
+    company: Annotated[
+        str, option("--company", help="The company's name in questions (for a regulation, its short name).")
+    ],
+    kind: Annotated[str, option("--kind", help="Kind of document: policy or regulation.")] = "policy",
+    title: Annotated[str, option("--title", help="Full title; by default, the title in the text.")] = "",
     license_: Annotated[str, option("--license", help="The license of the text.")] = "",
     replace: Annotated[bool, option("--force", help="Replace an existing document of that name.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Add a document to the workspace.
 
-    It is taken from a file (text, Markdown, HTML, PDF, Word) or an address.
+    The source is a file (text, Markdown, HTML, PDF or Word) or a URL.
     """
     from genaipa.policies.adding import add_document
 
@@ -278,7 +276,7 @@ def add(
         return
     _print_document(workspace, document, json=False)
     if hidden := [layer for layer, _ in workspace.files_in_all_layers("policies")[name] if layer != document.layer]:
-        show(f"It takes the place of the {hidden[0]} document '{name}'; choose another --name to keep both.")
+        show(f"It hides the {hidden[0]} document '{name}'; choose another --name to use both.")
     if facts["answers"] and not facts["answers_digest"]:
         show(
             "Its annotated answers don't state which text they are about: check them, and add the text's "
@@ -286,23 +284,26 @@ def add(
         )
     for sentence in held:
         show(f"{sentence}.")
-    show(f"Check that the text is complete. To correct it, first remove the line 'digest' from {name}.yaml beside it.")
+    show(f"Check that the text is complete. To correct it, first delete the line 'digest' from {name}.yaml.")
     show(f"Next: genaipa run --system extractive --policy {name}")
 
 
 @app.command()
 def annotate(
-    name: Annotated[str, typer.Argument(autocompletion=completion.documents, help="The document.")],
-    questions: Annotated[str, option("--questions", "-q", help="The question set; by default, that of its kind.")] = "",
+    name: Annotated[str, typer.Argument(autocompletion=completion.documents, help="Name of the document.")],
+    questions: Annotated[
+        str, option("--questions", "-q", help="The question set; by default, the one for the document's kind.")
+    ] = "",
     documents: Annotated[
         Path | None,
         option("--documents", metavar="FILE", help="The corpus that holds the document (.jsonl or .parquet)."),
     ] = None,
 ) -> None:
-    """Write a file for right answers.
+    """Write a template for annotated answers.
 
-    It has every question about the document, to be filled in, and is annotations/NAME.yaml in the workspace. Blank
-    entries count as not annotated. Of a corpus, it serves every document with the very same text.
+    The file annotations/NAME.yaml in the workspace lists every question about the document, for you to fill in the
+    right answers. Blank entries count as not annotated. For a corpus, the answers apply to every document with the
+    same text.
     """
     from genaipa.datasets.base import load_named_document
     from genaipa.files.stamps import today
@@ -318,14 +319,15 @@ def annotate(
     show(f"{path}: {format_count(len(question_set.questions), 'question')} to answer. {CHECK}")
 
 
-CHECK = "To check them at any time: genaipa validate"
+CHECK = "To check the file at any time: genaipa validate"
 
 
 def require_own_workspace(workspace: Workspace) -> None:
     """Raise a UsageError where there is no workspace of one's own to keep annotated answers in."""
     if "workspace" not in dict(workspace.layers):
         raise UsageError(
-            "annotated answers are kept in a workspace, and this folder is not in one; make one with: genaipa init DIR"
+            "annotated answers are kept in a workspace, and this folder is not in one; create one with: "
+            "genaipa init DIR"
         )
 
 
@@ -346,28 +348,30 @@ def write_annotations(workspace: Workspace, document_name: str, text: str) -> Pa
 @app.command()
 def stats(
     names: Annotated[
-        list[str] | None, typer.Argument(autocompletion=completion.documents, help="Only these documents.")
+        list[str] | None, typer.Argument(autocompletion=completion.documents, help="Measure only these documents.")
     ] = None,
     documents: Annotated[
         Path | None,
         option("--documents", metavar="FILE", help="Measure a corpus instead: a .jsonl or .parquet file."),
     ] = None,
     by: Annotated[
-        str, option("--by", metavar="COLUMN", help="Of a corpus: measure each group of this column separately.")
+        str, option("--by", metavar="COLUMN", help="For a corpus: measure each group in this column separately.")
     ] = "",
     json: JsonOption = False,
-    output: Annotated[Path | None, option("--output", "-o", metavar="FILE.csv", help="Write them to a file.")] = None,
+    output: Annotated[
+        Path | None, option("--output", "-o", metavar="FILE.csv", help="Write the measures to a file.")
+    ] = None,
     force: ForceOption = False,
 ) -> None:
     """Measure how hard documents are to read.
 
-    The measures are the paper's (table 1).
+    The measures are those of the paper's table 1.
 
-    Of a corpus the measures are distributions: median, quartiles and range, over all documents or by group. It is read
-    in a stream, and checked first: everything that is wrong with it is listed.
+    For a corpus, the output is the distribution of each measure (median, quartiles and range), over all documents or by
+    group. The file is read in a stream and checked first; all of its errors are listed.
     """
     if documents is None and by:
-        raise UsageError("--by is for a corpus; name one with --documents.")
+        raise UsageError("--by is for a corpus; give one with --documents.")
     if documents is None:
         _output_document_statistics(split_names(names), json=json, output=output, force=force)
         return
@@ -447,8 +451,12 @@ def _print_measure_notes(measures: Collection[str]) -> None:
             if (formula := language.readability) and formula.grades == (measure == "grade")
         ]
         if measure in measures and formulas:
-            limit = "never between languages" if measure == "ease" else "only with grades counted the same way"
-            show(f"{measure}: {'; '.join(formulas)}, syllables by spelling rules; compare it {limit}.")
+            limit = (
+                "not comparable between languages"
+                if measure == "ease"
+                else "comparable only with grades of the same kind"
+            )
+            show(f"{measure}: {'; '.join(formulas)}, with syllables counted by spelling rules; {limit}.")
 
 
 def _round_measure(measure: str, value: float) -> float:
@@ -494,11 +502,11 @@ def _print_distributions(corpus: Corpus, groups: list[DocumentGroup], by: str) -
     head = ((by, "documents") if by else (), ("measure", "median", "quartiles", "range"))
     print_table((*head[0], *head[1]), cells, right=range(1 + len(head[0]), 4 + len(head[0])))
     copies = corpus.documents - corpus.distinct_texts
-    copies_note = f", {copies:,} of them with the very text of another of the same company" if copies else ""
+    copies_note = f", {copies:,} of them with the same text as another document of the company" if copies else ""
     show(f"{format_count(corpus.documents, 'document')}{copies_note}.")
     _print_measure_notes({measure for group in groups for measure in group.quartiles})
     if corpus.groups and not by:
-        show(f"By group: --by {' or '.join(corpus.groups)}")
+        show(f"To measure groups: --by {' or '.join(corpus.groups)}")
 
 
 def _write_csv(path: Path, rows: list[dict[str, Any]], *, force: bool) -> None:

@@ -31,17 +31,18 @@ def prompts(
             "--prompts",
             autocompletion=completion.prompt_sets,
             metavar="SET",
-            help="The set to show, by default neutral in the document's language.",
+            help="The set to show; by default, neutral, in the document's language.",
         ),
     ] = "",
     policy: Annotated[
-        str | None, option("--policy", "-p", autocompletion=completion.documents, help="Fill it in for this document.")
+        str | None,
+        option("--policy", "-p", autocompletion=completion.documents, help="Fill in the templates for this document."),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """List sets of prompts, or show one.
+    """List prompt sets, or show one.
 
-    With NAME, that template alone; with --policy, filled in for that document.
+    With NAME, only that template is shown; with --policy, templates are filled in for that document.
     """
     from genaipa.datasets.base import load_named_document
     from genaipa.languages.catalog import variant_name_for_language
@@ -118,26 +119,26 @@ def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
         (name, ", ".join(_template_variables(name)) or role, loaded.files[name][0], digests[name][:12])
         for name in names
         # Of a template that is no message.
-        for role in ["(included by others)" if name in loaded.used_templates else "(not used in this set)"]
+        for role in ["(included by other templates)" if name in loaded.used_templates else "(not used in this set)"]
     ]
     print_table(heads if is_full else heads[:2], cells if is_full else [cell[:2] for cell in cells])
     for name in names if is_full else ():
         _print_text(name, loaded.template_texts[name].rstrip(), exact=False)
     add_explanation(
-        f"To change one, put a file with its name into prompts/{loaded.name}/ of your workspace, or into prompts/ for "
-        "all sets; another folder there is a set of your own."
+        f"To replace a template, put a file with its name into prompts/{loaded.name}/ in your workspace, or into "
+        "prompts/ for all sets; any other folder there is a set of your own."
     )
     chosen = "" if loaded.name == "neutral" else f" --prompts {loaded.name}"
-    of = "" if is_single else "One: genaipa prompts NAME"
-    add_next_steps(of, f"As sent: genaipa prompts {names[0]}{chosen} --policy brindlecart")
+    of = "" if is_single else "To show one: genaipa prompts NAME"
+    add_next_steps(of, f"Filled in: genaipa prompts {names[0]}{chosen} --policy brindlecart")
 
 
 def _print_messages(workspace: Workspace, loaded: Prompts, names: list[str], policy: str, *, json: bool) -> None:
     script = _make_message_script(workspace, loaded, policy)
     messages = _example_messages_by_template(script)
     if len(names) == 1 and names[0] not in messages:
-        reason = "it is included by others" if names[0] in loaded.used_templates else "this set does not use it"
-        raise UsageError(f"'{names[0]}' is not a message ({reason}): genaipa prompts")
+        reason = "other templates include it" if names[0] in loaded.used_templates else "this set does not use it"
+        raise UsageError(f"'{names[0]}' is not a message, because {reason}; see: genaipa prompts")
     texts = {name: messages[name] for name in names if name in messages}
     if json:
         print_json([{"name": name, "policy": policy, "text": text} for name, text in texts.items()])
@@ -145,7 +146,7 @@ def _print_messages(workspace: Workspace, loaded: Prompts, names: list[str], pol
     for name, text in texts.items():
         _print_text(name, text, exact=True)
     set_option = "" if loaded.name == "neutral" else f" --prompts {loaded.name}"
-    show(f"Every message of a run: genaipa run --system SYSTEM --policy {policy}{set_option} --dry-run")
+    show(f"To print every message of a run: genaipa run --system SYSTEM --policy {policy}{set_option} --dry-run")
 
 
 def _print_text(name: str, text: str, *, exact: bool) -> None:

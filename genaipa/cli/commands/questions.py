@@ -19,26 +19,27 @@ if TYPE_CHECKING:
 app = typer.Typer(help="List, show or start question sets.")
 
 _NEW = """\
-# Questions of your own. To ask them: genaipa run --system SYSTEM --policy POLICY --questions {name}
+# Your own questions. To ask them: genaipa run --system SYSTEM --policy POLICY --questions {name}
 # To check this file at any time: genaipa validate
 name: {name}
-title: My questions          # heads the list of questions
-kind: policy                 # what they are about: policy or regulation
-placeholder: "[the company]" # the document's company takes its place
-source: written by me        # whose questions they are, for whoever reads your report
-license: CC0-1.0             # under which they may be passed on
+title: My questions          # heading of the list of questions
+kind: policy                 # what the questions are about: policy or regulation
+placeholder: "[the company]" # replaced by the name of the document's company
+source: written by me        # who wrote the questions, for readers of your report
+license: CC0-1.0             # license of the questions
 
-# Reports have a row for each category: a short name, and what it means.
+# Reports have a row for each category: its short name, and what it means.
 categories:
   D: My data
 
-# Replace the example; add as many as you like. Each has an id of its own, which must not change once it was asked.
+# Replace the example, and add as many questions as you like. Each needs a unique id, which must not change once the
+# question has been asked.
 questions:
   - id: D_1
     category: D
     origin: user             # user: a person's own words; faq: a general concern
     text: What does [the company] know about me?
-    # Other wordings, three at most, for --experiment robustness:
+    # Up to three other wordings, for --experiment robustness:
     # paraphrases: [Which data about me does [the company] hold?]
 """
 
@@ -54,7 +55,7 @@ def show_question_sets(
         option(
             "--wording",
             autocompletion=completion.wordings,
-            help="Which texts: original, paraphrase-1, paraphrase-2, paraphrase-3 or all.",
+            help="Wordings to show: original, paraphrase-1, paraphrase-2, paraphrase-3 or all.",
         ),
     ] = "original",
     json: JsonOption = False,
@@ -78,18 +79,18 @@ def show_question_sets(
 
 @app.command()
 def new(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, for --questions NAME.")] = "mine",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the set, for --questions NAME.")] = "mine",
 ) -> None:
-    """Begin a question set of your own.
+    """Start a question set of your own.
 
-    It is questions/NAME.yaml in the workspace, with an example and what each line means.
+    The file questions/NAME.yaml in the workspace has an example and explains each line.
     """
     from genaipa.policies.adding import NAME
 
     workspace = current_workspace()
     if "workspace" not in dict(workspace.layers):
         raise UsageError(
-            "questions are kept in a workspace, and this folder is not in one; make one with: genaipa init DIR"
+            "questions are kept in a workspace, and this folder is not in one; create one with: genaipa init DIR"
         )
     if not NAME.fullmatch(name):
         raise UsageError(
@@ -133,9 +134,9 @@ def _print_question_sets(workspace: Workspace, *, json: bool) -> None:
     if json:
         print_json(rows)
         return
-    headers = ("name", "about a", "questions", "categories", "wordings", "from")
+    headers = ("name", "kind", "questions", "categories", "wordings", "from")
     print_table(headers, [tuple(row.values())[:-1] for row in rows], right=(2, 3, 4))
-    show("The questions of a set: genaipa questions policy     Your own: genaipa questions new")
+    show("To show a set: genaipa questions policy     To start your own: genaipa questions new")
 
 
 def _print_question_set_json(chosen: QuestionSet, wordings: list[Wording]) -> None:
@@ -180,7 +181,7 @@ def _print_questions(chosen: QuestionSet, wordings: list[Wording]) -> None:
                 rows += [("", f"- {text}") for _, text in texts[1:]]
     print_table(("id", ", ".join(wordings)), rows)
     if wordings == ["original"]:
-        show(f"The other wordings: genaipa questions {chosen.name} --wording all")
+        show(f"To show the other wordings: genaipa questions {chosen.name} --wording all")
 
 
 def _select_texts(chosen: QuestionSet, question_id: str, wordings: list[Wording]) -> list[tuple[Wording, str]]:

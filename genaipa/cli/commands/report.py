@@ -46,12 +46,12 @@ if TYPE_CHECKING:
 _GreenOption = Annotated[
     float | None,
     option(
-        "--green", help="Averages of a metric from this value up are Green (default: the rubric's value).", panel=SELDOM
+        "--green", help="Metric averages of at least this value are Green (default: the rubric's value).", panel=SELDOM
     ),
 ]
 _RedOption = Annotated[
     float | None,
-    option("--red", help="Averages of a metric below this value are Red (default: the rubric's value).", panel=SELDOM),
+    option("--red", help="Metric averages below this value are Red (default: the rubric's value).", panel=SELDOM),
 ]
 _CorrectedOption = Annotated[
     bool,
@@ -69,7 +69,9 @@ def report(
     only: Filters = EVERYTHING,
     output: Annotated[
         Path | None,
-        option("--output", "-o", metavar="DIR", help="The folder; by default reports/NAME in the workspace."),
+        option(
+            "--output", "-o", metavar="DIR", help="Folder of the report; by default, reports/NAME in the workspace."
+        ),
     ] = None,
     include_excluded: ExcludedOption = False,
     corrected: _CorrectedOption = False,
@@ -88,7 +90,8 @@ def report(
 ) -> None:
     """Write figures, tables and one page to read.
 
-    An earlier report on the same is replaced. Answers that failed, are missing, unscored or excluded are counted.
+    An earlier report on the same runs is replaced. The report counts answers that failed, are missing, unscored or
+    excluded.
     """
     from genaipa.reports import check_report_packages
     from genaipa.runs.selection import select_sources
@@ -118,7 +121,7 @@ def report(
         before = read_report_selection(folder)
         page = result.write(folder, formats=wanted, whole=with_texts, tell=tell)
     if before is not None and before != sorted(result.selection):
-        say(f"The report on {', '.join(before) or 'everything'} that was in {folder} is replaced.")
+        say(f"The report on {', '.join(before) or 'everything'} in {folder} was replaced.")
     if frame is not None:
         _write_frame(result, frame)
     if json:
@@ -133,7 +136,7 @@ def report(
 def _show_steps(first: str) -> Iterator[Callable[[str], None]]:
     """Show the current step on the terminal: `first`, then each passed to the function; elsewhere one line."""
     if not stderr_console().is_terminal:
-        say("computing tables and figures; this takes some seconds")
+        say("computing tables and figures; this takes a few seconds")
     with stderr_console().status(first) as status:
         yield lambda now: status.update(make_printable(now))
 
@@ -142,7 +145,7 @@ def _check_frame_path(path: Path | None, *, force: bool) -> None:
     if path is None:
         return
     if path.suffix not in (".csv", ".parquet"):
-        raise UsageError(f"'{path.name}' has to end in .csv or .parquet.")
+        raise UsageError(f"'{path.name}' must end in .csv or .parquet.")
     check_no_overwrite(path, force=force)
 
 
@@ -150,7 +153,7 @@ def _open_in_browser(page: Path) -> None:
     import webbrowser
 
     if not webbrowser.open(page.resolve().as_uri()):
-        say(f"No browser could be opened; the page is {page}")
+        say(f"No browser could be opened; open {page} yourself.")
 
 
 def print_summary(report: Report, page: Path) -> None:
@@ -193,7 +196,7 @@ def _describe_unscored_report(report: Report) -> str:
     if alone := describe_scores_by_judges_alone(report.study):
         return f"{alone}."
     planned, answered = int(counts["planned"].sum()), int(counts["answered"].sum())
-    text = f"{answered:,} of {planned:,} answered, none scored: no averages yet."
+    text = f"{answered:,} of {planned:,} answers received, none scored: no averages yet."
     return f"{text} Answers, times and costs are in the report."
 
 

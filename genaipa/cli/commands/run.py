@@ -78,7 +78,7 @@ def run(
 ) -> None:
     """Ask systems about documents, keeping answers as runs.
 
-    The system is introduced to each document in up to four ways, then asked every question. The same command again,
+    Each system is introduced to each document in up to four ways, then asked every question. The same command again,
     or --resume, asks only the missing questions.
     """
     from genaipa.cli.commands import run_slices
@@ -139,7 +139,7 @@ def _resolve_task_kind_and_plan(task: str, task_options: Mapping[str, Any]) -> t
         if values.get(option) is None:
             continue
         if task != DEFAULT:
-            raise UsageError(f"a {option} is a task; give either --{option} or --task.")
+            raise UsageError(f"a {option} is a task; use either --{option} or --task.")
         return kind, str(values[option]), plan
     return find_task_kind(task), task, plan
 
@@ -162,8 +162,8 @@ def check_server_flags(flags: Sequence[str], prepared: PreparedRun) -> tuple[str
 
     if flags and not find_systems_to_serve(prepared.systems):
         raise UsageError(
-            f"{flags[0]} is for a server that is started here, of a vllm/… model without VLLM_BASE_URL; leave it out, "
-            "or start the server with it."
+            f"{flags[0]} is for a server that genaipa starts, for a vllm/… model without VLLM_BASE_URL; leave it out, "
+            "or pass it to your own server."
         )
     return tuple(flags)
 

@@ -34,7 +34,7 @@ def _parse_spending_cap(value: object) -> float:
     except ValueError:
         dollars = math.nan
     if not 0 <= dollars < math.inf:
-        raise typer.BadParameter(f"'{value}' is not an amount in US dollars, such as 5 or 0.5; 'none' lifts the cap.")
+        raise typer.BadParameter(f"'{value}' is not an amount in US dollars, such as 5 or 0.5; 'none' removes the cap.")
     return dollars
 
 
@@ -51,7 +51,7 @@ System = Annotated[
         "--system",
         "-s",
         autocompletion=completion.systems,
-        help="Systems (models): short names or provider/model; several by commas or repeats.",
+        help="Systems (models), as short names or provider/model; separate several with commas.",
     ),
 ]
 Effort = Annotated[
@@ -70,14 +70,14 @@ Policy = Annotated[
         "-p",
         autocompletion=completion.documents,
         metavar="NAME|FILE|URL|-",
-        help="Documents: names, files (.md, .txt, .html, .pdf, .docx), addresses, or - for standard input.",
+        help="Documents: names, files (.md, .txt, .html, .pdf, .docx), URLs, or - for standard input.",
     ),
 ]
 Company = Annotated[
     str,
     option(
         "--company",
-        help="Of a file or an address: the company's name in questions, if its title lacks it.",
+        help="For a file or URL: the company's name in questions, if the title lacks it.",
         panel="What to ask",
     ),
 ]
@@ -86,7 +86,7 @@ Documents = Annotated[
     option(
         "--documents",
         metavar="FILE",
-        help="A corpus instead: a .jsonl or .parquet file of documents (genaipa policies stats --documents).",
+        help="Ask about a corpus instead: a .jsonl or .parquet file (see genaipa policies stats --documents).",
         panel="A corpus",
     ),
 ]
@@ -95,7 +95,7 @@ LimitDocuments = Annotated[
     option(
         "--limit-documents",
         metavar="N",
-        help="Of a corpus: a sample of N documents, drawn by --seed.",
+        help="For a corpus: a random sample of N documents, drawn with --seed.",
         min=1,
         panel="A corpus",
     ),
@@ -105,7 +105,7 @@ Stratify = Annotated[
     option(
         "--stratify",
         metavar="COLUMN",
-        help="Of a corpus: each group of this column has its share of the sample.",
+        help="For a corpus: give each group in this column its share of the sample.",
         panel="A corpus",
     ),
 ]
@@ -114,21 +114,26 @@ Task = Annotated[
     option(
         "--task",
         metavar="NAME",
-        help="The task: procedure (the paper's), a package's, or your own module:Class.",
+        help="The task: procedure (the paper's), one from a package, or your own module:Class.",
         panel="What to ask",
     ),
 ]
-Repetitions = Annotated[int, option("--repetitions", "-r", help="How often everything is asked.", min=1, max=10_000)]
-Seed = Annotated[int, option("--seed", help="Seed of the shuffles.", min=-_LARGEST, max=_LARGEST, panel="How to ask")]
+Repetitions = Annotated[
+    int, option("--repetitions", "-r", help="How many times each question is asked.", min=1, max=10_000)
+]
+Seed = Annotated[
+    int, option("--seed", help="Seed for shuffling and sampling.", min=-_LARGEST, max=_LARGEST, panel="How to ask")
+]
 MaxTokens = Annotated[
-    int | None, option("--max-tokens", help="Longest reply, in tokens.", min=1, max=MOST, panel="How to ask")
+    int | None,
+    option("--max-tokens", help="Maximum length of a reply, in tokens.", min=1, max=MOST, panel="How to ask"),
 ]
 MaxConnections = Annotated[
     int,
     option(
         "--max-connections",
         "-j",
-        help="Concurrent calls per system, over all slices.",
+        help="Concurrent calls per system, across all slices.",
         min=1,
         max=1000,
         panel="Speed",
@@ -154,7 +159,7 @@ MaxCost = Annotated[
     float | None,
     option(
         "--max-cost",
-        help="Stop before the run costs more US dollars. Resuming keeps it; none lifts it.",
+        help="Stop before the run costs more US dollars than this. Resuming keeps the cap; none removes it.",
         metavar="DOLLARS|none",
         parser=_parse_spending_cap,
     ),
@@ -163,7 +168,7 @@ Batch = Annotated[
     bool | None,
     option(
         "--batch/--no-batch",
-        help="Ask in batches: half the price, within 24 hours; not about documents. By default, as the run started.",
+        help="Ask in batches, at half the price, within 24 hours; not about documents. By default, as the run started.",
         show_default=False,
         panel="Cost",
     ),
@@ -179,7 +184,7 @@ Slice = Annotated[
     option(
         "--slice",
         metavar="I/N",
-        help="Only the I-th of N slices of the corpus, a run of its own; --name names their study.",
+        help="Ask only the I-th of N slices of the corpus, as its own run; --name names the whole study.",
         panel="A corpus",
     ),
 ]
@@ -188,7 +193,7 @@ Slices = Annotated[
     option(
         "--slices",
         metavar="N",
-        help="Run all N slices of the corpus, each as its own run, or those that are incomplete.",
+        help="Run all N slices of the corpus, or the incomplete ones, each as its own run.",
         min=1,
         max=MOST_SLICES,
         panel="A corpus",
@@ -199,7 +204,7 @@ On = Annotated[
     option(
         "--on",
         metavar="|".join(f"{name}[:N]" for name in launcher_names()),
-        help="With slices: where they run, N at once; local is this machine.",
+        help="With slices: where they run, and how many (N) at once; local is this machine.",
         panel="Speed",
     ),
 ]
@@ -208,7 +213,7 @@ DataParallelSize = Annotated[
     option(
         "--data-parallel-size",
         metavar="N",
-        help="Of a vllm/… model served here: its copies, each on its own GPUs.",
+        help="For a vllm/… model served here: number of copies, each on its own GPUs.",
         min=1,
         max=1000,
         panel="Speed",
@@ -219,13 +224,13 @@ TensorParallelSize = Annotated[
     option(
         "--tensor-parallel-size",
         metavar="N",
-        help="Of a vllm/… model served here: GPUs of each copy.",
+        help="For a vllm/… model served here: number of GPUs per copy.",
         min=1,
         max=1000,
         panel="Speed",
     ),
 ]
-Name = Annotated[str | None, option("--name", help="Name of the run; by default, systems and documents.")]
+Name = Annotated[str | None, option("--name", help="Name of the run; by default, formed from systems and documents.")]
 Resume = Annotated[
     str | None,
     option(
@@ -237,20 +242,20 @@ Resume = Annotated[
 ]
 New = Annotated[
     bool,
-    option("--new", help="Start a new run even if this plan has one.", panel="What to ask"),
+    option("--new", help="Start a new run even if one with this plan exists.", panel="What to ask"),
 ]
 DryRun = Annotated[bool, option("--dry-run", help="Print the exact messages; ask nothing.")]
-Estimate = Annotated[bool, option("--estimate", help="Print calls, tokens and money; ask nothing.")]
+Estimate = Annotated[bool, option("--estimate", help="Estimate calls, tokens and cost; ask nothing.")]
 Yes = Annotated[
     bool,
-    option("--yes", "-y", help="Don't confirm costs (a terminal asks from $1 on).", panel="Cost"),
+    option("--yes", "-y", help="Don't ask to confirm costs (on a terminal, from $1).", panel="Cost"),
 ]
 Config = Annotated[
     Path | None,
     option(
         "--config",
         metavar="FILE.yaml",
-        help="YAML file with these options by name.",
+        help="YAML file that sets these options by name.",
         callback=_load_config,
         is_eager=True,
         panel="What to ask",
@@ -272,11 +277,13 @@ def _make_sampling_option(name: str, takes: Any, about: str, **details: Any) -> 
 
 
 SAMPLING_OPTIONS = {
-    "temperature": _make_sampling_option("temperature", float, "Sent if the model takes it.", min=0, max=100),
-    "top_p": _make_sampling_option("top_p", float, "Sent if the model takes it.", min=0, max=1),
+    "temperature": _make_sampling_option(
+        "temperature", float, "Sampling temperature, if the model accepts one.", min=0, max=100
+    ),
+    "top_p": _make_sampling_option("top_p", float, "Sampling temperature, if the model accepts one.", min=0, max=1),
     "max_tokens": TableOption(MaxTokens, None, "max_connections"),
     "sampling_seed": _make_sampling_option(
-        "sampling_seed", int, "Sent as seed if the model takes it.", min=-_LARGEST, max=_LARGEST
+        "sampling_seed", int, "Seed sent to the model, if it accepts one.", min=-_LARGEST, max=_LARGEST
     ),
     "service_tier": _make_sampling_option(
         "service_tier", str, "The vendor's word for speed and price, such as flex.", metavar="WORD"

@@ -214,7 +214,8 @@ class StudyDriver:
         if status == "capped":
             cap = self.run.resolve_spending_cap(self.limits.max_cost)
             return f"Stopped by --max-cost: ${tally.cost:.4f} of ${cap:g} is spent. Continue with a higher cap: {go_on}"
-        return f"{'Interrupted; all answers are kept.' if status == 'interrupted' else 'Not complete.'} Go on: {go_on}"
+        state = "Interrupted; all answers are kept." if status == "interrupted" else "Not complete."
+        return f"{state} Continue with: {go_on}"
 
 
 def select_shared_option_words(context: typer.Context, parameter_names: Collection[str] | None = None) -> list[str]:
@@ -256,7 +257,7 @@ def parse_slice_option(slice_text: str | None, slices: int | None, resume: str |
 def check_launcher_option(on: str | None, prepared: PreparedRun) -> None:
     """Raise a UsageError for a place of slices where there are none, or only one."""
     if on is not None and not prepared.stands_for_all:
-        raise OptionError("on", " is for all slices of a study; start one with: --documents FILE --slices 16")
+        raise OptionError("on", " applies to all slices of a study; start one with: --documents FILE --slices 16")
 
 
 def prepare_resumed_run_or_slice(
@@ -295,7 +296,9 @@ def prepare_run_or_first_slice(
         run = prepare_run(workspace, request, observer)
     except ManyDocumentsError as error:
         slices = count_words(error.slices, "slice")
-        observer.on_note(f"They are asked in {slices}, one after another; --on {LOCAL}:4 runs four at once.")
+        observer.on_note(
+            f"The documents are processed in {slices}, one after another; --on {LOCAL}:4 runs four at once."
+        )
         run = prepare_run(workspace, msgspec.structs.replace(request, slice=(1, error.slices)), observer)
     run.stands_for_all = covers_all_slices and run.slice is not None
     return run

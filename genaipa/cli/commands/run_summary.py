@@ -42,7 +42,7 @@ def print_preview(*runs: PreparedRun, messages: bool, json: bool, batch: bool = 
     pairs = [(run, ready) for run in runs for ready in asyncio.run(make_systems_ready(run, say))]
     if example := next((run for run in runs if run.study_size_factor != 1), None):
         documents = format_count(len(example.task.facts), "document")
-        say(f"{'shown' if messages else 'reckoned'} by one slice's {documents}, of {example.documents_label}")
+        say(f"{'shown' if messages else 'estimated'} for one slice, with {documents} of {example.documents_label}")
     if messages:
         _print_messages(pairs, json=json)
     else:
@@ -119,9 +119,9 @@ def _print_estimate(pairs: list[tuple[PreparedRun, Ready]], *, json: bool, batch
     )
     levels = dict.fromkeys(ready.resolved.effort for _, ready in pairs)
     thoughts = [f"{count:,} at {level}" for level in levels if (count := ASSUMED_THOUGHTS.get(level))]
-    reasoning = f"and {join_names(thoughts)} effort for reasoning" if thoughts else "reasoning not included"
-    show(f"Assumes {reply_tokens} output tokens a reply, {reasoning}; 'repeated' is input that a cache may serve.")
-    calls = f"Altogether {format_count(sum(row.calls for row in rows), 'call')}"
+    reasoning = f"and {join_names(thoughts)} effort for reasoning" if thoughts else "without reasoning"
+    show(f"Assumes {reply_tokens} output tokens per reply, {reasoning}; 'repeated' is input that a cache may serve.")
+    calls = f"Total: {format_count(sum(row.calls for row in rows), 'call')}"
     priced = [(row.cost, row.cached_cost) for row in rows if row.cost is not None and row.cached_cost is not None]
     if len(priced) < len(rows):
         show(f"{calls}; the cost of some systems is unknown.")
@@ -133,7 +133,7 @@ def _print_estimate(pairs: list[tuple[PreparedRun, Ready]], *, json: bool, batch
     if power:
         from genaipa.stats.intervals import LEAST_DOCUMENTS
 
-        show(f"{power['said']}, if two systems vary as the published study's do.")
+        show(f"{power['said']}, if two systems vary as in the published study.")
         if power["policies"] is None:
             show(f"Fewer than {LEAST_DOCUMENTS} documents say nothing about policies like these.")
 
@@ -168,19 +168,19 @@ def _estimate_smallest_differences(task: Task, document_factor: float) -> dict[s
 def _describe_token_counter_and_prices(ready: Ready) -> str:
     counted = "; ".join(sorted({counter.label for counter in ready.target.counters.values()}))
     price = ready.tariff.label if ready.tariff else "no price known (add one to systems.yaml)"
-    return f"{ready.resolved.requested_name}: tokens by {counted}; prices: {price}."
+    return f"{ready.resolved.requested_name}: tokens counted by {counted}; prices: {price}."
 
 
 def _compare_batch_cost(rows: list[CostEstimate], half_price_systems: set[str]) -> str:
     """Compare both prices of batches: where prompts have much in common, a warm cache may be cheaper."""
     priced = [row for row in rows if row.system in half_price_systems and row.batch_cost is not None]
     if not priced:
-        return "In batches: no system takes them, or no price is known."
+        return "In batches: no system accepts batches, or no price is known."
     batched = sum(row.batch_cost or 0.0 for row in priced)
     warm = sum(row.cached_cost or 0.0 for row in priced)
     cheaper = "single calls" if warm < batched else "batches"
     return (
-        f"In batches, at half price: {_format_cost(batched)}, without a cache; by single calls with a warm "
+        f"In batches, at half price and without a cache: {_format_cost(batched)}; by single calls with a warm "
         f"cache: {_format_cost(warm)}. {cheaper.capitalize()} are cheaper."
     )
 
@@ -216,7 +216,7 @@ def report_complete(run: PreparedRun, *, json: bool) -> int:
         print_tally(tally)
         _print_scores(run.workspace, run.folder, tally)
         look = format_run_command(run.folder, "show")
-        show(f"{run.folder.name} is complete; nothing was asked. Look at it with: {look}")
+        show(f"{run.folder.name} is complete; nothing was asked. To look at it: {look}")
     return 0
 
 
@@ -240,7 +240,7 @@ def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool, resume_o
         caveat(f"Took {took}{sides}.")
     show(f"Run folder: {mark_unbreakable(folder.path)}")
     for system, reason in outcome.stopped.items():
-        show(f"{system} was not asked any more: {write_options_as_flags(reason)}")
+        show(f"genaipa stopped asking {system}: {write_options_as_flags(reason)}")
     for sentence in [*_note_other_models(folder), *note_cut_prompts_and_reasoning(outcome.tally)]:
         show(sentence)
     if outcome.capped:
@@ -273,8 +273,8 @@ def _note_other_models(folder: RunFolder) -> Iterator[str]:
     for name, facts in folder.manifest().systems.items():
         if len(facts.served) > 1:
             yield (
-                f"{shorten_system_names([name])[name]} was served by {join_names(facts.served)} in this "
-                "run: its name now stands for another model, so its answers come from several models."
+                f"{shorten_system_names([name])[name]} was served by {join_names(facts.served)} in this run: "
+                "its name now stands for another model, so its answers come from several models."
             )
             continue
         record, model = find_provider(unwrap_system(facts.model)), facts.model.rpartition("/")[2]
@@ -293,8 +293,8 @@ def note_cut_prompts_and_reasoning(tally: Tally) -> Iterator[str]:
     for system, count in counts.items():
         if count.prompt_cut:
             yield (
-                f"{names[system]}: its server cut {format_count(count.prompt_cut, 'prompt')}, by its own "
-                "count of tokens."
+                f"The server of {names[system]} cut {format_count(count.prompt_cut, 'prompt')}, by its own "
+                "token counts."
             )
     if thought := [system for system, count in counts.items() if count.thoughts_in_text]:
         replies = format_count(sum(counts[system].thoughts_in_text for system in thought), "reply", "replies")
@@ -303,8 +303,8 @@ def note_cut_prompts_and_reasoning(tally: Tally) -> Iterator[str]:
         flag = "--reasoning-parser NAME"
         where = f'GENAIPA_VLLM_ARGS="{flag}"' if started else f"a setting of the server, such as vLLM's {flag},"
         yield (
-            f"{replies} of {join_names([names[system] for system in thought])} began with reasoning, "
-            f"which was separated here; {where} has the server do it (NAME, by the model: qwen3, deepseek_r1, …)."
+            f"{replies} of {join_names([names[system] for system in thought])} began with reasoning, which "
+            f"genaipa separated; {where} makes the server do it (NAME depends on the model, such as qwen3)."
         )
 
 
@@ -333,7 +333,7 @@ def describe_run_next_step(folder: RunFolder, outcome: RunOutcome, resume_option
     steps = sum(row.failed_steps for row in outcome.tally.rows.values())
     if steps:
         lack += (
-            f" {format_count(steps, 'summary or acknowledgement', 'summaries or acknowledgements')} failed before them."
+            f" {format_count(steps, 'summary or acknowledgement', 'summaries or acknowledgements')} before them failed."
         )
     return f"{lack} {_describe_asking_again(folder, outcome, go_on)}"
 
@@ -344,7 +344,7 @@ def _describe_asking_again(folder: RunFolder, outcome: RunOutcome, resume_comman
         enough = _suggest_cap(outcome)
         return f"Continue with a higher cap (${enough:g} is a guess): {resume_command} --max-cost {enough:g}"
     if outcome.status == "partial" and not outcome.stopped and _are_all_failures_missing_recordings(folder):
-        why = "Asking again can't help: the recording lacks them, or the turns before them."
+        why = "Asking again can't help: the recording lacks these answers, or the turns before them."
         return f"{why} Why: {format_run_command(folder, 'show')}"
     return f"Ask again: {resume_command}"
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from genaipa.runs.slices import SlicedStudy
     from genaipa.workspace import Workspace
 
-app = typer.Typer(help="List or remove what run has asked.")
+app = typer.Typer(help="List or remove runs.")
 
 
 @app.command("list")
@@ -34,13 +34,14 @@ def list_runs(
     run: Annotated[
         list[str] | None,
         typer.Argument(
-            autocompletion=completion.runs_and_systems, help="Only these: runs, or parts of names, or systems' runs."
+            autocompletion=completion.runs_and_systems,
+            help="Only these runs, by name or part of a name, or the runs of these systems.",
         ),
     ] = None,
     only: Filters = EVERYTHING,
     json: JsonOption = False,
 ) -> None:
-    """List runs, imported ones last, oldest first."""
+    """List runs, oldest first, imported ones last."""
     from genaipa.workspace import workspace_option_if_needed
 
     workspace, names = current_workspace(), split_names(run)
@@ -58,7 +59,7 @@ def list_runs(
             headers, rows = headers[:-1], [row[:-1] for row in rows]
         print_table(headers, rows, right=(5, 6))
         if len(chosen) < len(readable):
-            say(f"{len(chosen)} of {len(readable)} runs.")
+            say(f"Listed: {len(chosen)} of {len(readable)} runs.")
     elif readable:
         show(f"None of the {len(readable)} runs matches.")
     elif not problems:
@@ -288,13 +289,15 @@ def _describe_pending(pending_counts: dict[str, Any]) -> str:
 
 @app.command("rm")
 def remove_runs(
-    run: Annotated[list[str], typer.Argument(autocompletion=completion.runs, help="Runs, by name, part, or latest.")],
+    run: Annotated[
+        list[str], typer.Argument(autocompletion=completion.runs, help="Runs, by name, part of a name, or latest.")
+    ],
     yes: Annotated[bool, option("--yes", "-y", help="Don't ask.")] = False,
 ) -> None:
     """Remove runs with all their answers.
 
-    The scores that were given to these answers stay in the workspace's store, and hold again for the same answers in
-    other runs. Asks first; where nobody can be asked, --yes is needed.
+    The scores of these answers stay in the workspace's store, and apply again to the same answers in other runs. The
+    command asks first; without a terminal, it needs --yes.
     """
     import shutil
 
@@ -315,14 +318,14 @@ def remove_runs(
         say(f"{folder.name}: {_describe_answer_count(folder)}")
     if not yes:
         if not sys.stdin.isatty():
-            raise UsageError("nothing was removed: there is no terminal to confirm on; add --yes.")
+            raise UsageError("nothing was removed: there is no terminal for the confirmation; add --yes.")
         typer.confirm(f"Remove {format_count(len(folders), 'run')} with all answers?", abort=True, err=True)
     for path in folders:
         try:
             shutil.rmtree(path)
         except OSError as error:
             raise UsageError(f"{error.filename or path} can't be removed ({error.strerror}).") from None
-    show(f"{format_count(len(folders), 'run')} removed; scores that were given to these answers stay where they are.")
+    show(f"{format_count(len(folders), 'run')} removed; the scores of their answers stay in the store.")
 
 
 def _describe_answer_count(folder: RunFolder) -> str:

@@ -16,26 +16,27 @@ def sample(
     only: Filters = EVERYTHING,
     size: Annotated[
         int | None,
-        option(
-            "--size", help="Answers of each system in each experiment; 64, as planned, or as many as before.", min=1
-        ),
+        option("--size", help="Answers per system and experiment; by default as planned, as before, or 64.", min=1),
     ] = None,
     seed: Annotated[
         int | None, option("--seed", help="Seed of the first draw; later draws continue it.", show_default="0")
     ] = None,
     stratify: Annotated[
         str | None,
-        option("--stratify", metavar="COLUMN", help="Give each group of documents in this column its share."),
+        option(
+            "--stratify", metavar="COLUMN", help="Give each group of documents in this column its share of the sample."
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
     """Draw the random part that people score.
 
-    The size is that of each system in each experiment: its questions have equal shares of it, about different
-    documents. Without --size, nothing is drawn where none has more than 64 answers: all are asked for. What was drawn
-    stays: a larger size adds to it, and answers that came later are drawn from beside it. The plan in desk.yaml may
-    have a size (sample) and a seed; these options come before it.
-    The workspace keeps it in waves.jsonl; the desk asks for it, and reports say which averages rest on it.
+    The size is per system and experiment; each question gets an equal share, about different documents. Without --size,
+    nothing is drawn if no system has more than 64 answers in an experiment: people then score all answers. Drawn
+    answers stay in the sample: a larger size adds to them, and answers that came later are sampled separately. The plan
+    in desk.yaml may set a size (sample) and a seed; these options override the plan.
+    The workspace keeps the sample in waves.jsonl. The desk asks for its answers, and reports say which averages rest on
+    it.
     """
     from genaipa.scoring.notebook import SAMPLE_HEAD
     from genaipa.scoring.notebook import sample as draw_sample
@@ -61,4 +62,4 @@ def sample(
     elif result.waves:
         add_next_steps("Next: genaipa score")
     else:
-        add_next_steps("Next: genaipa score", "A part: genaipa sample --size N")
+        add_next_steps("Next: genaipa score", "For a random part: genaipa sample --size N")

@@ -24,28 +24,30 @@ _PORT = 8501
 _HOST = "127.0.0.1"
 _PerAnswer = Annotated[
     float | None,
-    option("--per-answer", help="Analysts per answer; 1.2 is one, and two for a sample of 20 %.", min=1.0, max=100.0),
+    option(
+        "--per-answer", help="Analysts per answer; 1.2 means one, and two for 20 % of the answers.", min=1.0, max=100.0
+    ),
 ]
 _Order = Annotated[
     str | None,
-    option("--order", help="question: answers to one question in a row; document: about one document; random."),
+    option("--order", help="Order of the answers: question, document or random."),
 ]
 _Seed = Annotated[
-    int | None, option("--seed", help="Seed of the random part and of every analyst's order.", panel=SELDOM)
+    int | None, option("--seed", help="Seed for the random part and for every analyst's order.", panel=SELDOM)
 ]
 _Sample = Annotated[
     str | None,
     option(
         "--sample",
         metavar="SIZE|all",
-        help="Answers asked of each system in each experiment, at random; 64 where there are more. all: everything.",
+        help="Number of random answers to score per system and experiment, or all; by default 64 if there are more.",
     ),
 ]
 _Points = Annotated[
     bool | None,
     option(
         "--points/--no-points",
-        help="List the points of annotated answers, to tick those an answer makes.",
+        help="List the points of annotated answers, to tick those that an answer makes.",
         show_default=False,
         panel=SELDOM,
     ),
@@ -53,7 +55,10 @@ _Points = Annotated[
 _Calibration = Annotated[
     int | None,
     option(
-        "--calibration", help="Answers of the reference analyst that a new analyst scores first.", min=0, panel=SELDOM
+        "--calibration",
+        help="Number of the reference analyst's answers that a new analyst scores first.",
+        min=0,
+        panel=SELDOM,
     ),
 ]
 
@@ -71,7 +76,7 @@ def score(
     only: Filters = EVERYTHING,
     port: Annotated[int, option("--port", help="Port of the desk.", min=1, max=65535)] = _PORT,
     host: Annotated[
-        str, option("--host", help="Address to listen on; any but this machine's own needs a login.", panel=SELDOM)
+        str, option("--host", help="Address to listen on; any address beyond this machine needs a login.", panel=SELDOM)
     ] = _HOST,
     no_browser: Annotated[bool, option("--no-browser", help="Print the address without opening a browser.")] = False,
     per_answer: _PerAnswer = None,
@@ -79,7 +84,7 @@ def score(
     seed: _Seed = None,
     calibration: _Calibration = None,
     show_systems: _ShowSystems = False,
-    no_suggestions: Annotated[bool, option("--no-suggestions", help="Suggest no value.", panel=SELDOM)] = False,
+    no_suggestions: Annotated[bool, option("--no-suggestions", help="Suggest no values.", panel=SELDOM)] = False,
     points: _Points = None,
     sample: _Sample = None,
     include_excluded: _Excluded = False,
@@ -87,11 +92,11 @@ def score(
         bool, option("--insecure", help="Listen beyond this machine even without a login.", panel=SELDOM)
     ] = False,
 ) -> None:
-    """Score answers in the browser; scores lists them.
+    """Score answers in the browser.
 
-    Where a system has more than 64 answers in an experiment, a random part of them is asked: see genaipa sample. The
-    workspace's desk.yaml says who may score and adjudicate, and what is planned (plan: per_answer, order, …); an option
-    replaces its word for this start alone. Ctrl-C closes the desk.
+    If a system has more than 64 answers in an experiment, analysts score a random part of them (see genaipa sample).
+    The workspace's desk.yaml says who may score and adjudicate, and what is planned (plan: per_answer, order, …); an
+    option overrides the plan for this start only. Ctrl-C closes the desk. To list the scores: genaipa scores.
     """
     from genaipa.scoring.events import ORDERS
     from genaipa.scoring.people import load_people
@@ -132,7 +137,7 @@ def score(
         launch.serve_desk(desk, login, host=host, port=port, browser=not no_browser)
         state = desk.store.log_state()
         if state.events:
-            show(f"Digest of the log of {format_count(state.events, 'entry', 'entries')}: {state.head}")
+            show(f"Digest of the score log ({format_count(state.events, 'entry', 'entries')}): {state.head}")
     finally:
         desk.store.close()
 
@@ -144,7 +149,7 @@ def _parse_sample_size(text: str | None) -> int | Literal["all"] | None:
     if text == "all":
         return "all"
     if not (text.isdecimal() and text.isascii() and int(text)):
-        raise UsageError(f"--sample takes a number of answers, or all; not '{clip(text)}'.")
+        raise UsageError(f"--sample needs a number of answers, or 'all', not '{clip(text)}'.")
     return int(text)
 
 
@@ -159,7 +164,7 @@ def describe_override(study_plan: StudyPlan, actual_plan: StudyPlan) -> str:
     settings = ", ".join(f"{name}: {_format_as_in_desk_yaml(new_values[name])}" for name in changed)
     instead = join_names([f"{name} {_format_as_in_desk_yaml(plan_values[name])}" for name in changed])
     return (
-        f"For this start alone: {settings}; the plan has {instead}. To keep it, write into desk.yaml: "
+        f"For this start only: {settings}; the plan has {instead}. To keep the change, write into desk.yaml: "
         f"plan: {{{settings}}}"
     )
 
@@ -167,7 +172,7 @@ def describe_override(study_plan: StudyPlan, actual_plan: StudyPlan) -> str:
 def _format_as_in_desk_yaml(value: object) -> str:
     """Return a value of the plan as desk.yaml has it."""
     if isinstance(value, bool) or value is None:
-        return "not said" if value is None else str(value).lower()
+        return "not set" if value is None else str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -177,7 +182,7 @@ def _select_runs(workspace: Workspace, settings: DeskSettings) -> list[RunFolder
 
     folders = selection.select_run_folders(workspace, settings.runs, settings.only)
     if not folders:
-        raise UsageError(f"there is no run in {workspace.runs} yet; make one with genaipa demo, or with genaipa run.")
+        raise UsageError(f"there is no run in {workspace.runs} yet; create one with genaipa demo or genaipa run.")
     return folders
 
 
@@ -191,7 +196,7 @@ def _check_something_to_score(desk: Desk, folders: list[RunFolder]) -> None:
     if not desk.pool.answers and not any(resolve_system(name, desk.workspace).manual for name in systems):
         names = ", ".join(folder.name for folder in folders)
         raise UsageError(
-            f"there is no answer to score in {names} yet; go on with: genaipa run --resume {folders[-1].name}"
+            f"there is no answer to score in {names} yet; continue with: genaipa run --resume {folders[-1].name}"
         )
 
 
@@ -201,9 +206,9 @@ def _refuse_open_host_without_login(host: str, login: Login | None, *, insecure:
 
     if login is None and not insecure and not is_this_machine(host):
         raise UsageError(
-            f"at {host} anybody who reaches this machine could read and score under any name: add a "
-            "login ([auth] in .streamlit/secrets.toml), the list of analysts in desk.yaml, "
-            "and TLS in front; if everyone on the network may do so, add --insecure."
+            f"at {host}, anybody who can reach this machine could read and score answers under any name: set up a "
+            "login ([auth] in .streamlit/secrets.toml), a list of analysts in desk.yaml, "
+            "and a TLS proxy; if everyone on the network may do so, add --insecure."
         )
 
 
@@ -219,10 +224,10 @@ def _print_desk_address_and_runs(desk: Desk, login: Login | None, host: str, por
         say(problem)
     where = desk_address(host, port, login, desk)
     if not where.startswith("https:") and not (is_this_machine(host) and is_loopback(where)):
-        say("The desk has no TLS in front of it: everything read and typed crosses the network in the clear.")
+        say("The desk has no TLS proxy: everything that people read and type crosses the network unencrypted.")
     for path in find_exposed_secrets(desk.workspace) if login else ():
         say(
-            f"{path} holds secrets that other users of this machine can read; close it: "
+            f"{path} holds secrets that other users of this machine can read; protect it: "
             f"{shell_command('chmod', '600', path)}"
         )
     studies = map_slices_to_studies(run_folders(desk.workspace))

@@ -42,9 +42,9 @@ app = typer.Typer()
 
 @app.callback(invoke_without_command=True)
 def list_analysts_unless_subcommand(context: typer.Context, json: JsonOption = False) -> None:
-    """List, export or import what score recorded.
+    """List, export or import scores.
 
-    Without a command, the analysts and their scores are listed.
+    Without a command, the analysts and the numbers of their scores are listed.
     """
     if context.invoked_subcommand is not None:
         pass_json_to_subcommands(context, json=json)
@@ -69,7 +69,7 @@ def list_analysts_unless_subcommand(context: typer.Context, json: JsonOption = F
         ]
         print_table(heads, cells, right=(2, 3, 4))
         show(
-            f"Answers that people have scored: {answers['scored']:,}, by two or more of them: {answers['shared']:,}, "
+            f"Answers scored by people: {answers['scored']:,}; by two or more people: {answers['shared']:,}; "
             f"adjudicated: {answers['adjudicated']:,}."
         )
 
@@ -81,23 +81,25 @@ def export(
         option("--output", "-o", metavar="FILE", help="A .csv, .jsonl or .xlsx file; by default, CSV is printed."),
     ] = None,
     in_effect: Annotated[
-        bool, option("--in-effect", "--standing", help="In .jsonl, only events in effect (as tables always have).")
+        bool, option("--in-effect", "--standing", help="In .jsonl, write only events in effect, as in tables.")
     ] = False,
     machines: Annotated[
-        bool, option("--machines", help="The scores of machines too, where only events in effect are written.")
+        bool, option("--machines", help="Include scores by machines where only events in effect are written.")
     ] = False,
     per_run: Annotated[
         bool,
-        option("--per-run", help="In a table, a row per place where a scored answer was given, for statistics."),
+        option(
+            "--per-run", help="In a table, write a row for each place where a scored answer was given, for statistics."
+        ),
     ] = False,
     force: ForceOption = False,
 ) -> None:
     """Write the scores to a file.
 
-    A table (.csv, .xlsx) has a row for each score and adjudication in effect, and says which answer it is for; an
-    answer that several runs, systems or repetitions gave alike was scored once, and names them all in its row.
-    A .jsonl file has everything that ever happened, to be kept or taken elsewhere. In a table, text that a
-    spreadsheet would take for a formula has an apostrophe in front; 'genaipa scores import' takes it off.
+    A table (.csv, .xlsx) has a row for each score and adjudication in effect, and names the answer that was scored. An
+    answer that several runs, systems or repetitions gave identically was scored once; its row names all of them.
+    A .jsonl file has every recorded event, for backup or transfer. In a table, text that a spreadsheet would take for a
+    formula has a leading apostrophe, which 'genaipa scores import' removes.
     """
     from genaipa.runs.selection import run_folders
     from genaipa.scoring.rubric import load_rubric
@@ -127,19 +129,17 @@ def import_scores(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE...", help="Exported .jsonl, .csv or .xlsx files, and filled sheets.")
     ],
-    analyst: Annotated[
-        str, option("--analyst", metavar="NAME", help="The analyst of sheet rows that name nobody.")
-    ] = "",
+    analyst: Annotated[str, option("--analyst", metavar="NAME", help="The analyst of sheet rows without a name.")] = "",
     unknown_answers: Annotated[
-        bool, option("--unknown-answers", help="Also import exported scores of answers that no run here holds.")
+        bool, option("--unknown-answers", help="Also import exported scores of answers that no run here has.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Take scores in from files.
+    """Import scores from files.
 
-    All of them, or none. Every row is checked, and all problems are listed at once; the exit code is then 2. What is
-    here already is left alone; other values for the same answer by the same analyst are a correction. Rows without any
-    value are left out.
+    Either all rows are imported, or none. Every row is checked; if there are problems, all are listed and the exit code
+    is 2. Scores that are already here are left unchanged; different values by the same analyst for the same answer are
+    a correction. Rows without any value are left out.
     """
     from genaipa.runs.selection import run_folders
     from genaipa.scoring.importing import import_scores_from_sources
@@ -157,7 +157,7 @@ def import_scores(
     else:
         _print_imported_scores(imported)
     if imported.problems:
-        say(f"genaipa: nothing was imported: {format_count(len(imported.problems), 'problem')}.")
+        say(f"genaipa: nothing was imported because of {format_count(len(imported.problems), 'problem')}.")
         raise typer.Exit(_REFUSED)
 
 
@@ -169,19 +169,24 @@ def sheet(
     ],
     output: Annotated[Path, option("--output", "-o", metavar="FILE.xlsx", help="The file to write.")],
     analyst: Annotated[
-        str, option("--analyst", metavar="NAME", help="The analyst: written into each row, and decides the order.")
+        str,
+        option(
+            "--analyst",
+            metavar="NAME",
+            help="The analyst's name: it is written into each row, and decides the order of the rows.",
+        ),
     ] = "",
     include_excluded: Annotated[
-        bool, option("--include-excluded", help="Include excluded answers, which nothing counts.")
+        bool, option("--include-excluded", help="Include excluded answers, which enter no count or average.")
     ] = False,
     every: Annotated[bool, option("--all", help="Include answers outside the random part, after those in it.")] = False,
     force: ForceOption = False,
 ) -> None:
     """Write a spreadsheet to score answers offline.
 
-    One row for each answer, without its system's name and in an order of the analyst's own; the rubric and the
-    documents are in it. Where a random part was drawn (genaipa sample), the answers are those in it. 'genaipa scores
-    import' takes it back, as .xlsx or saved as .csv.
+    The spreadsheet has one row for each answer, without its system's name and in an order specific to the analyst; it
+    also has the rubric and the documents. If a random part was drawn (genaipa sample), only its answers are included.
+    'genaipa scores import' imports the filled sheet, as .xlsx or saved as .csv.
     """
     from genaipa.runs.selection import select_sources
     from genaipa.scoring.people import load_people
@@ -191,7 +196,7 @@ def sheet(
 
     workspace = current_workspace()
     if output.suffix.lower() != ".xlsx":
-        raise UsageError(f"{output}: a sheet to fill is written as .xlsx; filled, it is read as .xlsx or .csv.")
+        raise UsageError(f"{output}: a sheet is written as .xlsx; once filled in, it can be imported as .xlsx or .csv.")
     check_no_overwrite(output, force=force)
     sources = select_sources(workspace, split_names(run))
     pool = _load_pool(
@@ -229,7 +234,9 @@ def sheet(
             is_in_random_part=in_part if sampled else None,
         )
     outside = (
-        f" {len(answers) - len(order):,} more are outside of the random part." if len(order) < len(answers) else ""
+        f" Outside the random part: {format_count(len(answers) - len(order), 'more answer')}."
+        if len(order) < len(answers)
+        else ""
     )
     show(f"{output}: {format_count(len(order), 'answer')} to score.{outside}")
     named = () if analyst else ("--analyst", "NAME")
@@ -238,14 +245,14 @@ def sheet(
 
 @app.command()
 def verify(
-    head: Annotated[str, option("--head", metavar="DIGEST", help="A digest noted earlier.")] = "",
+    head: Annotated[str, option("--head", metavar="DIGEST", help="A digest that you noted earlier.")] = "",
     json: JsonOption = False,
 ) -> None:
-    """Check that scores are as they were written.
+    """Check that nobody tampered with the scores.
 
-    Each event has a digest of what it says and of the digest before it. Every event that was changed, taken out or put
-    in by something else than genaipa is named; the exit code is then 1. Note the last digest somewhere else: with it,
-    even a log that was made again as a whole is found out.
+    Each event has a digest of its content and of the previous digest. Every event that something other than genaipa
+    changed, removed or added is listed, and the exit code is then 1. Keep the last digest somewhere else: with --head,
+    even a log that was rewritten as a whole is detected.
     """
     from genaipa.scoring.events import verify_log as verified
     from genaipa.scoring.store import open_existing_store
@@ -261,7 +268,7 @@ def verify(
         for problem in check.breaks:
             say(f"{name}: {problem}")
         if not check.breaks:
-            show(f"{name}: {format_count(check.events, 'event')}, unchanged since written.")
+            show(f"{name}: {format_count(check.events, 'event')}, unchanged since they were written.")
             show(f"The last digest: {check.head or 'none yet'}")
     if check.breaks:
         say("genaipa: export the scores as they are with: genaipa scores export -o FILE.jsonl")
@@ -335,7 +342,7 @@ def _print_imported_scores(imported: ImportedScores) -> None:
         return
     read_count = imported.added + imported.known
     parts = [f"{format_count(read_count, 'score')} read, {imported.added:,} of them new"]
-    parts += [f"{format_count(len(imported.replaced), 'earlier one')} replaced"] if imported.replaced else []
+    parts += [f"{format_count(len(imported.replaced), 'earlier score')} replaced"] if imported.replaced else []
     parts += [f"{format_count(imported.unscored, 'row')} without values left out"] if imported.unscored else []
     show("; ".join(parts) + ".")
     add_next_steps("Next: genaipa report latest" if imported.added else "")

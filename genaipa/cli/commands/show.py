@@ -46,24 +46,26 @@ def show(
         str,
         typer.Argument(
             autocompletion=completion.runs_and_systems,
-            help="Name of the run, part of it, latest, or a system.",
+            help="Name of a run, part of a name, latest, or a system.",
         ),
     ],
     answer: Annotated[
         str | None,
         typer.Argument(
             autocompletion=completion.answers,
-            help="Which answer: a question id, or a key or part of one (see the list).",
+            help="The answer: a question id, a key, or part of a key (see the list).",
         ),
     ] = None,
     only: Filters = EVERYTHING,
-    whole: Annotated[bool, option("--whole", help="Show the whole conversation before it, as it was sent.")] = False,
+    whole: Annotated[
+        bool, option("--whole", help="Show the whole conversation before the answer, as it was sent.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Show a run, or one answer with scores.
 
-    With ANSWER, its question and reply, its scores, and the annotated answer; with --whole, the conversation
-    in which it was given.
+    With ANSWER, the output has the question, the reply, its scores and the annotated answer; with --whole, also the
+    conversation before it.
     """
     workspace = current_workspace()
     name, chosen = _select_runs_to_show(workspace, run, only)
@@ -147,7 +149,7 @@ def _select_runs_to_show(workspace: Workspace, name: str, only: Filters) -> tupl
     slices = [part.folder.head().slice for part in parts]
     if len(parts) > 1 and len({part and part.study for part in slices}) + slices.count(None) > 1:
         runs = join_names([part.folder.name for part in parts])
-        raise UsageError(f"{full} was asked in {runs}; add the run: {shell_command('genaipa', 'show', f'RUN:{name}')}")
+        raise UsageError(f"{full} was asked in {runs}; name the run: {shell_command('genaipa', 'show', f'RUN:{name}')}")
     if not only and parts[0].systems == parts[0].folder.head().spec.systems:
         return full, [_SelectedRun(part.folder, None) for part in parts]
     sources = apply_filters([Source(part.folder, part.folder.manifest(), part.systems) for part in parts], only)
@@ -166,7 +168,7 @@ def _show_run_or_study(name: str, chosen: Sequence[_SelectedRun], *, json: bool)
         else:
             _print_run_facts(folder.name, *folder.read_manifest_and_tally())
         again = shell_command("genaipa", "show", name) if several else format_run_command(folder, "show")
-        console.show(f"Too many to list; select some by part of their keys: {again} KEY")
+        console.show(f"There are too many answers to list; select some by part of their keys: {again} KEY")
         return
     records = [record for choice in chosen for record in choice.latest_records()]
     if json and several:
@@ -202,7 +204,7 @@ def _print_matching_answers(folder: RunFolder, keys: list[str], listed: list[Rec
         console.show(f"question {listed[0].question}: {text}")
     _print_answers(listed)
     first = f"; the first {len(listed)} are listed" if len(listed) < len(keys) else ""
-    console.show(f"{len(keys):,} answers match '{answer}'{first}; give more of a key: {listed[0].key}")
+    console.show(f"{len(keys):,} answers match '{answer}'{first}; to select fewer, give more of a key: {listed[0].key}")
 
 
 def _find_question_text(folder: RunFolder, question: str) -> str:
@@ -232,7 +234,7 @@ def _print_run(folder: RunFolder, records: list[Record]) -> None:
     _print_answers(records)
     if records:
         console.show(
-            f"One answer as it was asked: {format_run_command(folder, 'show')} {shlex.quote(records[-1].question)}"
+            f"To show one answer in full: {format_run_command(folder, 'show')} {shlex.quote(records[-1].question)}"
         )
 
 
@@ -256,7 +258,7 @@ def _print_run_facts(name: str, manifest: Manifest, tally: Tally) -> None:
     from genaipa.tasks.prompts import list_prompt_set_labels
 
     spec = manifest.spec
-    begun = f"begun {manifest.created}" if manifest.created else "imported"
+    begun = f"started {manifest.created}" if manifest.created else "imported"
     console.show(f"{name}: {manifest.status}, {begun}, genaipa {manifest.versions['genaipa']}")
     for system, facts in manifest.systems.items():
         served = f", served as {', '.join(facts.served)}" if facts.served else ""
@@ -268,7 +270,7 @@ def _print_run_facts(name: str, manifest: Manifest, tally: Tally) -> None:
         console.show(f"document {text}: {document.title or document.company}, sha256 {document.digest[:12]}")
     recorded = [system for system, facts in manifest.systems.items() if facts.words == "recording"]
     if recorded:
-        console.show(f"answers of {', '.join(recorded)}: those recorded in its study, to the study's prompts")
+        console.show(f"answers recorded in the system's own study, to that study's prompts: {', '.join(recorded)}")
     if spec.plan.label:
         console.show(f"{task_label(spec)}, {spec.plan.label}, seed {spec.seed}")
     elif (plan := find_procedure_plan(spec)) and (not recorded or len(recorded) < len(manifest.systems)):
@@ -339,7 +341,7 @@ def _print_answer(record: Record, conversation: list[dict[str, str]]) -> None:
         mark = " (asked here)" if conversation and index == last else ""
         console.show(f"\n--- {message['role']}{mark}\n{message['content']}")
     if record.thoughts and conversation:
-        console.show(f"\n--- thoughts before it\n{record.thoughts.strip()}")
+        console.show(f"\n--- thoughts before the reply\n{record.thoughts.strip()}")
     if record.error is not None:
         console.show(f"\n--- no reply ({record.error.kind}): {write_options_as_flags(record.error.message)}")
     facts = [f"{record.seconds} s", f"attempts: {record.attempts}", f"finish: {record.finish or '-'}"]
@@ -348,7 +350,7 @@ def _print_answer(record: Record, conversation: list[dict[str, str]]) -> None:
     if record.usage:
         facts.append(f"{record.usage.input} tokens in ({record.usage.cached} cached), {record.usage.output} out")
     if record.thoughts and not conversation:
-        facts.append(f"thoughts of {len(record.thoughts):,} characters (--whole shows them)")
+        facts.append(f"{len(record.thoughts):,} characters of thoughts (--whole shows them)")
     if record.prompt_cut:
         facts.append("fewer tokens than were sent: the server cut the prompt")
     console.show(f"\n({'; '.join(facts)})\n")
@@ -394,7 +396,11 @@ class _Judgements:
     def describe_documents_with_same_text(self, folder: RunFolder, record: Record) -> list[str]:
         """Return a sentence on the other documents with the very text that the answer is about."""
         facts = self._inputs(folder.path).manifest.documents.get(record.document)
-        return [f"It also holds for {', '.join(facts.also)}, with the same text.\n"] if facts and facts.also else []
+        return (
+            [f"The answer also applies to {', '.join(facts.also)}, with the same text.\n"]
+            if facts and facts.also
+            else []
+        )
 
     def describe_scores(self, record: Record) -> list[str]:
         """Return each score and decision in effect, in a sentence."""

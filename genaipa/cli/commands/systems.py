@@ -35,15 +35,15 @@ def systems(
         list[str] | None,
         typer.Argument(
             autocompletion=completion.systems,
-            help="Only these: short names or provider/model; baseline for all of them.",
+            help="Only these systems, as short names or provider/model; baseline lists all baselines.",
         ),
     ] = None,
-    check: Annotated[bool, option("--check", help="Start the systems and show their servers' replies.")] = False,
+    check: Annotated[bool, option("--check", help="Start the systems and show what their servers report.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """List systems (models) and what each lacks.
+    """List systems (models) and missing requirements.
 
-    Nothing is asked and nothing costs money.
+    No question is asked, and nothing costs money.
     """
     from genaipa.systems.catalog import load_system_entries, read_user_system_entries, resolve_system
     from genaipa.systems.provider import list_builtin_systems
@@ -177,7 +177,7 @@ def _print_ready_systems(rows: list[dict[str, Any]]) -> None:
             needs.setdefault("; ".join(row["missing"]), []).append(row["name"])
     for need, names in needs.items():
         show(f"{', '.join(names)}: {need}")
-    add_next_steps("Prices, or another model: genaipa systems NAME", "Baselines: genaipa systems baseline")
+    add_next_steps("For prices, or another model: genaipa systems NAME", "For baselines: genaipa systems baseline")
     add_explanation("How systems are named, and baselines of suites.", hint="How to name a system: --explain")
 
 
@@ -217,12 +217,12 @@ def _print_system_details(rows: list[dict[str, Any]]) -> None:
         return
     for row in rows:
         if row["settings"] is not None:
-            show(f"{row['name']}: is sent {', '.join(row['settings']) or 'no settings'}.")
+            show(f"Settings sent to {row['name']}: {', '.join(row['settings']) or 'none'}.")
         if row["effort"]:
             show(f"{row['name']}: can be asked at the effort {join_names(row['effort'], 'or')}.")
         if row["note"]:
             show(f"{row['name']}: {row['note']}")
-    show(f"To ask their servers: genaipa systems {' '.join(row['name'] for row in rows)} --check")
+    show(f"To check their servers: genaipa systems {' '.join(row['name'] for row in rows)} --check")
 
 
 def _print_task_dependent_systems() -> None:
@@ -236,7 +236,7 @@ def _print_task_dependent_systems() -> None:
             )
             for task, of in meanings.by_task.items()
         )
-        show(f"The meaning of each: genaipa systems {provider.name}")
+        show(f"To list their meanings: genaipa systems {provider.name}")
 
 
 def _print_system_meanings(rows: list[dict[str, Any]]) -> None:
@@ -249,7 +249,7 @@ def _print_system_meanings(rows: list[dict[str, Any]]) -> None:
             ]
             listed += [task, *dict.fromkeys(named)] if named else []
         if listed:
-            print_table((f"  {provider.name}/", "kind", "its reply"), listed)
+            print_table((f"  {provider.name}/", "kind", "reply"), listed)
             show(meanings.legend)
 
 
@@ -268,10 +268,10 @@ def _print_system_name_forms() -> None:
     from genaipa.systems.provider import list_providers
 
     forms = [(provider.form, provider.about) for provider in list_providers()]
-    forms.append(("module:Class", "your own, importable from the working folder"))
+    forms.append(("module:Class", "your own class, importable from the working folder"))
     show("\nA system can also be named in full:")
     show_facts((f"  {form}", description) for form, description in forms)
-    show("\nShort names of your own go into systems.yaml of your workspace. To start one: genaipa systems NAME --check")
+    show("\nPut your own short names into systems.yaml in your workspace. To check one: genaipa systems NAME --check")
 
 
 def _check_systems_start(resolved: Iterable[ResolvedSystem], *, json: bool) -> int:
@@ -331,12 +331,12 @@ def _describe_start_result(start_result: dict[str, Any]) -> list[str]:
     sentences = list(start_result["notes"])
     if start_result["models"] is not None:
         sentences.append(
-            f"{start_result['models']} models are listed" + (", this one among them" if start_result["listed"] else "")
+            f"{start_result['models']} models are listed" + (", including this one" if start_result["listed"] else "")
         )
     if start_result["effort"]:
         sentences.append(f"its levels of effort are {join_names(start_result['effort'])}")
     if start_result["context"]:
         sentences.append(f"the context holds {start_result['context']:,} tokens")
     if start_result["shutdown"]:
-        sentences.append(f"the provider ends this model on {start_result['shutdown']}")
+        sentences.append(f"the provider shuts this model down on {start_result['shutdown']}")
     return sentences

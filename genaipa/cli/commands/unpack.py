@@ -13,13 +13,16 @@ from genaipa.errors import GenaipaError
 def unpack(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An archive that 'genaipa pack' wrote.")],
     folder: Annotated[
-        Path | None, typer.Argument(metavar="DIR", help="A new or empty folder; by default the archive's name, here.")
+        Path | None,
+        typer.Argument(
+            metavar="DIR", help="A new or empty folder; by default, one named like the archive, in the current folder."
+        ),
     ] = None,
 ) -> None:
     """Unpack a study and rebuild its tables.
 
-    Needs no network. Every file is checked against its digest first. The folder is a workspace then: see its runs with
-    'genaipa runs', its report in report/, and the one made again in reports/again/.
+    This needs no network. Every file is first checked against its digest. The folder is then a workspace: 'genaipa
+    runs' lists its runs, its report is in report/, and the rebuilt report in reports/again/.
     """
     from genaipa.cli.terminal.console import say, show
     from genaipa.reports import check_report_packages
@@ -38,7 +41,7 @@ def unpack(
         say(f"not in the pack: the text of {absent.document} (SHA-256 {absent.digest[:12]}…); {absent.source}")
     rubric = load_rubric(find_workspace(target)).digest
     if done.pack.rubric != rubric:
-        say(f"the scores were given by another rubric ({done.pack.rubric}) than this genaipa's ({rubric}).")
+        say(f"the scores were given with a rubric ({done.pack.rubric}) that differs from this genaipa's ({rubric}).")
     if done.different:
         raise GenaipaError(
             f"{len(done.different)} of {tables} differ from the packed ones, such as {done.different[0]}; "

@@ -84,4 +84,4 @@ def _print_counts(done: Validation) -> None:
         return
     counted = Counter(finding.severity for finding in done.findings)
     count_words = [format_count(n, word) for word in ("error", "warning") if (n := counted[word])]
-    show(f"{' and '.join(count_words)}; {fine} of {total} are fine.")
+    show(f"{' and '.join(count_words)}; {fine} of {total} files and runs are fine.")

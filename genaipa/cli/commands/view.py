@@ -22,16 +22,16 @@ _NEEDED = ("starlette", "uvicorn")
 def view(
     run: RunsArgument = None,
     only: Filters = EVERYTHING,
-    port: Annotated[int, option("--port", help="Port of the page; by default a free one.", min=0, max=65535)] = 0,
+    port: Annotated[int, option("--port", help="Port of the page; by default, any free port.", min=0, max=65535)] = 0,
     no_browser: Annotated[bool, option("--no-browser", help="Print the address without opening a browser.")] = False,
 ) -> None:
     """Look at answers side by side.
 
-    Of two systems or runs the questions come first whose answers are furthest apart: by score, then by side (yes, no,
-    or that the document is silent), then by citations; sides and citations need neither people nor a judge.
+    For two systems or runs, the questions whose answers differ most come first: by score, then by side (yes, no, or
+    document silent), then by citations. Sides and citations need neither people nor a judge.
 
-    In the browser, read-only: no name is asked and nothing is recorded. It shows whose answer is whose, so it is not
-    for analysts who will score blind: they use genaipa score. Ctrl-C closes it.
+    The page opens in the browser and is read-only: it asks for no name and records nothing. It shows which system gave
+    which answer, so analysts who will score blind should use genaipa score instead. Ctrl-C closes the page.
     """
     for name in _NEEDED:
         if importlib.util.find_spec(name) is None:
@@ -44,7 +44,7 @@ def view(
     workspace = current_workspace()
     sources = select_sources(workspace, split_names(run), only)
     if not sources:
-        raise UsageError(f"there is no run in {workspace.runs} yet; make one with genaipa demo, or with genaipa run.")
+        raise UsageError(f"there is no run in {workspace.runs} yet; create one with genaipa demo or genaipa run.")
     print_study_slice_problems(workspace, [source.folder for source in sources])
     systems = [
         system

@@ -177,7 +177,7 @@ _GAP = "     "
 _WORDS = 30
 """Words of caveats up to which a further one is shown."""
 HINT = "More: --explain"
-NOTHING = "There is nothing to explain here; what the command takes is on its page: --help"
+NOTHING = "There is nothing more to explain here; --help lists the command's options."
 
 
 @dataclass
@@ -239,7 +239,7 @@ def add_next_steps(*steps: str, always: bool = False) -> None:
 def print_notes_at_end(fallback_explanation: str, *, explains: bool, quiet: bool, json: bool) -> Iterator[None]:
     """Print what a command kept, once it is done; `general` explains it where it has no explanation of its own."""
     if explains and quiet:
-        raise UsageError("--explain asks for more and --quiet for less; leave out one of them.")
+        raise UsageError("--explain asks for more and --quiet for less; use only one of them.")
     notes = _CommandNotes(explains, quiet)
     token = _closing.set(notes)
     try:

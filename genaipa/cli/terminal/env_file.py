@@ -109,7 +109,7 @@ def _read_env_file(path: Path) -> dict[str, str]:
     bad += [binding.original.line for binding in parse_stream(io.StringIO(text)) if binding.error]
     if bad:
         noun, are = ("line", "is") if len(bad) == 1 else ("lines", "are")
-        say(f"{path}: {noun} {join_some(sorted(bad), _SHOWN)} {are} not NAME=value, and {are} passed over.")
+        say(f"{path}: genaipa ignores {noun} {join_some(sorted(bad), _SHOWN)}, which {are} not NAME=value.")
     values = dotenv.dotenv_values(stream=io.StringIO(text), interpolate=False)
     return {name: value for name, value in values.items() if value and _NAME.fullmatch(name) and "\0" not in value}
 
@@ -152,14 +152,15 @@ def _print_ignored_variables(path: Path, names: Iterable[str], addresses: Mappin
     sentences = []
     if ignored_addresses:
         sentences.append(
-            f"{join_some(ignored_addresses, _SHOWN)} not taken: write the key of the same server into the same file "
-            "(NAME_API_KEY=none where it wants none), and have no other key of it in the environment, or set the "
-            "address there"
+            f"{join_some(ignored_addresses, _SHOWN)} ignored: put the key of the same server into the same file "
+            "(NAME_API_KEY=none if it needs none) and unset any other key of this server, or set the address in the "
+            "environment"
         )
     if ignored_names:
         sentences.append(
-            f"{join_some(ignored_names, _SHOWN)} not taken: a .env gives keys (NAME_API_KEY, without ${{…}}) and their "
-            "addresses alone; set the rest in the environment, if it is yours"
+            f"{join_some(ignored_names, _SHOWN)} ignored: genaipa reads only keys (NAME_API_KEY, without "
+            f"${{…}}) and their "
+            "addresses from a .env file; if you trust the other variables, set them in the environment"
         )
     if sentences:
         say(f"{path}: {'; '.join(sentences)}.")

@@ -9,28 +9,28 @@ from genaipa.plugins import load_entry_points_of_type
 GROUPS: dict[str, dict[str, str]] = {
     "Ask": {
         "run": "Ask systems about documents, keeping answers as runs.",
-        "runs": "List or remove what run has asked.",
+        "runs": "List or remove runs.",
         "show": "Show a run, or one answer with scores.",
         "view": "Look at answers side by side.",
-        "collect": "Take replies of web chats by hand.",
+        "collect": "Record replies copied from web chats.",
     },
     "Score": {
-        "judge": "Have models score answers; judges measures how well.",
-        "score": "Score answers in the browser; scores lists them.",
-        "scores": "List, export or import what score recorded.",
+        "judge": "Have models score answers as judges.",
+        "score": "Score answers in the browser.",
+        "scores": "List, export or import scores.",
         "sample": "Draw the random part that people score.",
     },
     "Findings": {
         "report": "Write figures, tables and one page to read.",
         "compare": "Compare two systems or runs, with intervals.",
         "leaderboard": "Rank all systems by overall quality.",
-        "judges": "Measure what judge's verdicts are worth.",
+        "judges": "Measure how well judges agree with people.",
     },
     "Data": {
         "policies": "List, show, add and measure documents.",
         "questions": "List, show or start question sets.",
-        "prompts": "List sets of prompts, or show one.",
-        "systems": "List systems (models) and what each lacks.",
+        "prompts": "List prompt sets, or show one.",
+        "systems": "List systems (models) and missing requirements.",
         "get": "Fetch published data, or a study as runs.",
         "pack": "Pack runs, scores and report into an archive.",
         "unpack": "Unpack a study and rebuild its tables.",
@@ -39,7 +39,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "init": "Create a workspace for your data and runs.",
         "validate": "Check a workspace's data files.",
         "doctor": "Check this installation and suggest fixes.",
-        "demo": "Run a whole study without a key.",
+        "demo": "Run a whole study without an API key.",
     },
 }
 """Heading → its commands, each with its summary: its module in `genaipa.cli.commands` has the same name."""

@@ -263,7 +263,7 @@ def _reword_message(error: Any, parameter: Any, context: Any) -> str:
         problem = problem.replace("a valid integer", "a whole number").replace("a valid number", "a number")
         named = _parameter_flag_or_variable(parameter, context)
         if problem.startswith("Input should be "):
-            return f"{named} has to be {problem.removeprefix('Input should be ')}."
+            return f"{named} must be {problem.removeprefix('Input should be ')}."
         return f"{named}: {problem}."
     if hasattr(error, "possibilities"):
         # Without the dashes, which all have: they would make anything look alike.

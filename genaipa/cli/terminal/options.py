@@ -27,7 +27,7 @@ _named: ContextVar[Path | None] = ContextVar("_named", default=None)
 """The workspace that the command line names."""
 
 
-SELDOM = "Seldom wanted"
+SELDOM = "Rarely needed"
 """The panel of options that most people never need."""
 
 
@@ -68,8 +68,8 @@ WorkspaceOption = Annotated[
         callback=_remember_workspace,
     ),
 ]
-ExplainOption = Annotated[bool, option("--explain", help="Say how the result is to be read.")]
-QuietOption = Annotated[bool, option("--quiet", help="Print the result alone.")]
+ExplainOption = Annotated[bool, option("--explain", help="Explain how to read the result.")]
+QuietOption = Annotated[bool, option("--quiet", help="Print only the result.")]
 ExcludedOption = Annotated[bool, option("--include-excluded", help="Count excluded answers, too.")]
 JsonOption = Annotated[bool, option("--json", help="Print JSON for machines.")]
 OfflineOption = Annotated[bool, option("--offline", help="Fetch nothing: missing data is an error.", panel=SELDOM)]
@@ -78,7 +78,7 @@ OfflineOption = Annotated[bool, option("--offline", help="Fetch nothing: missing
 def _check_gate_points(points: float | None) -> float | None:
     """Refuse what is no number of points: a gate of nan would let everything pass."""
     if points is not None and not 0 <= points <= MOST_POINTS:
-        raise typer.BadParameter(f"{points:g} is no loss of M_all: name 0 to {MOST_POINTS} points.")
+        raise typer.BadParameter(f"{points:g} is not a possible loss of M_all; choose 0 to {MOST_POINTS} points.")
     return points
 
 
@@ -90,7 +90,7 @@ GateOption = Annotated[
         "--gate",
         metavar="N",
         callback=_check_gate_points,
-        help="Exit with 5 for a sure loss of N points of M_all or more.",
+        help="Exit with code 5 for a statistically significant loss of N points of M_all or more.",
     ),
 ]
 
@@ -103,7 +103,7 @@ def split_names(values: list[str] | None) -> tuple[str, ...]:
 
 FormatsOption = Annotated[
     list[str] | None,
-    option("--formats", help="Of the figures: png, svg, pdf, slide (a PNG of 16:9), column (a PDF of one column)."),
+    option("--formats", help="Formats of the figures: png, svg, pdf, slide (a 16:9 PNG), column (a one-column PDF)."),
 ]
 
 
@@ -118,7 +118,7 @@ def choose_figure_formats(values: list[str] | None, usual: tuple[Format, ...]) -
     return tuple(form for form in formats if form in names) or usual
 
 
-ForceOption = Annotated[bool, option("--force", help="Overwrite the file if it is there already.")]
+ForceOption = Annotated[bool, option("--force", help="Overwrite an existing file.")]
 
 
 def pass_json_to_subcommands(context: typer.Context, *, json: bool) -> None:
@@ -130,7 +130,7 @@ def pass_json_to_subcommands(context: typer.Context, *, json: bool) -> None:
 def check_no_overwrite(path: Path, *, force: bool) -> None:
     """Raise a UsageError where a file is there already that nobody asked to overwrite."""
     if path.exists() and not force:
-        raise UsageError(f"{path} already exists; name another file, or add --force to overwrite it.")
+        raise UsageError(f"{path} already exists; choose another file, or add --force to overwrite it.")
 
 
 @contextlib.contextmanager

@@ -53,7 +53,7 @@ class _Output(io.FileIO):
             if error.errno == errno.EPIPE:
                 raise
             raise GenaipaError(
-                f"the output could not be written ({error.strerror}); make room, or send it elsewhere."
+                f"the output could not be written ({error.strerror}); free some space, or redirect the output."
             ) from None
 
 

@@ -231,7 +231,7 @@ class LineProgress(RunProgress):
     def on_system_stopped(self, system: str, reason: str) -> None:
         """Say why."""
         super().on_system_stopped(system, reason)
-        say(f"{system} is not asked any more: {reason}")
+        say(f"genaipa stopped asking {system}: {reason}")
 
     def _say_once(self, text: str, key: str = "") -> None:
         if (key or text) not in self._sentences:
@@ -273,7 +273,7 @@ class LiveProgress(RunProgress):
     def on_system_stopped(self, system: str, reason: str) -> None:
         """Show why."""
         super().on_system_stopped(system, reason)
-        self._failed[system] = f"not asked any more: {reason}"
+        self._failed[system] = f"no longer asked: {reason}"
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         from rich.text import Text
@@ -335,12 +335,12 @@ def show_pull_progress(title: str) -> Iterator[Callable[[int, int], None]]:
     message, console = f"pulling {title}", stderr_console()
     if console.is_terminal:
         with console.status(message) as status:
-            yield lambda done, total: status.update(f"{message}: looked for {done} of {total} files")
+            yield lambda done, total: status.update(f"{message}: {done} of {total} files checked")
         return
 
     def line(done: int, total: int) -> None:
         if done * _LINES_OF_FILES // total > (done - 1) * _LINES_OF_FILES // total:
-            say(f"{message}: looked for {done} of {total} files")
+            say(f"{message}: {done} of {total} files checked")
 
     yield line
 
@@ -413,7 +413,7 @@ class TerminalObserver(Observer):
 @contextlib.contextmanager
 def show_progress(systems: Sequence[str], cap: float | None, heading: str) -> Iterator[RunProgress]:
     """Say what is asked, and show how far it is meanwhile: on a terminal live, elsewhere by lines."""
-    capped = "" if cap is None else f", for {_format_cap(cap)} at most"
+    capped = "" if cap is None else f", for at most {_format_cap(cap)}"
     say(f"{heading}{capped}")
     if not stderr_console().is_terminal:
         yield LineProgress(systems, cap)
@@ -432,7 +432,7 @@ def _confirm_cost(run: PreparedRun, systems: Sequence[Ready], *, yes: bool) -> N
 
     costs = [row.cost for ready in systems for row in estimate_run_costs(run, ready)]
     expected = sum(cost for cost in costs if cost is not None)
-    question = f"The whole run may cost up to ${expected:.2f}. Go on?"
+    question = f"The whole run may cost up to ${expected:.2f}. Continue?"
     if expected >= ASK_FROM and not typer.confirm(question, default=False, err=True):
         raise typer.Exit(1)
 
@@ -451,7 +451,7 @@ def say_interrupted(folder: RunFolder | None, resume_options: Sequence[str] = ()
     else:
         totals = folder.manifest().totals
         answered = totals.answered + totals.refused + totals.truncated
-        say(f"interrupted; {format_count(answered, 'answer')} of {totals.planned:,} in, all kept.")
+        say(f"interrupted; {format_count(answered, 'answer')} of {totals.planned:,} received, all kept.")
         if out := list(find_pending_batches(folder.path)):
-            say(f"{summarize_pending(out)}. They go on at the provider, and nothing of them is lost.")
-        say(f"Go on with: {format_run_command(folder, 'run', *resume_options, '--resume')}")
+            say(f"{summarize_pending(out)}. They continue at the provider, and no result is lost.")
+        say(f"Continue with: {format_run_command(folder, 'run', *resume_options, '--resume')}")

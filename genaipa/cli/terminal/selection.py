@@ -42,12 +42,12 @@ _Experiment = Annotated[
 ]
 _Since = Annotated[
     str | None,
-    option("--since", metavar="DATE", help="Only runs begun since 2026-01-31, or in the last 7 days: 7d."),
+    option("--since", metavar="DATE", help="Only runs started since this date (2026-01-31), or in the last days (7d)."),
 ]
 ByOption = Annotated[
     str,
     option(
-        "--by", metavar="COLUMN", help="Groups of documents apart, by a column of their corpus: sector, language, …"
+        "--by", metavar="COLUMN", help="Report groups of documents by a column of their corpus: sector, language, …"
     ),
 ]
 _Without = Annotated[
@@ -117,4 +117,4 @@ def parse_day(text: str | None) -> str:
             return (dt.datetime.now(dt.UTC).date() - dt.timedelta(days=int(ago[1]))).isoformat()
         return dt.date.fromisoformat(text).isoformat()
     except (ValueError, OverflowError):
-        raise UsageError(f"--since {text}: write a day, such as 2026-01-31, or a number of days, such as 7d.") from None
+        raise UsageError(f"--since {text}: give a date, such as 2026-01-31, or a number of days, such as 7d.") from None

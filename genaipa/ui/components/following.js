@@ -54,7 +54,7 @@ class Following extends Recall {
     clearTimeout(this.silence);
     this.silence = setTimeout(() => {
       if (!this.saving || !this.root.isConnected) return;
-      this.say("The score before this is not saved yet: the desk is busy, or another program holds its scores. The desk sends it again by itself.", "bad");
+      this.say("The previous score is not saved yet: the desk is busy, or another program is using its scores. It is sent again automatically.", "bad");
       this.sent += 1;
       this.saving.number = this.sent;
       this.component.setTriggerValue("act", { ...this.saving.sent, number: this.sent });
@@ -65,7 +65,7 @@ class Following extends Recall {
   // What is decided meanwhile is done once the desk has answered.
   wait(act) {
     this.later = act;
-    this.say("The score before this is being saved …");
+    this.say("The previous score is being saved …");
   }
 
   // The desk has answered: what was being saved.
@@ -94,7 +94,7 @@ class Following extends Recall {
     const saving = this.answered();
     if (parts.data.settled === saving.id) this.forget(saving.data);
     this.showParts(parts);
-    if (parts.data.settled === saving.id) this.say("Saved. Somebody else is now scoring the answer that was here; this is another one.");
+    if (parts.data.settled === saving.id) this.say("Saved. Somebody else is now scoring the answer that was here; this is a different answer.");
   }
 
   sendDraft() {

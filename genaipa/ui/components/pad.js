@@ -8,8 +8,8 @@
 const SIGNS = { bad: "✗", unsure: "≈" };
 // The answer's own marks say whether it is right, the document's what it is about.
 const MARKS =
-  "In the document: what the annotated answer rests on, sections that the answer cites, passages that it quotes, and the one that is pinned for the question. " +
-  "In the answer: green is in the document, dotted nearly so, dashed is not.";
+  "In the document: what the annotated answer rests on, sections that the answer cites, passages that it quotes, and the passage pinned for the question. " +
+  "In the answer: green text is in the document, dotted text nearly is, dashed text is not.";
 const LINE = 75; // letters of evidence in a line, about
 const EVIDENCE = 3; // lines of evidence that always have room
 const AWAY = 2000; // ms between two attempts to reach the scores
@@ -656,7 +656,7 @@ class Pad extends Reading {
       make(
         "div",
         { class: "buttons" },
-        this.button("Keep the objection", "Ctrl+Enter", () => this.propose(this.objection())),
+        this.button("Save the objection", "Ctrl+Enter", () => this.propose(this.objection())),
         this.withdraw,
         this.closing,
       ),
@@ -742,7 +742,7 @@ class Pad extends Reading {
     this.object(false);
     this.root.getRootNode().activeElement?.blur();
     this.showAnnotated();
-    this.say(withdrawn ? "Your objection is withdrawn." : "Your objection is kept; your score is as you left it.");
+    this.say(withdrawn ? "Your objection is withdrawn." : "Your objection is saved; your score is unchanged.");
   }
 }
 

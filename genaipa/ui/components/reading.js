@@ -158,7 +158,7 @@ class Reading extends Following {
     const range = this.chosen();
     const { pin, bound } = this.data;
     if (!range) {
-      this.say(`Nothing is lit in the document: ${bound.nearest}, ${bound.search} or a selection lights what ${bound.pin} pins.`, "bad");
+      this.say(`Nothing to pin: highlight a passage with ${bound.nearest} or ${bound.search}, or select one, then press ${bound.pin}.`, "bad");
       return;
     }
     this.lit = range;
@@ -192,7 +192,7 @@ class Reading extends Following {
     if (pin) this.lit = null;
     light("genaipa-near", []);
     this.found.textContent = pin ? "pinned" : "";
-    this.say(pin ? "Pinned: later answers to this question open here." : "No passage is pinned any more.");
+    this.say(pin ? "Pinned: later answers to this question open here." : "The passage is no longer pinned.");
   }
 
   nextHighlight() {

@@ -8,11 +8,11 @@ const GROUPS = {
     ["Enter", "saves, and shows the next answer"],
     ["Backspace", "takes the last value back"],
     ["← →", "between metrics"],
-    { guidelines: "the guidelines on the current metric; once more, all of them" },
+    { guidelines: "the guidelines on the current metric; press again for all guidelines" },
   ],
   "To go to an answer": [
     {
-      back: "back to the answer scored before",
+      back: "back to the answer that you scored before",
       last: "your last ten answers",
       skip: "skips the answer: it comes back at the end",
       undo: "withdraws your last score",
@@ -24,18 +24,18 @@ const GROUPS = {
     {
       search: "to the search in the document",
       highlight: "the next highlight in the document",
-      pin: "pins what is lit or selected in the document for later answers to the question; once more takes it away",
+      pin: "pins the highlighted or selected passage for later answers to the question; press again to unpin it",
       sentence: "the next sentence of the answer",
       sentence_before: "the sentence before",
       nearest: "the nearest words in the document",
       nearest_before: "the nearest words before",
       claims: "the document's nearest sentences in the answer: off, on",
-      grey: "grey for words that the answer before had, too: off, on",
+      grey: "grey for words that the previous answer also had: off, on",
     },
   ],
   "To write": [
     { note: "to the note" },
-    ["Tab", "in a note, completes an earlier one"],
+    ["Tab", "in a note, completes an earlier note"],
     ["Ctrl+Enter", "saves from within the note"],
     ["Esc", "leaves a field"],
     { wrong: "says that the annotated answer is wrong", help: "these keys" },
@@ -146,7 +146,7 @@ class Recall extends Values {
         make("span", { class: "given", dir: "auto" }, [one.values, one.document, moment(one.time), one.note].filter(Boolean).join(" · ")),
       ),
     );
-    this.openList("Your last answers", rows.length ? make("div", { class: "rows" }, ...rows) : make("p", {}, "You have scored none yet."));
+    this.openList("Your last answers", rows.length ? make("div", { class: "rows" }, ...rows) : make("p", {}, "You have not scored any answer yet."));
   }
 
   goTo(answer) {

@@ -133,7 +133,7 @@ class Values {
   stay({ target, relatedTarget }) {
     const close = target.closest("[data-testid=stDialog] [role=dialog]")?.querySelector("[aria-label=Close]");
     if (!close) return;
-    this.say("The desk can't be reached just now. Go on: it comes back by itself.", "bad");
+    this.say("The desk can't be reached right now. Continue: it reconnects by itself.", "bad");
     const left = relatedTarget === this.root.getRootNode().host ? this.left : null;
     const goBack = () => {
       this.interrupted = close.isConnected;
@@ -343,7 +343,7 @@ class Values {
     this.silence = setTimeout(() => {
       this.settle();
       this.unanswered();
-      this.say("The desk has not answered yet: it is busy, or another program holds its scores. What you typed is kept: press the key again.", "bad");
+      this.say("The desk has not answered yet: it is busy, or another program is using its scores. Your input is kept; press the key again.", "bad");
     }, SILENCE);
   }
 

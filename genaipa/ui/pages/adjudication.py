@@ -97,7 +97,7 @@ def show_page(desk: Desk, user: User) -> None:
     if not disputes:
         show_notice(
             "adjudication none",
-            "There is nothing to settle: no answer with all its scores has scores that differ"
+            "There is nothing to settle: no fully scored answer has scores that differ"
             + (" (answers that you can still be asked to score are left out)." if user.scores else "."),
         )
         return
@@ -106,7 +106,7 @@ def show_page(desk: Desk, user: User) -> None:
         opened = _choose_dispute_on_screen(desk, user, disputes, chosen)
         _show_position(disputes, chosen, opened)
     if opened is None:
-        show_notice("adjudication done", "None of these answers is left. Change the filters above.", "done")
+        show_notice("adjudication done", "No more answers match. Change the filters above.", "done")
         return
     try:
         prepared = _load_prepared_answer(desk, opened.answer)
@@ -150,16 +150,16 @@ def list_disputes(desk: Desk, user: User) -> dict[str, Dispute]:
 def _show_filters_and_select_answers(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
     box = st.popover("Which answers", width="content")
     documents = sorted({desk.pool.answers[answer].document for answer in disputes})
-    state = box.selectbox("Which", list(_STATES), key="adjudication state")
+    state = box.selectbox("State", list(_STATES), key="adjudication state")
     metric = box.selectbox(
-        "On which metric",
+        "Metric",
         [ANY, *desk.rubric.metrics],
         format_func=lambda m: desk.rubric.display_names.get(m, m),
         key="adjudication metric",
     )
     differences = sorted({high - low for high in desk.rubric.values for low in desk.rubric.values if high > low})
     least_difference = box.selectbox(
-        "Apart by at least", differences, format_func=lambda v: f"{v:g}", key="adjudication least"
+        "Difference of at least", differences, format_func=lambda v: f"{v:g}", key="adjudication least"
     )
     document = box.selectbox("Document", [ANY, *documents], key="adjudication document")
 
@@ -237,8 +237,11 @@ def _show_position(disputes: Mapping[str, Dispute], chosen: list[str], opened: O
     where = (
         f" · {chosen.index(opened.answer) + 1:,} of {len(chosen):,} shown" if opened and opened.answer in chosen else ""
     )
-    st.caption(f"{len(disputes):,} answers differ, {settled:,} of them settled{by_mean}{where}", width="content")
-    st.checkbox("Show who gave what", key=_NAMES_KEY)
+    st.caption(
+        f"Answers with differing scores: {len(disputes):,}, {settled:,} of them settled{by_mean}{where}",
+        width="content",
+    )
+    st.checkbox("Show who gave which score", key=_NAMES_KEY)
 
 
 # -- what is on screen --
@@ -403,7 +406,7 @@ def _send_back(desk: Desk, user: User, opened: OpenDispute) -> None:
 _DECISIONS = {
     "save": (_save_adjudication, "Saved."),
     "mean": (_accept_mean, "The mean stands."),
-    "again": (_send_back, "Sent back: it returns here once its analysts have looked again."),
+    "again": (_send_back, "Sent back: the answer returns here once its analysts have looked at it again."),
 }
 
 

@@ -74,17 +74,19 @@ def show_page(desk: Desk, user: User) -> None:
     if left_out:
         scores = "One score is" if left_out == 1 else f"{left_out:,} scores are"
         st.caption(
-            f"{scores} left out, given after their analysts had seen how others scored the answer; the "
-            "scores that they gave before that are measured instead."
+            f"{scores} left out because the analyst had already seen how others scored the answer; scores that "
+            "analysts gave before that are used instead."
         )
     if not agreement.answers:
         show_notice("agreement none", "No answer has been scored by two analysts yet, so there is nothing to compare.")
         return
     answers = f"{format_count(agreement.answers, 'answer')} scored by two or more analysts"
-    st.caption(f"From the {answers}; scores of people only, calibration included.")
+    st.caption(f"Based on {answers}; only scores by people count, including calibration.")
     if agreement.answers < FEW:
         show_notice(
-            "agreement few", f"That is fewer than {FEW}: these numbers may change much with every score.", "warning"
+            "agreement few",
+            f"With fewer than {FEW} answers, these numbers may change a lot with every score.",
+            "warning",
         )
     _show_metrics(agreement, desk.rubric)
     _show_pairs(agreement, desk.rubric)
@@ -138,7 +140,7 @@ def _show_metrics(agreement: Agreement, rubric: Rubric) -> None:
         [
             "metric",
             f"Krippendorff's alpha, {LEVEL:.0%} interval",
-            *number_columns("AC2", "commonest value", "equal values", "mean difference"),
+            *number_columns("AC2", "most common value", "equal values", "mean difference"),
         ],
         [
             ListRow(
@@ -156,7 +158,7 @@ def _show_metrics(agreement: Agreement, rubric: Rubric) -> None:
     )
     st.caption(
         "Alpha for ordinal values: 1 is perfect agreement, 0 (the line) agreement by chance. The interval "
-        "says where alpha could lie for other answers of this kind. Gwet's AC2 stays high where nearly all "
+        "shows where alpha could lie for other answers of this kind. Gwet's AC2 stays high where nearly all "
         "values are equal and alpha falls."
     )
 
@@ -190,11 +192,11 @@ def _pair_row(pair: AnalystPair) -> ListRow:
 
 def _show_leanings(agreement: Agreement, rubric: Rubric) -> None:
     show_heading("Leniency and drift")
-    columns = ["analyst", *number_columns("answers", "over all"), *_metric_columns(rubric), *number_columns("drift")]
+    columns = ["analyst", *number_columns("answers", "overall"), *_metric_columns(rubric), *number_columns("drift")]
     show_long_table("agreement leanings", "Leniency by analyst", columns, agreement.leanings, _leaning_row)
     st.caption(
         "An analyst's value minus the mean of the others' on the same answers: above 0 is more lenient. "
-        "Drift is how much that grew from the earlier half of these answers to the later."
+        "Drift is the change of this difference from the earlier half of these answers to the later half."
         + (f" Grey: fewer than {FEW} answers." if any(leaning.answers < FEW for leaning in agreement.leanings) else "")
     )
 
@@ -229,9 +231,10 @@ def _show_suggestion_effects(effects: dict[str, SuggestionEffect], rubric: Rubri
     ]
     show_table("agreement suggested", "With and without a suggestion", heads, rows)
     st.caption(
-        "Mean values of independent scores beside a suggestion, and where it was held back: for one answer in five, by "
-        "its digest. The interval says where the difference could lie for other answers of this kind (Welch's t over "
-        f"answers; blank below {LEAST_ANSWERS} on a side). Then the shares of scores that are as suggested."
+        "Mean values of independent scores given with a suggestion, and without it: for one answer in five, chosen by "
+        "digest, the suggestion is held back. The interval shows where the difference could lie for other answers of "
+        f"this kind (Welch's t over answers; blank with fewer than {LEAST_ANSWERS} answers on a side). The last "
+        "columns are the shares of scores that equal the suggestion."
     )
 
 
@@ -267,8 +270,8 @@ def _show_most_disputed_answers(desk: Desk, user: User) -> None:
         before_page=record_page_exposures,
     )
     st.caption(
-        "How far the highest and the lowest value of each metric are apart, red from one end to the other. "
-        "Answers that you can still be asked to score are left out. Choose one to read it."
+        "The difference between the highest and the lowest value of each metric, red if it spans the whole scale. "
+        "Answers that you can still be asked to score are left out. Choose an answer to read it."
     )
     chosen = st.session_state.get(ANSWER, "")
     if any(dispute.answer == chosen for dispute in disputes):
@@ -288,7 +291,7 @@ def _show_answer(desk: Desk, user: User, digest: str) -> None:
     if user.adjudicates and digest in adjudication.list_disputes(desk, user):
         adjudication_page = st.session_state.get(PAGES_KEY, {}).get("adjudicate")
         if (
-            st.button("Settle it", on_click=adjudication.open_answer_on_next_visit, args=(digest,))
+            st.button("Settle this answer", on_click=adjudication.open_answer_on_next_visit, args=(digest,))
             and adjudication_page
         ):
             st.switch_page(adjudication_page)

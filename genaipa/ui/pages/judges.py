@@ -58,9 +58,11 @@ def _show_note_on_hidden_answers(results: ResultsView) -> bool:
     number = len(results.hidden_answers)
     if number:
         answers, them = ("1 judged answer is", "it") if number == 1 else (f"{number:,} judged answers are", "them")
-        show_notice("judges left out", f"{answers} left out of all numbers: you can still be asked to score {them}.")
+        show_notice(
+            "judges left out", f"{answers} left out of all numbers, because you can still be asked to score {them}."
+        )
     return bool(number)
 
 
 def _describe_judge_counts(row: dict[Any, Any]) -> str:
-    return f"answers judged: {row['judged']}, of them scored by people: {row['answers']}, passes: {row['passes']}"
+    return f"answers judged: {row['judged']}; also scored by people: {row['answers']}; passes: {row['passes']}"

@@ -127,8 +127,8 @@ def _show_progress(manual: ManualRun, chat: Chat) -> None:
     planned, missing = sum(row.planned for row in rows), sum(row.missing for row in rows)
     st.progress((planned - missing) / planned if planned else 1.0)
     st.caption(
-        f"{missing:,} of the run's {planned:,} answers are still missing; in this chat {len(chat.missing)} "
-        f"of {len(chat.sheet.calls)}. Whoever pastes a reply knows whose it is: let someone else score it."
+        f"Missing answers: {missing:,} of {planned:,} in this run, {len(chat.missing)} of {len(chat.sheet.calls)} "
+        "in this chat. Whoever pastes a reply knows its system, so let someone else score it."
     )
 
 
@@ -136,7 +136,12 @@ def _show_chat(workspace: Workspace, folder: RunFolder, manual: ManualRun, chat:
     """Show the messages to paste, and the box for the reply to the last of them."""
     sheet, (key, call), *later = chat.sheet, *chat.missing.items()
     introduction = [
-        Text(message.content, f"{number}. Paste this and wait for the reply, which is not kept", copies=True, fold=FOLD)
+        Text(
+            message.content,
+            f"{number}. Paste this and wait for the reply, which is not recorded",
+            copies=True,
+            fold=FOLD,
+        )
         for number, message in enumerate(sheet.introduction, 1)
     ]
     last = manual.last_answered_call(sheet)
@@ -144,10 +149,12 @@ def _show_chat(workspace: Workspace, folder: RunFolder, manual: ManualRun, chat:
         show_heading("Open a new chat")
         show_texts(f"by hand introduction {key}", introduction)
     else:
-        show_heading("Go on in the same chat")
+        show_heading("Continue in the same chat")
         if introduction:
             with st.expander("Start again in a new chat"):
-                warning = "Paste this into a new chat, then go on below; the new chat knows no earlier message."
+                warning = (
+                    "Paste this into a new chat, then continue below; the new chat has none of the earlier messages."
+                )
                 show_notice("by hand lost", warning, "warning")
                 show_texts(f"by hand introduction {key}", introduction)
     request = "the request for a summary" if call.kind == "summary" else call.label
@@ -163,8 +170,8 @@ def _show_chat(workspace: Workspace, folder: RunFolder, manual: ManualRun, chat:
         st.session_state[LAST] = _save_reply(workspace, folder, (key, call.label), str(st.session_state[box]).strip())
 
     with st.form(f"by hand form {key}"):
-        st.text_area("Its whole reply, unchanged", height=220, key=box)
-        st.form_submit_button("Keep and go on", type="primary", on_click=keep_reply)
+        st.text_area("The whole reply, unchanged", height=220, key=box)
+        st.form_submit_button("Save and continue", type="primary", on_click=keep_reply)
     if later:
         with st.expander(f"Next in this chat ({len(later)})"):
             rows = [ListRow((after.label, " ".join(after.messages[-1].content.split()))) for _, after in later]
@@ -185,9 +192,9 @@ def _save_reply(workspace: Workspace, folder: RunFolder, call_name: tuple[str, s
             manual.write_sheets()
             save_manual_progress(manual)
     except RunBusyError as error:
-        return f"Not kept: {error} Your text is still in the box.", "bad"
+        return f"Not saved: {error} Your text is still in the box.", "bad"
     except GenaipaError as error:
-        return f"Not kept: {error}", "bad"
+        return f"Not saved: {error}", "bad"
     if collected.conflicts or collected.final:
-        return f"Not kept: another reply to {label} was kept in the meantime, and stays.", "warning"
-    return f"The reply to {label} is kept.", "done"
+        return f"Not saved: another reply to {label} was saved in the meantime.", "warning"
+    return f"The reply to {label} is saved.", "done"

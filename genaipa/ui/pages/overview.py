@@ -128,7 +128,7 @@ def _show_scoring_counts(desk: Desk, user: User) -> None:
     ):
         st.caption(part_asked)
     if any(len(answer.occurrences) > 1 for answer in desk.pool.answers.values()):
-        st.caption("Identical answers to a question about a document count once here, and are scored once.")
+        st.caption("Identical answers to a question about a document are counted and scored once.")
 
 
 def _show_and_return_runs(desk: Desk) -> dict[str, RunFolder]:
@@ -171,7 +171,7 @@ def _show_analysts(desk: Desk, runs: dict[str, RunFolder]) -> None:
         return
     show_heading("Analysts")
     costs = number_columns("cost so far", "cost to come") if desk.people.rate is not None else ()
-    times = number_columns("scored", "median time per answer", "time so far", "left", "time left")
+    times = number_columns("scored", "median time per answer", "time so far", "answers left", "time left")
     heads = ["analyst", *times, *costs, *number_columns("last seen (UTC)")]
     show_long_table("overview analysts", "Analysts", heads, works, lambda work: _analyst_row(desk, work))
     st.caption(f"{describe_total_time(desk, works)} {_describe_run_costs(runs)}")
@@ -197,7 +197,7 @@ def _describe_run_costs(runs: dict[str, RunFolder]) -> str:
     priced = [cost for cost in costs if cost is not None]
     if not priced:
         return "The price of the runs' own requests is not known."
-    without = f" ({len(runs) - len(priced):,} of {len(runs):,} have no price)" if len(priced) < len(runs) else ""
+    without = f" ({len(runs) - len(priced):,} of {len(runs):,} runs have no price)" if len(priced) < len(runs) else ""
     return f"The runs' own requests cost {sum(priced):,.2f} US dollars{without}."
 
 
@@ -211,7 +211,7 @@ def _show_answers(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -
         return
     answers = _choose_answers_in_boxes(desk, visible, list(runs))
     if not answers:
-        show_notice("overview no match", "No answer is listed here. Choose another run, document or question.")
+        show_notice("overview no match", "No answer matches. Choose another run, document or question.")
         return
     state = st.session_state
 
@@ -234,7 +234,7 @@ def _show_answers(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -
     )
     answer = desk.pool.answers.get(state.get(ANSWER, ""))
     if answer is None:
-        st.caption("Choose an answer to read it as it was asked.")
+        st.caption("Choose an answer to read it with its question.")
         return
     try:
         _show_answer(desk, visible, answer, runs)
@@ -264,7 +264,9 @@ def _choose_answers_in_boxes(desk: Desk, visible: Visibility, runs: list[str]) -
     listed = [answer for answer in of_run if visible.can_see_system(answer.digest)]
     if len(listed) < len(of_run):
         left_out = len(of_run) - len(listed)
-        st.caption(f"{left_out:,} answers of this run are left out: you can still be asked to score them, blind.")
+        st.caption(
+            f"{left_out:,} answers of this run are left out, because you can still be asked to score them blind."
+        )
     return listed
 
 
@@ -300,14 +302,14 @@ def _join_names(names: Iterable[str]) -> str:
 
 def _show_answer(desk: Desk, visible: Visibility, answer: PooledAnswer, runs: dict[str, RunFolder]) -> None:
     case = load_case_or_rerun_page(desk, answer.digest)
-    show_heading("The answer as it was asked")
+    show_heading("The answer with its question")
     if visible.can_see_system(answer.digest):
         _show_conversation(desk, visible, answer, case, runs)
     else:
         show_notice(
             "overview blind",
-            "You can still be asked to score this answer. Until you have, its system, run and "
-            "initialization, what was said before it, and the scores of others stay hidden, and the "
+            "You can still be asked to score this answer. Until you have scored it, its system, run and "
+            "initialization, the messages before it, and the scores of others stay hidden, and the "
             "system's names are masked.",
         )
         _show_question_and_reply(case.asked, case.mask_names_in_reply())
@@ -326,7 +328,7 @@ def _show_conversation(
 ) -> None:
     places = {f"{where.run}: {where.key}": where for where in answer.occurrences if where.run in runs}
     if len(places) > 1:
-        where = places[st.selectbox("This text was given in", list(places), key=f"overview place {answer.digest}")]
+        where = places[st.selectbox("This answer was given in", list(places), key=f"overview place {answer.digest}")]
     else:
         where = next(iter(places.values()))
     folder = runs[where.run]
@@ -344,7 +346,7 @@ def _show_conversation(
 def _read_record(folder: RunFolder, occurrence: Occurrence) -> Record:
     record = folder.read_records_at([occurrence.offset])[0]
     if record.key != occurrence.key:
-        raise DataError(folder.answers, f"no longer holds '{occurrence.key}' where it was; open the desk again.")
+        raise DataError(folder.answers, f"no longer has '{occurrence.key}' in the same place; reopen the desk.")
     return record
 
 

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 ALONE = "no other answer"
 """The choice of nothing beside an answer that is read."""
-_GROUPS = {ANY: ANY, "faq": "from FAQs", "user": "of users"}
+_GROUPS = {ANY: ANY, "faq": "from FAQs", "user": "from users"}
 
 
 @plain_texts
@@ -91,7 +91,7 @@ def show_page(desk: Desk, user: User) -> None:
             _show_estimates(results)
         _show_heatmap_and_box_plots(desk, user, results)
     else:
-        show_notice("results unscored", "No score counts here: the selection has none, or all are excluded.")
+        show_notice("results unscored", "No score counts in this selection: it has none, or all are excluded.")
     _show_report(desk, user, results)
 
 
@@ -137,9 +137,9 @@ def _show_hidden_answers_note_and_button(desk: Desk, user: User, results: Result
         return
     show_notice(
         "results left out",
-        f"{format_count(len(scored), 'answer')} with scores, of people or a judge, "
-        f"{'is' if len(scored) == 1 else 'are'} left out of all numbers: you can still be asked to score "
-        "them, blind. The results below cover the others.",
+        f"{format_count(len(scored), 'answer')} that people or a judge scored "
+        f"{'is' if len(scored) == 1 else 'are'} left out of all numbers, because you can still be asked to score "
+        "them blind. The results below cover the other answers.",
     )
     with st.expander("I only want to read the results"):
         st.text(
@@ -242,7 +242,7 @@ def _show_heatmap_and_box_plots(desk: Desk, user: User, results: ResultsView) ->
     show_heading("By question and metric")
     experiments = [str(name) for name in results.question_metrics_table.data["experiment"].unique()]
     if not experiments:
-        show_notice("results no map", "This selection has no score of a question about a policy.")
+        show_notice("results no map", "This selection has no score for a question about a policy.")
         return
     boxes = st.columns([2, 2, 3])
     experiment = boxes[0].selectbox("Heat map and box plots of", experiments, format_func=style.experiment_heading)
@@ -253,7 +253,7 @@ def _show_heatmap_and_box_plots(desk: Desk, user: User, results: ResultsView) ->
     if cell is not None and line is not None:
         _show_cell_answers(desk, user, results, cell, line)
     elif cell is not None:
-        st.caption(f"{cell.system} has no score of {cell.name} here.")
+        st.caption(f"{cell.system} has no score for {cell.name} here.")
     charts.show_box_plots(results, experiment)
 
 
@@ -274,8 +274,9 @@ def _show_cell_answers(
     answers = results.list_heatmap_row_answers(cell.system, cell.experiment, cell.rows, cell.name)
     counted = sum(len(answer.counted_rows) for answer in answers)
     st.caption(
-        f"{format_count(len(answers), 'answer')}, {format_count(counted, 'score')} that count. The number is a mean "
-        f"over {heatmap.name_counted_unit(cell.rows)} of means over answers, each a mean over its scores."
+        f"{format_count(len(answers), 'answer')}, {format_count(counted, 'counted score')}. The number is a mean over "
+        f"{heatmap.name_counted_unit(cell.rows)}; each of them is a mean over answers, and each answer a mean over "
+        "scores."
     )
 
     def record_page_exposures(on_page: Sequence[ScoredAnswer]) -> None:
@@ -346,7 +347,9 @@ def _show_answer(desk: Desk, user: User, digest: str, cell: heatmap.HeatmapCell)
     case = load_case_or_rerun_page(desk, digest)
     other_answers = _find_other_systems_answers(desk, user, answer, cell)
     picked = (
-        st.selectbox("Beside it", [ALONE, *other_answers], key=f"results beside {digest}") if other_answers else ALONE
+        st.selectbox("Compare with", [ALONE, *other_answers], key=f"results beside {digest}")
+        if other_answers
+        else ALONE
     )
     question, annotated = question_text(case, digest), annotation_texts(case)
     reply = Text(case.reply, "Answer" if picked == ALONE else cell.system, answer.status, fold=FOLD)

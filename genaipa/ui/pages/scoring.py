@@ -88,7 +88,7 @@ def _describe_outage(session: ScoringSession, error: GenaipaError) -> dict[str, 
     if session.opened is None:
         trouble = f"Saved; the next answer can't be shown yet: {describe_error_for_desk(error)}"
     else:
-        trouble = session.opened.trouble or f"Not kept yet: {describe_error_for_desk(error)}"
+        trouble = session.opened.trouble or f"Not saved yet: {describe_error_for_desk(error)}"
     return {"away": True, "answered": session.answered, "trouble": trouble}
 
 
@@ -237,12 +237,12 @@ def _show_nothing_left(desk: Desk, user: User, session: ScoringSession) -> None:
     if progress.given < progress.wanted:
         st.text("The remaining answers are on other analysts' screens, or assigned to others.")
     back, again = st.columns([1, 5], gap="small")
-    if progress.scored and back.button("Back to the last", shortcut=desk.people.key_bindings["back"]):
+    if progress.scored and back.button("Back to the last answer", shortcut=desk.people.key_bindings["back"]):
         last = desk.queue.previous_answer(user.name, None)
         assert last is not None, "an analyst who has scored has a last score"
         session.opened = open_answer(desk, user, last)
         st.rerun()
-    if again.button("Look again"):
+    if again.button("Check again"):
         desk.pool.read_new_answers()
         st.rerun()
 
@@ -271,7 +271,7 @@ def _save_valid_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str
         desk.store.save_draft(opened.draft)
         opened.trouble = ""
     except GenaipaError as error:
-        opened.trouble = f"Not kept yet: {describe_error_for_desk(error)}"
+        opened.trouble = f"Not saved yet: {describe_error_for_desk(error)}"
 
 
 def _read_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> Draft:
@@ -318,7 +318,7 @@ def _handle_act(desk: Desk, user: User) -> None:
 def _save_score(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     before = desk.current.score(opened.answer, user.name)
     if opened.mode == "score" and before:
-        session.message = "You had scored that answer in another tab: the score that you saved last counts."
+        session.message = "You had already scored that answer in another tab; the score that you saved last counts."
     untimed = opened.mode == "correction" and before is not None and before.seconds is None
     calibrating = opened.mode == "score" and desk.queue.is_calibration_score(opened.answer, user.name)
     ready = load_prepared_answer(desk, opened.answer)
@@ -352,14 +352,14 @@ def _skip_answer(desk: Desk, user: User, session: ScoringSession, opened: OpenAn
     if opened.mode == "score":
         _save_draft_if_changed(desk, user, opened, sent)
         desk.queue.skip_answer(user.name, opened.answer)
-        session.message = "Skipped: it comes back at the end."
+        session.message = "Skipped: the answer comes back at the end."
     elif opened.answer in desk.queue.answers_to_rescore(user.name):
         _save_draft_if_changed(desk, user, opened, sent)
         desk.queue.skip_answer(user.name, opened.answer)
-        session.message = "Skipped: it comes back at the end. Enter saves it as it is."
+        session.message = "Skipped: the answer comes back at the end. Enter saves its score as it is."
     else:
         desk.store.discard_draft(user.name, opened.answer, "score")
-        session.message = "Left as it was."
+        session.message = "The score is unchanged."
     _finish_answer(session, opened)
 
 

@@ -106,7 +106,7 @@ def _describe_due_date(desk: Desk, scores_left: int) -> str:
         return due
     if days < 1:
         return f"{due}, {format_count(1 - days, 'day')} ago"
-    return f"{due}: that is {math.ceil(scores_left / days):,} a day"
+    return f"{due}: that is {format_count(math.ceil(scores_left / days), 'score')} a day"
 
 
 def _format_day(day: date) -> str:
@@ -124,7 +124,7 @@ def _forecast_end(desk: Desk, scores_left: int) -> str:
     ]
     lately = [time for time in times if current_time - time < _LATELY]
     if len(lately) < _LEAST:
-        return f"; with {len(lately)} scores in the last {_LATELY.days} days there is no pace to forecast from"
+        return f"; {len(lately)} scores in the last {_LATELY.days} days are too few for a forecast"
     days = max((current_time - min(lately)) / timedelta(days=1), 1.0)
     done = (current_time + timedelta(days=scores_left / (len(lately) / days))).date()
     due = desk.people.plan.last_day
@@ -145,7 +145,7 @@ def _report_disagreement(desk: Desk) -> StudyFinding:
     widest = max(desk.rubric.values) - min(desk.rubric.values)
     sentence = (
         f"{' and '.join(pair.analysts)} disagree most: on {pair.answers:,} answers{caveat} their values are "
-        f"{pair.difference:.2f} apart on average, of at most {widest:g}."
+        f"{pair.difference:.2f} apart on average, out of at most {widest:g}."
     )
     alphas = {metric: on.alpha for metric, on in agreement.metrics.items() if not math.isnan(on.alpha)}
     if alphas:
@@ -162,13 +162,13 @@ def _report_disputes(desk: Desk, user: User) -> StudyFinding:
     furthest = max((dispute.largest_difference for dispute in open_), default=0.0)
     apart = sum(1 for dispute in open_ if dispute.largest_difference == furthest)
     if not open_:
-        settled = f"; {len(disputes) - len(waiting):,} are settled" if disputes else ""
-        settled += f", {len(waiting):,} sent back" if waiting else ""
+        settled = f"; settled: {len(disputes) - len(waiting):,}" if disputes else ""
+        settled += f", sent back: {len(waiting):,}" if waiting else ""
         return StudyFinding("What to discuss?", f"No differing scores are left to settle{settled}.", "adjudicate")
     returned = f" Sent back to the analysts: {len(waiting):,}." if waiting else ""
     sentence = (
         f"Scores of {format_count(len(open_), 'answer')} differ and are not settled. Start with the largest "
-        f"differences: {apart:,} by {furthest:g} on a metric.{returned}"
+        f"difference, {furthest:g} on a metric: {format_count(apart, 'answer')}.{returned}"
     )
     return StudyFinding("What to discuss?", sentence, "adjudicate")
 
@@ -189,7 +189,9 @@ def _report_judges(desk: Desk, results: ResultsView | None) -> StudyFinding:
         return StudyFinding(question, "No judge has scored an answer here.")
     if results is None or not results.judges_chapter.tables:
         return StudyFinding(
-            question, explain_closed_results() or "It has not scored any answer that people have scored.", "judges"
+            question,
+            explain_closed_results() or "The judge has not scored any answer that people have scored.",
+            "judges",
         )
     # The first sentence of each: the others are on the page that this leads to.
     findings = results.judges_chapter.tables[0].data.to_dict("records")
@@ -212,7 +214,7 @@ def _report_precision(desk: Desk, results: ResultsView | None) -> StudyFinding:
         if row["answers"] >= _LEAST and half == half:  # noqa: PLR0124 - not a number where there is no interval
             halves.append((half, int(row["answers"])))
     if not halves:
-        none = f"Too few scores: the first interval takes {_LEAST} scored answers of a system."
+        none = f"Too few scores: the first interval needs {_LEAST} scored answers of a system."
         return StudyFinding(question, none, "results")
     half, answers = max(halves)
     average = "The average of M_all" if len(halves) == 1 else f"The least certain of {len(halves)} averages of M_all"
@@ -225,7 +227,9 @@ def _report_precision(desk: Desk, results: ResultsView | None) -> StudyFinding:
     answers_needed = round(answers * ((half / target) ** 2 - 1))
     shortage = _describe_answer_shortage(desk, answers_needed)
     return StudyFinding(
-        question, f"{sure}. ±{target:g} needs about {answers_needed:,} more of that system{shortage}.", "results"
+        question,
+        f"{sure}. ±{target:g} needs about {answers_needed:,} more scored answers of that system{shortage}.",
+        "results",
     )
 
 
@@ -234,4 +238,4 @@ def _describe_answer_shortage(desk: Desk, answers_needed: int) -> str:
     unscored = sum(1 for answer in desk.pool.answers if answer not in scored)
     if answers_needed <= unscored:
         return ""
-    return f", but all systems together have {unscored:,} unscored answers: add questions or documents"
+    return f", but all systems together have only {unscored:,} unscored answers: add questions or documents"

@@ -97,7 +97,7 @@ BY_SCORE = {
     "green": "Green: people's M_all is high",
     "yellow": "Yellow: in between",
     "red": "Red: people's M_all is low",
-    "apart": f"systems {APART:g} points apart or more",
+    "apart": f"systems at least {APART:g} points apart",
 }
 
 
@@ -117,7 +117,7 @@ class AnswerIndex:
         self._stamps: list[object] = []
         self._read_runs()
         if not self.rows:
-            raise UsageError("these runs have no answers to look at yet; see: genaipa runs")
+            raise UsageError("these runs have no answers to show yet; see: genaipa runs")
 
     @property
     def run_names(self) -> list[str]:
