@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from genaipa.cli.terminal.console import say, show
@@ -89,9 +90,10 @@ def score(
 ) -> None:
     """Score answers in the browser; scores lists them.
 
-    Where a system has more than 64 answers in an experiment, a random part of them is asked: see genaipa sample. The
-    workspace's desk.yaml says who may score and adjudicate, and what is planned (plan: per_answer, order, …); an option
-    replaces its word for this start alone. Ctrl-C closes the desk.
+    A pack (.zip) is unpacked beside itself and scored there. Where a system has more than 64 answers in an experiment,
+    a random part of them is asked: see genaipa sample. The workspace's desk.yaml says who may score and adjudicate, and
+    what is planned (plan: per_answer, order, …); an option replaces its word for this start alone. Ctrl-C closes the
+    desk.
     """
     from genaipa.scoring.events import ORDERS
     from genaipa.scoring.people import load_people
@@ -101,7 +103,7 @@ def score(
     if order is not None and order not in ORDERS:
         raise UnknownNameError("order", order, ORDERS)
     launch.check_desk_packages()
-    workspace = current_workspace()
+    workspace, names = _open_pack_or_workspace(split_names(run))
     options = {
         "per_answer": per_answer,
         "order": order,
@@ -115,7 +117,7 @@ def score(
     }
     planned = load_people(workspace).plan
     plan = planned.override({name: value for name, value in options.items() if value is not None})
-    settings = DeskSettings.from_plan(workspace.home, plan, runs=split_names(run), only=only)
+    settings = DeskSettings.from_plan(workspace.home, plan, runs=names, only=only)
     folders = _select_runs(workspace, settings)
     desk, login = launch.open_desk_once(settings)
     try:
@@ -135,6 +137,21 @@ def score(
             show(f"Digest of the log of {format_count(state.events, 'entry', 'entries')}: {state.head}")
     finally:
         desk.store.close()
+
+
+def _open_pack_or_workspace(names: tuple[str, ...]) -> tuple[Workspace, tuple[str, ...]]:
+    """Return the workspace that is scored and the names of its runs: a pack's, unpacked if need be, or this one."""
+    packs = [name for name in names if name.endswith(".zip")]
+    if not packs:
+        return current_workspace(), names
+    if len(names) > 1:
+        raise UsageError(f"{packs[0]} is a pack, which is scored by itself; leave the other names out.")
+
+    from genaipa.archive import unpack_to_score
+    from genaipa.workspace import find_workspace
+
+    folder = unpack_to_score(Path(packs[0]))
+    return find_workspace(folder), ()
 
 
 def _parse_sample_size(text: str | None) -> int | Literal["all"] | None:
