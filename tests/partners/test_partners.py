@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import shutil
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from stores import GOOD, POOR, kept, opened, score, undo
 
 from benchmarks.made_partners import write_study
 from genaipa.archive import unpack_to_score
-from genaipa.errors import UsageError
+from genaipa.errors import DataError, UsageError
+from genaipa.workspace import find_workspace
 from genaipa_partners.dealing import Draw, Thread, deal_threads
+from genaipa_partners.joining import iterate_study_events, join_logs
+from genaipa_partners.returning import (
+    check_return_belongs,
+    choose_longest_by_partner,
+    find_pack_notes,
+    read_returned_log,
+    write_returned_log,
+)
+from genaipa_partners.split import load_split
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -125,3 +138,107 @@ def test_a_partner_who_takes_any_language_evens_out_the_others() -> None:
     assert len(deal.shared) == 9
     assert len(deal.by_partner["ard"]) == 30, "all there is of its language"
     assert sorted(map(len, deal.by_partner.values())) == [30, 34, 35]
+
+
+def store_of(folder: Path | str = "") -> str:
+    """The address of the store in a folder."""
+    return f"sqlite:///{Path(folder, 'scores.db')}"
+
+
+def send(name: str, file: str, folder: str = "packs") -> Path:
+    """What a partner hands back, as `genaipa study send` writes it."""
+    path, home = Path(file), Path(folder, name)
+    with opened(store_of(home)) as store, path.open("wb") as written:
+        write_returned_log(written, store, find_pack_notes(find_workspace(home)))
+    return path
+
+
+@pytest.fixture
+def returned(study: None, genaipa: Cli) -> dict[str, Path]:
+    """The files of three partners who scored all that they have; the analyst is called Ada everywhere."""
+    with opened(store_of()) as store:
+        first = next(json.loads(line)["digest"] for line in Path("runs/run-1/answers.jsonl").read_text().splitlines())
+        store.append([score("reference", first, note="Aardvark is right.")])
+    record = split(genaipa, *OPTIONS)
+    files = {}
+    for turn, share in enumerate(record["partners"]):
+        folder = unpack_to_score(Path(f"packs/{share['name']}.zip"))
+        with opened(store_of(folder)) as store:
+            events = [score("Ada", answer, GOOD if turn else POOR) for answer in share["answers"]]
+            store.append([*events, undo(events[-1])])
+        files[share["name"]] = send(share["name"], f"{share['name']}.scores.jsonl")
+    return files
+
+
+def test_partners_scores_join_in_any_order(returned: dict[str, Path], genaipa: Cli) -> None:
+    """The same bytes come out; joined again, nothing is new; each original answer has the score of its blind text."""
+    exports = []
+    for order in (("ard", "bbc", "rai"), ("rai", "bbc", "ard")):
+        home = f"order-{order[0]}"
+        shutil.copytree(".", home, ignore=shutil.ignore_patterns("packs", "order-*"))
+        done(genaipa("study", "join", *(returned[name] for name in order), "--workspace", home))
+        again = json.loads(done(genaipa("study", "join", ".", "--workspace", home, "--json")))
+        assert [one["added"] for one in again["partners"]] == [0, 0, 0]
+        done(genaipa("scores", "export", "-o", f"{home}.jsonl", "--workspace", home))
+        exports.append(Path(f"{home}.jsonl").read_bytes())
+    assert exports[0] == exports[1]
+    events = [json.loads(line) for line in exports[0].splitlines()]
+    assert {event["analyst"] for event in events} == {"reference", "Ada (bbc)", "Ada (rai)", "Ada (ard)"}
+    split_answers = sum(
+        len(originals) for share in load_split(find_workspace()).partners for originals in share.answers.values()
+    )
+    assert sum(event["kind"] == "score" for event in events) == 1 + split_answers
+    rows = json.loads(done(genaipa("study", "status", "--json", ".")))["partners"]
+    assert [(row["scored"], row["answers"]) for row in rows] == [(row["answers"] - 1, row["answers"]) for row in rows]
+    assert "aardvark" not in returned["bbc"].read_text().casefold(), "the reference analyst's note names no system"
+
+
+def test_what_was_altered_cut_or_mixed_is_named(returned: dict[str, Path]) -> None:
+    """With the first event that is not as it was written; a study's own files alone are joined."""
+    made = load_split(find_workspace())
+    lines = returned["bbc"].read_text().splitlines()
+    theirs = returned["rai"].read_text().splitlines()
+    altered = [line.replace('"accuracy":-1.0', '"accuracy":1.0') if n == 5 else line for n, line in enumerate(lines)]
+    assert altered != lines
+    head = json.loads(lines[0])
+    for content, words in (
+        (altered, r"event 5 \(.*is not as bbc wrote it"),
+        ([*lines[:7], *lines[8:]], r"event 7 \("),
+        (lines[:7], "has 6 of the"),
+        ([*lines[:4], theirs[4], *lines[5:]], r"event 4 \("),
+        ([lines[0], *theirs[1:]], "events that its first line tells|is not the last one"),
+        (["{}", *lines[1:]], "no file of genaipa study send"),
+        ([json.dumps(head | {"format": 9}), *lines[1:]], "written by a newer genaipa"),
+        ([json.dumps(head | {"study": "other"}), *lines[1:]], "is of another study"),
+        ([json.dumps(head | {"partner": "rai"}), *lines[1:]], "came with|not in the pack of rai"),
+        ([*lines[:-1], lines[-1][:-9]], r"can't be read.*ask bbc for the file again"),
+    ):
+        path = Path("wrong.scores.jsonl")
+        path.write_text("\n".join(content) + "\n")
+        with pytest.raises(DataError, match=words):
+            check_return_belongs(read_returned_log(path), made)
+
+
+def test_a_later_file_goes_on_from_an_earlier_one(returned: dict[str, Path]) -> None:
+    """Of two files of one partner the longer counts; where they differ, nothing is joined and the event is named."""
+    earlier, made = read_returned_log(returned["bbc"]), load_split(find_workspace())
+    single = next(digest for digest, originals in made.partners[0].answers.items() if len(originals) == 1)
+    shutil.copytree("packs", "twin")
+    with opened(store_of("packs/bbc")) as store:
+        store.append([score("Bo", single)])
+    with opened(store_of("twin/bbc")) as store:
+        store.append([score("Cem", single), score("Dee", single)])
+    later, other = (read_returned_log(send("bbc", f"{folder}.jsonl", folder)) for folder in ("packs", "twin"))
+    assert choose_longest_by_partner([later, earlier]) == {"bbc": later}
+    with pytest.raises(DataError, match=r"event \d+ .*is another than in packs.jsonl"):
+        choose_longest_by_partner([earlier, other, later])
+    with contextlib.ExitStack() as stack:
+        store = stack.enter_context(opened(store_of()))
+        whole = len([*iterate_study_events(earlier, made.partners[0])])
+        for log, added in ((earlier, whole), (later, 1), (earlier, 0)):
+            (joined,) = join_logs(store, made, [log]).partners
+            assert joined.added == added
+        before = kept(store)
+        with pytest.raises(DataError, match="than the one that was joined before"):
+            join_logs(store, made, [other])
+        assert kept(store) == before
