@@ -50,6 +50,7 @@ from genaipa.archive.contents import (
     extract_pack_files,
     may_pack_hold_file,
     read_checked_pack,
+    read_unpacked_list,
 )
 from genaipa.errors import DataError, UsageError
 from genaipa.files.atomic import open_for_atomic_write
@@ -121,7 +122,7 @@ def pack(
         study = gather_study(workspace, sources, store)
         events = study.log.every
         absent = _write_workspace(folder, sources, study, whole=whole)
-        _write_rubric(folder, rubric_file(workspace))
+        write_pack_rubric(folder, rubric_file(workspace))
         if (guidelines := workspace.home / GUIDELINES).is_file():
             write_file(folder / GUIDELINES, guidelines.read_bytes())
         _write_waves(folder, study.waves, {name for source in sources for name in source.systems})
@@ -142,7 +143,7 @@ def pack(
             absent=tuple(absent),
             versions=package_versions(),
         )
-        _write_zip(file, folder, content)
+        write_pack_file(file, folder, content)
     return Packed(content, len(events), report, {} if whole else _systems_with_unknown_reply_author(sources))
 
 
@@ -161,8 +162,8 @@ def _write_workspace(folder: Path, sources: Sequence[Source], study: Study, *, w
     return sorted(absent.values(), key=lambda one: one.document)
 
 
-def _write_rubric(folder: Path, file: Path) -> None:
-    """Give the unpacked study the rubric that it was scored by, unless that ships."""
+def write_pack_rubric(folder: Path, file: Path) -> None:
+    """Give a folder that becomes a pack the rubric of its scores, unless that ships; its marker is there."""
     if not file.is_relative_to(shipped_folder()):
         write_file(folder / "rubrics" / file.name, file.read_bytes())
         write_file(folder / MARKER, (folder / MARKER).read_bytes() + f"rubric = {json.dumps(file.stem)}\n".encode())
@@ -174,8 +175,8 @@ def _write_waves(folder: Path, waves: Waves, systems: Collection[str]) -> None:
         write_file(folder / WAVES, encode_waves(Waves(draws)))
 
 
-def _write_zip(file: Path, folder: Path, content: Pack) -> None:
-    """Write the archive of a folder, with the digest of each of its files in `pack.json`."""
+def write_pack_file(file: Path, folder: Path, content: Pack) -> None:
+    """Write the pack of a folder's files, with the digest of each in `pack.json`; a UsageError if it can't be."""
     files = {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
     digests = {name: hashlib.sha256(files[name]).hexdigest() for name in sorted(files)}
     listed = msgspec.json.encode(msgspec.structs.replace(content, files=digests))
@@ -411,16 +412,16 @@ def _redact_questions(path: Path) -> bytes:
 
 @dataclass(frozen=True)
 class Unpacked:
-    """An unpacked study: its contents, the number of its events, and the report made again here.
+    """An unpacked study: its contents, the number of its events, and the report made again here, if one was packed.
 
     Of `tables` files of tables that were compared byte for byte, `different` are not as packed.
     """
 
     pack: Pack
     events: int
-    page: Path
-    tables: int
-    different: list[str]
+    page: Path | None = None
+    tables: int = 0
+    different: Sequence[str] = ()
 
 
 def unpack(file: Path, folder: Path) -> Unpacked:
@@ -438,6 +439,8 @@ def unpack(file: Path, folder: Path) -> Unpacked:
             Store.open(f"sqlite:///{workspace.home / 'scores.db'}", load_rubric(workspace))
         ) as store:
             events = _import_scores(folder, store)
+            if not pack.has_report:
+                return Unpacked(pack, events)
             study = gather_study(workspace, select_sources(workspace, pack.names), store, excluded=pack.excluded)
         page = Report.build(study, results=make_results_by_rule(workspace, study.sources)).write(
             workspace.home / "reports" / "again", formats=("svg",)
@@ -451,6 +454,20 @@ def unpack(file: Path, folder: Path) -> Unpacked:
     tables = sorted({path.name for tables in (new_tables, packed) for path in tables.glob("*")})
     different = [f"tables/{name}" for name in tables if not _are_tables_equal(new_tables / name, packed / name)]
     return Unpacked(pack, events, page, len(tables), different)
+
+
+def unpack_to_score(file: Path) -> Path:
+    """Return the folder beside a pack in which its answers are scored, unpacked there unless it is already.
+
+    A UsageError for a folder that holds anything else, a DataError for a damaged pack.
+    """
+    folder = file.with_suffix("")
+    pack, unpacked = read_checked_pack(file), read_unpacked_list(folder)
+    if unpacked is None:
+        unpack(file, folder)
+    elif unpacked != pack:
+        raise UsageError(f"{folder} was unpacked from another pack; move it away, or unpack {file.name} elsewhere.")
+    return folder
 
 
 def _are_tables_equal(file: Path, packed: Path) -> bool:

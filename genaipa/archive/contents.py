@@ -44,8 +44,11 @@ class Absent(msgspec.Struct, frozen=True):
     license: str
 
 
-class Pack(msgspec.Struct, frozen=True):
-    """`pack.json`: `names` are the runs and systems to report on; `files` maps each other file to its SHA-256."""
+class Pack(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`pack.json`: `names` are the runs and systems to report on; `files` maps each other file to its SHA-256.
+
+    `notes` are words of the package that wrote the pack, for itself; without a report, the pack is there to be scored.
+    """
 
     format: int
     genaipa: str
@@ -56,6 +59,12 @@ class Pack(msgspec.Struct, frozen=True):
     absent: tuple[Absent, ...]
     versions: dict[str, str]
     files: dict[str, str] = {}
+    notes: dict[str, str] = {}
+
+    @property
+    def has_report(self) -> bool:
+        """Whether a report is in the pack."""
+        return any(name.startswith(f"{REPORT}/") for name in self.files)
 
 
 _ALONE = (MARKER, SCORES, WAVES, GUIDELINES, DESK)
@@ -111,10 +120,21 @@ def read_checked_pack(file: Path) -> Pack:
     return pack
 
 
+def read_unpacked_list(folder: Path) -> Pack | None:
+    """Return the `pack.json` of a folder into which a pack was unpacked; None for any other folder."""
+    path = folder / PACK
+    if not path.is_file():
+        return None
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Pack)
+    except (OSError, *DAMAGE) as error:
+        raise DataError(path, f"can't be read ({explain_error(error)}); unpack the pack again.") from None
+
+
 def extract_pack_files(file: Path, pack: Pack, folder: Path) -> None:
     """Write the files of a pack that was checked into a folder; a UsageError where they can't be written."""
     with limit_reading(LIMITS, file) as allowance, allowance.open_zip_archive(file) as archive:
-        for name in pack.files:
+        for name in (*pack.files, PACK):
             path = folder / name
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from genaipa.cli.terminal.console import say, show
@@ -94,9 +95,10 @@ def score(
 ) -> None:
     """Score answers in the browser.
 
-    If a system has more than 64 answers in an experiment, analysts score a random part of them (see genaipa sample).
-    The workspace's desk.yaml says who may score and adjudicate, and what is planned (plan: per_answer, order, …); an
-    option overrides the plan for this start only. Ctrl-C closes the desk. To list the scores: genaipa scores.
+    A pack (.zip) is unpacked beside itself and scored there. If a system has more than 64 answers in an experiment,
+    analysts score a random part of them (see genaipa sample). The workspace's desk.yaml says who may score and
+    adjudicate, and what is planned (plan: per_answer, order, …); an option overrides the plan for this start only.
+    Ctrl-C closes the desk. To list the scores: genaipa scores.
     """
     from genaipa.scoring.events import ORDERS
     from genaipa.scoring.people import load_people
@@ -106,7 +108,7 @@ def score(
     if order is not None and order not in ORDERS:
         raise UnknownNameError("order", order, ORDERS)
     launch.check_desk_packages()
-    workspace = current_workspace()
+    workspace, names = _open_pack_or_workspace(split_names(run))
     options = {
         "per_answer": per_answer,
         "order": order,
@@ -120,7 +122,7 @@ def score(
     }
     planned = load_people(workspace).plan
     plan = planned.override({name: value for name, value in options.items() if value is not None})
-    settings = DeskSettings.from_plan(workspace.home, plan, runs=split_names(run), only=only)
+    settings = DeskSettings.from_plan(workspace.home, plan, runs=names, only=only)
     folders = _select_runs(workspace, settings)
     desk, login = launch.open_desk_once(settings)
     try:
@@ -140,6 +142,21 @@ def score(
             show(f"Digest of the score log ({format_count(state.events, 'entry', 'entries')}): {state.head}")
     finally:
         desk.store.close()
+
+
+def _open_pack_or_workspace(names: tuple[str, ...]) -> tuple[Workspace, tuple[str, ...]]:
+    """Return the workspace that is scored and the names of its runs: a pack's, unpacked if need be, or this one."""
+    packs = [name for name in names if name.endswith(".zip")]
+    if not packs:
+        return current_workspace(), names
+    if len(names) > 1:
+        raise UsageError(f"{packs[0]} is a pack, which is scored by itself; leave the other names out.")
+
+    from genaipa.archive import unpack_to_score
+    from genaipa.workspace import find_workspace
+
+    folder = unpack_to_score(Path(packs[0]))
+    return find_workspace(folder), ()
 
 
 def _parse_sample_size(text: str | None) -> int | Literal["all"] | None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from genaipa.errors import GenaipaError
+from genaipa.errors import GenaipaError, shell_command
 
 
 def unpack(
@@ -42,6 +42,9 @@ def unpack(
     rubric = load_rubric(find_workspace(target)).digest
     if done.pack.rubric != rubric:
         say(f"the scores were given with a rubric ({done.pack.rubric}) that differs from this genaipa's ({rubric}).")
+    if done.page is None:
+        show(f"To score it: {shell_command('genaipa', 'score', '--workspace', str(target))}")
+        return
     if done.different:
         raise GenaipaError(
             f"{len(done.different)} of {tables} differ from the packed ones, such as {done.different[0]}; "

@@ -1,0 +1,328 @@
+"""`genaipa study`: the scoring of one study, shared by partners who have no server in common."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from genaipa.cli.terminal import completion
+from genaipa.cli.terminal.console import add_next_steps, caveat, print_json, print_table, say, show
+from genaipa.cli.terminal.options import (
+    ForceOption,
+    JsonOption,
+    current_workspace,
+    open_output,
+    option,
+    split_names,
+)
+from genaipa.errors import DataError, UsageError, clip, shell_command
+from genaipa.words import format_count, join_names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from genaipa_partners.returning import ReturnedLog
+    from genaipa_partners.split import PartnerShare, StudySplit
+
+app = typer.Typer()
+
+_LONGEST_NAME = 40
+_ALL = 100.0
+
+
+@app.callback(invoke_without_command=True)
+def study(context: typer.Context) -> None:
+    """Share scoring with partners, and join theirs.
+
+    split deals a study's answers to partners, a pack each; genaipa score opens one anywhere. Partners hand back what
+    send writes; status and join read that. Without a command, who has how many answers is listed.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from genaipa_partners.split import load_split
+
+    made = load_split(current_workspace())
+    _print_split(made.partners, frozenset(made.shared))
+
+
+@app.command()
+def split(
+    run: Annotated[
+        list[str],
+        typer.Argument(autocompletion=completion.runs_and_systems, help="Runs, or systems for all of their runs."),
+    ],
+    partners: Annotated[
+        list[str], option("--partners", metavar="NAME,…", help="The partners, by short names: bbc,ard,rai.")
+    ],
+    output: Annotated[Path, option("--output", "-o", metavar="DIR", help="The folder for the packs.")],
+    languages: Annotated[
+        list[str] | None,
+        option("--languages", metavar="NAME=CODE,…", help="Partners who take one language: bbc=en,ard=de."),
+    ] = None,
+    shared: Annotated[str, option("--shared", metavar="PERCENT", help="The part that all partners score.")] = "10%",
+    seed: Annotated[int, option("--seed", help="Seed of the draw.")] = 0,
+    with_texts: Annotated[
+        bool,
+        option("--with-texts", help="Pack texts that may not be passed on, for partners who may have them."),
+    ] = False,
+    force: ForceOption = False,
+) -> None:
+    """Deal answers to partners, a pack each.
+
+    A pack is a file for genaipa score, which works offline. Partners see no system's name. A shared part goes to all
+    who take its language: it tells how harsh each is. Answers that a reference analyst has scored come first, for
+    training. The draw is kept in study-split.json of this workspace and in no pack; the same seed gives the same bytes.
+    """
+    from genaipa.runs.procedure import find_procedure_plan
+    from genaipa.runs.selection import select_sources
+    from genaipa_partners.packing import StudySplitPlan, StudyTexts, make_study_draw, write_partner_packs
+    from genaipa_partners.split import check_no_other_split, save_split
+
+    workspace = current_workspace()
+    plan = StudySplitPlan(
+        _parse_languages(_parse_partners(partners), split_names(languages)), _parse_percent(shared), seed
+    )
+    sources = [
+        source
+        for source in select_sources(workspace, split_names(run))
+        if find_procedure_plan(source.manifest.spec) is not None
+    ]
+    workspace.check_output_outside_data(output)
+    if not force:
+        check_no_other_split(workspace, make_study_draw(sources, plan).number("study").hex())
+    texts = StudyTexts(workspace, sources, whole=with_texts)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{output} can't be a folder ({error.strerror}); name another with -o.") from None
+    made = write_partner_packs(texts, plan, output)
+    record = save_split(workspace, made)
+    _print_split(made.partners, frozenset(made.shared))
+    if not made.shared:
+        caveat("No answer is shared, so nothing will tell how harsh a partner is.")
+    show(f"Packs: {output}. Keep {record} to yourself: it has the systems' names.")
+    add_next_steps(f"Partners run: {shell_command('genaipa', 'score', f'{made.partners[0].name}.zip')}")
+
+
+_PackArgument = Annotated[
+    Path | None,
+    typer.Argument(metavar="PACK", help="The pack, or its folder; by default the one that this folder is."),
+]
+_FilesArgument = Annotated[
+    list[Path], typer.Argument(metavar="FILE...", help="Files that partners sent, or folders of them.")
+]
+
+
+@app.command()
+def send(
+    pack: _PackArgument = None,
+    output: Annotated[
+        Path | None,
+        option("--output", "-o", metavar="FILE", help="The file to write; by default PARTNER.scores.jsonl."),
+    ] = None,
+    force: ForceOption = False,
+) -> None:
+    """Write a partner's scores into one file.
+
+    It has every event of the log with its digest, so that whoever joins it sees where anything was changed. Send it as
+    often as you like: a later file goes on from an earlier one. Tell the coordinator the last digest by another way,
+    and even a log that was made again as a whole is found out.
+    """
+    from genaipa.scoring.store import open_existing_store
+    from genaipa.workspace import find_workspace
+    from genaipa_partners.returning import ENDING, find_pack_notes, write_returned_log
+
+    folder = pack.with_suffix("") if pack and pack.suffix == ".zip" else pack
+    workspace = find_workspace(folder) if folder else current_workspace()
+    notes = find_pack_notes(workspace)
+    path = output or Path(f"{notes['partner']}{ENDING}")
+    with open_existing_store(workspace, allow_damaged=True) as store:
+        if store is None:
+            raise UsageError(f"There are no scores in {workspace.home} yet; start with: genaipa score")
+        with open_output(path, force=force) as file:
+            head = write_returned_log(file, store, notes)
+    show(f"{path}: {format_count(head.events, 'event')}. The last digest: {head.head or 'none yet'}")
+
+
+@app.command()
+def status(files: _FilesArgument, json: JsonOption = False) -> None:
+    """Show how far partners are, by their files.
+
+    A file in which an event was changed, cut or mixed in is named with the first such event; the exit code is then 1.
+    """
+    from genaipa_partners.split import load_split
+
+    split = load_split(current_workspace())
+    rows, problems = _tabulate_progress(split, _list_returned_files(files))
+    if json:
+        print_json({"partners": rows, "problems": problems})
+    else:
+        heads = ("partner", "answers", "scored", "shared", "shared scored", "analysts", "last event", "chain")
+        print_table(heads, ([row[name] for name in heads] for row in rows), right=(1, 2, 3, 4, 5))
+        for problem in problems:
+            say(problem)
+    if problems:
+        raise typer.Exit(1)
+
+
+@app.command()
+def join(files: _FilesArgument, json: JsonOption = False) -> None:
+    """Join the scores that partners sent.
+
+    All of them, or none. The order of files does not matter, and what was joined before is left alone. An analyst Ada
+    of the partner bbc becomes Ada (bbc). Reports then have a chapter on partners.
+    """
+    from genaipa.scoring.store import open_store
+    from genaipa_partners.joining import join_logs
+    from genaipa_partners.returning import check_return_belongs, choose_longest_by_partner, read_returned_log
+    from genaipa_partners.split import load_split
+
+    workspace = current_workspace()
+    split = load_split(workspace)
+    logs, problems = [], []
+    for path in _list_returned_files(files):
+        try:
+            log = read_returned_log(path)
+            check_return_belongs(log, split)
+            logs.append(log)
+        except DataError as error:
+            problems.append(str(error))
+    if not problems:
+        chosen = choose_longest_by_partner(logs)
+        with contextlib.closing(open_store(workspace)) as store:
+            joined = join_logs(store, split, chosen.values())
+        problems = joined.problems
+        if json and not problems:
+            print_json(joined)
+        elif not problems:
+            print_table(
+                ("partner", "new events", "known"),
+                ((one.partner, one.added, one.known) for one in joined.partners),
+                right=(1, 2),
+            )
+            missing = [share.name for share in split.partners if share.name not in chosen]
+            caveat(f"No file of {join_names(missing)}." if missing else "")
+            add_next_steps("Next: genaipa report")
+    for problem in problems:
+        say(problem)
+    if problems:
+        say(f"genaipa: nothing was joined: {format_count(len(problems), 'problem')}.")
+        raise typer.Exit(2)
+
+
+def _list_returned_files(paths: Sequence[Path]) -> list[Path]:
+    """Return the files, and those of partners in the folders, each once."""
+    from genaipa_partners.returning import ENDING
+
+    listed: dict[Path, None] = {}
+    for path in paths:
+        if path.is_dir():
+            listed.update(dict.fromkeys(sorted(path.glob(f"*{ENDING}"))))
+        elif path.is_file():
+            listed[path] = None
+        else:
+            raise UsageError(f"There is no file {path}.")
+    if not listed:
+        raise UsageError(f"There is no file *{ENDING} in {join_names([str(path) for path in paths])}.")
+    return list(listed)
+
+
+def _tabulate_progress(split: StudySplit, paths: Sequence[Path]) -> tuple[list[dict[str, object]], list[str]]:
+    """Return a row for each partner, and sentences on files that can't be joined."""
+    from genaipa_partners.returning import (
+        check_return_belongs,
+        choose_longest_by_partner,
+        find_returning_partner,
+        measure_progress,
+        read_returned_log,
+    )
+
+    logs, problems, broken = [], [], set()
+    for path in paths:
+        try:
+            log = read_returned_log(path)
+            check_return_belongs(log, split)
+            logs.append(log)
+        except DataError as error:
+            problems.append(str(error))
+            broken.add(find_returning_partner(path))
+    by_partner: dict[str, ReturnedLog] = {}
+    for partner in sorted({log.head.partner for log in logs}):
+        try:
+            by_partner |= choose_longest_by_partner(log for log in logs if log.head.partner == partner)
+        except DataError as error:
+            problems.append(str(error))
+            broken.add(partner)
+    rows: list[dict[str, object]] = []
+    for share in split.partners:
+        returned = by_partner.get(share.name)
+        progress = measure_progress(share, frozenset(split.shared), returned.events if returned else ())
+        rows.append(
+            {
+                "partner": share.name,
+                "answers": progress.answers,
+                "scored": progress.scored,
+                "shared": progress.shared,
+                "shared scored": progress.shared_scored,
+                "analysts": len(progress.analysts),
+                "last event": progress.latest,
+                "chain": "broken" if share.name in broken else "whole" if returned else "no file",
+                "head": returned.head.head if returned else "",
+            }
+        )
+    return rows, problems
+
+
+def _print_split(shares: Sequence[PartnerShare], shared: frozenset[str]) -> None:
+    rows = [
+        (share.name, share.language, len(share.answers), len(shared.intersection(share.answers)), len(share.training))
+        for share in shares
+    ]
+    print_table(("partner", "language", "answers", "shared", "training"), rows, right=(2, 3, 4))
+
+
+def _parse_partners(values: list[str]) -> list[str]:
+    """Return the partners' names; a UsageError for one that names no file, or twice the same."""
+    names = [name.strip() for value in values for name in value.split(",") if name.strip()]
+    for name in names:
+        if not re.fullmatch(r"[\w-]+", name) or len(name) > _LONGEST_NAME:
+            raise UsageError(
+                f"'{clip(name)}' can't be a partner's name; write letters, digits, - and _, at most {_LONGEST_NAME}."
+            )
+    folded = [name.casefold() for name in names]
+    twice = next((name for name in names if folded.count(name.casefold()) > 1), "")
+    if twice:
+        raise UsageError(f"The partner {twice} is named twice; name each once.")
+    if not names:
+        raise UsageError("Name the partners: --partners bbc,ard,rai.")
+    return names
+
+
+def _parse_languages(partners: list[str], pairs: Sequence[str]) -> dict[str, str]:
+    """Return partner → the language that they take, empty for any; a UsageError for a pair that says neither."""
+    from genaipa.languages.catalog import language_code
+
+    languages = dict.fromkeys(partners, "")
+    for pair in pairs:
+        name, sign, stated = (part.strip() for part in pair.partition("="))
+        if name not in languages or not sign or not stated:
+            raise UsageError(f"--languages {clip(pair)}: write NAME=CODE with a partner's name, such as bbc=en.")
+        if languages[name]:
+            raise UsageError(f"--languages names {name} twice; a partner takes one language, or any.")
+        languages[name] = language_code(stated) or stated
+    return languages
+
+
+def _parse_percent(text: str) -> float:
+    """Return the share (0 to 1) that a percentage is; a UsageError for anything else."""
+    try:
+        percent = float(text.strip().removesuffix("%"))
+    except ValueError:
+        percent = -1.0
+    if not 0 <= percent <= _ALL:
+        raise UsageError(f"--shared {clip(text)}: write a part of the answers from 0% to 100%, such as 10%.")
+    return percent / _ALL

@@ -1,0 +1,153 @@
+"""Who gets which answers: a draw that its key decides.
+
+Answers of each language are put into a random order that goes round the systems. The first of them are shared by all
+partners who take this language, the others dealt one by one, each to whoever has fewest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING
+
+from genaipa.errors import UsageError
+from genaipa.languages.catalog import language_name
+from genaipa.words import format_count
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Random bytes for whatever is named, by a secret key: nobody without it can tell them in advance, or back."""
+
+    key: bytes
+
+    def number(self, *names: str) -> bytes:
+        """Return random bytes for these names."""
+        return hashlib.blake2b("\0".join(names).encode(), key=self.key, digest_size=16).digest()
+
+
+@dataclass(frozen=True)
+class Thread:
+    """Answers that go to one partner together: one, with those to its follow-ups, by their digests in packs."""
+
+    answers: tuple[str, ...]
+    system: str
+    language: str
+
+
+@dataclass(frozen=True)
+class Deal:
+    """The answers of each partner, and those that all partners who take their language have."""
+
+    by_partner: Mapping[str, tuple[str, ...]]
+    shared: frozenset[str]
+
+
+def deal_threads(
+    threads: Sequence[Thread],
+    language_by_partner: Mapping[str, str],
+    share: float,
+    draw: Draw,
+    training: Collection[str] = (),
+) -> Deal:
+    """Deal threads to partners, whose language may be empty for any; `share` (0 to 1) of each language goes to all.
+
+    Answers for `training` come first among the shared. A UsageError for a language that no partner takes, and for a
+    partner who would get nothing.
+    """
+    threads_by_language: defaultdict[str, list[Thread]] = defaultdict(list)
+    for thread in threads:
+        threads_by_language[thread.language].append(thread)
+    loads = dict.fromkeys(language_by_partner, 0)
+    shared: list[Thread] = []
+    takers_by_language: dict[str, list[str]] = {}
+    for language in sorted(threads_by_language):
+        takers_by_language[language] = _find_takers(language, threads_by_language[language], language_by_partner)
+        ordered = _order_round_systems(threads_by_language[language], draw)
+        for_all = [thread for thread in ordered if not set(training).isdisjoint(thread.answers)]
+        others = [thread for thread in ordered if set(training).isdisjoint(thread.answers)]
+        more = max(ceil(share * len(ordered) - _ROUNDING) - len(for_all), 0)
+        shared += [*for_all, *others[:more]]
+        threads_by_language[language] = others[more:]
+        for name in takers_by_language[language]:
+            loads[name] += sum(len(thread.answers) for thread in (*for_all, *others[:more]))
+    dealt: defaultdict[tuple[str, str], list[Thread]] = defaultdict(list)
+    for language, takers in takers_by_language.items():
+        # System by system, so that each has about as many of each with everyone.
+        for thread in sorted(threads_by_language[language], key=lambda thread: thread.system):
+            name = min(takers, key=lambda taker: (loads[taker], draw.number("turn", language, taker)))
+            dealt[name, language].append(thread)
+            loads[name] += len(thread.answers)
+    for threads_of_one in dealt.values():
+        threads_of_one.sort(key=lambda thread: draw.number("move", *thread.answers))
+    while any(_even_out(dealt, loads, language, takers) for language, takers in takers_by_language.items()):
+        pass
+    shares = {
+        name: [
+            *(thread for thread in shared if name in takers_by_language[thread.language]),
+            *(thread for (taker, _), threads_of_one in dealt.items() if taker == name for thread in threads_of_one),
+        ]
+        for name in language_by_partner
+    }
+    if empty := next((name for name, theirs in shares.items() if not theirs), ""):
+        raise UsageError(f"There is no answer for {empty}; name fewer partners, or another language for {empty}.")
+    by_partner = {
+        name: tuple(
+            sorted(
+                (answer for thread in theirs for answer in thread.answers),
+                key=lambda answer, name=name: draw.number("order", name, answer),  # type: ignore[misc]
+            )
+        )
+        for name, theirs in shares.items()
+    }
+    return Deal(by_partner, frozenset(answer for thread in shared for answer in thread.answers))
+
+
+def _find_takers(language: str, threads: Sequence[Thread], language_by_partner: Mapping[str, str]) -> list[str]:
+    """Return the partners who take a language; a UsageError if none does."""
+    takers = [name for name, wanted in language_by_partner.items() if wanted in ("", language)]
+    if not takers:
+        count = sum(len(thread.answers) for thread in threads)
+        spoken = language_name(language) if language else "an unknown language"
+        raise UsageError(
+            f"No partner takes the {format_count(count, 'answer')} in {spoken}; "
+            f"give one with --languages NAME={language or 'CODE'}."
+        )
+    return takers
+
+
+def _even_out(
+    dealt: dict[tuple[str, str], list[Thread]], loads: dict[str, int], language: str, takers: Sequence[str]
+) -> bool:
+    """Move a thread of this language to whoever has fewest answers, from whoever has most; False if that helps nobody.
+
+    Partners who take several languages could not know, when the first was dealt, how much of the others they would get.
+    """
+    givers = [name for name in takers if dealt[name, language]]
+    if not givers:
+        return False
+    giver, taker = max(givers, key=loads.__getitem__), min(takers, key=loads.__getitem__)
+    size = len(dealt[giver, language][-1].answers)
+    if loads[giver] - loads[taker] <= size:
+        return False
+    dealt[taker, language].append(dealt[giver, language].pop())
+    loads[giver] -= size
+    loads[taker] += size
+    return True
+
+
+def _order_round_systems(threads: Sequence[Thread], draw: Draw) -> list[Thread]:
+    """Put threads into a random order in which each system has its turn in every round."""
+    rounds: Counter[str] = Counter()
+    placed = []
+    for thread in sorted(threads, key=lambda thread: draw.number("thread", *thread.answers)):
+        placed.append(((rounds[thread.system], draw.number("turn", thread.system)), thread))
+        rounds[thread.system] += 1
+    return [thread for _, thread in sorted(placed, key=lambda place: place[0])]

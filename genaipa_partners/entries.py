@@ -1,0 +1,9 @@
+"""What this package brings to the command line: `genaipa study`."""
+
+from __future__ import annotations
+
+from genaipa.cli.terminal.headings import PackageCommand
+
+COMMAND = PackageCommand(
+    "genaipa_partners.command:app", "Share scoring with partners, and join theirs.", heading="Score", after="sample"
+)

@@ -1,0 +1,449 @@
+"""Packs for partners: each a workspace with their answers, under code names, and nothing that tells systems apart.
+
+A reply goes without the names of its system, and without seconds, costs, thoughts and how it ended; a question as its
+set words it. Answers are in an order of their own. The same runs, options and seed give the same bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from genaipa import __version__
+from genaipa.archive import write_file, write_pack_file, write_pack_rubric
+from genaipa.archive.contents import FORMAT as PACK_FORMAT
+from genaipa.archive.contents import RUNS, SCORES, Pack
+from genaipa.errors import UsageError
+from genaipa.kinds import DEFAULT
+from genaipa.runs.imported import count_records_by_status, encode_answers_and_manifest
+from genaipa.runs.permission import Permission
+from genaipa.runs.procedure import INITIALIZATIONS, Coordinates, ProcedurePlan, conversation_id
+from genaipa.runs.records import (
+    FORMAT,
+    Digests,
+    DocumentFacts,
+    Manifest,
+    Record,
+    RunSpec,
+    SystemFacts,
+    answer_digest,
+    record_key,
+)
+from genaipa.scoring.answers import Pool, mask_names
+from genaipa.scoring.current import effective_scores_and_adjudications
+from genaipa.scoring.people import FILE as DESK
+from genaipa.scoring.people import People, load_people
+from genaipa.scoring.rubric import GUIDELINES, load_rubric, rubric_file
+from genaipa.scoring.store import open_existing_store
+from genaipa.scoring.waves import load_waves, short_digest
+from genaipa.systems.base import Passage
+from genaipa.workspace import MARKER
+from genaipa_partners.dealing import Draw, Thread, deal_threads
+from genaipa_partners.split import FORMAT as SPLIT_FORMAT
+from genaipa_partners.split import PartnerShare, StudySplit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from genaipa.runs.selection import Source
+    from genaipa.scoring.answers import Case, Occurrence
+    from genaipa.scoring.events import Event
+    from genaipa.workspace import Workspace
+
+
+@dataclass
+class BlindText:
+    """An answer as a pack has it: the case of the first answer with this text, its digest there, and who gave it.
+
+    `originals` are the digests of all answers that read like this, `after` the digest of the one that it follows.
+    """
+
+    case: Case
+    digest: str
+    reply: str
+    after: str
+    system: str
+    originals: dict[str, None] = field(default_factory=dict)
+
+    @property
+    def occurrence(self) -> Occurrence:
+        """The first place at which it was given."""
+        return self.case.answer.occurrences[0]
+
+
+class StudySplitPlan(NamedTuple):
+    """What is asked of a split: partner → language (empty for any), the share (0 to 1) that all have, and the seed."""
+
+    language_by_partner: Mapping[str, str]
+    share: float
+    seed: int
+
+
+class StudyTexts:
+    """The answers of these runs that people are asked to score, blind, and the scores to train by.
+
+    A UsageError where there is nothing to score, or where texts may not be passed on and `whole` does not say that
+    partners may have them.
+    """
+
+    def __init__(self, workspace: Workspace, sources: Sequence[Source], *, whole: bool = False) -> None:
+        self.workspace, self.sources = workspace, sources
+        self.people = load_people(workspace)
+        if not whole:
+            check_texts_may_be_shared(sources)
+        self.pool = Pool(
+            workspace,
+            [source.folder for source in sources],
+            sources=sources,
+            excluded=self.people.plan.include_excluded,
+        )
+        self.folders = {source.folder.name: source.folder for source in sources}
+        self.texts: dict[str, BlindText] = {}
+        """Digest in packs → text."""
+        self._packed: dict[str, str] = {}
+        """Digest of an answer → digest in packs."""
+        for digest in sorted(self._list_wanted_answers()):
+            self._add_answer(digest)
+        if not self.texts:
+            raise UsageError("There is no answer to score in these runs.")
+
+    def _list_wanted_answers(self) -> list[str]:
+        """List the answers in the random part, if one was drawn, else all."""
+        sampled = (
+            frozenset[str]()
+            if self.people.plan.sample_size == "all"
+            else load_waves(self.workspace).all_answers_in_wave
+        )
+        return [digest for digest in self.pool.answers if not sampled or short_digest(digest) in sampled]
+
+    def _add_answer(self, digest: str) -> str:
+        """Add an answer, and the one that it follows; return its digest in packs."""
+        if digest in self._packed:
+            return self._packed[digest]
+        case = self.pool.load_case(digest)
+        after = ""
+        if case.earlier is not None:
+            place = case.answer.occurrences[0]
+            (record,) = self.folders[place.run].read_records_at([place.offset])
+            after = self._add_answer(record.after)
+        reply = case.mask_names_in_reply()
+        packed = answer_digest(case.document.digest, case.asked, reply, after)
+        system = min(occurrence.system for occurrence in case.answer.occurrences)
+        text = self.texts.setdefault(packed, BlindText(case, packed, reply, after, system))
+        text.originals[digest] = None
+        self._packed[digest] = packed
+        return packed
+
+    def list_threads(self) -> list[Thread]:
+        """List what goes to one partner together: an answer, and the answers to its follow-ups."""
+        members: dict[str, list[str]] = {}
+        for digest, text in self.texts.items():
+            root = digest
+            while self.texts[root].after:
+                root = self.texts[root].after
+            members.setdefault(root, []).append(text.digest)
+        return [
+            Thread(tuple(sorted(answers)), self.texts[root].system, self.texts[root].case.document.language)
+            for root, answers in members.items()
+        ]
+
+    def read_reference_scores(self) -> list[tuple[str, Event]]:
+        """Return the reference analysts' scores of these answers, each with the answer's digest in packs."""
+        with open_existing_store(self.workspace) as store:
+            events = [event for _, event in store.events()] if store else []
+        return [
+            (self._packed[event.answer], event)
+            for event in effective_scores_and_adjudications(events)
+            if event.kind == "score" and event.analyst in self.people.reference and event.answer in self._packed
+        ]
+
+
+def check_texts_may_be_shared(sources: Iterable[Source]) -> None:
+    """Raise a UsageError for runs with texts whose license does not let them be passed on."""
+    for source in sources:
+        permission = Permission(source.folder, source.manifest)
+        closed = sorted(permission.documents) or sorted(permission.restricted_files)
+        if closed or permission.withheld_replies():
+            what = closed[0] if closed else f"the replies of {permission.withheld_replies()[0][0]}"
+            raise UsageError(
+                f"The license of {what} in {source.folder.name} does not let it be passed on; where the partners may "
+                "have the texts all the same, add --with-texts."
+            )
+
+
+def make_study_draw(sources: Iterable[Source], plan: StudySplitPlan) -> Draw:
+    """Return the draw of a split. Its key is made of what no pack holds, so that no partner can make it again."""
+    digest = hashlib.sha256(msgspec.json.encode((plan.seed, plan.share, list(plan.language_by_partner.items()))))
+    for source in sources:
+        digest.update(msgspec.json.encode((source.folder.name, source.systems)))
+        digest.update(hashlib.sha256(source.folder.answers.read_bytes()).digest())
+    return Draw(digest.digest())
+
+
+def write_partner_packs(texts: StudyTexts, plan: StudySplitPlan, folder: Path) -> StudySplit:
+    """Write a pack for each partner into a folder, over earlier ones, and return the record of the split."""
+    draw = make_study_draw(texts.sources, plan)
+    threads = texts.list_threads()
+    training = _draw_training_scores(texts, draw)
+    deal = deal_threads(threads, plan.language_by_partner, plan.share, draw, [answer for answer, _ in training])
+    split = StudySplit(
+        SPLIT_FORMAT,
+        draw.number("study").hex(),
+        plan.seed,
+        round(plan.share * 100, 6),
+        tuple(source.folder.name for source in texts.sources),
+        tuple(sorted(deal.shared)),
+        (),
+    )
+    layouts = _lay_out_runs(texts)
+    shares = tuple(
+        _PartnerPack(texts, split, draw, name, language, deal.by_partner[name], layouts).write(
+            folder / f"{name}.zip", [score for score in training if score[0] in set(deal.by_partner[name])]
+        )
+        for name, language in plan.language_by_partner.items()
+    )
+    return msgspec.structs.replace(split, partners=shares)
+
+
+def _draw_training_scores(texts: StudyTexts, draw: Draw) -> list[tuple[str, Event]]:
+    """Draw the reference scores of each language by which new analysts are trained: as many as the desk asks for."""
+    drawn: list[tuple[str, Event]] = []
+    number: Counter[str] = Counter()
+    for answer, event in sorted(texts.read_reference_scores(), key=lambda score: draw.number("training", score[0])):
+        language = texts.texts[answer].case.document.language
+        if number[language] < texts.people.plan.calibration:
+            number[language] += 1
+            drawn.append((answer, event))
+    return drawn
+
+
+@dataclass
+class RunLayout:
+    """The documents and questions of runs that fit into one run of a pack: no name of theirs means two things."""
+
+    documents: dict[str, DocumentFacts] = field(default_factory=dict)
+    question_sets: dict[str, str] = field(default_factory=dict)
+    """Document → its question set."""
+    files: dict[str, bytes] = field(default_factory=dict)
+    """The files of question sets and annotated answers."""
+
+    def add_if_it_fits(self, added: RunLayout) -> bool:
+        """Add another layout; False, and nothing is added, where a name means two things."""
+        pairs: list[tuple[dict[str, Any], dict[str, Any]]] = [
+            (self.documents, added.documents),
+            (self.question_sets, added.question_sets),
+            (self.files, added.files),
+        ]
+        for mine, theirs in pairs:
+            if any(name in mine and mine[name] != value for name, value in theirs.items()):
+                return False
+        for mine, theirs in pairs:
+            mine.update(theirs)
+        return True
+
+
+def _lay_out_runs(texts: StudyTexts) -> dict[str, tuple[int, RunLayout]]:
+    """Return, for each run of the study, the number and the layout of the run that has its answers in a pack."""
+    own: dict[str, RunLayout] = {}
+    manifests = {source.folder.name: source.manifest for source in texts.sources}
+    for text in texts.texts.values():
+        case, run = text.case, text.occurrence.run
+        layout, path = own.setdefault(run, RunLayout()), texts.folders[run].path
+        name = case.document.name
+        if name in layout.documents:
+            continue
+        facts = manifests[run].documents[name]
+        layout.documents[name] = facts
+        layout.question_sets[name] = case.questions
+        for file in (f"questions/{case.questions}.yaml", f"annotations/{name}.yaml"):
+            if (path / file).is_file():
+                layout.files[file] = (path / file).read_bytes()
+    merged: list[RunLayout] = []
+    numbers: dict[str, tuple[int, RunLayout]] = {}
+    for run, layout in sorted(own.items()):
+        for number, whole in enumerate(merged):
+            if whole.add_if_it_fits(layout):
+                numbers[run] = number, whole
+                break
+        else:
+            merged.append(layout)
+            numbers[run] = len(merged) - 1, layout
+    return numbers
+
+
+class _PartnerPack:
+    """The pack of one partner."""
+
+    def __init__(
+        self,
+        texts: StudyTexts,
+        split: StudySplit,
+        draw: Draw,
+        name: str,
+        language: str,
+        answers: Sequence[str],
+        layouts: Mapping[str, tuple[int, RunLayout]],
+    ) -> None:
+        self._study, self._split, self._draw = texts, split, draw
+        self._name, self._language, self._layouts = name, language, layouts
+        self._answers = [texts.texts[digest] for digest in answers]
+        systems = sorted({text.system for text in self._answers})
+        self._codes = {system: self._draw_code_name(system) for system in systems}
+
+    def _draw_code_name(self, system: str) -> str:
+        letters = base64.b32encode(self._draw.number("system", self._name, system)).decode().lower()
+        return f"system-{letters[:8]}"
+
+    def write(self, file: Path, training: Sequence[tuple[str, Event]]) -> PartnerShare:
+        """Write the pack with these scores to train by, and return what the coordinator keeps of it."""
+        events = [self._make_training_event(answer, event) for answer, event in training]
+        runs = {f"answers-{number + 1}": files for number, files in sorted(self._make_runs().items())}
+        with tempfile.TemporaryDirectory() as made:
+            folder = Path(made)
+            write_file(folder / MARKER, b"# A part of a study, to be scored: see pack.json.\n")
+            write_pack_rubric(folder, rubric_file(self._study.workspace))
+            if (guidelines := self._study.workspace.home / GUIDELINES).is_file():
+                write_file(folder / GUIDELINES, guidelines.read_bytes())
+            write_file(folder / DESK, _encode_desk(self._study.people, with_reference=bool(events)))
+            write_file(folder / SCORES, b"".join(msgspec.json.encode(event) + b"\n" for event in events))
+            for run, files in runs.items():
+                for name, content in files.items():
+                    write_file(folder / RUNS / run / name, content)
+            write_pack_file(file, folder, self._make_pack_list(list(runs)))
+        return PartnerShare(
+            self._name,
+            hashlib.sha256(file.read_bytes()).hexdigest(),
+            {code: system for system, code in sorted(self._codes.items(), key=lambda pair: pair[1])},
+            {text.digest: tuple(text.originals) for text in self._answers},
+            tuple(event.id for event in events),
+            self._language,
+        )
+
+    def _make_pack_list(self, runs: Sequence[str]) -> Pack:
+        return Pack(
+            format=PACK_FORMAT,
+            genaipa=__version__,
+            names=tuple(runs),
+            runs=tuple(runs),
+            excluded=False,
+            rubric=load_rubric(self._study.workspace).digest,
+            absent=(),
+            versions={"genaipa": __version__},
+            notes={"study": self._split.study, "partner": self._name},
+        )
+
+    def _make_training_event(self, answer: str, event: Event) -> Event:
+        text = self._study.texts[answer]
+        note = mask_names(event.note, text.case.names, "")
+        event_id = self._draw.number("training", self._name, event.id).hex()
+        return msgspec.structs.replace(event, id=event_id, answer=answer, note=note)
+
+    def _make_runs(self) -> dict[int, dict[str, bytes]]:
+        """Return the files of each run of the pack, by its number."""
+        by_run: dict[int, list[BlindText]] = {}
+        layouts: dict[int, RunLayout] = {}
+        for text in self._answers:
+            number, layout = self._layouts[text.occurrence.run]
+            by_run.setdefault(number, []).append(text)
+            layouts[number] = layout
+        return {number: self._make_run_files(number, texts, layouts[number]) for number, texts in by_run.items()}
+
+    def _make_run_files(self, number: int, texts: Sequence[BlindText], layout: RunLayout) -> dict[str, bytes]:
+        repetitions: Counter[tuple[str, ...]] = Counter()
+        records = [self._make_record(text, repetitions) for text in texts]
+        documents = sorted({text.case.document.name for text in texts})
+        sets = {name: layout.question_sets[name] for name in documents}
+        files = {
+            name: content
+            for name, content in layout.files.items()
+            if name.removeprefix("annotations/").removesuffix(".yaml") in documents
+            or name.removeprefix("questions/").removesuffix(".yaml") in set(sets.values())
+        }
+        initializations = {text.occurrence.initialization for text in texts}
+        plan = ProcedurePlan(
+            documents=tuple(documents),
+            questions=sets,
+            initializations=tuple(name for name in INITIALIZATIONS if name in initializations),
+            wordings=tuple(sorted({text.occurrence.wording for text in texts})),
+            conversation="independent",
+        )
+        codes = sorted({record.system for record in records})
+        spec = RunSpec(systems=tuple(codes), plan=plan, repetitions=max(repetitions.values()))
+
+        def digest_files(kind: str) -> dict[str, str]:
+            return {
+                name.removeprefix(f"{kind}/").removesuffix(".yaml"): hashlib.sha256(content).hexdigest()
+                for name, content in files.items()
+                if name.startswith(f"{kind}/")
+            }
+
+        texts_by_name = {text.case.document.name: text.case.document for text in texts}
+        manifest = Manifest(
+            format=FORMAT,
+            name=f"answers-{number + 1}",
+            status="complete",
+            created="",
+            updated="",
+            spec=spec,
+            digests=Digests(
+                prompts={},
+                documents={name: texts_by_name[name].digest for name in documents},
+                questions=digest_files("questions"),
+                annotations=digest_files("annotations"),
+                systems=dict.fromkeys(codes, ""),
+            ),
+            documents={name: layout.documents[name] for name in documents},
+            systems={code: SystemFacts(code, words="own") for code in codes},
+            orders={},
+            versions={"genaipa": __version__},
+            totals=count_records_by_status(records),
+        )
+        files |= {f"documents/{document.digest}.txt": document.text.encode() for document in texts_by_name.values()}
+        return files | encode_answers_and_manifest(manifest, records)
+
+    def _make_record(self, text: BlindText, repetitions: Counter[tuple[str, ...]]) -> Record:
+        """Make the record of an answer; answers of several runs to one question are repetitions of it here."""
+        place, code = text.occurrence, self._codes[text.system]
+        about = (code, place.document, place.initialization, place.wording, place.question)
+        repetitions[about] += 1
+        coordinates = Coordinates(
+            place.document,
+            place.initialization,  # type: ignore[arg-type]
+            place.wording,
+            repetitions[about],
+            "",
+            place.question,
+        ).as_dict()
+        return Record(
+            key=record_key(code, DEFAULT, coordinates),
+            status=text.case.answer.status,
+            kind="answer",
+            system=code,
+            coordinates=coordinates,
+            asked=text.case.asked,
+            reply=text.reply,
+            digest=text.digest,
+            after=text.after,
+            conversation=conversation_id(code, place.document, place.initialization, place.wording, repetitions[about]),
+            seconds=0.0,
+            passages=tuple(map(Passage, text.case.passages)),
+            turn=1,
+            started="",
+        )
+
+
+def _encode_desk(people: People, *, with_reference: bool) -> bytes:
+    """Return the desk.yaml of a pack: the plan of the study, and that all answers of the pack are to be scored."""
+    plan = msgspec.to_builtins(msgspec.structs.replace(people.plan, sample="all", show_systems=False))
+    desk: dict[str, object] = {"plan": {name: value for name, value in plan.items() if value not in (None, "")}}
+    if with_reference:
+        desk["reference"] = list(people.reference)
+    return json.dumps(desk, indent=1).encode() + b"\n"

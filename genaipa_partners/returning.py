@@ -1,0 +1,206 @@
+"""What a partner hands back: their log of scores in one file, with the digest of each event and of the last one.
+
+The first line says whose it is and how far it goes; each other line is an event as the log has it. Whoever changes,
+cuts or mixes lines leaves an event whose digest is another. A whole log that is made again is not told from a true one,
+but by its last digest, which `send` prints and the partner can tell by another way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO
+
+import msgspec
+
+from genaipa import __version__
+from genaipa.archive.contents import read_unpacked_list
+from genaipa.errors import DataError, OtherFormatError, UsageError
+from genaipa.files.limits import SCORES
+from genaipa.files.text import DAMAGE, explain_error, read_lines
+from genaipa.scoring.current import effective_scores_and_adjudications
+from genaipa.scoring.events import CHAIN_START, Event, chain_digest, make_event_decoder, verify_log
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from genaipa.scoring.store import Store
+    from genaipa.workspace import Workspace
+    from genaipa_partners.split import PartnerShare, StudySplit
+
+FORMAT = 1
+ENDING = ".scores.jsonl"
+
+
+class ReturnHead(msgspec.Struct, frozen=True):
+    """The first line: the study and the partner, the number of `events`, and the digest of the last one."""
+
+    format: int
+    genaipa: str
+    study: str
+    partner: str
+    events: int
+    head: str
+
+
+class _ReturnFormat(msgspec.Struct):
+    format: int
+
+
+class _ReturnedLine(msgspec.Struct):
+    digest: str
+    event: msgspec.Raw
+
+
+@dataclass(frozen=True)
+class ReturnedLog:
+    """A file that came back, whose events are as they were written; `digests` are theirs, in order."""
+
+    path: Path
+    head: ReturnHead
+    events: list[Event]
+    digests: list[str]
+
+    def extends(self, earlier: ReturnedLog) -> bool:
+        """Tell whether this begins with all of an earlier file."""
+        return self.digests[: len(earlier.digests)] == earlier.digests
+
+
+def find_pack_notes(workspace: Workspace) -> Mapping[str, str]:
+    """Return what a partner's pack says of itself; a UsageError for a workspace that is none."""
+    pack = read_unpacked_list(workspace.home)
+    if pack is None or not {"study", "partner"} <= pack.notes.keys():
+        raise UsageError(f"{workspace.home} is no partner's pack; open one with: genaipa score PACK.zip")
+    return pack.notes
+
+
+def write_returned_log(file: BinaryIO, store: Store, notes: Mapping[str, str]) -> ReturnHead:
+    """Write the log of a partner's scores, and return its head; a DataError where it is not as it was written."""
+    log = verify_log(store)
+    if log.breaks:
+        raise DataError(store.name, f"{log.breaks[0]} For all of it: genaipa scores verify")
+    head = ReturnHead(FORMAT, __version__, notes["study"], notes["partner"], log.events, log.head)
+    file.write(msgspec.json.encode(head) + b"\n")
+    for row in store.log_rows():
+        line = _ReturnedLine(row.digest, msgspec.Raw(row.event.encode()))
+        file.write(msgspec.json.encode(line) + b"\n")
+    return head
+
+
+def read_returned_log(path: Path) -> ReturnedLog:
+    """Read a file that came back; a DataError that names the first event that is not as it was written."""
+    lines = (line for line in read_lines(path, SCORES) if line.strip())
+    head = _read_head(path, next(lines, ""))
+    events: list[Event] = []
+    digests: list[str] = []
+    decode_line, decode_event = msgspec.json.Decoder(_ReturnedLine).decode, make_event_decoder().decode
+    digest = CHAIN_START
+    for number, text in enumerate(lines, 1):
+        try:
+            line = decode_line(text)
+            event = decode_event(line.event)
+        except DAMAGE as error:
+            raise DataError(
+                path, f"can't be read ({explain_error(error)}); {_ask_again(head)}", f"event {number}"
+            ) from None
+        digest = chain_digest(digest, bytes(line.event).decode())
+        if digest != line.digest:
+            problem = f"this event, or the one before it, is not as {head.partner} wrote it; {_ask_again(head)}"
+            raise DataError(path, problem, f"event {number} ({event.id})")
+        events.append(event)
+        digests.append(digest)
+    if len(events) != head.events:
+        raise DataError(
+            path, f"has {len(events):,} of the {head.events:,} events that its first line tells; {_ask_again(head)}"
+        )
+    if digest != head.head:
+        problem = f"is not the last one that {head.partner} wrote; {_ask_again(head)}"
+        raise DataError(path, problem, f"event {len(events)}")
+    return ReturnedLog(path, head, events, digests)
+
+
+def find_returning_partner(path: Path) -> str:
+    """Return the partner whom a file names as its sender; empty where even that can't be read."""
+    try:
+        return _read_head(path, next(read_lines(path, SCORES), "")).partner
+    except DataError:
+        return ""
+
+
+def _read_head(path: Path, line: str) -> ReturnHead:
+    try:
+        written = msgspec.json.decode(line, type=_ReturnFormat).format
+        if written != FORMAT:
+            raise OtherFormatError(path, written, FORMAT, "have it sent again by this version: genaipa study send")
+        return msgspec.json.decode(line, type=ReturnHead)
+    except DAMAGE:
+        raise DataError(path, "is no file of genaipa study send; ask the partner for that.") from None
+
+
+def _ask_again(head: ReturnHead) -> str:
+    return f"ask {head.partner} for the file again."
+
+
+def check_return_belongs(returned: ReturnedLog, split: StudySplit) -> PartnerShare:
+    """Return the share that a file is of; a DataError for another study's, and for scores of what is in no pack."""
+    head, path = returned.head, returned.path
+    share = split.find_partner(head.partner)
+    if head.study != split.study or share is None:
+        raise DataError(
+            path, f"is of another study (partner {head.partner}); join it in the workspace that split that."
+        )
+    training = set(share.training)
+    given = [event.id for event in returned.events if event.id in training]
+    if len(given) < len(training):
+        raise DataError(path, f"lacks scores that the pack of {head.partner} came with; {_ask_again(head)}", "event 1")
+    for number, event in enumerate(returned.events, 1):
+        if event.answer not in share.answers:
+            problem = f"is about an answer that is not in the pack of {head.partner}; {_ask_again(head)}"
+            raise DataError(path, problem, f"event {number} ({event.id})")
+    return share
+
+
+def choose_longest_by_partner(returned: Iterable[ReturnedLog]) -> dict[str, ReturnedLog]:
+    """Return the longest file of each partner; a DataError where one does not go on from another."""
+    longest: dict[str, ReturnedLog] = {}
+    for log in sorted(returned, key=lambda log: (log.head.partner, len(log.events), str(log.path))):
+        earlier = longest.get(log.head.partner)
+        if earlier is not None and not log.extends(earlier):
+            number = next(
+                n for n, pair in enumerate(zip(earlier.digests, log.digests, strict=False), 1) if len({*pair}) > 1
+            )
+            problem = (
+                f"is another than in {earlier.path}, which {log.head.partner} sent, too; ask {log.head.partner} which "
+                "of the two counts, and leave the other out."
+            )
+            raise DataError(log.path, problem, f"event {number} ({log.events[number - 1].id})")
+        longest[log.head.partner] = log
+    return longest
+
+
+@dataclass(frozen=True)
+class PartnerProgress:
+    """How far a partner is: answers `scored` by anyone there, of those in the pack and of those that several have."""
+
+    answers: int
+    scored: int
+    shared: int
+    shared_scored: int
+    analysts: tuple[str, ...]
+    latest: str
+
+
+def measure_progress(share: PartnerShare, shared: frozenset[str], events: Iterable[Event]) -> PartnerProgress:
+    """Measure a partner's progress by the events that came back; those that the pack came with don't count."""
+    training = set(share.training)
+    own = [event for event in events if event.id not in training]
+    scores = [event for event in effective_scores_and_adjudications(own) if event.scorer == "human"]
+    scored = {score.answer for score in scores}.intersection(share.answers)
+    return PartnerProgress(
+        len(share.answers),
+        len(scored),
+        len(shared.intersection(share.answers)),
+        len(shared & scored),
+        tuple(sorted({score.analyst for score in scores})),
+        max((event.time for event in own), default=""),
+    )
