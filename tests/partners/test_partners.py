@@ -208,7 +208,7 @@ def test_what_was_altered_cut_or_mixed_is_named(returned: dict[str, Path]) -> No
         ([*lines[:4], theirs[4], *lines[5:]], r"event 4 \("),
         ([lines[0], *theirs[1:]], "events that its first line tells|is not the last one"),
         (["{}", *lines[1:]], "no file of genaipa study send"),
-        ([json.dumps(head | {"format": 9}), *lines[1:]], "written by a newer genaipa"),
+        ([json.dumps(head | {"format": 9}), *lines[1:]], "written by a newer version of genaipa"),
         ([json.dumps(head | {"study": "other"}), *lines[1:]], "is of another study"),
         ([json.dumps(head | {"partner": "rai"}), *lines[1:]], "came with|not in the pack of rai"),
         ([*lines[:-1], lines[-1][:-9]], r"can't be read.*ask bbc for the file again"),
