@@ -113,7 +113,8 @@ class Case:
     wording, empty if that is `asked`. `part_set` is the segmentation that "Part n" in the `annotated` answer refers to.
     `parts` are the spans (characters of the document's text) in which the system was given the document, if it was.
     `names` are masked (see `mask_names`). A `summarised` answer was given from a summary. `questions` is the set asked.
-    `passages` are the texts that its system retrieved, without their sources and scores, which tell systems apart.
+    `passages` are the texts that its system retrieved, without their sources and scores, which tell systems apart;
+    `cites_passages` says that it cites them instead, by a feature of its vendor's.
     `wordings` are those of the question, `all_questions` those of the set. `doubt` says why the annotated answer is
     wrong, or seems to be; empty where nothing is known against it.
     """
@@ -130,6 +131,7 @@ class Case:
     summarised: bool = False
     questions: str = ""
     passages: tuple[str, ...] = ()
+    cites_passages: bool = False
     wordings: tuple[str, ...] = ()
     all_questions: tuple[str, ...] = ()
     doubt: str = ""
@@ -443,6 +445,7 @@ class Pool:
             summarised=read_coordinates(record).initialization.startswith("summary"),
             questions=procedure_plan(run.inputs.manifest.spec).questions.get(record.document, ""),
             passages=tuple(passage.text for passage in record.passages),
+            cites_passages=any(passage.cited for passage in record.passages),
             wordings=(question.text, *question.paraphrases) if question else (),
             all_questions=tuple(
                 "\n".join((set_question.text, *set_question.paraphrases)) for set_question in question_set.questions

@@ -53,22 +53,27 @@ def _print_messages(pairs: list[tuple[PreparedRun, Ready]], *, json: bool) -> No
     from genaipa.execution.calls import preview_conversations
 
     outputs = []
-    for title, messages, prompt in (
-        (title, messages, "" if ready.resolved.list_refused_options(Sampling(system_prompt=prompt)) else prompt)
-        for run, ready in pairs
-        for prompt in [run.spec.system_prompt]
-        for title, messages in preview_conversations(run.task, ready.target)
-    ):
-        listed = [{"role": m.role, "purpose": m.purpose, "content": m.content} for m in messages]
-        if prompt:
-            listed.insert(0, {"role": "system", "purpose": "system-prompt", "content": prompt})
-        if json:
-            outputs.append({"conversation": title, "messages": listed})
-            continue
-        show(f"===== {title}")
-        for message in listed:
-            show("\n--- {role} ({purpose})\n{content}".format_map(message), exact=True)
-        show()
+    for run, ready in pairs:
+        prompt = Sampling(system_prompt=run.spec.system_prompt)
+        head = [{"role": "system", "purpose": "system-prompt", "content": prompt.system_prompt or ""}]
+        head = [] if prompt == Sampling() or ready.resolved.list_refused_options(prompt) else head
+        # A document that can be cited is sent as a block of its own, beside the other words.
+        purposes = {"part": "citable part"} if run.spec.citations else {}
+        for title, messages in preview_conversations(run.task, ready.target):
+            listed: list[dict[str, str]] = [
+                *head,
+                *(
+                    {"role": m.role, "purpose": purposes.get(m.purpose, m.purpose), "content": m.content}
+                    for m in messages
+                ),
+            ]
+            if json:
+                outputs.append({"conversation": title, "messages": listed})
+                continue
+            show(f"===== {title}")
+            for message in listed:
+                show("\n--- {role} ({purpose})\n{content}".format_map(message), exact=True)
+            show()
     if json:
         print_json(outputs)
 
