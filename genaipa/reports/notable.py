@@ -13,6 +13,7 @@ from genaipa.reports.chapters import notable_chapter_sentences, outcomes, prompt
 from genaipa.reports.figures.fonts import glyph_warning
 from genaipa.reports.table import Table
 from genaipa.scoring.current import select_effective_events
+from genaipa.systems.provider import split_effort
 from genaipa.words import join_names, number, some
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _note_filters(study: Study) -> list[str]:
 def _note_scripts(study: Study) -> list[str]:
     """Return a sentence on systems whose replies come from a script."""
     models = {name: full for source in study.sources for name, full in source.manifest.digests.systems.items()}
-    named = sorted(name for name, full in models.items() if full.partition("/")[0] == "scripted")
+    named = sorted(name for name, full in models.items() if split_effort(full)[0].partition("/")[0] == "scripted")
     if not named:
         return []
     return [f"{join_names(named)} {'is a script, not a model' if len(named) == 1 else 'are scripts, not models'}."]

@@ -31,7 +31,7 @@ from genaipa.runs.records import RecordHead, Status, answer_digest
 from genaipa.runs.selection import describe_study_problems
 from genaipa.scoring.evidence.asked import QuestionWordings
 from genaipa.scoring.evidence.doubts import describe_wrong_citation
-from genaipa.systems.provider import ADAPTERS, list_providers
+from genaipa.systems.provider import ADAPTERS, list_providers, split_effort
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -517,7 +517,7 @@ def _list_family_names(systems: frozenset[str]) -> tuple[str, ...]:
     }
     for system in systems:
         # The route of a compatible server says nothing about who made the model.
-        name = system.removeprefix("openai-api/")
+        name = split_effort(system)[0].removeprefix("openai-api/")
         for pattern, names in families.items():
             if re.search(pattern, name, re.IGNORECASE):
                 known_names.update(names.split(", "))

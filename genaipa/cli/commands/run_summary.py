@@ -14,7 +14,7 @@ from genaipa.kinds import DEFAULT, Closing, find_kind
 from genaipa.runs.status import Count
 from genaipa.systems.base import ASSUMED_THOUGHTS, Sampling
 from genaipa.systems.endpoint import read_variable
-from genaipa.systems.provider import find_provider, shorten_names, unwrap_system
+from genaipa.systems.provider import find_provider, shorten_names, split_effort, unwrap_system
 from genaipa.words import join_names, number
 
 if TYPE_CHECKING:
@@ -282,7 +282,7 @@ def _note_other_models(folder: RunFolder) -> Iterator[str]:
                 "run: its name now stands for another model, so its answers come from several models."
             )
             continue
-        record, model = find_provider(unwrap_system(facts.model)), facts.model.rpartition("/")[2]
+        record, model = find_provider(unwrap_system(facts.model)), split_effort(facts.model)[0].rpartition("/")[2]
         other_models = [served for served in facts.served if model not in served.rpartition("/")[2]]
         if record is not None and record.is_remote and other_models:
             short_name = shorten_names([name])[name]
