@@ -148,14 +148,14 @@ class RunPassages:
         self._inputs, self._corrected = inputs, corrected
         # Of a corpus only the latest documents stay: records of one are close together.
         self._finder = lru_cache(maxsize=_DOCUMENTS)(self._make_finder)
-        self._right = lru_cache(maxsize=_DOCUMENTS * 100)(self._find_right_sections)
+        self.right_sections = lru_cache(maxsize=_DOCUMENTS * 100)(self._find_right_sections)
 
     def count_answer_passages(
         self, document: str, question: str, passages: Sequence[Passage] = (), reply: str = ""
     ) -> Retrieval | None:
         """Count the passages of an answer, which may have none; None if the document can't be read."""
         try:
-            finder, right = self._finder(document), self._right(document, question)
+            finder, right = self._finder(document), self.right_sections(document, question)
         except GenaipaError:
             return None  # which is said elsewhere
         return count_passages_and_right_sections(passages, finder, right, self._other_documents, document, reply)

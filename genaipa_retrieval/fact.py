@@ -40,10 +40,13 @@ class Passages(Fact):
     texts = frozenset({"reply", "passages", "document", "annotation"})
 
     def read(self, run: RunInputs, record: MeasuredHead) -> Row:
-        """Count the passages of an answer that has any."""
-        if not record.passages:
-            return {}
-        return self._count_passages(run, record.document, record.question, record.passages, record.reply or "")
+        """Count the passages of an answer that has any; what a model cites was not retrieved."""
+        passages = [passage for passage in record.passages if not passage.cited]
+        return (
+            self._count_passages(run, record.document, record.question, passages, record.reply or "")
+            if passages
+            else {}
+        )
 
     def compute_across_answers(self, run: RunInputs, answers: pd.DataFrame) -> pd.DataFrame | None:
         """Count the answers without passages of systems that gave some with others: they retrieved nothing."""
@@ -58,11 +61,12 @@ class Passages(Fact):
     def _count_passages(
         self, run: RunInputs, document: str, question: str, passages: Sequence[Passage] = (), reply: str = ""
     ) -> Row:
-        counts = run.compute_once(_make_passage_counter).count_answer_passages(document, question, passages, reply)
+        counts = run.compute_once(make_passage_counter).count_answer_passages(document, question, passages, reply)
         return msgspec.structs.asdict(counts) if counts else {}
 
 
-def _make_passage_counter(run: RunInputs) -> RunPassages:
+def make_passage_counter(run: RunInputs) -> RunPassages:
+    """Make what counts the passages of a run's answers."""
     from genaipa_retrieval.counts import RunPassages  # its expressions take long to compile
 
     return RunPassages(run.inputs, corrected=run.corrected)

@@ -24,8 +24,10 @@ from genaipa.execution.truncation import PromptCounts, estimate_least_tokens
 from genaipa.runs.records import FailureInfo, answer_digest
 from genaipa.runs.writer import RunWriter
 from genaipa.systems.base import UNSUPPORTED_SCHEMA, Message, Settings, limit_with_thoughts
+from genaipa.systems.citations import place_citations
 from genaipa.systems.provider import list_api_keys_in_environment, mask_keys
 from genaipa.tasks.json_reply import extract_json_or_flaw
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -70,6 +72,10 @@ class _AskedSystem:
     """Calls since the last reply that the task could use."""
     capped: bool = False
     """Whether the spending cap leaves nothing for it; systems that cost nothing go on."""
+    citations: int = 0
+    """Passages that its replies cite by its vendor's feature."""
+    unplaced_citations: int = 0
+    """Those of them that the document lacks."""
     failed: set[str] = field(default_factory=set)
     """Keys of calls that came to nothing in this process, and are not sent again with those still to come."""
 
@@ -132,6 +138,12 @@ class Engine:
         while not asked.breaker.is_open and await transport.wait_for_late_replies():
             await self._ask_unrecorded_calls(asked)
         await self.budget.count_pending_as_spent(name)
+        if asked.unplaced_citations:
+            of_all = format_count(asked.citations, "citation")
+            self.observer.on_note(
+                f"{name}: {asked.unplaced_citations:,} of {of_all} cite words that the document lacks; they are kept "
+                "without a place."
+            )
         if asked.breaker.is_open:
             self.stopped[name] = asked.breaker.reason
             self.observer.on_system_stopped(name, asked.breaker.reason)
@@ -214,6 +226,7 @@ class Engine:
             spent = cost or 0.0
             cut = self._check_prompt_cut(asked, record, messages, attempt.reply, settings)
             record = replace(self._make_answered_record(record, attempt, cost, call), prompt_cut=cut)
+            record = self._add_citations(asked, record, attempt.reply, messages)
             self._report_remark_once(asked, attempt.reply.remark)
         finally:
             await self.budget.settle_reservation(sum(aside), spent)
@@ -308,6 +321,16 @@ class Engine:
             passages=tuple(self._mask_passage_keys(passage) for passage in reply.passages),
             thoughts=mask_keys(replace_surrogates(reply.thoughts), self._keys),
         )
+
+    def _add_citations(self, asked: _AskedSystem, record: Record, reply: Reply, messages: Sequence[Message]) -> Record:
+        """Return the record with the passages that the reply cites by its vendor's feature."""
+        if not reply.citations:
+            return record
+        cited = place_citations(reply.citations, messages)
+        asked.citations += len(cited.passages)
+        asked.unplaced_citations += cited.unplaced
+        passages = map(self._mask_passage_keys, cited.passages)
+        return replace(record, passages=(*record.passages, *passages))
 
     def _mask_passage_keys(self, passage: Passage) -> Passage:
         """Return the passage as it can be kept: a key in it is masked, as in the reply."""

@@ -27,7 +27,16 @@ from genaipa.errors import (
     TransientError,
     clip,
 )
-from genaipa.systems.base import ASSUMED_THOUGHTS, MAX_TOKENS, UNDONE, Finish, Reply, Usage, select_usable_passages
+from genaipa.systems.base import (
+    ASSUMED_THOUGHTS,
+    MAX_TOKENS,
+    UNDONE,
+    Citation,
+    Finish,
+    Reply,
+    Usage,
+    select_usable_passages,
+)
 from genaipa.systems.provider import redact
 from genaipa.systems.thoughts import join_distinct_thoughts, split_thoughts, strip_blank_lines_and_end_mark
 from genaipa.words import make_printable
@@ -351,9 +360,11 @@ async def _ask_once(system: System, messages: Sequence[Message], settings: Setti
         empty.usage = usage
         raise empty
     passages, odd = select_usable_passages(reply.passages)
+    citations = reply.citations if isinstance(reply.citations, tuple) else ()
     return dataclasses.replace(
         reply,
         passages=passages,
+        citations=tuple(citation for citation in citations if isinstance(citation, Citation)),
         remark=_clean_server_text(str(reply.remark or odd))[:_LONGEST_ERROR],
         usage=usage,
         model=_clean_server_text(reply.model)[:_LONGEST_WORD] if isinstance(reply.model, str) else None,

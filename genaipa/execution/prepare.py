@@ -311,9 +311,26 @@ def _check_request(workspace: Workspace, request: RunRequest) -> None:
         raise OptionError("system_prompt", " is empty; write what it shall say, or leave it out.")
     for name in request.systems:
         resolve_system(name, workspace)
+    if request.citations is not None:
+        _check_citations(workspace, request)
     for level in request.effort:
         if level not in EFFORTS:
             raise OptionError("effort", f" '{clip(level)}': the levels are {join_names(EFFORTS)}.")
+
+
+def _check_citations(workspace: Workspace, request: RunRequest) -> None:
+    """Raise an OptionError where a vendor's own citations are not to be had: of which models, in which tasks."""
+    if request.citations != "vendor":
+        raise OptionError("citations", f" '{clip(request.citations or '')}': the only kind is vendor.")
+    if not find_kind(request.kind).documents:
+        raise OptionError("citations", " is for questions about documents; a reply by a JSON schema can't cite.")
+    for name in request.systems:
+        system = resolve_system(name, workspace)
+        if system.reader is not None or not (system.record and system.record.cites):
+            vendors = [f"{provider.name}/" for provider in list_providers() if provider.cites]
+            raise OptionError(
+                "citations", f": {name} can't cite a document that it is sent; systems of {join_names(vendors)} can."
+            )
 
 
 def _name_systems_by_effort(workspace: Workspace, request: RunRequest) -> Iterator[str]:

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.errors import GenaipaError, NotReadyError, UsageError
+from genaipa.errors import GenaipaError, NotReadyError, OptionError, UsageError
 from genaipa.execution.limits import Transport
 from genaipa.runs.procedure import tally_row_name
 from genaipa.systems import costs
@@ -235,6 +235,8 @@ async def make_system_ready(
     system, readiness = None, Readiness()
     if started is not None and not resolved.manual:
         system, readiness = await started.start_once(resolved)
+        if task.spec.citations and readiness.cites is False:
+            raise OptionError("citations", f": {resolved.requested_name} has none, by its vendor's list of models.")
     else:
         resolved.check_effort()
     told = _server_notes(resolved, readiness)

@@ -13,6 +13,7 @@ from genaipa.reports.chapters import notable_chapter_sentences, outcomes, prompt
 from genaipa.reports.figures.fonts import warn_of_missing_glyphs
 from genaipa.reports.table import Table
 from genaipa.scoring.current import effective_scores_and_adjudications
+from genaipa.systems.provider import split_effort
 from genaipa.words import format_count, join_names, join_some
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _note_filters(study: Study) -> list[str]:
 def _note_scripted_systems(study: Study) -> list[str]:
     """Return a sentence on systems whose replies come from a script."""
     models = {name: full for source in study.sources for name, full in source.manifest.digests.systems.items()}
-    named = sorted(name for name, full in models.items() if full.partition("/")[0] == "scripted")
+    named = sorted(name for name, full in models.items() if split_effort(full)[0].partition("/")[0] == "scripted")
     if not named:
         return []
     return [f"{join_names(named)} {'is a script, not a model' if len(named) == 1 else 'are scripts, not models'}."]

@@ -31,7 +31,7 @@ from genaipa.runs.records import RecordHead, Status, answer_digest
 from genaipa.runs.selection import describe_study_problems
 from genaipa.scoring.evidence.asked import QuestionWordings
 from genaipa.scoring.evidence.doubts import describe_wrong_citation
-from genaipa.systems.provider import ADAPTERS, list_providers
+from genaipa.systems.provider import ADAPTERS, list_providers, split_effort
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -120,7 +120,8 @@ class Case:
     wording, empty if that is `asked`. `part_set` is the segmentation that "Part n" in the `annotated` answer refers to.
     `parts` are the spans (characters of the document's text) in which the system was given the document, if it was.
     `names` are masked (see `mask_names`). A `summarised` answer was given from a summary. `questions` is the set asked.
-    `passages` are the texts that its system retrieved, without their sources and scores, which tell systems apart.
+    `passages` are the texts that its system retrieved, without their sources and scores, which tell systems apart;
+    `cites_passages` says that it cites them instead, by a feature of its vendor's.
     `wordings` are those of the question, `all_questions` those of the set. `doubt` says why the annotated answer is
     wrong, or seems to be; empty where nothing is known against it. `earlier` is the exchange that a follow-up goes on
     from.
@@ -138,6 +139,7 @@ class Case:
     summarised: bool = False
     questions: str = ""
     passages: tuple[str, ...] = ()
+    cites_passages: bool = False
     wordings: tuple[str, ...] = ()
     all_questions: tuple[str, ...] = ()
     doubt: str = ""
@@ -457,6 +459,7 @@ class Pool:
             summarised=read_coordinates(record).initialization.startswith("summary"),
             questions=require_procedure_plan(run.inputs.manifest.spec).questions.get(record.document, ""),
             passages=tuple(passage.text for passage in record.passages),
+            cites_passages=any(passage.cited for passage in record.passages),
             wordings=(question.text, *question.paraphrases) if question else (),
             all_questions=tuple(
                 "\n".join((set_question.text, *set_question.paraphrases)) for set_question in question_set.questions
@@ -548,7 +551,7 @@ def _list_product_and_vendor_names(system_names: frozenset[str]) -> tuple[str, .
     }
     for system in system_names:
         # The route of a compatible server says nothing about who made the model.
-        name = system.removeprefix("openai-api/")
+        name = split_effort(system)[0].removeprefix("openai-api/")
         for pattern, names in families.items():
             if re.search(pattern, name, re.IGNORECASE):
                 known_names.update(names.split(", "))

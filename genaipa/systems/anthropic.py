@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from genaipa.errors import TransientError
+from genaipa.errors import PermanentError, TransientError
 from genaipa.systems.base import (
     EFFORTS,
+    NEVER_REFUSED,
     UNDONE,
     BatchState,
+    Citation,
     Finish,
     Reply,
     Usage,
     limit_with_thoughts,
     mark_submission_errors_unclear,
     strip_max_length_and_items,
+    unsupported_schema_error,
 )
 from genaipa.systems.chat import (
     BATCH_SECONDS,
@@ -33,7 +37,7 @@ from genaipa.systems.provider import Provider
 from genaipa.systems.streams import StreamedAnswer, append_text
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable, Sequence
+    from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 
     from genaipa.systems.base import Message, Readiness, Settings
 
@@ -104,8 +108,9 @@ class AnthropicSystem(ChatSystem):
         model_pattern="claude|anthropic",
         self_names="Claude, Sonnet, Opus, Haiku, Anthropic",
         efforts=tuple(effort for effort in EFFORTS if effort != "minimal"),
+        cites=True,
         # Models after Opus 4.6 refuse a temperature; of an older one, its catalog entry says what it takes.
-        accepts=frozenset({"max_tokens", "service_tier", "system_prompt"}),
+        accepts=frozenset({"max_tokens"}) | NEVER_REFUSED,
     )
     client = "AsyncAnthropic"
     path = "/v1/messages"
@@ -115,6 +120,7 @@ class AnthropicSystem(ChatSystem):
         "top_p": "top_p",
         "service_tier": "service_tier",
         "system_prompt": "system",
+        "citations": "citations",
     }
     mark = b'"cache_control":{"type":"ephemeral"}'
     streamed = StreamedMessage
@@ -155,10 +161,36 @@ class AnthropicSystem(ChatSystem):
         self._thinking_types = _list_supported(
             inner_object_or_empty(inner_object_or_empty(capabilities, "thinking"), "types")
         )
+        if isinstance(cites := inner_object_or_empty(capabilities, "citations").get("supported"), bool):
+            readiness = replace(readiness, cites=cites)
         if not (effort := inner_object_or_empty(capabilities, "effort")):
             return readiness
         levels = _list_supported(effort) | ({"none"} if self._thinking_types.intersection(_SWITCHES) else set())
         return replace(readiness, efforts=tuple(effort for effort in EFFORTS if effort in levels))
+
+    def _request_fields_and_sent_settings(self, settings: Settings) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Translate the settings; a reply by a schema can't cite."""
+        if settings.citations and settings.json_schema is not None:
+            raise unsupported_schema_error(self.name, "a reply with citations has no schema")
+        return super()._request_fields_and_sent_settings(settings)
+
+    def _encode_citable_message(self, message: Message, mark: bytes) -> bytes:
+        """Encode a message with its document as a block of its own, which can be cited; or as it is without one."""
+        if message.purpose != "part" or not message.carries.strip():
+            return super()._encode_citable_message(message, mark)
+        before, document, after = message.content.partition(message.carries.strip())
+        if not document:
+            reason = "the prompt changes the document's words, so that it can't be cited; show `text` as it is."
+            raise PermanentError(reason, fatal=True)
+        blocks = [
+            b'"type":"document","source":{"type":"text","media_type":"text/plain","data":%s},"citations":{"enabled":true}'
+            % message.carries_json
+        ]
+        if words := "\n\n".join(filter(None, (before.strip(), after.strip()))):
+            blocks.append(b'"type":"text","text":%s' % json.dumps(words).encode())
+        blocks[-1] += b",%s" % mark if mark else b""
+        content = b",".join(b"{%s}" % block for block in blocks)
+        return b'{"role":"%s","content":[%s]}' % (message.role.encode(), content)
 
     def _default_options(self, settings: Settings) -> dict[str, Any]:
         """Return a limit of the reply; where the model may think, with room for it."""
@@ -186,11 +218,13 @@ class AnthropicSystem(ChatSystem):
         if not isinstance(content, list):
             raise self._missing_reply_error(body)
         parts, remark = self._read_content_parts(content)
+        cited = [citation for block in content for citation in _read_citations(block)]
         finish_detail = str(body.get("stop_reason") or "")
         return Reply(
             text=parts.text,
             thoughts=parts.thoughts,
             remark=remark,
+            citations=tuple(cited),
             finish=_FINISH.get(finish_detail, "stop"),
             usage=_read_usage(body.get("usage")),
             model=body.get("model"),
@@ -274,6 +308,17 @@ class AnthropicSystem(ChatSystem):
         except (self._sdk.APIError, ValueError):
             return None
         return parse_token_count(getattr(counted, "input_tokens", None)) or None
+
+
+def _read_citations(block: object) -> Iterator[Citation]:
+    """Yield the citations of a block, whose offsets are of characters; of other places their text alone is of use."""
+    listed = block.get("citations") if isinstance(block, dict) else None
+    for fields in filter(lambda item: isinstance(item, dict), listed if isinstance(listed, list) else ()):
+        text, document = fields.get("cited_text"), fields.get("document_index")
+        offsets = [fields.get(name) for name in ("start_char_index", "end_char_index")]
+        start, end = offsets if all(type(offset) is int for offset in offsets) else (None, None)
+        words = text if isinstance(text, str) else ""
+        yield Citation(words, document if type(document) is int else None, start, end)
 
 
 def _list_supported(capabilities: dict[str, Any]) -> frozenset[str]:

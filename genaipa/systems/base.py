@@ -15,7 +15,7 @@ import contextlib
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypedDict
 
 import msgspec
 
@@ -59,6 +59,11 @@ class Message:
         """The content as a JSON string, encoded once for all questions about a long document."""
         return json.dumps(self.content, ensure_ascii=False).encode()
 
+    @cached_property
+    def carries_json(self) -> bytes:
+        """The text that it carries as a JSON string."""
+        return json.dumps(self.carries, ensure_ascii=False).encode()
+
 
 class Sampling(msgspec.Struct, frozen=True, kw_only=True):
     """Sampling options; None leaves the choice to the system.
@@ -76,6 +81,8 @@ class Sampling(msgspec.Struct, frozen=True, kw_only=True):
     service_tier: str | None = None
     """The vendor's own word, such as `flex`."""
     system_prompt: str | None = None
+    citations: str | None = None
+    """`vendor` to have the model cite the document by its vendor's own feature; the document is then sent as one."""
 
     # A spec has a seed for its shuffles too, so that this one's field has a prefix.
     def to_options(self) -> dict[str, Any]:
@@ -93,13 +100,14 @@ class SamplingOptions(TypedDict, total=False):
     sampling_seed: int | None
     service_tier: str | None
     system_prompt: str | None
+    citations: str | None
 
 
 OPTIONS = tuple(name.removeprefix("sampling_") for name in Sampling.__struct_fields__)
 """The sampling options as the catalog's `settings` and the records' `sent` name them."""
 
-NEVER_REFUSED = frozenset({"service_tier", "system_prompt"})
-"""Options that every model takes, so that the catalog's `settings` need not list them."""
+NEVER_REFUSED = frozenset({"service_tier", "system_prompt", "citations"})
+"""Options that a catalog entry's `settings` need not list: every model takes them, or the run is refused."""
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 """Levels of effort, as a system's name ends with one: `gpt-6-luna@high`."""
@@ -200,6 +208,8 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
 class Passage(msgspec.Struct, frozen=True, omit_defaults=True):
     """A passage that a system retrieved for its answer: text, a title or address of its source, the retriever's score.
 
+    One that was `cited` by the vendor's own feature has its place in the document, in characters, if it is there.
+
     >>> Passage("We keep orders for ten years.", source="12.2", score=7.1)
     Passage(text='We keep orders for ten years.', source='12.2', score=7.1)
     """
@@ -207,6 +217,21 @@ class Passage(msgspec.Struct, frozen=True, omit_defaults=True):
     text: str
     source: str = ""
     score: float | None = None
+    cited: bool = False
+    start: int | None = None
+    end: int | None = None
+
+
+class Citation(NamedTuple):
+    """A citation as a vendor gives it with a reply, to be checked against what was sent.
+
+    `document` numbers the documents of the request from 0; `start` and `end` are its offsets there, if it gives any.
+    """
+
+    text: str
+    document: int | None = None
+    start: int | None = None
+    end: int | None = None
 
 
 @dataclass(frozen=True)
@@ -226,6 +251,8 @@ class Reply:
     """The provider's own finish reason."""
     passages: tuple[Passage, ...] = ()
     """Passages that it retrieved before it answered, in its own order."""
+    citations: tuple[Citation, ...] = ()
+    """Citations by the vendor's own feature."""
     remark: str = ""
     """A sentence on what is odd about the reply, said once in a run."""
     thoughts: str = ""
@@ -395,6 +422,8 @@ class Readiness:
     """Retirement date of the model (ISO), if the server tells."""
     notes: tuple[str, ...] = ()
     """Sentences to show before the run."""
+    cites: bool | None = None
+    """Whether the model cites by the vendor's own feature, if the server tells."""
     checked: bool = True
     """Whether its server has confirmed anything, the key or the model."""
 
@@ -466,6 +495,5 @@ def _is_passage_with_text(value: object) -> bool:
 def _drop_invalid_source_and_score(passage: Passage) -> Passage:
     score: object = passage.score
     is_number = isinstance(score, int | float) and not isinstance(score, bool) and -_LARGEST < score < _LARGEST
-    return Passage(
-        passage.text, passage.source if isinstance(passage.source, str) else "", passage.score if is_number else None
-    )
+    source = passage.source if isinstance(passage.source, str) else ""
+    return Passage(passage.text, source, passage.score if is_number else None)

@@ -310,12 +310,15 @@ class ChatSystem(HostedSystem):
         fields |= {"model": self.model} | self._extra_fields(messages, settings)
         fields |= self.stream_fields if settings.stream else {}
         marked = self._breakpoint_positions(messages)
-        turns = [
-            _encode_message(message, self.mark if index in marked else b"") for index, message in enumerate(messages)
-        ]
+        encode = self._encode_citable_message if fields.pop("citations", None) else _encode_message
+        turns = [encode(message, self.mark if index in marked else b"") for index, message in enumerate(messages)]
         if self.system_role and (prompt := fields.pop("system_prompt", None)) is not None:
             turns.insert(0, json.dumps({"role": self.system_role, "content": prompt}).encode())
         return b'%s,"messages":[%s]}' % (json.dumps(fields).encode()[:-1], b",".join(turns)), sent
+
+    def _encode_citable_message(self, message: Message, mark: bytes) -> bytes:
+        """Encode a message whose document can be cited; of vendors without citations none is asked for."""
+        return _encode_message(message, mark)
 
     def _extra_fields(self, messages: Sequence[Message], settings: Settings) -> dict[str, Any]:  # noqa: ARG002 - a hook
         return {}

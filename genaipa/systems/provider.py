@@ -108,6 +108,8 @@ class Provider:
     """File of a system's replies, by its full name."""
     efforts: tuple[str, ...] = ()
     """Levels of effort that its protocol has; which of them a model takes, its entry may tell."""
+    cites: bool = False
+    """Whether the vendor has citations of a document that is sent."""
     accepts: frozenset[str] | None = None
     """Sampling options that a model of no known `settings` is sent; None for all."""
     takes_flags: bool = False

@@ -176,7 +176,9 @@ def prepare_answer(
         "answer": case.answer.digest,
         "document": document.digest,
         "pieces": [[javascript_length(text), *marks] for text, *marks in cut_text(document.text, spans)],
-        "retrieved": f"{len(retrieved)} of {len(passage_spans)}" if passage_spans else "",
+        "retrieved": f"{len(retrieved)} of {len(passage_spans)}{' cited' * case.cites_passages}"
+        if passage_spans
+        else "",
         "question": case.asked,
         "original": case.original,
         "earlier": f"{case.earlier.asked}\n{case.earlier.reply}" if case.earlier else "",

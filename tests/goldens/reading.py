@@ -19,7 +19,13 @@ from genaipa.reports.report import Report
 from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
 
-NEW_COLUMNS: frozenset[str] = frozenset({"first_token_seconds", "first_text_seconds"})
+NEW_COLUMNS: frozenset[str] = frozenset(
+    {
+        *("first_token_seconds", "first_text_seconds"),
+        *("vendor_citations", "vendor_right", "vendor_unplaced", "vendor_sections"),
+        *("own_citations", "own_right", "own_sections", "annotated_sections"),
+    }
+)
 """Columns that a golden lacks since they came later: of the frame `name`, of a table `table.name`."""
 LOST_COLUMNS: frozenset[str] = frozenset()
 """Columns that only a golden has, since they went."""

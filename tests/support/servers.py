@@ -47,6 +47,8 @@ class Behaviour:
     """No answer ever."""
     drop: bool = False
     """The connection breaks instead of an answer."""
+    answer: dict[str, Any] | None = None
+    """The whole answer in the provider's form, in one piece or streamed."""
     events: Sequence[Any] = ()
     """Events that are streamed in place of the reply's own: objects, among them errors in the provider's form."""
     breaks: int | None = None
@@ -312,7 +314,7 @@ class LoopbackServer(abc.ABC):
         turns = self.turns(request.body)
         text = f"You asked: {turns[-1].text[:80]}" if behaviour.text is None else behaviour.text
         counts = self._count(turns, text, behaviour.cached)
-        answer = self.completion(request, text, behaviour.finish, counts)
+        answer = behaviour.answer or self.completion(request, text, behaviour.finish, counts)
         if self.is_streamed(request):
             return 0, {}, self._stream(behaviour.events or self.events(answer), behaviour.breaks)
         return 200, behaviour.headers, json.dumps(answer).encode()
@@ -522,7 +524,8 @@ class AnthropicServer(LoopbackServer):
             blocks = message["content"]
             blocks = [{"text": blocks}] if isinstance(blocks, str) else blocks
             marked = any("cache_control" in block for block in blocks)
-            found.append(Turn(message["role"], "".join(block["text"] for block in blocks), marked))
+            texts = [block.get("text") or block["source"]["data"] for block in blocks]
+            found.append(Turn(message["role"], "".join(texts), marked))
         return found
 
     def completion(self, request: Request, text: str, finish: str, counts: Counts) -> dict[str, Any]:
@@ -549,7 +552,11 @@ class AnthropicServer(LoopbackServer):
         events: list[Any] = [{"type": "message_start", "message": head}, {"type": "ping"}]
         for index, block in enumerate(answer["content"]):
             named = {"text": "text_delta", "thinking": "thinking_delta", "signature": "signature_delta"}
-            empty = block | {name: "" for name in named if name in block}
+            empty = (
+                block
+                | {name: "" for name in named if name in block}
+                | ({"citations": []} if "citations" in block else {})
+            )
             events.append({"type": "content_block_start", "index": index, "content_block": empty})
             for name in (name for name in named if name in block):
                 deltas = [{"type": named[name], name: piece} for piece in pieces(block[name])]

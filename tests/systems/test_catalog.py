@@ -132,7 +132,7 @@ def test_full_name_has_what_the_catalog_knows() -> None:
         ("systems: {mine: {sistem: openai/x}}", r"systems\.yaml.*unknown key 'sistem': did you mean 'system'"),
         (
             "systems: {mine: {system: openai/x, settings: [heat]}}",
-            r"systems\.yaml: systems\.mine\.settings\[0\]: .heat. is not a valid value; known: max_tokens",
+            r"systems\.yaml: systems\.mine\.settings\[0\]: .heat. is not a valid value; known: citations, max_tokens",
         ),
         (
             "systems: {mine: {system: openai/x, price: {input: 1}}}",

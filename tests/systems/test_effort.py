@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from asking import QUESTION, ask
+from judges import events, verdict
 from running import make_workspace, write
 from servers import AnthropicServer, Behaviour, GoogleServer, LoopbackServer, OpenAIServer
 
 from genaipa.errors import UsageError
+from genaipa.judging.name import Judge, model_family
 from genaipa.runs.selection import find_run
+from genaipa.scoring.answers import MASK, list_names_revealing_system, mask_names
 from genaipa.systems.base import EFFORTS, NEVER_REFUSED, Settings
 from genaipa.systems.catalog import resolve_system
 from genaipa.words import join_names
@@ -266,6 +269,7 @@ def test_a_run_over_levels(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "costs are reckoned at standard prices" in done.err
     assert "extractive takes no system prompt, so none is sent." in done.err
     assert "is complete; nothing was asked" in again.out
+    assert "not the model asked for" not in done.out
     assert "gpt-6-luna@minimal: gpt-6-luna does not take the effort 'minimal': it takes none, low" in refused.err
     (folder,) = (path for path in Path("runs").iterdir() if path.is_dir())
     run = find_run(find_workspace(), folder.name)
@@ -294,10 +298,34 @@ def test_a_run_over_levels(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> Non
     assert ("Yes, high" in shown.out, "Yes, low" in shown.out) == (True, False), shown.err
 
 
-def test_judges_of_two_levels_are_two() -> None:
-    """A judge's name has its level, and its family has not."""
-    from genaipa.judging.name import Judge, model_family
+def test_a_name_of_a_level_is_masked_without_it() -> None:
+    """Replies and pictures know a model by its own name: the level is no part of it."""
+    names = list_names_revealing_system("openai-api/lab/reader-1@high", "openai-api/lab/reader-1@high", ())
+    assert mask_names("I am Reader-1.", names, "") == f"I am {MASK}."
 
+
+def test_judges_of_two_levels_are_two(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A judge's name has its level, and its family has not; neither is taken for the other."""
+    make_workspace(2)
+    write("say.yaml", "default: 'Yes (Section 1).'")
+    assert genaipa("run", "-s", "scripted/say.yaml", "-p", "acme", "-e", "quality").code == 0
+
+    def behave(_number: int, _body: dict[str, Any]) -> Behaviour:
+        message = {"role": "assistant", "content": verdict()}
+        choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+        return Behaviour(body=json.dumps({"model": "gpt-6-luna", "choices": choices}).encode())
+
+    with OpenAIServer(behave, models=("gpt-6-luna",)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
+        done = [genaipa("judge", "latest", "--judge", f"gpt-6-luna@{level}") for level in ("low", "high", "low")]
+    assert [each.code for each in done] == [0, 0, 0], done[0].err
+    levels = [request.body["reasoning_effort"] for request in server.requests]
+    assert levels == ["low"] * 2 + ["high"] * 2
+    limits = {request.body["reasoning_effort"]: request.body["max_completion_tokens"] for request in server.requests}
+    assert limits["high"] - limits["low"] == 2 * (8_192 - 512)
+    analysts = [Judge.parse(event.analyst) for event in events()]
+    assert [judge.model for judge in analysts if judge] == ["gpt-6-luna@low"] * 2 + ["gpt-6-luna@high"] * 2
     judge = Judge("gpt-6-luna@high", "0123456789ab", 1)
     assert Judge.parse(str(judge)) == judge
     assert model_family("o3@high") == model_family("openai/gpt-6-luna@low") == "gpt"

@@ -291,6 +291,9 @@ SAMPLING_OPTIONS = {
     "system_prompt": _make_sampling_option(
         "system_prompt", Path, "A file with a system prompt of your own.", metavar="FILE"
     ),
+    "citations": _make_sampling_option(
+        "citations", str, "vendor: let the model cite by its vendor's feature (anthropic/ alone).", metavar="vendor"
+    ),
 }
 """Name → option: one for each field of `Sampling`."""
 

@@ -14,7 +14,7 @@ from genaipa.kinds import DEFAULT, Closing, find_kind
 from genaipa.runs.status import Count
 from genaipa.systems.base import ASSUMED_THOUGHTS, Sampling
 from genaipa.systems.endpoint import read_variable
-from genaipa.systems.provider import find_provider, shorten_system_names, unwrap_system
+from genaipa.systems.provider import find_provider, shorten_system_names, split_effort, unwrap_system
 from genaipa.words import format_count, join_names
 
 if TYPE_CHECKING:
@@ -53,22 +53,27 @@ def _print_messages(pairs: list[tuple[PreparedRun, Ready]], *, json: bool) -> No
     from genaipa.execution.calls import preview_conversations
 
     outputs = []
-    for title, messages, prompt in (
-        (title, messages, "" if ready.resolved.list_refused_options(Sampling(system_prompt=prompt)) else prompt)
-        for run, ready in pairs
-        for prompt in [run.spec.system_prompt]
-        for title, messages in preview_conversations(run.task, ready.target)
-    ):
-        listed = [{"role": m.role, "purpose": m.purpose, "content": m.content} for m in messages]
-        if prompt:
-            listed.insert(0, {"role": "system", "purpose": "system-prompt", "content": prompt})
-        if json:
-            outputs.append({"conversation": title, "messages": listed})
-            continue
-        show(f"===== {title}")
-        for message in listed:
-            show("\n--- {role} ({purpose})\n{content}".format_map(message), exact=True)
-        show()
+    for run, ready in pairs:
+        prompt = Sampling(system_prompt=run.spec.system_prompt)
+        head = [{"role": "system", "purpose": "system-prompt", "content": prompt.system_prompt or ""}]
+        head = [] if prompt == Sampling() or ready.resolved.list_refused_options(prompt) else head
+        # A document that can be cited is sent as a block of its own, beside the other words.
+        purposes = {"part": "citable part"} if run.spec.citations else {}
+        for title, messages in preview_conversations(run.task, ready.target):
+            listed: list[dict[str, str]] = [
+                *head,
+                *(
+                    {"role": m.role, "purpose": purposes.get(m.purpose, m.purpose), "content": m.content}
+                    for m in messages
+                ),
+            ]
+            if json:
+                outputs.append({"conversation": title, "messages": listed})
+                continue
+            show(f"===== {title}")
+            for message in listed:
+                show("\n--- {role} ({purpose})\n{content}".format_map(message), exact=True)
+            show()
     if json:
         print_json(outputs)
 
@@ -277,7 +282,7 @@ def _note_other_models(folder: RunFolder) -> Iterator[str]:
                 "its name now stands for another model, so its answers come from several models."
             )
             continue
-        record, model = find_provider(unwrap_system(facts.model)), facts.model.rpartition("/")[2]
+        record, model = find_provider(unwrap_system(facts.model)), split_effort(facts.model)[0].rpartition("/")[2]
         other_models = [served for served in facts.served if model not in served.rpartition("/")[2]]
         if record is not None and record.is_remote and other_models:
             short_name = shorten_system_names([name])[name]

@@ -6,12 +6,13 @@ function cut(text, lengths) {
   return lengths.map(([length, ...marked]) => [text.slice(at, (at += length)), ...marked]);
 }
 
-// The legend of what the system was shown; null for an answer without passages.
+// The legend of what the system was shown, or cites; null for an answer without passages.
 function shownMark(retrieved) {
   if (!retrieved) return null;
-  const [here, all] = retrieved.split(" of ");
-  const title = `What the system was shown before it answered: ${here} of its ${all} passages ${here === "1" ? "is" : "are"} in this document.`;
-  return make("mark", { class: "shown", title }, `system saw ${retrieved}`);
+  const [here, , all, cited] = retrieved.split(" ");
+  const what = cited ? "What the system cites beside its words" : "What the system was shown before it answered";
+  const title = `${what}: ${here} of its ${all} passages ${here === "1" ? "is" : "are"} in this document.`;
+  return make("mark", { class: "shown", title }, `system ${cited ? "cites" : "saw"} ${here} of ${all}`);
 }
 
 // Beside the lines that the annotated answer rests on, those that the answer cites or its system was shown, and a pinned range, thin bars. All are in a box of their
