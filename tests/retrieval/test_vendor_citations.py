@@ -82,7 +82,7 @@ def test_both_kinds_of_citations_against_the_annotated_sections() -> None:
     """Counts by answer, a table of recall and precision, and no word of it as of what was retrieved."""
     here = find_workspace()
     study = gather_study(here, select_sources(here, ("latest",)), None)
-    frame = study.join_facts().set_index("question")
+    frame = study.make_tidy_table().set_index("question")
     assert {str(name): tuple(row) for name, row in frame[[*VendorCitations.columns]].iterrows()} == COLUMNS
     assert frame["passages"].isna().all()
     assert not study.knows_facts(*RetrievalChapter.needs)

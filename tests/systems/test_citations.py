@@ -178,7 +178,7 @@ def test_a_prompt_that_changes_the_document(monkeypatch: pytest.MonkeyPatch) -> 
     """It can't be cited, which is said before anything is sent."""
     with pytest.raises(PermanentError, match="the prompt changes the document's words, so that it can't be cited"):
         send(message({"text": "x"}), monkeypatch, [Message("user", "PART", "part", carries="part")])
-    with pytest.raises(PermanentError, match="can't reply by a JSON schema: a reply with citations has no schema"):
+    with pytest.raises(PermanentError, match="can't follow a JSON schema: a reply with citations has no schema"):
         send(message({"text": "x"}), monkeypatch, sent("a"), json_schema={"type": "object"})
 
 
