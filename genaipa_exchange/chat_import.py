@@ -20,8 +20,9 @@ from genaipa.questions.sets import QuestionSet, default_question_set_name, load_
 from genaipa.systems.thoughts import split_thoughts
 from genaipa.words import format_count, join_names, make_printable
 from genaipa_exchange.chat_files import read_chat_files
+from genaipa_exchange.chat_options import MatchRow
 from genaipa_exchange.chat_runs import MatchedAnswer, write_chat_run
-from genaipa_exchange.incoming import ImportSummary, MatchRow
+from genaipa_exchange.incoming import ImportSummary
 from genaipa_exchange.question_matching import QuestionMatch, QuestionMatcher
 from genaipa_exchange.shown_documents import DocumentFinder
 

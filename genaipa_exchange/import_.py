@@ -66,8 +66,9 @@ def import_(
     log of another evaluation, or chats that ask the questions of a set, become runs, whose answers are scored, judged
     and reported like any others. All files are imported completely, or none.
     """
+    from genaipa_exchange.chat_options import ChatOptions
     from genaipa_exchange.forms import FORMS, find_form
-    from genaipa_exchange.incoming import ChatOptions, Incoming
+    from genaipa_exchange.incoming import Incoming
 
     chosen = find_form(form, importable=True)
     assert chosen.read is not None, "it comes back"

@@ -14,7 +14,7 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -61,6 +61,7 @@ from genaipa.scoring.store import open_existing_store, open_store
 from genaipa.systems.base import Usage
 from genaipa.systems.thoughts import split_thoughts
 from genaipa.words import format_count, join_names
+from genaipa_exchange.chat_options import ChatOptions, MatchRow
 from genaipa_exchange.outgoing import HEAD_FORMAT, Head
 
 if TYPE_CHECKING:
@@ -75,27 +76,6 @@ _FILE_PATH = re.compile(
     r"(prompts/([\w-][\w.-]*/)?|questions/|annotations/)[\w-][\w.-]*\.(jinja|yaml)|exclusions\.csv|published-scores\.csv"
 )
 """The path of a file that comes with the answers of a run."""
-
-
-class ChatOptions(NamedTuple):
-    """How chats are read: the document that they show none of, the question set, the system, all by name.
-
-    `accept` is the similarity, in per cent, from which on a close match counts.
-    """
-
-    policy: str = ""
-    questions: str = ""
-    system: str = ""
-    accept: int | None = None
-
-
-class MatchRow(NamedTuple):
-    """A text that was asked, the question that it matched (none where it is empty), how, and how often."""
-
-    asked: str
-    matched: str
-    how: str
-    times: int
 
 
 @dataclass(frozen=True)

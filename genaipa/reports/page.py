@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import jinja2
 import pandas as pd
@@ -30,6 +29,7 @@ from genaipa.reports.answers import Answers, collect_readable_answers
 from genaipa.reports.averages import INTERVALS
 from genaipa.reports.chapters import notable_chapter_sentences, overall
 from genaipa.reports.chapters.judges import NAME as ALONE
+from genaipa.reports.figures.data_url import make_svg_data_url
 from genaipa.reports.figures.figure import render_figure
 from genaipa.reports.figures.style import clean_name_on_one_line, format_difference, last_part_labels
 from genaipa.reports.judged.alone import describe_scores_by_judges_alone, find_judge_passes, note_unfinished_judges
@@ -582,29 +582,8 @@ def _figure_view(figure: Figure, pictures: Mapping[str, bytes]) -> _View:
         figure.name,
         figure.title,
         _render_caption(figure.caption or first_sentences(figure.note), figure.note),
-        picture=_make_svg_data_url(svg.decode()),
+        picture=make_svg_data_url(svg.decode()),
         width=round(points * _WIDTH / _POINTS),
         names=(float(ends[1]) / points, float(ends[2]) / points) if ends and points else None,
         ratio=points / float(down[1]) if down else 1.0,
     )
-
-
-_PATH = re.compile(r'(?<= d=")[^"]*')
-_FRACTION = re.compile(r"(\.\d\d)\d+")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_QUOTED = re.compile(r'="[^"]*\'')
-_UNSAFE = re.compile(r"[^A-Za-z0-9_.~ /:=;,()+*!?@\[\]{}|&'<>-]+")
-
-
-def _make_svg_data_url(svg: str) -> Markup:
-    """Return a picture as an address of itself: outlines to a hundredth of a point, short names, and little escaped."""
-    svg = _COMMENT.sub("", svg[svg.index("<svg") :]).replace("xlink:href", "href").replace("DejaVuSans-", "g")
-    svg = " ".join(_PATH.sub(lambda path: _FRACTION.sub(r"\1", path[0]), svg).split()).replace("> <", "><")
-    svg = svg if _QUOTED.search(svg) else svg.replace('"', "'")
-    written = _UNSAFE.sub(lambda match: _quote_url_characters(match[0]), svg).replace("&", "&amp;")
-    return Markup("data:image/svg+xml," + written)  # noqa: S704 - what ends an attribute, a double quote, is escaped
-
-
-@cache
-def _quote_url_characters(signs: str) -> str:
-    return quote(signs, safe="")

@@ -89,7 +89,7 @@ def test_its_questions_are_asked_and_reported(genaipa: Callable[..., Finished], 
     assert added.code == 0, added.err
     done = genaipa("run", "--system", "extractive", "--policy", "law", "--initialization", "document")
     assert done.code == 0, done.err
-    assert f"asked regulation-{code} with the prompts neutral-{code}" in done.err
+    assert f"with the questions regulation-{code} and the prompts neutral-{code}" in done.err
     (log,) = Path("runs").glob("*/answers.jsonl")
     records = [json.loads(line) for line in log.read_text().splitlines()]
     assert len(records) == 6

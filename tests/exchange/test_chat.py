@@ -23,7 +23,8 @@ from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
 from genaipa_exchange.assistant_exports import read_html_text
 from genaipa_exchange.chat_import import read
-from genaipa_exchange.incoming import ChatOptions, Incoming
+from genaipa_exchange.chat_options import ChatOptions
+from genaipa_exchange.incoming import Incoming
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -419,7 +420,7 @@ def refusals() -> Iterator[tuple[str, str]]:
     yield dump("k.jsonl", [line(document="")]), "no conversation shows a document that is here; say which one"
     yield dump("l.jsonl", [line(language="nl")]), "l.jsonl: entry 1: names the language 'nl', in which there is no"
     yield dump("m.jsonl", [{"doc_id": 0, "resps": [[["-1", "False"]]]}, {}]), "m.jsonl: line 1: holds likelihoods, no"
-    yield str(write("n.json", "[" * 100_000)), "n.json: is damaged, or was cut off (it is nested too deep)"
+    yield str(write("n.json", "[" * 100_000)), "n.json: is damaged, or was cut off (it is nested too deeply)"
     with zipfile.ZipFile("o.zip", "w") as bomb:
         bomb.writestr("conversations.json", "[]")
         bomb.filelist[0].file_size = 2**28

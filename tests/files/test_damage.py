@@ -152,7 +152,7 @@ KINDS: dict[str, tuple[Callable[[], bytes], Callable[[Path], object]]] = {
     ".csv": (lambda: b"answer,note\n" + b'"a","b\nc"\n' * 20, lambda path: read_table(path, "answer")),
     ".yaml": (shipped_questions, lambda path: read_yaml(path, QuestionSet)),
     ".zip": (pack, read_checked_pack),
-    ".json": (labelled, lambda path: read_label_studio(path, Incoming(find_workspace()))),
+    ".json": (labelled, lambda path: read_label_studio([path], Incoming(find_workspace()))),
     ".jsonl": (scores, read_scores),
     ".ndjson": (lambda: b"".join(map(encode_corpus_line, made_up(2))), lambda path: list(open_corpus(path).rows())),
 }

@@ -128,7 +128,7 @@ def test_a_document_is_added_as_the_command_adds_it(genaipa: Callable[..., Finis
         return str(caught.value)
 
     write("acme.html", f"<html><body>{PAGE}</body></html>")
-    assert "documents are added to a workspace, and this folder is not in one;" in refused()
+    assert "documents can only be added to a workspace, and this folder is not in one;" in refused()
     write("genaipa.toml", "")
     assert "known: policy, regulation" in refused(kind="law")
     assert "the company is blank" in refused(company=" ")

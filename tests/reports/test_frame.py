@@ -190,7 +190,7 @@ def test_no_text_is_a_formula_in_a_spreadsheet(tmp_path):
 
 def test_another_suffix_is_refused(tmp_path):
     """The two forms of the table are named."""
-    with pytest.raises(UsageError, match=r"neither \.csv nor \.parquet"):
+    with pytest.raises(UsageError, match=r"must end in \.csv or \.parquet"):
         tidy_table.write_frame(tidy_of([]), tmp_path / "frame.xlsx")
 
 

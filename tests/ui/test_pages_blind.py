@@ -205,14 +205,14 @@ def test_agreement_leaves_out_what_was_changed_after_a_look(disputed):
     first = digests(disputed)[0]
     grace = User("grace", scores=True, adjudicates=False)
     before = Shown("agreement", disputed)
-    assert "left out, given after" not in before.text()
+    assert "left out because the analyst" not in before.text()
     overview = Shown("overview", disputed, grace)
     overview.tell("overview answers", "chosen", first)
     changed = score(disputed, "grace", first, "11111")
     assert (changed.blind, changed.independent) == (False, False)
     page = Shown("agreement", disputed)
     assert page.rows("agreement metrics") == before.rows("agreement metrics")
-    assert "One score is left out, given after" in page.text()
+    assert "One score is left out because the analyst" in page.text()
     assert not score(disputed, "grace", first, "33333").independent
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -144,15 +144,8 @@ def compare(
     result = None
     if people or not rule_scored:
         try:
-            result = comparison.compare(
-                first,
-                second,
-                experiments=only,
-                excluded=include_excluded,
-                anyway=anyway,
-                judge=judge,
-                workspace=workspace,
-            )
+            chosen: dict[str, Any] = {"excluded": include_excluded, "anyway": anyway, "judge": judge}
+            result = comparison.compare(first, second, experiments=only, workspace=workspace, **chosen)
         except UnscoredError as error:
             if not rule_scored:
                 raise
