@@ -10,7 +10,9 @@ from genaipa.systems.provider import shorten_system_names
 from genaipa.words import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+
+    import pandas as pd
 
     from genaipa.answers.study import Study
     from genaipa.reports.figures.figure import Scope
@@ -33,20 +35,28 @@ class PeopleChapter(ChapterMaker):
 
     def system_notes(self, study: Study) -> Mapping[str, str]:
         """Return how many people each system is, and that its intervals are for their answers."""
-        counts = study.rows_once_per_answer("authors").groupby("system", observed=True)["author"].nunique()
+        counts = _select_written_answers(study).groupby("system", observed=True)["author"].nunique()
         names = shorten_system_names(map(str, study.table["system"].cat.categories))
         return {
             str(system): f"{names.get(str(system), system)}: {format_count(int(count), 'person', 'people')} wrote; "
             f"the interval is for {'this person' if count == 1 else 'these people'}'s answers."
             for system, count in counts.items()
-            if count
         }
+
+    def notable(self, study: Study) -> Iterable[str]:
+        """Return the same sentences for the head of a report: an average of few people is easily taken for more."""
+        return self.system_notes(study).values()
+
+
+def _select_written_answers(study: Study) -> pd.DataFrame:
+    """Return the answers whose authors are known, each once."""
+    answers = study.rows_once_per_answer("authors", "spending")
+    return answers[answers["author"].notna() & (answers["author"] != "")]
 
 
 def tabulate_authors(study: Study) -> Table:
     """Count the people and their answers, with the median time of an answer, by system and experiment."""
-    answers = study.rows_once_per_answer("authors", "spending")
-    written = answers[answers["author"].notna() & (answers["author"] != "")]
+    written = _select_written_answers(study)
     groups = written.assign(seconds=written["seconds"].where(written["seconds"] > 0)).groupby(
         ["system", "experiment"], observed=True
     )

@@ -121,6 +121,8 @@ class Comparison:
     """A sentence where a side is of the judge's own family."""
     sides: tuple[Side, ...] = ()
     """Both sides, as they are compared."""
+    system_notes: tuple[str, ...] = ()
+    """The sentences that stand with the numbers of either system (`ChapterMaker.system_notes`)."""
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -309,8 +311,8 @@ def compare(
     scope = Scope(tuple(sorted(systems_asked)), categories=study.questions.categories)
     compared = compare_sides(ours, theirs, anyway=anyway, judge=judge)
     notes = collect_system_notes(study)
-    findings = [*compared.finding, *(notes[system] for system in dict.fromkeys(compared.systems) if system in notes)]
-    compared = replace(compared, finding=findings)
+    of_systems = tuple(notes[system] for system in dict.fromkeys(compared.systems) if system in notes)
+    compared = replace(compared, finding=[*compared.finding, *of_systems], system_notes=of_systems)
     throughout = is_scored_throughout(study.table)
     return replace(compared, problems=[*study.lost, *study.problems], scope=scope, scored_throughout=throughout)
 

@@ -12,13 +12,25 @@ import msgspec
 
 from genaipa.files.stamps import Stamp, read_file_stamp
 from genaipa.runs import journal
+from genaipa.systems.provider import find_provider
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import Manifest
 
 AUTHORS = "authors.jsonl"
+
+
+def find_written_systems(manifests: Iterable[Manifest]) -> frozenset[str]:
+    """Return the systems of runs whose replies people write, by the names that the runs have for them."""
+    return frozenset(
+        name
+        for manifest in manifests
+        for name, facts in manifest.systems.items()
+        if (provider := find_provider(facts.model)) is not None and provider.by_hand == "written"
+    )
 
 
 class Authorship(msgspec.Struct, frozen=True):

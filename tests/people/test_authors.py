@@ -122,13 +122,13 @@ def test_no_file_and_no_notebook_brings_ones_own_score(run):
     """A table, a log and a frame with an author's score are refused as a whole, in a sentence."""
     (own, *_) = write_answers(run, "Ada", "It keeps the address.")
     table = pd.DataFrame([{"digest": own, **dict.fromkeys(METRICS, 1)}])
-    with pytest.raises(UsageError, match="(?i:ada) wrote this answer"):
+    with pytest.raises(UsageError, match=r"(?i:ada) wrote this answer"):
         genaipa.import_scores(table, analyst="ada")
     table.to_csv("scores.csv", index=False)
-    with pytest.raises(UsageError, match="(?i:ada) wrote this answer"):
+    with pytest.raises(UsageError, match=r"(?i:ada) wrote this answer"):
         genaipa.import_scores("scores.csv", analyst="Ada")
     Path("log.jsonl").write_bytes(json.dumps(event_of("Ada", own)).encode() + b"\n")
-    with pytest.raises(UsageError, match="(?i:ada) wrote this answer"):
+    with pytest.raises(UsageError, match=r"(?i:ada) wrote this answer"):
         genaipa.import_scores("log.jsonl", unknown_answers=True)
     assert genaipa.import_scores(table, analyst="Bo").added == 1
 

@@ -52,7 +52,7 @@ def test_a_writer_sees_the_document_and_the_question_alone(run):
 
 
 def test_what_is_begun_is_offered_again(run):
-    """Whoever leaves finds text and clock again; an empty box is not kept, and several writers get several questions."""
+    """Whoever leaves finds text and clock again; an empty box is not kept; each writer has a question of their own."""
     desk = desk_here()
     page = Shown("manual", desk, ADA)
     tell(page, "draft", "Only the na", 12.5)

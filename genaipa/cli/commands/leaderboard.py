@@ -64,12 +64,11 @@ def leaderboard(
     from genaipa.reports.part import note_sparsely_scored_experiments
 
     problems = sorted({*study.problems, *(problem for item in results for problem in item.problems)})
-    notes = collect_system_notes(study)
-    table = add_system_notes_to_table(leaderboard_table(study.table), notes)
+    table = add_system_notes_to_table(leaderboard_table(study.table), collect_system_notes(study))
     rule_rankings = {item.name: ranking for item in results if (ranking := item.leaderboard(study))}
     grouped = (group_leaderboard_table(study.table, study.groups) or None) if study.groups else None
     apart = [note_unequally_scored_systems(study.table)] if table and len(table.data) > 1 else []
-    sentences = [*filter(None, apart), *notes.values(), *notable_sentences(study, results), *problems]
+    sentences = [*filter(None, apart), *notable_sentences(study, results), *problems]
     if run:
         sentences.insert(0, f"Filtered by: {', '.join(split_names(run))}.")
     if json:

@@ -18,6 +18,7 @@ from genaipa.reports.part import (
     add_sparse_scores_warning_to_table,
     find_sparsely_scored_experiments,
 )
+from genaipa.runs.authors import find_written_systems
 from genaipa.words import join_some
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ class MadeChapters(NamedTuple):
 @plain_texts
 def make_chapters(study: Study, bounds: Bounds) -> MadeChapters:
     """Make the chapters that a report of this study has; `bounds` are the bands'."""
-    scope = Scope.from_frame(study.table, study.questions.categories, bounds, study.questions.texts)
+    benchmarks = find_written_systems(source.manifest for source in study.sources)
+    scope = Scope.from_frame(study.table, study.questions.categories, bounds, study.questions.texts, benchmarks)
     chapters: list[Chapter] = []
     makers, unloaded = _load_chapter_makers()
     problems = [*unloaded]
