@@ -114,7 +114,7 @@ class Incoming:
         self._numbers: Counter[str] = Counter()
         """Number → how many scores a file has of the person whom it knows by this number alone."""
         self.ignored = self.unscored = 0
-        self._pool = Pool(workspace, run_folders(workspace)).answers
+        self._pool = Pool(workspace, run_folders(workspace))
         self._texts = _list_document_files(documents) if documents else {}
         self._runs: dict[str, dict[str, bytes]] = {}
         self._notes: dict[str, None] = {}
@@ -214,7 +214,7 @@ class Incoming:
         self._known += 1
 
     def _has_answer(self, run_name: str, record: Record) -> bool:
-        pooled = self._pool.get(record.digest)
+        pooled = self._pool.answers.get(record.digest)
         return pooled is not None and any(
             (occurrence.run, occurrence.key) == (run_name, record.key) for occurrence in pooled.occurrences
         )
@@ -338,7 +338,8 @@ class Incoming:
                 self._check_and_note_annotator_numbers(
                     " and ".join(paths) or "the file", [event for _, event in store.events()]
                 )
-            scores = store_read_events(store, self._events.values(), self._pool.keys() | self._digests)
+            known_answers = self._pool.answers.keys() | self._digests
+            scores = store_read_events(store, self._events.values(), known_answers, self._pool.authors)
         scores.unscored = self.unscored
         if scores.problems:
             return ImportSummary((), 0, 0, scores, self.ignored)

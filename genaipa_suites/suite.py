@@ -21,6 +21,7 @@ from genaipa.errors import UnknownNameError, UsageError
 from genaipa.files.text import DAMAGE, sha256_of
 from genaipa.runs.records import Digests
 from genaipa.systems.base import Message
+from genaipa.systems.provider import find_provider
 from genaipa.tasks.base import Task, TaskReading
 from genaipa.tasks.json_reply import extract_json_or_flaw, find_last_json_that_fits
 from genaipa_suites import asking, probes
@@ -125,8 +126,9 @@ class Suite(Task):
                 raise UnknownNameError(
                     f"baseline of {spec.task}", name, [PREFIX + baseline_name for baseline_name in names]
                 )
-            if name.startswith("manual/") and self.plan.shots:
-                raise UsageError(f"{name} is a web chat, which can't take examples; leave out --shots.")
+            provider = find_provider(name)
+            if provider is not None and provider.by_hand and self.plan.shots:
+                raise UsageError(f"{name} is asked by hand, which takes no examples; leave out --shots.")
             if name.startswith(PREFIX) and self.plan.probe:
                 raise UsageError(f"{name} answers by rule and can't be probed; leave out the system or the probe.")
         if self.plan.probe == probes.CONTINUATION:

@@ -32,6 +32,7 @@ from genaipa.answers.study import (
 from genaipa.answers.tidy import plain_texts
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.kinds import find_kind
+from genaipa.runs.authors import Authors
 from genaipa.runs.exclusions import EXCLUSIONS, read_exclusions
 from genaipa.runs.experiments import classify_experiment
 from genaipa.runs.imported import load_published_scores
@@ -45,7 +46,12 @@ from genaipa.runs.procedure import (
     require_procedure_plan,
 )
 from genaipa.runs.records import MeasuredHead
-from genaipa.runs.selection import describe_study_problems, find_days_of_most_repeated_plan, group_documents
+from genaipa.runs.selection import (
+    describe_study_problems,
+    find_days_of_most_repeated_plan,
+    group_documents,
+    run_folders,
+)
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.people import load_people
 from genaipa.scoring.rubric import load_rubric, rubric_file, shipped_rubric
@@ -118,7 +124,8 @@ def gather_study(
         load_people(workspace),
         _read_events_about_answers(store, answers["answer"].cat.categories) if store is not None else [],
     )
-    counted = list(people.select_counted_events(log)) if people.left_out else log
+    authors = Authors([*run_folders(workspace), *(source.folder for source in sources)])
+    counted = list(people.select_counted_events(log, authors))
     effective = effective_scores_and_adjudications(counted)
     try:
         waves = select_finished_waves(load_waves(workspace), answers, effective)

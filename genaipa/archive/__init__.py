@@ -66,6 +66,7 @@ from genaipa.reports.chapters.chapter import make_results_by_rule
 from genaipa.reports.provenance import package_versions
 from genaipa.reports.report import Report
 from genaipa.runs import journal
+from genaipa.runs.authors import Authors
 from genaipa.runs.batches import BATCHES, RESULTS
 from genaipa.runs.documents import INTRODUCTIONS, KeptDocuments
 from genaipa.runs.integrity import find_damage
@@ -482,7 +483,7 @@ def _import_scores(folder: Path, store: Store) -> int:
     """Put the scores of an unpacked folder into its store; the number of events."""
     if not (folder / SCORES).stat().st_size:
         return 0  # of a study that nobody has scored yet
-    imported = import_scores_from_sources(store, [folder / SCORES], (), People(), unknown_answers=True)
+    imported = import_scores_from_sources(store, [folder / SCORES], (), People(), Authors(()), unknown_answers=True)
     if imported.problems:
         raise DataError(folder / SCORES, imported.problems[0])
     return imported.added + imported.known

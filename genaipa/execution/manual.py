@@ -1,4 +1,4 @@
-"""Web chats driven by hand: the messages to paste, in order, and the replies that come back.
+"""Replies that people bring in: the messages to paste into web chats, or to answer themselves, and what comes back.
 
 Each conversation gets two files in the run's `sheets/`: `NN-….messages.txt` to paste from and `NN-….replies.txt` to
 fill in, any number of replies at a time and in any order. The conversation that starts from a summary gets its files
@@ -13,16 +13,18 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace as replace_fields
 
-from genaipa.errors import DataError, UnknownNameError
+from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.execution import calls
+from genaipa.files.stamps import now
 from genaipa.files.text import read_text
+from genaipa.runs.authors import Authorship, append_authorship
 from genaipa.runs.records import answer_digest
 from genaipa.runs.writer import RunWriter
 from genaipa.systems.thoughts import split_thoughts
 from genaipa.tasks.base import walk_calls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from genaipa.execution.ready import Ready
@@ -154,7 +156,9 @@ class ManualRun:
         return written
 
     def _format_messages_file(self, sheet: ChatSheet) -> str:
-        if sheet.needs_chat_per_question and len(sheet.calls) > 1:
+        if sheet.system in self.written_systems:
+            how = "Read the messages one after another, and write your answer to each whose reply is to be kept."
+        elif sheet.needs_chat_per_question and len(sheet.calls) > 1:
             first = (
                 "open one, paste the introduction message by message,\nwait for the reply to each, then paste"
                 if sheet.introduction
@@ -229,20 +233,33 @@ class ManualRun:
         texts = {key: "\n".join(found).strip() for key, found in replies.items()}
         return {key: text for key, text in texts.items() if text}
 
-    async def record_replies(self, replies: dict[str, str], *, replace: bool = False) -> Collected:
+    async def record_replies(
+        self,
+        replies: dict[str, str],
+        *,
+        replace: bool = False,
+        author: str = "",
+        seconds: Mapping[str, float] | None = None,
+    ) -> Collected:
         """Keep replies; one that is known already is left alone, another text for it is a conflict unless `replace`.
 
-        A summary is never replaced: answers may rest on it.
+        A summary is never replaced: answers may rest on it. `author` is who wrote them, without whom no reply of a
+        system is taken whose replies people write; `seconds` are the times that they took, by key.
         """
         result = Collected()
         wanted = {
             key: (sheet.system, call) for sheet in self.chats_with_known_messages() for key, call in sheet.calls.items()
         }
+        unknown = next((key for key in replies if key not in wanted), None)
+        if unknown is not None:
+            raise UnknownNameError("answer", unknown, wanted)
+        if not author and (written := [wanted[key][0] for key in replies if wanted[key][0] in self.written_systems]):
+            raise UsageError(
+                f"{written[0]}: nobody may score an answer that they wrote; name who wrote these replies: --author NAME"
+            )
         writer = RunWriter(self.folder)
         try:
             for key, text in replies.items():
-                if key not in wanted:
-                    raise UnknownNameError("answer", key, wanted)
                 known = self._recorded_reply(key)
                 if known == split_thoughts(text).answer:
                     result.known += 1
@@ -252,26 +269,43 @@ class ManualRun:
                 elif known is not None and not replace:
                     result.conflicts = (*result.conflicts, key)
                 else:
-                    await self._record_reply(writer, *wanted[key], text)
+                    system, call = wanted[key]
+                    writes = author if system in self.written_systems else ""
+                    await self._record_reply(
+                        writer, system, call, text, author=writes, seconds=(seconds or {}).get(key, 0.0)
+                    )
                     result.taken += 1
         finally:
             await writer.close()
         self.tally, self._offsets = self.folder.tally_records()
         return result
 
-    async def _record_reply(self, writer: RunWriter, system: str, call: Call, text: str) -> None:
+    @property
+    def written_systems(self) -> set[str]:
+        """The names of the systems whose replies people write."""
+        return {ready.resolved.requested_name for ready in self.systems if ready.resolved.has_authors}
+
+    async def _record_reply(
+        self, writer: RunWriter, system: str, call: Call, text: str, *, author: str, seconds: float
+    ) -> None:
         if not writer.has_begun(calls.call_conversation_id(self.task, system, call)):
             await calls.record_conversation_opening(writer, self.task, system, call)
         thoughts, reply, _ = split_thoughts(text)
         reading = self.task.read_reply_raising_task_error(call, reply)
+        digest = answer_digest(call.digest, call.messages[-1].content, reply)
+        blank = calls.make_blank_record(self.task, system, call)
+        if author:
+            # First, so that no answer is ever without its author.
+            await append_authorship(self.folder, Authorship(blank.key, digest, author, now()))
         await writer.append(
             replace_fields(
-                calls.make_blank_record(self.task, system, call),
+                blank,
                 status="answered" if reply else "truncated",
                 reply=reply,
                 thoughts=thoughts,
                 finish="by hand",
-                digest=answer_digest(call.digest, call.messages[-1].content, reply),
+                seconds=seconds,
+                digest=digest,
                 prediction=reading.prediction,
                 score=reading.score,
             )

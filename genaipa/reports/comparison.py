@@ -21,6 +21,7 @@ from genaipa.files.html import short_repr
 from genaipa.reports import render, significance
 from genaipa.reports.analysts import describe_analyst_count, note_confounded_analysts
 from genaipa.reports.answered import count_answered_by_system, note_unanswered
+from genaipa.reports.chapters import collect_system_notes
 from genaipa.reports.evidence import ENDED
 from genaipa.reports.figures.differences import (
     ComparedSides,
@@ -120,6 +121,8 @@ class Comparison:
     """A sentence where a side is of the judge's own family."""
     sides: tuple[Side, ...] = ()
     """Both sides, as they are compared."""
+    system_notes: tuple[str, ...] = ()
+    """The sentences that stand with the numbers of either system (`ChapterMaker.system_notes`)."""
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -307,6 +310,9 @@ def compare(
     systems_asked = {system for source in (*sides[0], *sides[1]) for system in source.manifest.systems}
     scope = Scope(tuple(sorted(systems_asked)), categories=study.questions.categories)
     compared = compare_sides(ours, theirs, anyway=anyway, judge=judge)
+    notes = collect_system_notes(study)
+    of_systems = tuple(notes[system] for system in dict.fromkeys(compared.systems) if system in notes)
+    compared = replace(compared, finding=[*compared.finding, *of_systems], system_notes=of_systems)
     throughout = is_scored_throughout(study.table)
     return replace(compared, problems=[*study.lost, *study.problems], scope=scope, scored_throughout=throughout)
 

@@ -8,6 +8,7 @@ introductions/        the messages before the first question, once by digest
 documents/            the documents' texts, once by digest; of a corpus lines of documents.jsonl, as introductions
 prompts/ questions/ annotations/   the files that were in effect
 sheets/               for web chats driven by hand: messages to paste, and files for the replies
+authors.jsonl         who wrote which reply, of systems whose replies people write, append-only
 batches.jsonl         with --batch: what was handed in to a provider, append-only; batches/ has results on their way
 .lock .holder         the lock of whoever writes, and a token by which a process sees that another took the run over
 
@@ -30,6 +31,7 @@ from genaipa.files.names import clean_folder_name, make_run_folder, propose_run_
 from genaipa.files.stamps import Stamp, read_file_stamp
 from genaipa.files.text import DAMAGE, explain_error
 from genaipa.runs import journal
+from genaipa.runs.authors import AUTHORS
 from genaipa.runs.batches import find_pending_batches
 from genaipa.runs.documents import INTRODUCTIONS, KeptIntroductions, decode_introduction
 from genaipa.runs.integrity import describe_lost_answers, describe_record_flaw
@@ -106,7 +108,8 @@ class RunFolder(ManifestFolder):
                     leftover.unlink(missing_ok=True)  # of a process that was killed
             repairs = self._describe_damage()
             repairs += [
-                journal.remove_cut_last_line(self.path / name) for name in (ANSWERS, CONVERSATIONS, INTRODUCTIONS)
+                journal.remove_cut_last_line(self.path / name)
+                for name in (ANSWERS, CONVERSATIONS, INTRODUCTIONS, AUTHORS)
             ]
             self._token = uuid.uuid4().hex
             self.write_file(_HOLDER, self._token.encode())

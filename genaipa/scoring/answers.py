@@ -22,16 +22,17 @@ from genaipa.files.text import DAMAGE, explain_error
 from genaipa.kinds import DEFAULT
 from genaipa.questions.annotations import describe_correction
 from genaipa.questions.sets import Wording
+from genaipa.runs.authors import Authors
 from genaipa.runs.exclusions import read_exclusions
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.integrity import describe_record_flaw
 from genaipa.runs.journal import AnswerFollower
 from genaipa.runs.procedure import read_coordinates, require_procedure_plan
 from genaipa.runs.records import RecordHead, Status, answer_digest
-from genaipa.runs.selection import describe_study_problems
+from genaipa.runs.selection import describe_study_problems, run_folders
 from genaipa.scoring.evidence.asked import QuestionWordings
 from genaipa.scoring.evidence.doubts import describe_wrong_citation
-from genaipa.systems.provider import ADAPTERS, list_providers, split_effort
+from genaipa.systems.provider import find_provider, list_providers, split_effort
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -278,7 +279,8 @@ class Pool:
     Any number of threads may share a pool.
 
     `sources` narrow a run to the systems and answers that they mean. Without `excluded`, answers that
-    their run excludes are left out, unless the same text counts elsewhere.
+    their run excludes are left out, unless the same text counts elsewhere. `authors` are those of all runs of the
+    workspace: a text has the author that it has in any of them.
     """
 
     def __init__(
@@ -292,6 +294,7 @@ class Pool:
         self.answers: dict[str, PooledAnswer] = {}
         self.arrivals: list[str] = []
         self.generation = 0
+        self.authors = Authors([*run_folders(workspace), *folders])
         self._runs: dict[str, _RunAnswers] = {}
         self._unusable_runs: list[str] = []
         self._unreadable: dict[str, str] = {}
@@ -354,7 +357,11 @@ class Pool:
     def read_new_answers(self) -> bool:
         """Add the answers appended to the runs since the last time; return whether there were any."""
         with self._lock:
-            return sum(self._apply_new_records(run) for run in self._runs.values() if run.detect_file_change()) > 0
+            changed = [run for run in self._runs.values() if run.detect_file_change()]
+            if changed:
+                # An answer's author is on disk before it.
+                self.authors.read_new_authorships()
+            return sum(map(self._apply_new_records, changed)) > 0
 
     def _apply_new_records(self, run: _RunAnswers) -> int:
         """Read what was appended to a run; return how many answers came or went."""
@@ -549,14 +556,18 @@ def _list_product_and_vendor_names(system_names: frozenset[str]) -> tuple[str, .
     families = _FAMILIES | {
         provider.model_pattern: provider.self_names for provider in list_providers() if provider.model_pattern
     }
+    providers = {provider.name for provider in list_providers()}
     for system in system_names:
+        provider = find_provider(system)
+        if provider is not None and provider.by_hand == "written":
+            continue  # a word such as `lawyers` is no name by which anybody calls themselves
         # The route of a compatible server says nothing about who made the model.
         name = split_effort(system)[0].removeprefix("openai-api/")
         for pattern, names in families.items():
             if re.search(pattern, name, re.IGNORECASE):
                 known_names.update(names.split(", "))
         for piece in re.split(r"[/:]", name):
-            if len(piece) >= _SHORTEST_PIECE and piece.lower() not in {*ADAPTERS, *_ORDINARY}:
+            if len(piece) >= _SHORTEST_PIECE and piece.lower() not in providers | _ORDINARY:
                 known_names.add(piece)
     return sort_longest_first(known_names)
 

@@ -41,6 +41,8 @@ MEAN: EventKind = "mean"
 """The kind of event by which an adjudicator lets scores stand that hardly differ: their mean counts, as before."""
 ANCHOR: EventKind = "anchor"
 """The kind of event that has a judge's values of an answer that it judged on an earlier day: it is in no average."""
+JUDGING: tuple[EventKind, ...] = (*VALUED, SEND_BACK, MEAN)
+"""The kinds of events by which an analyst or adjudicator decides what an answer is worth: never its author."""
 LASTING: tuple[EventKind, ...] = ("undo", EXPOSURE, "ruling", "pin", ANCHOR)
 """The kinds of events that can't be undone; a ruling or a pin is replaced by a later one."""
 
@@ -156,8 +158,13 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         return self.annotation.objection if isinstance(self.annotation, Ruling) else self.undoes
 
 
+DraftKind = Literal["score", "adjudication", "reply"]
+
+
 class Draft(msgspec.Struct, frozen=True):
     """A score that is not finished: it is overwritten as it grows, and gone once the score is in.
+
+    A draft of a `reply` has its text as the note, and for its answer the run and the key of what is to be answered.
 
     `typed` has one character for each metric: the digit that was typed, or a dot; it is empty before the first.
     `updated` is when the store got it, and `after` the number of the last event that it held then, which no clock that
@@ -167,7 +174,7 @@ class Draft(msgspec.Struct, frozen=True):
 
     analyst: str
     answer: str
-    kind: Literal["score", "adjudication"]
+    kind: DraftKind
     typed: str = ""
     note: str = ""
     seconds: float = 0.0

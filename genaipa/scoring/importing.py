@@ -20,7 +20,14 @@ from genaipa.files.limits import SCORES
 from genaipa.files.strict_yaml import convert_to_type
 from genaipa.files.text import DAMAGE, explain_error, read_lines
 from genaipa.scoring.current import effective_scores_and_adjudications
-from genaipa.scoring.events import LASTING, Event, find_event_problem, find_reference_problem, make_event_decoder
+from genaipa.scoring.events import (
+    JUDGING,
+    LASTING,
+    Event,
+    find_event_problem,
+    find_reference_problem,
+    make_event_decoder,
+)
 from genaipa.scoring.tables import (
     DIGEST,
     SHEET_COLUMNS,
@@ -38,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from genaipa.runs.authors import Authors
     from genaipa.scoring.people import People
     from genaipa.scoring.rubric import Rubric
     from genaipa.scoring.store import Store
@@ -73,6 +81,7 @@ def import_scores_from_sources(
     sources: Iterable[Path | ReadTable],
     known_answers: Collection[str],
     people: People,
+    authors: Authors,
     *,
     analyst: str = "",
     unknown_answers: bool = False,
@@ -80,7 +89,8 @@ def import_scores_from_sources(
     """Put the contents of files and tables into the store, in one transaction; nothing if anything is wrong.
 
     `answers` are the digests of the answers that are here; `unknown_answers` lets events of others in as well.
-    `analyst` is who filled the rows that name nobody. A DataError or UsageError where a file can't be read at all.
+    Nobody's score of an answer that they wrote is taken, by the `authors` of the workspace's runs. `analyst` is who
+    filled the rows that name nobody. A DataError or UsageError where a file can't be read at all.
     """
     scorers = {event.analyst for _, event in store.events()}
     reader = ScoresReader(functools.cache(lambda name: people.resolve_name(name, scorers)), store.rubric, analyst)
@@ -88,7 +98,7 @@ def import_scores_from_sources(
         reader.read_source(source)
     remedy = "" if unknown_answers else "; --unknown-answers imports it anyway"
     result = store_read_events(
-        store, reader.events, known_answers, reader.problems, unknown_answers=unknown_answers, remedy=remedy
+        store, reader.events, known_answers, authors, reader.problems, unknown_answers=unknown_answers, remedy=remedy
     )
     result.unscored = reader.unscored
     return result
@@ -98,6 +108,7 @@ def store_read_events(
     store: Store,
     read_events: Iterable[ReadEvent],
     known_answers: Collection[str],
+    authors: Authors,
     problems: Sequence[str] = (),
     *,
     unknown_answers: bool = False,
@@ -108,7 +119,7 @@ def store_read_events(
     `remedy` follows the sentence on an event of an answer that no run here holds.
     """
     sorter = _EventSorter(
-        [event for _, event in store.events()], known_answers, remedy, unknown_answers=unknown_answers
+        [event for _, event in store.events()], known_answers, authors, remedy, unknown_answers=unknown_answers
     )
     for read_event in read_events:
         sorter.classify_event(read_event)
@@ -121,7 +132,13 @@ class _EventSorter:
     """Sorts events: new, in the store already, or not fitting it."""
 
     def __init__(
-        self, history: Sequence[Event], answers: Collection[str], remedy: str, *, unknown_answers: bool
+        self,
+        history: Sequence[Event],
+        answers: Collection[str],
+        authors: Authors,
+        remedy: str,
+        *,
+        unknown_answers: bool,
     ) -> None:
         self.new: list[Event] = []
         self.known = 0
@@ -130,7 +147,7 @@ class _EventSorter:
         self._events = {event.id: event for event in history}
         self._effective_ids = {event.id for event in effective_scores_and_adjudications(history)}
         self._events_by_content = {event_content(event): event for event in history}
-        self._answers, self._remedy = answers, remedy
+        self._answers, self._authors, self._remedy = answers, authors, remedy
         self._unknown_answers = unknown_answers
 
     def classify_event(self, read_event: ReadEvent) -> None:
@@ -149,6 +166,7 @@ class _EventSorter:
         elif (
             problem := self._find_id_conflict(read_event)
             or self._find_answer_problem(read_event)
+            or self._find_author_problem(event)
             or self._find_undo_problem(event)
         ):
             self.problems.append(str(DataError(read_event.path, problem, read_event.entry)))
@@ -176,6 +194,11 @@ class _EventSorter:
             )
         remedy = self._remedy if read_event.has_id else ""
         return f"no run in this workspace has the answer '{answer}'{remedy}."
+
+    def _find_author_problem(self, event: Event) -> str:
+        if event.kind not in JUDGING or not self._authors.is_author(event.analyst, event.answer):
+            return ""
+        return f"{event.analyst} wrote this answer, and nobody scores what they wrote; take this score out."
 
     def _find_undo_problem(self, event: Event) -> str:
         if event.kind == "ruling":

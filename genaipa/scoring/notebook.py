@@ -61,13 +61,14 @@ def import_scores(
     True
     """
     home = find_workspace(workspace)
-    answers = Pool(home, run_folders(home)).answers
+    pool = Pool(home, run_folders(home))
     with contextlib.closing(open_store(home)) as store:
         result = import_scores_from_sources(
             store,
             [Path(scores) if isinstance(scores, str | os.PathLike) else _convert_frame_to_table(scores)],
-            answers,
+            pool.answers,
             load_people(home),
+            pool.authors,
             analyst=analyst,
             unknown_answers=unknown_answers,
         )

@@ -25,12 +25,14 @@ import msgspec
 
 from genaipa.errors import DataError, OptionError, UsageError, clip, name_suggestion
 from genaipa.files.strict_yaml import read_yaml
+from genaipa.runs.authors import fold_person_name
 from genaipa.scoring.events import Order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from genaipa.runs.authors import Authors
     from genaipa.scoring.events import Event
     from genaipa.workspace import Workspace
 
@@ -151,19 +153,31 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Act at the desk → the key in effect."""
         return KEYS | self.keys
 
-    def select_counted_events(self, events: Iterable[Event]) -> Iterator[Event]:
-        """Yield the events without the scores, adjudications and skips of those who are left out."""
-        excluded = set(map(_fold_name, self.left_out))
+    def select_counted_events(self, events: Iterable[Event], authors: Authors) -> Iterator[Event]:
+        """Yield the events without the scores, adjudications and skips of those who are left out, or are the authors.
+
+        Whoever writes what a system said, too, may have scored it before.
+        """
+        if not self.left_out and not authors:
+            return iter(events)
+        excluded = set(map(fold_person_name, self.left_out))
         return (
             event
             for event in events
-            if event.scorer != "human" or event.kind not in _LEFT_OUT or _fold_name(event.analyst) not in excluded
+            if event.scorer != "human"
+            or event.kind not in _LEFT_OUT
+            or (fold_person_name(event.analyst) not in excluded and not authors.is_author(event.analyst, event.answer))
         )
 
     def exclusion_reason(self, name: str) -> str:
         """Return the reason for which an analyst's scores count nowhere; empty where they count."""
         return next(
-            (reason for excluded, reason in self.left_out.items() if _fold_name(excluded) == _fold_name(name)), ""
+            (
+                reason
+                for excluded, reason in self.left_out.items()
+                if fold_person_name(excluded) == fold_person_name(name)
+            ),
+            "",
         )
 
     def admit_user(self, typed_name: str, scorer_names: Iterable[str] = (), *, login: bool) -> User:
@@ -176,7 +190,7 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise UsageError(
                 f"this study leaves out the scores of {name} ({why}), so new scores would not count either."
             )
-        if self.listed_reference is None and _fold_name(name) in _REFERENCE:
+        if self.listed_reference is None and fold_person_name(name) in _REFERENCE:
             # New analysts are shown those scores as what is right.
             raise UsageError(
                 f"{name} is the reference analyst, with whose scores new analysts compare theirs; choose another name, "
@@ -210,8 +224,8 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if len(name) > LONGEST_NAME or not name.isprintable():
             raise UsageError(f"a name must be one line of at most {LONGEST_NAME} printable characters.")
         listed = (*(self.analysts or ()), *(self.adjudicators or ()), *self.reference, *self.left_out, *self.assign)
-        spellings = {_fold_name(spelling): spelling for spelling in (*listed, *scorer_names)}
-        return spellings.get(_fold_name(name), name)
+        spellings = {fold_person_name(spelling): spelling for spelling in (*listed, *scorer_names)}
+        return spellings.get(fold_person_name(name), name)
 
 
 def load_people(workspace: Workspace) -> People:
@@ -242,9 +256,9 @@ def find_people_problems(path: Path, people: People) -> Iterator[DataError]:
             if not name.strip() or name != " ".join(name.split()) or len(name) > LONGEST_NAME:
                 problem = f"'{clip(name)}' is not a valid name; write one line without extra spaces."
                 yield DataError(path, problem, entry)
-            if _fold_name(name) in folded_names:
+            if fold_person_name(name) in folded_names:
                 yield DataError(path, f"'{clip(name)}' appears twice; remove one.", entry)
-            folded_names.add(_fold_name(name))
+            folded_names.add(fold_person_name(name))
 
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -283,7 +297,7 @@ def _find_key_binding_problems(path: Path, people: People) -> Iterator[DataError
 
 def _find_assignment_problems(path: Path, people: People) -> Iterator[DataError]:
     for name, targets in people.assign.items():
-        if people.analysts is not None and _fold_name(name) not in map(_fold_name, people.analysts):
+        if people.analysts is not None and fold_person_name(name) not in map(fold_person_name, people.analysts):
             problem = f"'{clip(name)}' is not one of the analysts{name_suggestion(name, people.analysts)}"
             yield DataError(path, problem, "assign")
         if not targets:
@@ -293,9 +307,4 @@ def _find_assignment_problems(path: Path, people: People) -> Iterator[DataError]
 
 
 def _is_admitted(name: str, listed: tuple[str, ...] | None, *, login: bool) -> bool:
-    return not login if listed is None else _fold_name(name) in map(_fold_name, listed)
-
-
-def _fold_name(name: str) -> str:
-    """Return a key that is equal for names of the same person."""
-    return " ".join(name.split()).casefold()
+    return not login if listed is None else fold_person_name(name) in map(fold_person_name, listed)

@@ -18,10 +18,11 @@ from msgspec.structs import replace
 from genaipa.errors import UsageError
 from genaipa.files.stamps import now
 from genaipa.scoring.assignment import Coverage, EarlyAnswers, Orders, count_wanted_scores, rank_answers_by_document
-from genaipa.scoring.events import EXPOSURE, MEAN, SEND_BACK, Draft, Event, new_event_id
+from genaipa.scoring.events import EXPOSURE, JUDGING, MEAN, SEND_BACK, Draft, Event, new_event_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Set as AbstractSet
 
     from genaipa.questions.points import Ticks
     from genaipa.scoring.answers import Pool
@@ -141,8 +142,9 @@ class Queue:
             self._list_unscored_calibration_answers(analyst),
             self.answers_to_rescore(analyst),
         )
-        exposed, skipped = (
-            self.current.answers_with_seen_scores(analyst),
+        own, exposed, skipped = (
+            self.pool.authors.answers_written_by(analyst),
+            self._answers_closed_to_analyst(analyst),
             self.current.last_skip_number_by_answer(analyst),
         )
         # These are theirs whoever else has scored them; of the others each is given to as many as are wanted.
@@ -164,7 +166,7 @@ class Queue:
         for digest in chain(
             [first_answer] if first_answer else [], begun, new, sorted(skipped, key=skipped.__getitem__)
         ):
-            if digest in scored and digest not in returned:
+            if digest in own or (digest in scored and digest not in returned):
                 continue
             if digest in theirs or is_open(digest):
                 yield digest, digest in theirs, all_early
@@ -179,7 +181,7 @@ class Queue:
         ahead = (
             coverage.list_open_answers_ignoring_assignment(analyst) | coverage.outside_wave
         )  # one copy of perhaps 100,000, changed in place
-        ahead.difference_update(self.current.answers_with_seen_scores(analyst))
+        ahead.difference_update(self._answers_closed_to_analyst(analyst))
         ahead.update(self._list_drafted_answers(analyst), self._list_unscored_calibration_answers(analyst))
         ahead.difference_update(coverage.scored[analyst])
         # Until all have looked again, none of them is shown what the others gave.
@@ -188,13 +190,19 @@ class Queue:
             for digest, word in self.current.latest_send_back_by_answer().items()
             if word.analyst != analyst and digest in coverage.scored[analyst] and self.analysts_yet_to_rescore(digest)
         )
-        return ahead
+        return ahead - self.pool.authors.answers_written_by(analyst)
+
+    def _answers_closed_to_analyst(self, analyst: str) -> AbstractSet[str]:
+        """Return the answers whose scores this analyst has seen, and those that they wrote."""
+        return self.current.answers_with_seen_scores(analyst) | self.pool.authors.answers_written_by(analyst)
 
     def answers_to_rescore(self, analyst: str) -> list[str]:
         """Return the answers that were sent back to this analyst and that they have not scored again since."""
-        words = self.current.latest_send_back_by_answer()
+        words, own = self.current.latest_send_back_by_answer(), self.pool.authors.answers_written_by(analyst)
         return [
-            digest for digest in words if digest in self._coverage and analyst in self.analysts_yet_to_rescore(digest)
+            digest
+            for digest in words
+            if digest in self._coverage and digest not in own and analyst in self.analysts_yet_to_rescore(digest)
         ]
 
     def analysts_yet_to_rescore(self, digest: str) -> list[str]:
@@ -206,7 +214,7 @@ class Queue:
         coverage = self._coverage
         requested, scored = coverage.list_requested_answers(analyst), coverage.scored[analyst]
         extra = {*self._list_drafted_answers(analyst), *self._list_unscored_calibration_answers(analyst)} - scored
-        excluded = (scored | self.current.answers_with_seen_scores(analyst)) - extra
+        excluded = (scored | self._answers_closed_to_analyst(analyst)) - extra
         return (
             len(self.answers_to_rescore(analyst))
             + len(requested)
@@ -224,11 +232,15 @@ class Queue:
     def _list_drafted_answers(self, analyst: str) -> list[str]:
         """Return the answers that an analyst has a draft of, the newest first; theirs whoever else scored them."""
         skipped = self.current.last_skip_number_by_answer(analyst)
+        own = self.pool.authors.answers_written_by(analyst)
         return [
             draft.answer
             for draft in self.store.drafts(analyst)
+            if draft.kind == "score"
+            and draft.answer in self._coverage
+            and draft.answer not in own
             # A draft from before a skip waits until its answer comes up again.
-            if draft.kind == "score" and draft.answer in self._coverage and draft.after >= skipped.get(draft.answer, 0)
+            and draft.after >= skipped.get(draft.answer, 0)
         ]
 
     def _walk_unscored_requested_answers(self, analyst: str) -> Iterable[str]:
@@ -258,7 +270,7 @@ class Queue:
         done = self.history(analyst).calibrated
         if done >= self.plan.calibration:
             return []
-        scored, exposed = self._coverage.scored[analyst], self.current.answers_with_seen_scores(analyst)
+        scored, exposed = self._coverage.scored[analyst], self._answers_closed_to_analyst(analyst)
         referenced = list(self._coverage.referenced)
         unscored = [digest for digest in referenced if digest not in scored and digest not in exposed]
         return sorted(
@@ -406,6 +418,9 @@ class Queue:
         )
 
     def _append_event(self, event: Event) -> Event:
+        """Append an event; a UsageError where its analyst would judge what they wrote."""
+        if event.kind in JUDGING and self.pool.authors.is_author(event.analyst, event.answer):
+            raise UsageError(f"{event.analyst} wrote this answer, so somebody else has to score it.")
         new = self.store.append([event])
         self._refresh_coverage()
         return (
@@ -505,6 +520,7 @@ class Queue:
         """
         coverage = self._refresh_coverage()
         ahead = self.answers_still_askable(analyst) if gives_scores else set()
+        ahead |= self.pool.authors.answers_written_by(analyst)
         chosen = [dispute for dispute in list(coverage.disputes.values()) if dispute.answer not in ahead]
         return sorted(chosen, key=lambda dispute: (-dispute.largest_difference, dispute.answer))
 

@@ -12,7 +12,7 @@ import datetime as dt
 import os
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
@@ -34,6 +34,7 @@ from genaipa.scoring.events import (
     CHECKED_TAIL,
     VALUED,
     Draft,
+    DraftKind,
     Event,
     LogRow,
     LogState,
@@ -271,7 +272,7 @@ class Store:
                 {"analyst": draft.analyst, "answer": draft.answer, "kind": draft.kind, "draft": text},
             )
 
-    def draft(self, analyst: str, answer: str, kind: Literal["score", "adjudication"] = "score") -> Draft | None:
+    def draft(self, analyst: str, answer: str, kind: DraftKind = "score") -> Draft | None:
         """Return this analyst's unfinished score of this answer."""
         only = {"analyst": analyst, "answer": answer, "kind": kind}
         with self._open_connection() as connection:
@@ -287,7 +288,7 @@ class Store:
             drafts = map(_decode_draft, rows.scalars())
             return sorted(drafts, key=lambda draft: (draft.after, draft.updated), reverse=True)
 
-    def discard_draft(self, analyst: str, answer: str, kind: Literal["score", "adjudication"] = "score") -> None:
+    def discard_draft(self, analyst: str, answer: str, kind: DraftKind = "score") -> None:
         """Delete this analyst's unfinished score of this answer."""
         with self._open_transaction() as connection:
             draft = [(analyst, answer, kind)]
@@ -434,7 +435,7 @@ def _select_recent_drafters(connection: Connection, answer: str, minutes: float)
 
     Whoever withdraws scores, one after the other, has several under way and only one reserved.
     """
-    statement = "SELECT draft FROM score_drafts WHERE answer = :answer AND kind = 'score'"
+    statement = "SELECT draft FROM score_drafts WHERE answer = :answer AND kind IN ('score', 'reply')"
     rows = _execute_sql(connection, statement, {"answer": answer})
     since = dt.datetime.now(dt.UTC) - dt.timedelta(minutes=minutes)
     # As text, as `now` writes times.

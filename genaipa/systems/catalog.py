@@ -124,8 +124,13 @@ class ResolvedSystem:
 
     @property
     def manual(self) -> bool:
-        """Whether a person carries the messages."""
-        return self.provider == "manual"
+        """Whether people bring in its replies."""
+        return bool(self.record and self.record.by_hand)
+
+    @property
+    def has_authors(self) -> bool:
+        """Whether people write its replies."""
+        return bool(self.record and self.record.by_hand == "written")
 
     @property
     def takes_batches(self) -> bool:

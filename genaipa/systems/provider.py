@@ -97,6 +97,10 @@ class Provider:
     """The questions that its systems answer, where these are not everybody's, and the way to ask them."""
     words: Words = "own"
     """Origin of its systems' replies."""
+    by_hand: Literal["", "pasted", "written"] = ""
+    """What people do who bring in its replies: paste a chat's, or write their own; empty where none do."""
+    reply_form: str = ""
+    """Function (`module:name`) by which the desk takes written replies: called with the desk, the user and the run."""
     model_pattern: str = ""
     """Regular expression for its models in any system's name, for blinding."""
     self_names: str = ""
@@ -196,7 +200,7 @@ def list_builtin_systems() -> tuple[str, ...]:
 def shorten_system_names(systems: Iterable[str]) -> dict[str, str]:
     """Return system → its name as it is shown among these: `reader-1` for `openai-api/lab/reader-1`, where one ends so.
 
-    Only names of models are shortened; a file, a recording or a class is called as it is.
+    Only names of models and of people are shortened; a file, a recording or a class is called as it is.
     """
     names = list(dict.fromkeys(systems))
     ends = {name: _name_endings(name) for name in names}
@@ -255,7 +259,7 @@ def _name_endings(name: str) -> list[str]:
     record = find_provider(name)
     if (reader := unwrap_system(name)) != name:
         return [name.removesuffix(reader) + end for end in _name_endings(reader)]
-    if record is None or not record.is_remote:
+    if record is None or not (record.is_remote or record.by_hand == "written"):
         return [name]
     parts = name.split("/")
     return ["/".join(parts[start:]) for start in range(len(parts) - 1, -1, -1)]
@@ -338,5 +342,5 @@ class WebChat:
     """`manual/NAME`: a person carries the messages (`execution/manual.py`); there is nothing to start or to ask."""
 
     provider: ClassVar[Provider] = Provider(
-        name="manual", form="manual/NAME", about="a web chat that you drive by hand", free=True
+        name="manual", form="manual/NAME", about="a web chat that you drive by hand", free=True, by_hand="pasted"
     )

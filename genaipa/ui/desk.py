@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from genaipa.errors import GenaipaError
+    from genaipa.runs.authors import Authors
     from genaipa.runs.selection import Source
     from genaipa.scoring.events import Event
     from genaipa.scoring.people import User
@@ -115,7 +116,7 @@ def open_desk(settings: DeskSettings) -> Desk:
     folders = [source.folder for source in sources] if is_narrowed else run_folders(workspace)
     pool = Pool(workspace, folders, sources=sources, excluded=settings.excluded)
     store = open_store(workspace)
-    current = CurrentScores(lambda seen: _read_counted_events(store, people, seen))
+    current = CurrentScores(lambda seen: _read_counted_events(store, people, pool.authors, seen))
     wave_pool, wave_sources = pool, sources
     if settings.excluded or settings.only:
         # A wave is drawn from all that it is a part of, whatever part of it one looks at.
@@ -139,11 +140,15 @@ def open_desk(settings: DeskSettings) -> Desk:
     return Desk(settings, workspace, people, pool, store, current, queue, waves, guidelines)
 
 
-def _read_counted_events(store: Store, people: People, last_number: int) -> Iterator[tuple[int, Event]]:
-    """Read the events after a number, without those of analysts who are left out."""
-    if not people.left_out:
-        return iter(store.events(last_number))
-    return ((number, event) for number, event in store.events(last_number) if [*people.select_counted_events([event])])
+def _read_counted_events(
+    store: Store, people: People, authors: Authors, last_number: int
+) -> Iterator[tuple[int, Event]]:
+    """Read the events after a number, without those of analysts who are left out, or who wrote what they scored."""
+    return (
+        (number, event)
+        for number, event in store.events(last_number)
+        if [*people.select_counted_events([event], authors)]
+    )
 
 
 def _draw_waves_if_wanted(

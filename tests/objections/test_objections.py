@@ -21,6 +21,7 @@ from genaipa.files.text import sha256_of
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import Correction, Corrections
 from genaipa.reports.figures.figure import Scope
+from genaipa.runs.authors import Authors
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.events import Event, Objection, Ruling, new_event_id, verify_log
 from genaipa.scoring.importing import import_scores_from_sources
@@ -140,10 +141,10 @@ def test_the_log_with_objections_moves_to_another_store(tmp_path: Path) -> None:
         with path.open("wb") as file:
             write_scores(file, ".jsonl", some, {}, shipped_rubric())
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
-        (problem,) = import_scores_from_sources(store, [rest], {ana.answer}, People()).problems
+        (problem,) = import_scores_from_sources(store, [rest], {ana.answer}, People(), Authors(())).problems
         assert f"there is no objection '{ana.id}' to settle" in problem
-        assert import_scores_from_sources(store, [log], {ana.answer}, People()).added == len(events)
-        assert import_scores_from_sources(store, [rest], {ana.answer}, People()).known == 1
+        assert import_scores_from_sources(store, [log], {ana.answer}, People(), Authors(())).added == len(events)
+        assert import_scores_from_sources(store, [rest], {ana.answer}, People(), Authors(())).known == 1
         assert kept(store) == events
         assert statuses(store) == [("ana", "accepted")]
 

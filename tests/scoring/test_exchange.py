@@ -30,6 +30,7 @@ from exchanging import (
 
 from genaipa.errors import DataError, UsageError
 from genaipa.questions.points import Ticks
+from genaipa.runs.authors import Authors
 from genaipa.scoring.answers import pair_events_with_occurrences
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.importing import ImportedScores, import_scores_from_sources
@@ -64,7 +65,7 @@ def take(store: Store) -> Import:
     """Take files into that store, where the nine answers are known."""
 
     def run(*paths: Path, **options: object) -> ImportedScores:
-        return import_scores_from_sources(store, paths, ANSWERS, People(), **options)
+        return import_scores_from_sources(store, paths, ANSWERS, People(), Authors(()), **options)
 
     return run
 
@@ -156,7 +157,9 @@ def test_ticks_of_points_come_back(store: Store, take: Import) -> None:
         assert "ticks" in read_table(table, DIGEST).names
         assert take(table) == ImportedScores(0, 3, 0, [], [])
         into = Store.open(f"sqlite:///{suffix[1:]}.db")
-        assert import_scores_from_sources(into, [table], ANSWERS, People()) == ImportedScores(3, 0, 0, [], [])
+        assert import_scores_from_sources(into, [table], ANSWERS, People(), Authors(())) == ImportedScores(
+            3, 0, 0, [], []
+        )
         assert kept(into) == events
         into.close()
     text = exported(".csv", events).decode()

@@ -14,6 +14,7 @@ from stores import kept, opened, score, undo
 from genaipa.errors import DataError
 from genaipa.files.stamps import now
 from genaipa.files.text import sha256_of
+from genaipa.runs.authors import Authors
 from genaipa.scoring.current import CurrentScores, effective_scores_and_adjudications, independent_human_scores
 from genaipa.scoring.events import Event, Pin, new_event_id, verify_log
 from genaipa.scoring.importing import import_scores_from_sources
@@ -75,8 +76,8 @@ def test_the_latest_pin_counts_and_no_average_sees_it(store: Store, tmp_path: Pa
         with log.open("wb") as file:
             write_scores(file, ".jsonl", events, {}, shipped_rubric())
         with opened(f"sqlite:///{tmp_path / f'{len(events)}.db'}") as other:
-            assert import_scores_from_sources(other, [log], {"a1"}, People()).added == len(events)
-            assert import_scores_from_sources(other, [log], {"a1"}, People()).known == len(events)
+            assert import_scores_from_sources(other, [log], {"a1"}, People(), Authors(())).added == len(events)
+            assert import_scores_from_sources(other, [log], {"a1"}, People(), Authors(())).known == len(events)
             assert kept(other) == events
             assert pinned(other) == there
 

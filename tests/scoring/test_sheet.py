@@ -12,6 +12,7 @@ from exchanging import ANSWERS, GOOD, digest, kept
 
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
+from genaipa.runs.authors import Authors
 from genaipa.scoring.answers import Case
 from genaipa.scoring.importing import ImportedScores, import_scores_from_sources
 from genaipa.scoring.people import People
@@ -106,9 +107,9 @@ def test_a_sheet_that_was_filled_comes_back() -> None:
     workbook["scores"].title = "done"
     workbook.save("filled.xlsx")
     with contextlib.closing(Store.open("sqlite:///scores.db")) as store:
-        assert import_scores_from_sources(store, [Path("filled.xlsx")], ANSWERS, People()) == ImportedScores(
-            1, 0, 1, [], []
-        )
+        assert import_scores_from_sources(
+            store, [Path("filled.xlsx")], ANSWERS, People(), Authors(())
+        ) == ImportedScores(1, 0, 1, [], [])
         events = kept(store)
     assert [(e.answer, e.analyst, e.values, e.note) for e in events] == [(digest(2), "Ann", GOOD, "said so")]
 

@@ -35,6 +35,9 @@ def collect(
         bool, option("--terminal", "-t", help="Show the missing messages one by one and read each reply.")
     ] = False,
     replace: Annotated[bool, option("--force", help="Replace stored replies with changed ones.")] = False,
+    author: Annotated[
+        str, option("--author", metavar="NAME", help="Who wrote the replies, of a system whose replies people write.")
+    ] = "",
     json: JsonOption = False,
 ) -> None:
     """Record replies copied from web chats.
@@ -48,6 +51,7 @@ def collect(
     from genaipa.cli.terminal.progress import TerminalObserver
     from genaipa.execution.prepare import prepare_resumed_run
     from genaipa.execution.run import open_manual_run, save_manual_progress
+    from genaipa.scoring.people import load_people
 
     if terminal and (files or replace):
         raise UsageError("--terminal takes replies from the terminal; leave out the files and --force.")
@@ -56,12 +60,13 @@ def collect(
     folder = prepared.open_or_create_folder()
     with folder.hold_for_writing():
         manual = asyncio.run(open_manual_run(prepared))
+        name = load_people(workspace).resolve_name(author) if author else ""
         if terminal:
-            collected = _collect_from_terminal(manual)
+            collected = _collect_from_terminal(manual, name)
         else:
             paths = files or sorted((folder.path / "sheets").glob("*.replies.txt"))
             replies = {key: text for path in paths for key, text in manual.read_replies_file(path).items()}
-            collected = asyncio.run(manual.record_replies(replies, replace=replace))
+            collected = asyncio.run(manual.record_replies(replies, replace=replace, author=name))
         written = manual.write_sheets()
         outcome = save_manual_progress(manual)
     if not json:
@@ -70,7 +75,7 @@ def collect(
     raise typer.Exit(0 if outcome.status == "complete" else PARTIAL)
 
 
-def _collect_from_terminal(manual: ManualRun) -> Collected:
+def _collect_from_terminal(manual: ManualRun, author: str) -> Collected:
     """Show each message whose reply is missing and read the reply, until an empty one or the end of input."""
     import asyncio
 
@@ -94,7 +99,7 @@ def _collect_from_terminal(manual: ManualRun) -> Collected:
         text = "\n".join(takewhile(lambda line: line != END, lines)).strip()
         if not text:
             break
-        total.taken += asyncio.run(manual.record_replies({key: text})).taken
+        total.taken += asyncio.run(manual.record_replies({key: text}, author=author)).taken
     return total
 
 

@@ -340,7 +340,7 @@ def _print_comparison(comparison: Comparison, gate: Gate | None, runs: Sequence[
     if gate:
         show(str(gate))
     caveat(f"{_describe_other_policies_and_power(comparison)} A is {comparison.first}, B {comparison.second}.")
-    caveats([sentence for sentence in (comparison.favoured, comparison.answered) if sentence])
+    caveats([sentence for sentence in (comparison.favoured, comparison.answered, *comparison.system_notes) if sentence])
     short = [] if everything else [name for name in _COLUMNS if name not in _ALWAYS]
     columns = {head: column for head, column in _COLUMNS.items() if head not in short}
     print_table(list(columns), _make_comparison_rows(table, columns), right=range(2, len(columns) - 1))

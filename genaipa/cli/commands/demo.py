@@ -69,13 +69,14 @@ def _import_shipped_scores(workspace: Workspace) -> None:
     if importlib.util.find_spec("sqlalchemy") is None:
         say("To score answers in the browser: pip install 'genaipa[desk]', then run genaipa demo again.")
         return
+    from genaipa.runs.authors import Authors
     from genaipa.scoring.importing import import_scores_from_sources
     from genaipa.scoring.people import People
     from genaipa.scoring.store import Store, database_url
 
     store = Store.open(database_url(workspace))
     try:
-        brought = import_scores_from_sources(store, SCORES, (), People(), unknown_answers=True)
+        brought = import_scores_from_sources(store, SCORES, (), People(), Authors(()), unknown_answers=True)
     finally:
         store.close()
     for problem in brought.problems:

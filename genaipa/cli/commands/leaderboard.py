@@ -57,13 +57,14 @@ def leaderboard(
     check_run_and_system_names(workspace, *split_names(run))
     study, results = _gather_results(workspace, split_names(run), only, by, excluded=include_excluded)
     from genaipa.reports import render
+    from genaipa.reports.chapters import add_system_notes_to_table, collect_system_notes
     from genaipa.reports.chapters.groups import group_leaderboard_table
     from genaipa.reports.chapters.overall import leaderboard_table, note_unequally_scored_systems
     from genaipa.reports.notable import is_wholly_unscored, notable_sentences
     from genaipa.reports.part import note_sparsely_scored_experiments
 
     problems = sorted({*study.problems, *(problem for item in results for problem in item.problems)})
-    table = leaderboard_table(study.table)
+    table = add_system_notes_to_table(leaderboard_table(study.table), collect_system_notes(study))
     rule_rankings = {item.name: ranking for item in results if (ranking := item.leaderboard(study))}
     grouped = (group_leaderboard_table(study.table, study.groups) or None) if study.groups else None
     apart = [note_unequally_scored_systems(study.table)] if table and len(table.data) > 1 else []

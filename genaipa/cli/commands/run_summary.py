@@ -331,6 +331,10 @@ def describe_run_next_step(folder: RunFolder, outcome: RunOutcome, resume_option
     if out:
         return f"{lack} {summarize_pending(out)}; collect with: {go_on}"
     if outcome.status == "waiting":
+        models = {name: facts.model for name, facts in folder.manifest().systems.items()}
+        providers = [find_provider(models.get(name, name)) for name in outcome.tally.incomplete_systems()]
+        if all(provider is not None and provider.by_hand == "written" for provider in providers):
+            return f"{lack} People write them at the desk, By hand: {format_run_command(folder, 'score')}"
         sheets = mark_unbreakable(folder.path / "sheets")
         return (
             f"{lack} Paste the messages in {sheets}, fill in the replies, then: {format_run_command(folder, 'collect')}"

@@ -27,6 +27,7 @@ from genaipa.words import format_count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from genaipa.runs.authors import Authors
     from genaipa.runs.folder import RunFolder
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.events import Event
@@ -50,10 +51,14 @@ def list_analysts_unless_subcommand(context: typer.Context, json: JsonOption = F
         pass_json_to_subcommands(context, json=json)
         return
 
+    from genaipa.runs.authors import Authors
+    from genaipa.runs.selection import run_folders
     from genaipa.scoring.people import load_people
 
     workspace = current_workspace()
-    rows, answers = _summarize_analysts(_read_events(workspace), load_people(workspace))
+    rows, answers = _summarize_analysts(
+        _read_events(workspace), load_people(workspace), Authors(run_folders(workspace))
+    )
     if json:
         print_json({"analysts": rows, "answers": answers})
     elif not rows:
@@ -150,7 +155,7 @@ def import_scores(
     pool, people = _load_pool(workspace, run_folders(workspace)), load_people(workspace)
     with contextlib.closing(open_store(workspace)) as store:
         imported = import_scores_from_sources(
-            store, files, pool.answers, people, analyst=analyst, unknown_answers=unknown_answers
+            store, files, pool.answers, people, pool.authors, analyst=analyst, unknown_answers=unknown_answers
         )
     if json:
         print_json(imported)
@@ -205,7 +210,8 @@ def sheet(
         sources=sources,
         excluded=include_excluded,
     )
-    answers = shuffle_answers(pool.answers.values(), analyst)
+    written = pool.authors.answers_written_by(analyst)
+    answers = [digest for digest in shuffle_answers(pool.answers.values(), analyst) if digest not in written]
     if pool.exclusion_note:
         show(pool.exclusion_note)
     if not answers:
@@ -293,7 +299,9 @@ def _load_pool(workspace: Workspace, folders: Sequence[RunFolder], **narrowed: A
     return pool
 
 
-def _summarize_analysts(events: Sequence[Event], study_people: People) -> tuple[list[dict[str, Any]], dict[str, int]]:
+def _summarize_analysts(
+    events: Sequence[Event], study_people: People, authors: Authors
+) -> tuple[list[dict[str, Any]], dict[str, int]]:
     """Return a row for each analyst, people before machines, and how many answers people have scored and adjudicated.
 
     Whoever the study leaves out has a row with the reason, and is in no count of answers.
@@ -324,7 +332,7 @@ def _summarize_analysts(events: Sequence[Event], study_people: People) -> tuple[
         event
         for (scorer, _), theirs in by.items()
         if scorer == "human"
-        for event in study_people.select_counted_events(theirs)
+        for event in study_people.select_counted_events(theirs, authors)
     ]
     scored = Counter(event.answer for event in people if event.kind == "score")
     answers = {

@@ -300,7 +300,7 @@ async def _try_starting_system(resolved: ResolvedSystem) -> dict[str, Any]:
     from genaipa.execution.ready import start_system
     from genaipa.systems.base import Readiness
 
-    readiness = Readiness(notes=("a web chat is driven by hand: there is nothing to start.",))
+    readiness = Readiness(notes=("people bring in its replies: there is nothing to start.",))
     try:
         if not resolved.manual:
             system = resolved.make()

@@ -5,6 +5,7 @@ A chapter is made by a class, found by an entry point of the group `genaipa.chap
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.answers.tidy import plain_texts
@@ -17,12 +18,15 @@ from genaipa.reports.part import (
     add_sparse_scores_warning_to_table,
     find_sparsely_scored_experiments,
 )
+from genaipa.runs.authors import find_written_systems
 from genaipa.words import join_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from genaipa.answers.study import Study
+    from genaipa.reports.figures.figure import Figure
+    from genaipa.reports.table import Table
     from genaipa.scoring.rubric import Bounds
 
 OWN = {
@@ -57,7 +61,8 @@ class MadeChapters(NamedTuple):
 @plain_texts
 def make_chapters(study: Study, bounds: Bounds) -> MadeChapters:
     """Make the chapters that a report of this study has; `bounds` are the bands'."""
-    scope = Scope.from_frame(study.table, study.questions.categories, bounds, study.questions.texts)
+    benchmarks = find_written_systems(source.manifest for source in study.sources)
+    scope = Scope.from_frame(study.table, study.questions.categories, bounds, study.questions.texts, benchmarks)
     chapters: list[Chapter] = []
     makers, unloaded = _load_chapter_makers()
     problems = [*unloaded]
@@ -79,6 +84,14 @@ def make_chapters(study: Study, bounds: Bounds) -> MadeChapters:
             )
         elif chapter:
             chapters.append(chapter)
+    notes = collect_system_notes(study)
+    if notes:
+        chapters = [
+            made_chapter.transform_parts(
+                lambda one: add_system_notes_to_table(one, notes), lambda one: _add_system_notes_to_figure(one, notes)
+            )
+            for made_chapter in chapters
+        ]
     chapters, thin_counts = (
         prompting.add_prompts_to_chapters(chapters, study.table),
         find_sparsely_scored_experiments(study.table),
@@ -92,6 +105,38 @@ def make_chapters(study: Study, bounds: Bounds) -> MadeChapters:
             for made_chapter in chapters
         ]
     return MadeChapters(chapters, problems)
+
+
+def collect_system_notes(study: Study) -> dict[str, str]:
+    """Collect system → the sentences that stand with its numbers; of a package's chapter that fails, none."""
+    makers, _ = _load_chapter_makers()
+    notes: dict[str, str] = {}
+    for name, maker in _select_chapter_makers(makers, study):
+        try:
+            for system, sentence in maker.system_notes(study).items():
+                notes[system] = f"{notes.get(system, '')} {sentence}".strip()
+        except Exception:
+            if name in OWN:
+                raise
+    return notes
+
+
+def add_system_notes_to_table(table: Table, notes: Mapping[str, str]) -> Table:
+    """Add the sentences on the systems that a table is about to its note."""
+    sentences = _select_notes_of_systems(table, notes)
+    return replace(table, note=f"{table.note} {sentences}".strip()) if sentences else table
+
+
+def _add_system_notes_to_figure(figure: Figure, notes: Mapping[str, str]) -> Figure:
+    sentences = _select_notes_of_systems(figure.table, notes)
+    if not sentences or sentences in figure.about:
+        return figure
+    return replace(figure, about=f"{figure.about} {sentences}".strip())
+
+
+def _select_notes_of_systems(table: Table, notes: Mapping[str, str]) -> str:
+    """Return the sentences on the systems that are in any cell of a table."""
+    return " ".join(note for system, note in notes.items() if table.data.isin([system]).to_numpy().any())
 
 
 def notable_chapter_sentences(study: Study, *, urgent: bool) -> list[str]:

@@ -81,6 +81,10 @@ class ChapterMaker:
         """
         return None
 
+    def system_notes(self, study: Study) -> Mapping[str, str]:  # noqa: ARG002 - for subclasses
+        """Return system → a sentence that stands with all of its numbers: under tables, figures and comparisons."""
+        return {}
+
     def notable(self, study: Study) -> Iterable[str]:  # noqa: ARG002 - for subclasses
         """Return sentences that no reader may miss, for the page's head, the terminal and JSON."""
         return ()

@@ -61,18 +61,26 @@ def time_and_cost_table(study: Study) -> Table:
         subset=["seconds", "cost"], how="all"
     )
     spent = averages.summarize_each_group(answers, by, _summarize_time_and_cost)
-    scored = averages.weigh_cells_in_average(study.table, "m_all")
-    quality = averages.summarize_each_group(scored, by, lambda rows: averages.estimate_column_mean(rows, "m_all"))
+    quality = _average_by_system_and_experiment(study)
     columns = [*by, "answers", "m_all", *BOTH, "seconds", "cost", *_COSTS.values(), "cost_total"]
     data = pd.DataFrame(columns=columns)
     if len(spent):
-        data = spent.merge(quality.reindex(columns=[*by, "mean", *BOTH]), on=by, how="left")
+        data = spent.merge(quality, on=by, how="left")
         data = data.rename(columns={"mean": "m_all"})
     effort = make_table(
         "effort", "Time and money", _describe_time_and_cost_columns(data), data, columns, aside=list(_SECONDS.values())
     )
     empty = {column for column in columns if effort.data[column].isna().all()} if effort else set()
     return replace(effort, aside=effort.aside | empty)
+
+
+def _average_by_system_and_experiment(study: Study) -> pd.DataFrame:
+    """Return the `mean` of M_all of each system and experiment, with its intervals."""
+    scored = averages.weigh_cells_in_average(study.table, "m_all")
+    quality = averages.summarize_each_group(
+        scored, ["system", "experiment"], lambda rows: averages.estimate_column_mean(rows, "m_all")
+    )
+    return quality.reindex(columns=["system", "experiment", "mean", *BOTH])
 
 
 def _describe_time_and_cost_columns(data: pd.DataFrame) -> str:
@@ -107,8 +115,13 @@ def _summarize_time_and_cost(rows: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def score_against_effort_figure(table: Table, effort: Effort, scope: Scope = ALONE) -> Figure | None:
-    """Draw a panel per experiment: a point per system, M_all and its intervals against the effort; None without one."""
+def score_against_effort_figure(
+    table: Table, effort: Effort, scope: Scope = ALONE, lines: pd.DataFrame | None = None
+) -> Figure | None:
+    """Draw a panel per experiment: a point per system, M_all and its intervals against the effort; None without one.
+
+    `lines` have the `mean` of systems and experiments, at which benchmarks' lines are: people have no cost.
+    """
     data = table.data.dropna(subset=["m_all", effort])
     if data.empty or (effort == "seconds" and data[effort].max() < _INSTANT):
         return None
@@ -117,7 +130,9 @@ def score_against_effort_figure(table: Table, effort: Effort, scope: Scope = ALO
         "Average of M_all over questions against the time or cost of an answer. The thick line is its interval for "
         "these documents, the thin line with end caps that for policies like these (absent where it is unknown). n is "
         f"the number of answers. {style.describe_bands(scope.bounds)}"
-        f"{scope.note_missing_systems(data['system'], _LACK[effort])}{style.note_full_names(systems)} {table.note}"
+        f"{scope.note_missing_systems(data['system'], _LACK[effort])}"
+        f"{'' if lines is None else scope.note_benchmarks(lines['system'])}{style.note_full_names(systems)} "
+        f"{table.note}"
     )
     name, title = _NAMES[effort], _TITLES[effort]
     figure_table = Table(name, title, note, data.reset_index(drop=True), table.headings, table.formats, table.aside)
@@ -128,7 +143,11 @@ def score_against_effort_figure(table: Table, effort: Effort, scope: Scope = ALO
         if (data["experiment"] == experiment).any()
     ]
     return Figure(
-        name, title, note, figure_table, lambda: _draw_score_against_effort(data, effort, experiments, systems, scope)
+        name,
+        title,
+        note,
+        figure_table,
+        lambda: _draw_score_against_effort(data, effort, experiments, systems, scope, lines),
     )
 
 
@@ -138,6 +157,7 @@ def _draw_score_against_effort(
     experiments: list[Any],
     systems: Mapping[Any, str],
     scope: Scope,
+    lines: pd.DataFrame | None,
 ) -> Canvas:
     down, across = style.panel_rows_and_columns(len(experiments), 2)
     foot = 0.35 + 0.1 * (len(systems) + len(_LINES))
@@ -147,6 +167,9 @@ def _draw_score_against_effort(
     for axes, experiment in zip(panels.flat, experiments, strict=False):
         style.draw_quality_axis(axes, scope.bounds, along="y")
         axes.set_title(style.shorten_drawn_name(str(experiment).capitalize(), 30))
+        if lines is not None:
+            panel_lines = lines[lines["experiment"] == experiment]
+            scope.draw_benchmark_lines(axes, panel_lines.set_index("system")["mean"], "y")
         rows = data[data["experiment"] == experiment].sort_values(effort)
         for index, (_, row) in enumerate(rows.iterrows()):
             _draw_system_point(axes, row, effort, marks[row["system"]])
@@ -229,11 +252,12 @@ class CostChapter(ChapterMaker):
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
         spent, pace, waits = time_and_cost_table(study), study_throughput_table(study), first_token_table(study)
+        lines = _average_by_system_and_experiment(study) if scope.benchmarks else None
         return Chapter(
             "effort",
             "Time and cost",
             "The time that the answers took, the pace at which they came and, where prices are known, their cost.",
             nonempty_tables(spent, pace, waits),
-            nonempty_figures(*(score_against_effort_figure(spent, effort, scope) for effort in _PER)),
+            nonempty_figures(*(score_against_effort_figure(spent, effort, scope, lines) for effort in _PER)),
             [] if spent or study.table.empty else [_UNKNOWN],
         )

@@ -19,7 +19,6 @@ from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.reports.table import Table, make_table
-from genaipa.scoring.rubric import Bounds
 from genaipa.stats.tests import adjust_p_by_holm
 
 if TYPE_CHECKING:
@@ -183,7 +182,7 @@ def box_plots_figure(points: Table, five_numbers: Table, experiment: str, scope:
     # By itself a figure knows the systems of its tables.
     among = scope if scope.systems else Scope(tuple(map(str, style.distinct_values(five_numbers.data["system"]))))
     absent = among.note_missing_systems(boxes["system"], "a score by document in this experiment")
-    names = f"{style.note_full_names(systems)}{style.note_full_names(documents)}"
+    names = f"{scope.note_benchmarks(systems)}{style.note_full_names(systems)}{style.note_full_names(documents)}"
     about = f"{averages.note_few_questions(boxes['n'])}{absent}{names}".strip()
     name, title = style.make_figure_name(experiment, "by-document"), style.experiment_heading(experiment)
     table = Table(name, title, reading, _combine_boxes_and_points(boxes, dots))
@@ -194,7 +193,7 @@ def box_plots_figure(points: Table, five_numbers: Table, experiment: str, scope:
         title,
         about,
         table,
-        lambda: _draw_box_plots(boxes, dots, systems, documents, scope.bounds, experiment),
+        lambda: _draw_box_plots(boxes, dots, systems, documents, scope, experiment),
         reading,
         fits,
         "Each point is a question; a box holds the middle half of them, and its whiskers end at the lowest and the "
@@ -227,7 +226,7 @@ def _draw_box_plots(
     dots: pd.DataFrame,
     systems: dict[Any, str],
     documents: dict[Any, str],
-    bounds: Bounds,
+    scope: Scope,
     experiment: str,
 ) -> Canvas:
     groups = [group for group in _LOOKS if group in set(boxes["questions"])]
@@ -239,8 +238,11 @@ def _draw_box_plots(
     panels = drawing.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     middle = (len(groups) - 1) / 2
     places = {document: position * (len(groups) + _GAP) for position, document in enumerate(documents)}
+    question_means = dots.groupby(["system", "question"], observed=True)["m_all"].mean()
+    means = question_means.groupby("system", observed=True).mean()
     for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):
-        style.draw_quality_axis(axes, bounds, room=_ROOM)
+        style.draw_quality_axis(axes, scope.bounds, room=_ROOM)
+        scope.draw_benchmark_lines(axes, means, labelled=False)
         axes.set_title(label, pad=12)
         _draw_system_boxes(axes, boxes[boxes["system"] == system], dots[dots["system"] == system], places, groups)
         axes.tick_params(axis="y", length=0)
@@ -250,7 +252,7 @@ def _draw_box_plots(
     for axes in style.remove_unused_and_list_lowest_axes(panels, len(systems)):
         axes.set_xlabel(style.QUALITY)
         axes.tick_params(axis="x", labelbottom=True)
-    style.draw_legend(drawing, [*_box_legend_entries(groups)])
+    style.draw_legend(drawing, [*_box_legend_entries(groups), *scope.list_benchmark_legend_entries(means)])
     return drawing
 
 

@@ -332,7 +332,8 @@ def systems_by_category_figure(numbers: Table, scope: Scope) -> Figure | None:
     if not numbers:
         return None
     systems = style.last_part_labels(dict.fromkeys(numbers.data["system"]), 20)
-    note = f"{numbers.note} {forest.READING} {style.describe_bands(scope.bounds)}{style.note_full_names(systems)}"
+    note = f"{numbers.note} {forest.READING} {style.describe_bands(scope.bounds)}"
+    note += f"{scope.note_benchmarks(systems)}{style.note_full_names(systems)}"
     data = numbers.data
     return Figure(
         OVERVIEW,
@@ -380,6 +381,7 @@ def _draw_overview(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope)
 def _draw_system_averages(axes: Axes, data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> None:
     style.draw_quality_axis(axes, scope.bounds, room=_ROOM)
     marks = scope.system_markers(list(systems))
+    scope.draw_benchmark_lines(axes, data.set_index("system")["mean"])
     for index, row in enumerate(data.to_dict("records")):
         forest.draw_mean_with_intervals(axes, row, index, marks[row["system"]])
         axes.text(103, index, f"{row['mean']:.0f}", va="center", weight="bold", fontsize=style.TEXT)

@@ -13,7 +13,6 @@ from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, has_experime
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, make_table
-from genaipa.scoring.rubric import Bounds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -105,7 +104,7 @@ def paraphrase_drops_figure(table: Table, scope: Scope = ALONE) -> Figure | None
         "each line: the drop, its interval in brackets, and n, the number of questions. "
         f"{style.describe_bands(scope.bounds)}{scope.note_category_names(categories)}"
         f"{scope.note_missing_systems(data['system'], 'a pair of an original and a paraphrased question')}"
-        f"{style.note_full_names(systems)} {table.note}"
+        f"{scope.note_benchmarks(systems)}{style.note_full_names(systems)} {table.note}"
     )
     figure_table = Table("robustness", title, note, data.reset_index(drop=True), table.headings, table.formats)
     rows = max(int((style.HEIGHT - _FOOT) / _panel_height(names)), 1)
@@ -115,7 +114,7 @@ def paraphrase_drops_figure(table: Table, scope: Scope = ALONE) -> Figure | None
         title,
         note,
         figure_table,
-        lambda: _draw_paraphrase_drops(data, systems, names, scope.bounds),
+        lambda: _draw_paraphrase_drops(data, systems, names, scope),
         fits=fits,
     )
 
@@ -126,14 +125,16 @@ def _panel_height(names: Mapping[Any, str]) -> float:
 
 
 def _draw_paraphrase_drops(
-    data: pd.DataFrame, systems: Mapping[Any, str], names: Mapping[Any, str], bounds: Bounds
+    data: pd.DataFrame, systems: Mapping[Any, str], names: Mapping[Any, str], scope: Scope
 ) -> Canvas:
     down, across = style.panel_rows_and_columns(len(systems), 1 if len(systems) <= _FEW else 2)
     drawing = style.make_canvas(style.WIDTH, down * _panel_height(names) + _FOOT)
     room = 94 * _WRITTEN / ((style.WIDTH - _NAMES) / across - _WRITTEN)
     panels = drawing.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    originals = data[data["questions"] == "all"].set_index("system")["original"]
     for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):
-        style.draw_quality_axis(axes, bounds, room=room)
+        style.draw_quality_axis(axes, scope.bounds, room=room)
+        scope.draw_benchmark_lines(axes, originals, labelled=False)
         axes.set_title(label, pad=12)
         _draw_system_drops(axes, data[data["system"] == system].set_index("questions").reindex(list(names)), 102 + room)
         style.draw_group_lines(axes, [name in style.GROUPS for name in names], (10, 100), at=-0.5)
@@ -146,7 +147,8 @@ def _draw_paraphrase_drops(
         # In the middle of the scale, without the room behind it.
         axes.set_xlabel(style.QUALITY, x=(55 - low) / (high - low))
         axes.tick_params(axis="x", labelbottom=True)
-    style.draw_legend(drawing, [style.make_marker_legend_entry(end, **look) for end, look in _ENDS.items()])
+    ends = [style.make_marker_legend_entry(end, **look) for end, look in _ENDS.items()]
+    style.draw_legend(drawing, [*ends, *scope.list_benchmark_legend_entries(originals)])
     return drawing
 
 

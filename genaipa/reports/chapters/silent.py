@@ -191,7 +191,7 @@ def silence_error_rates_figure(rates: Table, scope: Scope = ALONE) -> Figure | N
         "How often a system asserts something though the document is silent, and claims silence though it answers: "
         "lower is better. n is the number of answers."
     )
-    note = f"{caption} {forest.READING}{style.note_full_names(systems)} {rates.note}"
+    note = f"{caption} {forest.READING}{scope.note_benchmarks(systems)}{style.note_full_names(systems)} {rates.note}"
     numbers = Table(NAME, rates.title, note, data.reset_index(drop=True), rates.headings, rates.formats)
     fits = forest.count_systems_per_page(int(data.groupby("system")["experiment"].nunique().max()))
     return Figure(
@@ -217,6 +217,8 @@ def _draw_silence_error_rates(data: pd.DataFrame, systems: Mapping[Any, str], sc
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25", "50", "75", "100 %"])
         axes.set_xlabel(label)
         axes.grid(axis="x", color="#e4e4e4", linewidth=0.5)
+        rates = data[data["error"] == error].set_index(["system", "experiment"])["rate"]
+        rows.draw_benchmarks(axes, rates.to_dict(), scope.benchmarks)
         for row in data[data["error"] == error].to_dict("records"):
             height = rows.places[row["system"], row["experiment"]]
             forest.draw_mean_with_intervals(axes, row | {"mean": row["rate"]}, height, marks[row["system"]])

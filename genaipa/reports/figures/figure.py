@@ -25,6 +25,8 @@ from genaipa.words import join_some
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
 
@@ -229,6 +231,7 @@ class Scope:
     """A report's systems and questions in their order, the names of its categories, and the bounds of its bands.
 
     `texts` are the words of the questions. `shown` are the systems that a figure is to show, None for all that it has.
+    `benchmarks` are systems that others are held against, people who wrote answers: their averages are drawn as lines.
     A figure without a report has an empty scope.
     """
 
@@ -238,6 +241,7 @@ class Scope:
     shown: frozenset[str] | None = None
     bounds: Bounds = BOUNDS
     texts: Mapping[str, str] = field(default_factory=dict)
+    benchmarks: frozenset[str] = frozenset()
 
     @classmethod
     def from_frame(
@@ -246,6 +250,7 @@ class Scope:
         categories: Mapping[str, str] | None = None,
         bounds: Bounds = BOUNDS,
         texts: Mapping[str, str] | None = None,
+        benchmarks: frozenset[str] = frozenset(),
     ) -> Scope:
         """Return the scope of a tidy table's figures; `categories` is id → name, `texts` id → question."""
         systems, questions = (style.distinct_values(frame[column]) for column in ("system", "question"))
@@ -255,7 +260,32 @@ class Scope:
             dict(categories or {}),
             bounds=bounds,
             texts=dict(texts or {}),
+            benchmarks=benchmarks,
         )
+
+    def draw_benchmark_lines(
+        self, axes: Axes, averages: pd.Series[Any], along: str = "x", *, labelled: bool = True
+    ) -> None:
+        """Draw a dashed line at the average of each benchmark among these (system → average), with its name."""
+        for label, average in self._label_benchmarks(averages).items():
+            style.draw_benchmark_line(axes, average, label if labelled else "", along)
+
+    def list_benchmark_legend_entries(self, averages: pd.Series[Any]) -> list[tuple[Artist, str]]:
+        """List the entries of a legend for lines that have no room for their names."""
+        labels = self._label_benchmarks(averages)
+        return [style.make_marker_legend_entry(label, marker="", **style.BENCHMARK) for label in labels]
+
+    def _label_benchmarks(self, averages: pd.Series[Any]) -> dict[str, float]:
+        """Return the benchmarks among these by their labels: `lawyers 81`."""
+        labels = style.unique_labels(sorted({*self.systems, *map(str, averages.index)}), 20)
+        known = averages[averages.index.isin(self.benchmarks)].dropna()
+        return {f"{labels[system]} {average:.0f}": float(average) for system, average in known.items()}
+
+    def note_benchmarks(self, systems: Iterable[Any]) -> str:
+        """Return a sentence on the dashed lines of a figure with these systems; empty where it has none."""
+        names = [style.clean_name_on_one_line(system) for system in dict.fromkeys(systems) if system in self.benchmarks]
+        ends = style.last_part_labels(names)
+        return f" Dashed: the average of {join_some([ends[name] for name in names], _NAMED)}." if names else ""
 
     def select_rows_of_shown_systems(self, data: pd.DataFrame) -> pd.DataFrame:
         """Return the rows of the systems that are to be shown."""

@@ -76,6 +76,13 @@ class ForestRows:
             places = [height for (of, _), height in self.places.items() if of == system]
             axes.vlines(0, min(places) - 0.5, max(places) + 0.5, **look)
 
+    def draw_benchmarks(self, axes: Axes, values: Mapping[tuple[Hashable, Hashable], float], benchmarks: Any) -> None:
+        """Draw the values of benchmarks, by system and key, as a dashed line through the rows of the same key."""
+        for (system, key), value in values.items():
+            for (_, of), height in self.places.items() if system in benchmarks else ():
+                if of == key:
+                    axes.vlines(value, height - 0.5, height + 0.5, **style.BENCHMARK)
+
 
 def count_systems_per_page(rows_per_system: int) -> int:
     """Count the systems with this many rows that fit a page."""

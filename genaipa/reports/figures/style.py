@@ -388,6 +388,30 @@ def draw_quality_axis(axes: Axes, bounds: Bounds, *, along: str = "x", room: flo
         axes.set_yticks(_drop_crowded_ticks(ticks), [f"{tick:g}" for tick in _drop_crowded_ticks(ticks)])
 
 
+BENCHMARK: dict[str, Any] = {"color": INK, "linewidth": 1.1, "linestyle": (0, (5, 3)), "zorder": 1.4}
+"""The line at the average of a system that others are held against."""
+
+
+def draw_benchmark_line(axes: Axes, value: float, label: str, along: str = "x") -> None:
+    """Draw a dashed line through all of the axes, with its name, if any, at an end."""
+    (axes.axvline if along == "x" else axes.axhline)(value, **BENCHMARK)
+    if not label:
+        return
+    axes.annotate(
+        label,
+        xy=(value, 0.0) if along == "x" else (1.0, value),
+        xycoords=("data", "axes fraction") if along == "x" else ("axes fraction", "data"),
+        xytext=(-3, 2) if along == "x" else (-2, 2),
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+        fontsize=TINY,
+        style="italic",
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.6},
+        zorder=4,
+    )
+
+
 def _drop_crowded_ticks(ticks: Sequence[float], least_gap: float = 9.0) -> list[float]:
     """Return the ticks, without any that would touch the one before; the last one stays."""
     spread: list[float] = []

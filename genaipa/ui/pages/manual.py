@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import streamlit as st
 
@@ -12,6 +12,7 @@ from genaipa.errors import GenaipaError, RunBusyError
 from genaipa.execution.manual import ChatSheet, ManualRun
 from genaipa.execution.prepare import prepare_resumed_run
 from genaipa.execution.run import open_manual_run, save_manual_progress
+from genaipa.plugins import load_object
 from genaipa.runs import selection
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import ANSWERS
@@ -53,32 +54,46 @@ class Chat:
         return len(self.sheet.calls) - len(self.missing)
 
 
-def show_page(desk: Desk, _user: User) -> None:
-    """Choose a run and a chat, paste, and give the reply back."""
+class SavedReply(NamedTuple):
+    """What became of a reply: a sentence on it and its tone, and whether another one was kept in its place."""
+
+    sentence: str
+    tone: Tone
+    replaced: bool = False
+
+
+def show_page(desk: Desk, user: User) -> None:
+    """Choose a run and a chat, paste, and give the reply back; or write the replies of a system of people."""
     show_page_header("By hand")
     if LAST in st.session_state:
-        show_notice("by hand last", *st.session_state.pop(LAST))
+        last: SavedReply = st.session_state.pop(LAST)
+        show_notice("by hand last", last.sentence, last.tone)
     waiting, unusable = _list_waiting_runs(desk)
     show_problems("by hand problems", unusable)
     if not waiting:
         show_notice(
             "by hand none",
-            "No run is waiting for a web chat. Start one with: genaipa run --system manual/NAME --policy NAME",
+            "No run is waiting for people. Start one with: genaipa run --system manual/NAME --policy NAME",
         )
         return
     run_column, chat_column = st.columns([2, 3])
     name = run_column.selectbox("Run", list(waiting), key="by hand run")
     folder = waiting[name]
     try:
-        manual = _open_manual_run(desk.workspace, folder)
-        chats = _list_unfinished_chats(manual)
+        manual = open_run_by_hand(desk.workspace, folder)
+        forms = _list_reply_forms(manual)
+        chats = [chat for chat in _list_unfinished_chats(manual) if chat.sheet.system not in forms]
     except GenaipaError as error:
         show_notice("by hand error", str(error), "bad")
         return
-    if not chats:
+    if not chats and not forms:
         show_notice("by hand complete", "This run has all of its replies.", "done")
         return
-    chosen = chat_column.selectbox("Chat", [chat.sheet.name for chat in chats], key=f"by hand chat {name}")
+    names = [*forms, *(chat.sheet.name for chat in chats)]
+    chosen = chat_column.selectbox("Chat" if chats else "System", names, key=f"by hand chat {name}")
+    if chosen in forms:
+        load_object(forms[chosen])(desk, user, manual, chosen)
+        return
     chat = next(chat for chat in chats if chat.sheet.name == chosen)
     _show_progress(manual, chat)
     _show_chat(desk.workspace, folder, manual, chat)
@@ -100,7 +115,17 @@ def _list_waiting_runs(desk: Desk) -> tuple[dict[str, RunFolder], list[str]]:
     return waiting, unusable
 
 
-def _open_manual_run(workspace: Workspace, folder: RunFolder) -> ManualRun:
+def _list_reply_forms(manual: ManualRun) -> dict[str, str]:
+    """List the systems with replies missing whose provider has a form of its own: name → function that shows it."""
+    incomplete = manual.tally.incomplete_systems()
+    return {
+        ready.resolved.requested_name: ready.resolved.record.reply_form
+        for ready in manual.systems
+        if ready.resolved.record and ready.resolved.record.reply_form and ready.resolved.requested_name in incomplete
+    }
+
+
+def open_run_by_hand(workspace: Workspace, folder: RunFolder) -> ManualRun:
     """Open the by-hand side of a run; again when another process has kept a reply."""
     answers = folder.path / ANSWERS
     stat = answers.stat() if answers.exists() else None
@@ -167,7 +192,7 @@ def _show_chat(workspace: Workspace, folder: RunFolder, manual: ManualRun, chat:
 
     def keep_reply() -> None:
         # Before the page is made anew: by then it may show another question, whose reply came in elsewhere.
-        st.session_state[LAST] = _save_reply(workspace, folder, (key, call.label), str(st.session_state[box]).strip())
+        st.session_state[LAST] = save_reply(workspace, folder, (key, call.label), str(st.session_state[box]).strip())
 
     with st.form(f"by hand form {key}"):
         st.text_area("The whole reply, unchanged", height=220, key=box)
@@ -178,23 +203,35 @@ def _show_chat(workspace: Workspace, folder: RunFolder, manual: ManualRun, chat:
             show_table("by hand later", "Further messages", ["question", "message"], rows)
 
 
-def _save_reply(workspace: Workspace, folder: RunFolder, call_name: tuple[str, str], reply: str) -> tuple[str, Tone]:
-    """Keep one reply, and hold the run's lock only for that; a sentence on the outcome, and its tone."""
+def save_reply(
+    workspace: Workspace,
+    folder: RunFolder,
+    call_name: tuple[str, str],
+    reply: str,
+    *,
+    author: str = "",
+    seconds: float = 0.0,
+) -> SavedReply:
+    """Keep one reply, by its call's key and label, and hold the run's lock only for that.
+
+    `author` is who wrote it, in so many seconds, of a system whose replies people write.
+    """
     key, label = call_name
     if not reply:
-        return "There is no reply in the box yet.", "warning"
+        return SavedReply("There is no reply in the box yet.", "warning")
     try:
         run = prepare_resumed_run(workspace, folder.name)
         with run.open_or_create_folder().hold_for_writing():
             # Read anew now that no other process can write: the reply may be in already.
             manual = asyncio.run(open_manual_run(run))
-            collected = asyncio.run(manual.record_replies({key: reply}))
+            collected = asyncio.run(manual.record_replies({key: reply}, author=author, seconds={key: seconds}))
             manual.write_sheets()
             save_manual_progress(manual)
     except RunBusyError as error:
-        return f"Not saved: {error} Your text is still in the box.", "bad"
+        return SavedReply(f"Not saved: {error} Your text is still in the box.", "bad")
     except GenaipaError as error:
-        return f"Not saved: {error}", "bad"
+        return SavedReply(f"Not saved: {error}", "bad")
     if collected.conflicts or collected.final:
-        return f"Not saved: another reply to {label} was saved in the meantime.", "warning"
-    return f"The reply to {label} is saved.", "done"
+        sentence = f"Not saved: another reply to {label} was saved in the meantime."
+        return SavedReply(sentence, "warning", replaced=True)
+    return SavedReply(f"The reply to {label} is saved.", "done")

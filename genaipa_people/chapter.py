@@ -1,0 +1,73 @@
+"""People beside the systems: how many wrote, and what their averages hold for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker
+from genaipa.reports.table import Table, make_table
+from genaipa.systems.provider import shorten_system_names
+from genaipa.words import format_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import pandas as pd
+
+    from genaipa.answers.study import Study
+    from genaipa.reports.figures.figure import Scope
+
+
+class PeopleChapter(ChapterMaker):
+    """The people who wrote answers, and the sentence on how many they are beside all of their numbers."""
+
+    needs = frozenset({"authors"})
+    after = "cost"
+
+    def make(self, study: Study, _scope: Scope) -> Chapter:
+        """Make the chapter."""
+        return Chapter(
+            "people",
+            "People who wrote answers",
+            "People answered the same questions, and others scored their answers blind among the rest.",
+            [tabulate_authors(study)],
+        )
+
+    def system_notes(self, study: Study) -> Mapping[str, str]:
+        """Return how many people each system is, and that its intervals are for their answers."""
+        counts = _select_written_answers(study).groupby("system", observed=True)["author"].nunique()
+        names = shorten_system_names(map(str, study.table["system"].cat.categories))
+        return {
+            str(system): f"{names.get(str(system), system)}: {format_count(int(count), 'person', 'people')} wrote; "
+            f"the interval is for {'this person' if count == 1 else 'these people'}'s answers."
+            for system, count in counts.items()
+        }
+
+    def notable(self, study: Study) -> Iterable[str]:
+        """Return the same sentences for the head of a report: an average of few people is easily taken for more."""
+        return self.system_notes(study).values()
+
+
+def _select_written_answers(study: Study) -> pd.DataFrame:
+    """Return the answers whose authors are known, each once."""
+    answers = study.rows_once_per_answer("authors", "spending")
+    return answers[answers["author"].notna() & (answers["author"] != "")]
+
+
+def tabulate_authors(study: Study) -> Table:
+    """Count the people and their answers, with the median time of an answer, by system and experiment."""
+    written = _select_written_answers(study)
+    groups = written.assign(seconds=written["seconds"].where(written["seconds"] > 0)).groupby(
+        ["system", "experiment"], observed=True
+    )
+    data = groups.agg(people=("author", "nunique"), answers=("author", "size"), seconds=("seconds", "median"))
+    columns = ["system", "experiment", "people", "answers", "seconds"]
+    return make_table(
+        "people",
+        "People who wrote answers",
+        "How many people wrote the answers of a system, and the median of the seconds that an answer's question was "
+        "on screen, where the desk measured it. An average of few people says little about others like them.",
+        data.reset_index(),
+        columns,
+        formats={"seconds": ".0f"},
+    )

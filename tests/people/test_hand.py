@@ -1,0 +1,78 @@
+"""Nothing that the desk sends to whoever scores tells an answer that a person wrote from a machine's."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections import defaultdict
+
+from pages import Shown, desk_here
+from running import carry_out, make_workspace, spec, write
+from size import size
+
+from genaipa.execution.prepare import prepare_resumed_run
+from genaipa.execution.run import open_manual_run
+from genaipa.scoring.people import User
+from genaipa.workspace import find_workspace
+
+QUESTIONS = size(small=3, soak=134)
+SYSTEM = "people/lawyers"
+MACHINES = ("scripted/kappa.yaml", "scripted/sigma.yaml")
+REPLY = "Lawyers and people at baseline say {}: it keeps your address for one year (Section 3)."
+WRITERS = ("Ada Lee", "Bo")
+
+
+def make_run_with_people() -> None:
+    """A run of two machines and of people, whose answers are alike but for one word that no document has."""
+    make_workspace(questions=QUESTIONS)
+    for machine, word in zip(MACHINES, ("quorix", "zuplan"), strict=True):
+        write(machine.partition("/")[2], f"default: '{REPLY.format(word)}'\n")
+    folder, _ = carry_out(spec(systems=(SYSTEM, *MACHINES)))
+    prepared = prepare_resumed_run(find_workspace(), folder.name)
+    with prepared.open_or_create_folder().hold_for_writing():
+        manual = asyncio.run(open_manual_run(prepared))
+        keys = [key for _, key in manual.sheets_and_keys_missing_replies()]
+        for key, writer in zip(keys, WRITERS * len(keys), strict=False):
+            replies = {key: REPLY.format("vomtre")}
+            asyncio.run(manual.record_replies(replies, author=writer, seconds={key: 321.5}))
+
+
+def draw_screens() -> dict[str, dict[bool, set[str]]]:
+    """Question → whether people wrote the answer → what a browser was sent of each, but for its own word."""
+    desk = desk_here(per_answer=1.0)
+    screens: dict[str, dict[bool, set[str]]] = defaultdict(lambda: {True: set(), False: set()})
+    for number in range(len(desk.pool.answers)):
+        sent = Shown("scoring", desk, User(f"analyst {number:03}", scores=True, adjudicates=False)).components()
+        text = json.dumps({name: data for name, data in sent.items() if name != "following"}, sort_keys=True)
+        digest = sent["answer"]["answer"]
+        answer = desk.pool.answers[digest]
+        for secret in (*WRITERS, "lawyers/", "people/", "scripted", "321.5", "by hand", "kappa"):
+            assert secret not in text, secret
+        assert "Lawyers and people at baseline" in text, "an ordinary word is masked in nobody's answer"
+        plain = re.sub(r"[0-9a-f]{64}", "D" * 64, re.sub("quorix|zuplan|vomtre", "word", text))
+        plain = re.sub(r"analyst \d{3}|[0-9a-f]{32}", "-", plain)
+        screens[answer.question][answer.occurrences[0].system == SYSTEM].add(plain)
+    return screens
+
+
+def test_a_persons_answer_is_sent_as_a_machines_is():
+    """Every key, class, number and line of evidence is the same, on whatever screen; only the words differ."""
+    make_run_with_people()
+    screens = draw_screens()
+    assert len(screens) == QUESTIONS
+    for both in screens.values():
+        assert len(both[True]) == 1
+        assert both[True] == both[False]
+
+
+def test_the_order_of_work_does_not_tell():
+    """Over many analysts, answers of people come neither earlier nor later than those of machines."""
+    make_run_with_people()
+    queue = desk_here(per_answer=2.0).queue
+    written = {digest for digest, answer in queue.pool.answers.items() if answer.occurrences[0].system == SYSTEM}
+    orders = [queue.answers_in_order(f"analyst {number}") for number in range(200)]
+    mean_place = sum(order.index(digest) for order in orders for digest in written) / (len(orders) * len(written))
+    assert abs(mean_place - (len(queue.pool.answers) - 1) / 2) < 0.4
+    firsts = sum(order[0] in written for order in orders) / len(orders)
+    assert 0.2 < firsts < 0.5
