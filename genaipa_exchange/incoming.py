@@ -202,7 +202,7 @@ class Incoming:
 
     def count_answers(self, system: str, digest: str, *, key: str = "", started: str = "") -> int:
         """Count the answers of a system here that have this digest, and the `key` and the start that are given."""
-        pooled, count = self._pool.get(digest), 0
+        pooled, count = self._pool.answers.get(digest), 0
         for occurrence in pooled.occurrences if pooled else ():
             if occurrence.system == system and key in ("", occurrence.key):
                 folder = RunFolder(self.workspace.runs / occurrence.run)

@@ -218,7 +218,7 @@ def _draw_silence_error_rates(data: pd.DataFrame, systems: Mapping[Any, str], sc
         axes.set_xlabel(label)
         axes.grid(axis="x", color="#e4e4e4", linewidth=0.5)
         rates = data[data["error"] == error].set_index(["system", "experiment"])["rate"]
-        rows.draw_benchmarks(axes, rates.to_dict(), scope.benchmarks)
+        rows.draw_benchmarks(axes, {key: float(rate) for key, rate in rates.items()}, scope.benchmarks)
         for row in data[data["error"] == error].to_dict("records"):
             height = rows.places[row["system"], row["experiment"]]
             forest.draw_mean_with_intervals(axes, row | {"mean": row["rate"]}, height, marks[row["system"]])
