@@ -9,13 +9,19 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from stores import GOOD, POOR, kept, opened, score, undo
 
 from benchmarks.made_partners import write_study
+from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.archive import unpack_to_score
 from genaipa.errors import DataError, UsageError
+from genaipa.reports.figures.figure import Scope
+from genaipa.runs.selection import select_sources
+from genaipa.scoring.rubric import shipped_rubric
 from genaipa.workspace import find_workspace
+from genaipa_partners.chapter import PartnersChapter
 from genaipa_partners.dealing import Draw, Thread, deal_threads
 from genaipa_partners.joining import iterate_study_events, join_logs
 from genaipa_partners.returning import (
@@ -25,6 +31,7 @@ from genaipa_partners.returning import (
     read_returned_log,
     write_returned_log,
 )
+from genaipa_partners.severity import average_without_severity, fit_severities, measure_severities
 from genaipa_partners.split import load_split
 
 if TYPE_CHECKING:
@@ -242,3 +249,64 @@ def test_a_later_file_goes_on_from_an_earlier_one(returned: dict[str, Path]) -> 
         with pytest.raises(DataError, match="than the one that was joined before"):
             join_logs(store, made, [other])
         assert kept(store) == before
+
+
+def test_a_harsh_partner_is_found_and_moves_no_average() -> None:
+    """The others are not blamed for one who is harsh; what that one gave alone is worth what others' scores are."""
+    random = np.random.default_rng(4)
+    quality, severity = random.normal(60, 10, 400), np.array([0.0, 0.0, -10.0, 0.0])
+    # The first 80 answers are everyone's. The harsh one has nearly all others of the first system, every second one.
+    alone = np.where(np.arange(80, 400) % 2, np.arange(320) // 2 % 2, 2 + (np.arange(320) % 16 == 0))
+    answers = np.concatenate([np.repeat(np.arange(80), 4), np.arange(80, 400)])
+    partners = np.concatenate([np.tile(np.arange(4), 80), alone])
+    values = quality[answers] + severity[partners] + random.normal(0, 8, len(answers))
+    found = measure_severities(values, partners, answers)
+    assert [partner.stands_out for partner in found] == [False, False, True, False]
+    assert found[2].low < -10 < found[2].high < 0
+    fit = fit_severities(values, partners, answers, np.array([True, True, False, True]))
+    first, second = (average_without_severity(values, partners, answers, fit, answers % 2 == odd) for odd in (0, 1))
+    assert first.mean < second.mean - 4, "as scored, the first system pays for its partner"
+    truth = [quality[odd::2].mean() for odd in (0, 1)]
+    assert abs((first.adjusted - second.adjusted) - (truth[0] - truth[1])) < 2.5
+    assert first.low < truth[0] < first.high
+    assert first.partners_low <= first.low < first.high <= first.partners_high
+    # Of two, nobody knows which one differs; of few shared answers, nothing is said.
+    both = np.isin(partners, [1, 2])
+    two = measure_severities(values[both], partners[both] - 1, answers[both])
+    assert [partner.stands_out for partner in two] == [True, True]
+    few = answers < 9
+    assert not any(partner.stands_out for partner in measure_severities(values[few], partners[few], answers[few]))
+
+
+def test_the_report_has_a_chapter_on_partners(genaipa: Cli) -> None:
+    """Partner and language are read from the joined scores, and whoever stands out is named with an interval."""
+    write_study(Path(), SYSTEMS, {"alpha": "en"}, 16, reply)
+    record = split(genaipa, "--partners", "bbc,rai,ard", "--shared", "100%")
+    rubric = shipped_rubric()
+    for turn, share in enumerate(record["partners"]):
+        folder = unpack_to_score(Path(f"packs/{share['name']}.zip"))
+        with opened(store_of(folder)) as store:
+            for analyst in ("Ada", "Bo"):
+                keys = ("2" * number + "1" * (5 - number) for number in range(4))
+                values = [rubric.parse_keys("33333" if turn == 1 else key) for key in keys]
+                answers = sorted(share["answers"])
+                store.append([score(analyst, answer, values[n % 4]) for n, answer in enumerate(answers)])
+        send(share["name"], f"{share['name']}.scores.jsonl")
+    done(genaipa("study", "join", "."))
+    workspace = find_workspace()
+    study = gather_study_with_stored_scores(workspace, select_sources(workspace, ()))
+    chapter = PartnersChapter().make(study, Scope())
+    assert chapter is not None
+    severity, ranking, agreement = (table.data for table in chapter.tables)
+    assert severity["partner"].iloc[0] == "rai"
+    assert set(severity["languages"]) == {"English"}
+    (sentence,) = PartnersChapter().notable(study)
+    assert sentence.startswith("rai scores ")
+    assert "points lower (" in sentence
+    assert sentence.endswith("than the other partners on the same 32 answers.")
+    assert set(ranking["system"]) == set(SYSTEMS)
+    assert (ranking["m_all"] < ranking["adjusted"]).all()
+    within, between = (
+        agreement[agreement["of"] == of]["agreement"].mean() for of in ("within a partner", "between partners")
+    )
+    assert within == 1 > between
