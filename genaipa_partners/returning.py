@@ -149,14 +149,14 @@ def check_return_belongs(returned: ReturnedLog, split: StudySplit) -> PartnerSha
         raise DataError(
             path, f"is of another study (partner {head.partner}); join it in the workspace that split that."
         )
-    training = set(share.training)
-    given = [event.id for event in returned.events if event.id in training]
-    if len(given) < len(training):
-        raise DataError(path, f"lacks scores that the pack of {head.partner} came with; {_ask_again(head)}", "event 1")
+    others = {event_id: partner.name for partner in split.partners if partner != share for event_id in partner.training}
     for number, event in enumerate(returned.events, 1):
+        entry = f"event {number} ({event.id})"
+        if event.id in others:
+            raise DataError(path, f"came with the pack of {others[event.id]}, not of {share.name}.", entry)
         if event.answer not in share.answers:
-            problem = f"is about an answer that is not in the pack of {head.partner}; {_ask_again(head)}"
-            raise DataError(path, problem, f"event {number} ({event.id})")
+            problem = f"is about an answer that is not in the pack of {share.name}; {_ask_again(head)}"
+            raise DataError(path, problem, entry)
     return share
 
 
