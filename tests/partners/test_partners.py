@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from analysts import make_answers
+from running import write
 from stores import GOOD, POOR, kept, opened, score, undo
 
 from benchmarks.made_partners import write_study
@@ -18,7 +20,9 @@ from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.archive import unpack_to_score
 from genaipa.errors import DataError, UsageError
 from genaipa.reports.figures.figure import Scope
-from genaipa.runs.selection import select_sources
+from genaipa.runs.exclusions import Exclusion, format_exclusions_csv
+from genaipa.runs.selection import run_folders, select_sources
+from genaipa.scoring.answers import Pool
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.workspace import find_workspace
 from genaipa_partners.chapter import PartnersChapter
@@ -115,6 +119,36 @@ def test_a_pack_is_unpacked_once(genaipa: Cli) -> None:
     Path("packs/rai.zip").replace("packs/ard.zip")
     with pytest.raises(UsageError, match="unpacked from another pack"):
         unpack_to_score(Path("packs/ard.zip"))
+
+
+ANNOTATED = """
+  Q1: {silent: no, answer: Yes., sections: ["1"]}
+  Q2: {silent: yes, answer: It does not say.}
+"""
+
+
+def test_a_partner_sees_what_the_coordinator_would(genaipa: Cli) -> None:
+    """Question, reply, annotated answer and what is known against it; a follow-up comes with the answer before it."""
+    folder = make_answers("Scripted says section 1.", "", annotations=ANNOTATED, follow_up="Are you sure?")
+    write("policies/acme.yaml", "company: ACME\n")
+    doubt = Exclusion("annotation", "acme|Q2", "wrong", "It does say.")
+    (folder.path / "exclusions.csv").write_bytes(format_exclusions_csv([doubt]))
+    refused = genaipa("study", "split", "latest", "-o", "packs", "--partners", "bbc")
+    assert "The license of acme" in refused.err
+    done(genaipa("study", "split", "latest", "-o", "packs", "--partners", "bbc", "--with-texts", "--shared", "0%"))
+    (share,) = load_split(find_workspace()).partners
+    homes = find_workspace(), find_workspace(unpack_to_score(Path("packs/bbc.zip")))
+    ours, theirs = (Pool(home, run_folders(home)) for home in homes)
+    assert not theirs.problems
+    assert len(theirs.answers) == len(ours.answers) == 4
+    for digest, (original,) in share.answers.items():
+        there, here = theirs.load_case(digest), ours.load_case(original)
+        assert there.mask_names_in_reply() == there.reply == here.mask_names_in_reply()
+        for name in ("asked", "original", "annotated", "summarised", "questions", "passages", "wordings", "earlier"):
+            assert getattr(there, name) == getattr(here, name), name
+        assert bool(there.doubt) == bool(here.doubt)
+        assert here.doubt in there.doubt
+    assert done(genaipa("validate", "--data", "--workspace", homes[1].home))
 
 
 @pytest.mark.usefixtures("study")
