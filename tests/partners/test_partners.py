@@ -224,6 +224,7 @@ def test_partners_scores_join_in_any_order(returned: dict[str, Path], genaipa: C
         exports.append(Path(f"{home}.jsonl").read_bytes())
     assert exports[0] == exports[1]
     events = [json.loads(line) for line in exports[0].splitlines()]
+    assert [event["time"] for event in events] == sorted(event["time"] for event in events)
     assert {event["analyst"] for event in events} == {"reference", "Ada (bbc)", "Ada (rai)", "Ada (ard)"}
     split_answers = sum(
         len(originals) for share in load_split(find_workspace()).partners for originals in share.answers.values()
@@ -307,6 +308,9 @@ def test_a_harsh_partner_is_found_and_moves_no_average() -> None:
     assert abs((first.adjusted - second.adjusted) - (truth[0] - truth[1])) < 2.5
     assert first.low < truth[0] < first.high
     assert first.partners_low <= first.low < first.high <= first.partners_high
+    sure = fit._replace(influences=0 * fit.influences)
+    narrow = average_without_severity(values, partners, answers, sure, answers % 2 == 0)
+    assert first.high - first.low > narrow.high - narrow.low, "that severity is estimated makes it less sure"
     # Of two, nobody knows which one differs; of few shared answers, nothing is said.
     both = np.isin(partners, [1, 2])
     two = measure_severities(values[both], partners[both] - 1, answers[both])
