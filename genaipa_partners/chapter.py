@@ -13,6 +13,7 @@ from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tab
 from genaipa.reports.crossed import number_labels
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.agreement import agreement_columns, measure_agreement_by_group
+from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.words import format_count
 from genaipa_partners.joining import read_partner
 from genaipa_partners.severity import (
@@ -165,6 +166,8 @@ def rank_without_severity(scores: pd.DataFrame) -> Table:
         rows.append({"experiment": experiment, "system": system, "m_all": mean.mean, **mean._asdict()})
     columns = ["experiment", "rank", "system", "adjusted", "low", "high", "partners_low", "partners_high"]
     data = pd.DataFrame(rows)
+    ends = ["low", "high", "partners_low", "partners_high"]
+    data[ends] = data[ends].clip(*M_ALL_RANGE)
     data["rank"] = data.groupby("experiment")["adjusted"].rank(ascending=False, method="min").astype(int)
     data = data.sort_values(["experiment", "rank", "system"])
     return make_table(
