@@ -143,10 +143,10 @@ def tabulate_severities(study: Study, scores: pd.DataFrame) -> Table:
 def _difference_in_all(scores: pd.DataFrame, partner: str) -> float:
     """Return the mean difference of a partner's scores from the others' of the same systems and language."""
     cell = ["system", "language"]
-    mine = scores[scores["partner"] == partner]
-    theirs = scores[scores["partner"] != partner].groupby(cell)["m_all"].mean()
-    level = theirs.reindex(pd.MultiIndex.from_frame(mine[cell])).to_numpy()
-    differences = mine["m_all"].to_numpy() - level
+    partner_scores = scores[scores["partner"] == partner]
+    other_means = scores[scores["partner"] != partner].groupby(cell)["m_all"].mean()
+    level = other_means.reindex(pd.MultiIndex.from_frame(partner_scores[cell])).to_numpy()
+    differences = partner_scores["m_all"].to_numpy() - level
     return float(np.nanmean(differences)) if np.isfinite(differences).any() else np.nan
 
 

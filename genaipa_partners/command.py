@@ -45,8 +45,8 @@ def study(context: typer.Context) -> None:
         return
     from genaipa_partners.split import load_split
 
-    made = load_split(current_workspace())
-    _print_split(made.partners, frozenset(made.shared))
+    current_split = load_split(current_workspace())
+    _print_split(current_split.partners, frozenset(current_split.shared))
 
 
 @app.command()
@@ -99,13 +99,13 @@ def split(
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{output} can't be a folder ({error.strerror}); name another with -o.") from None
-    made = write_partner_packs(texts, plan, output)
-    record = save_split(workspace, made)
-    _print_split(made.partners, frozenset(made.shared))
-    if not made.shared:
+    new_split = write_partner_packs(texts, plan, output)
+    record = save_split(workspace, new_split)
+    _print_split(new_split.partners, frozenset(new_split.shared))
+    if not new_split.shared:
         caveat("No answer is shared, so nothing will tell how harsh a partner is.")
     show(f"Packs: {output}. Keep {record} to yourself: it has the systems' names.")
-    add_next_steps(f"Partners run: {shell_command('genaipa', 'score', f'{made.partners[0].name}.zip')}")
+    add_next_steps(f"Partners run: {shell_command('genaipa', 'score', f'{new_split.partners[0].name}.zip')}")
 
 
 _PackArgument = Annotated[
@@ -201,7 +201,7 @@ def join(files: _FilesArgument, json: JsonOption = False) -> None:
         elif not problems:
             print_table(
                 ("partner", "new events", "known"),
-                ((one.partner, one.added, one.known) for one in joined.partners),
+                ((row.partner, row.added, row.known) for row in joined.partners),
                 right=(1, 2),
             )
             missing = [share.name for share in split.partners if share.name not in chosen]

@@ -149,11 +149,13 @@ def check_return_belongs(returned: ReturnedLog, split: StudySplit) -> PartnerSha
         raise DataError(
             path, f"is of another study (partner {head.partner}); join it in the workspace that split that."
         )
-    others = {event_id: partner.name for partner in split.partners if partner != share for event_id in partner.training}
+    foreign = {
+        event_id: partner.name for partner in split.partners if partner != share for event_id in partner.training
+    }
     for number, event in enumerate(returned.events, 1):
         entry = f"event {number} ({event.id})"
-        if event.id in others:
-            raise DataError(path, f"came with the pack of {others[event.id]}, not of {share.name}.", entry)
+        if event.id in foreign:
+            raise DataError(path, f"came with the pack of {foreign[event.id]}, not of {share.name}.", entry)
         if event.answer not in share.answers:
             problem = f"is about an answer that is not in the pack of {share.name}; {_ask_again(head)}"
             raise DataError(path, problem, entry)
@@ -193,8 +195,8 @@ class PartnerProgress:
 def measure_progress(share: PartnerShare, shared: frozenset[str], events: Iterable[Event]) -> PartnerProgress:
     """Measure a partner's progress by the events that came back; those that the pack came with don't count."""
     training = set(share.training)
-    own = [event for event in events if event.id not in training]
-    scores = [event for event in effective_scores_and_adjudications(own) if event.scorer == "human"]
+    partner_events = [event for event in events if event.id not in training]
+    scores = [event for event in effective_scores_and_adjudications(partner_events) if event.scorer == "human"]
     scored = {score.answer for score in scores}.intersection(share.answers)
     return PartnerProgress(
         len(share.answers),
@@ -202,5 +204,5 @@ def measure_progress(share: PartnerShare, shared: frozenset[str], events: Iterab
         len(shared.intersection(share.answers)),
         len(shared & scored),
         tuple(sorted({score.analyst for score in scores})),
-        max((event.time for event in own), default=""),
+        max((event.time for event in partner_events), default=""),
     )

@@ -57,12 +57,14 @@ def measure_severities(
     standing_out: list[int] = []
     severities = _compare_with_others(values, partners, answers, standing_out, level)
     while True:
-        present = ~np.isin(np.arange(number), standing_out)
+        compared = ~np.isin(np.arange(number), standing_out)
         # Of two, nobody knows which one differs: both stay.
-        new = [n for n in range(number) if severities[n].stands_out and present[n] and (meets[n] & present).sum() > 1]
-        if not new:
+        candidates = [
+            n for n in range(number) if severities[n].stands_out and compared[n] and (meets[n] & compared).sum() > 1
+        ]
+        if not candidates:
             return severities
-        standing_out.append(max(new, key=lambda n: abs(severities[n].difference)))
+        standing_out.append(max(candidates, key=lambda n: abs(severities[n].difference)))
         severities = _compare_with_others(values, partners, answers, standing_out, level)
 
 
@@ -76,13 +78,13 @@ def _compare_with_others(
     sums = np.bincount(answers[usable], values[usable], minlength=size)
     severities = []
     for partner in range(number):
-        mine = partners == partner
-        own, at = values[mine], answers[mine]
-        other_counts, other_sums = counts[at], sums[at]
+        mask = partners == partner
+        partner_values, partner_answers = values[mask], answers[mask]
+        other_counts, other_sums = counts[partner_answers], sums[partner_answers]
         if partner not in left_out:
-            other_counts, other_sums = other_counts - 1, other_sums - own
+            other_counts, other_sums = other_counts - 1, other_sums - partner_values
         shared = other_counts > 0
-        differences = own[shared] - other_sums[shared] / other_counts[shared]
+        differences = partner_values[shared] - other_sums[shared] / other_counts[shared]
         n = len(differences)
         if n < LEAST_SHARED:
             severities.append(PartnerSeverity(n))
@@ -166,11 +168,11 @@ def average_without_severity(
     variance = float((influence**2).sum()) * n / max(n - 1, 1)
     reach = float(stdtrit(n - 1, (1 + level) / 2)) * variance**0.5 if n > 1 else np.nan
     raw = float(weight @ value)
-    present = np.flatnonzero(shares)
-    result = AdjustedMean(n, len(present), raw, adjusted, adjusted - reach, adjusted + reach)
-    if len(present) < LEAST_PARTNERS:
+    scorers = np.flatnonzero(shares)
+    result = AdjustedMean(n, len(scorers), raw, adjusted, adjusted - reach, adjusted + reach)
+    if len(scorers) < LEAST_PARTNERS:
         return result
-    own = np.bincount(partner, weight * value, minlength=len(shares))[present] / shares[present]
-    between = float((shares[present] ** 2 * (own - raw) ** 2).sum()) * len(present) / (len(present) - 1)
-    wide = max(float(stdtrit(len(present) - 1, (1 + level) / 2)) * between**0.5, reach)
+    partner_means = np.bincount(partner, weight * value, minlength=len(shares))[scorers] / shares[scorers]
+    between = float((shares[scorers] ** 2 * (partner_means - raw) ** 2).sum()) * len(scorers) / (len(scorers) - 1)
+    wide = max(float(stdtrit(len(scorers) - 1, (1 + level) / 2)) * between**0.5, reach)
     return result._replace(partners_low=adjusted - wide, partners_high=adjusted + wide)
