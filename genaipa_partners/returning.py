@@ -8,6 +8,7 @@ but by its last digest, which `send` prints and the partner can tell by another 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
@@ -19,6 +20,7 @@ from genaipa.files.limits import SCORES
 from genaipa.files.text import DAMAGE, explain_error, read_lines
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import CHAIN_START, Event, chain_digest, make_event_decoder, verify_log
+from genaipa_partners.split import is_partner_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -69,7 +71,7 @@ class ReturnedLog:
 def find_pack_notes(workspace: Workspace) -> Mapping[str, str]:
     """Return what a partner's pack says of itself; a UsageError for a workspace that is none."""
     pack = read_unpacked_list(workspace.home)
-    if pack is None or not {"study", "partner"} <= pack.notes.keys():
+    if pack is None or "study" not in pack.notes or not is_partner_name(pack.notes.get("partner", "")):
         raise UsageError(f"{workspace.home} is no partner's pack; open one with: genaipa score PACK.zip")
     return pack.notes
 
@@ -85,6 +87,15 @@ def write_returned_log(file: BinaryIO, store: Store, notes: Mapping[str, str]) -
         line = _ReturnedLine(row.digest, msgspec.Raw(row.event.encode()))
         file.write(msgspec.json.encode(line) + b"\n")
     return head
+
+
+def is_earlier_return(path: Path, store: Store) -> bool:
+    """Tell whether a file was sent from this very log earlier: nothing is lost where a later one replaces it."""
+    try:
+        earlier = read_returned_log(path)
+    except DataError:
+        return False
+    return earlier.digests == [row.digest for row in islice(store.log_rows(), len(earlier.digests))]
 
 
 def read_returned_log(path: Path) -> ReturnedLog:

@@ -267,7 +267,7 @@ def test_what_was_altered_cut_or_mixed_is_named(returned: dict[str, Path]) -> No
             check_return_belongs(read_returned_log(path), made)
 
 
-def test_a_later_file_goes_on_from_an_earlier_one(returned: dict[str, Path]) -> None:
+def test_a_later_file_goes_on_from_an_earlier_one(returned: dict[str, Path], genaipa: Cli) -> None:
     """Of two files of one partner the longer counts; where they differ, nothing is joined and the event is named."""
     earlier, made = read_returned_log(returned["bbc"]), load_split(find_workspace())
     single = next(digest for digest, originals in made.partners[0].answers.items() if len(originals) == 1)
@@ -278,6 +278,9 @@ def test_a_later_file_goes_on_from_an_earlier_one(returned: dict[str, Path]) -> 
         store.append([score("Cem", single), score("Dee", single)])
     later, other = (read_returned_log(send("bbc", f"{folder}.jsonl", folder)) for folder in ("packs", "twin"))
     assert choose_longest_by_partner([later, earlier]) == {"bbc": later}
+    assert "exists" in genaipa("study", "send", "packs/bbc.zip", "-o", "twin.jsonl").err
+    done(genaipa("study", "send", "packs/bbc.zip"))
+    assert returned["bbc"].read_bytes() == later.path.read_bytes(), "a later file replaces an earlier one"
     with pytest.raises(DataError, match=r"event \d+ .*is another than in packs.jsonl"):
         choose_longest_by_partner([earlier, other, later])
     with contextlib.ExitStack() as stack:
