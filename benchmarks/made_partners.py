@@ -31,14 +31,18 @@ def write_study(
     language_by_document: Mapping[str, str],
     questions: int,
     reply: Callable[[str, str, str], str],
+    text: str = "",
 ) -> None:
-    """Write a run for each system into a workspace; `reply` is given system, document and question."""
+    """Write a run for each system into a workspace; `reply` is given system, document and question.
+
+    Documents have this `text` behind their first sentence.
+    """
     home.mkdir(parents=True, exist_ok=True)
     (home / "genaipa.toml").touch()
     documents = {
         name: Document(
             name,
-            f"# {name}\n\n## 1. Data\n\nWe of {name} keep your address for a year.\n",
+            f"# {name}\n\n## 1. Data\n\nWe of {name} keep your address for a year.\n{text}",
             About(company=name, language=language, license="CC0-1.0"),
         )
         for name, language in language_by_document.items()

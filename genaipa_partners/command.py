@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-_LONGEST_NAME = 40
 _ALL = 100.0
 
 
@@ -45,8 +43,8 @@ def study(context: typer.Context) -> None:
         return
     from genaipa_partners.split import load_split
 
-    made = load_split(current_workspace())
-    _print_split(made.partners, frozenset(made.shared))
+    current_split = load_split(current_workspace())
+    _print_split(current_split.partners, frozenset(current_split.shared))
 
 
 @app.command()
@@ -99,13 +97,13 @@ def split(
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{output} can't be a folder ({error.strerror}); name another with -o.") from None
-    made = write_partner_packs(texts, plan, output)
-    record = save_split(workspace, made)
-    _print_split(made.partners, frozenset(made.shared))
-    if not made.shared:
+    new_split = write_partner_packs(texts, plan, output)
+    record = save_split(workspace, new_split)
+    _print_split(new_split.partners, frozenset(new_split.shared))
+    if not new_split.shared:
         caveat("No answer is shared, so nothing will tell how harsh a partner is.")
     show(f"Packs: {output}. Keep {record} to yourself: it has the systems' names.")
-    add_next_steps(f"Partners run: {shell_command('genaipa', 'score', f'{made.partners[0].name}.zip')}")
+    add_next_steps(f"Partners run: {shell_command('genaipa', 'score', f'{new_split.partners[0].name}.zip')}")
 
 
 _PackArgument = Annotated[
@@ -134,7 +132,7 @@ def send(
     """
     from genaipa.scoring.store import open_existing_store
     from genaipa.workspace import find_workspace
-    from genaipa_partners.returning import ENDING, find_pack_notes, write_returned_log
+    from genaipa_partners.returning import ENDING, find_pack_notes, is_earlier_return, write_returned_log
 
     folder = pack.with_suffix("") if pack and pack.suffix == ".zip" else pack
     workspace = find_workspace(folder) if folder else current_workspace()
@@ -143,7 +141,7 @@ def send(
     with open_existing_store(workspace, allow_damaged=True) as store:
         if store is None:
             raise UsageError(f"There are no scores in {workspace.home} yet; start with: genaipa score")
-        with open_output(path, force=force) as file:
+        with open_output(path, force=force or is_earlier_return(path, store)) as file:
             head = write_returned_log(file, store, notes)
     show(f"{path}: {format_count(head.events, 'event')}. The last digest: {head.head or 'none yet'}")
 
@@ -201,7 +199,7 @@ def join(files: _FilesArgument, json: JsonOption = False) -> None:
         elif not problems:
             print_table(
                 ("partner", "new events", "known"),
-                ((one.partner, one.added, one.known) for one in joined.partners),
+                ((row.partner, row.added, row.known) for row in joined.partners),
                 right=(1, 2),
             )
             missing = [share.name for share in split.partners if share.name not in chosen]
@@ -287,11 +285,13 @@ def _print_split(shares: Sequence[PartnerShare], shared: frozenset[str]) -> None
 
 def _parse_partners(values: list[str]) -> list[str]:
     """Return the partners' names; a UsageError for one that names no file, or twice the same."""
+    from genaipa_partners.split import LONGEST_NAME, is_partner_name
+
     names = [name.strip() for value in values for name in value.split(",") if name.strip()]
     for name in names:
-        if not re.fullmatch(r"[\w-]+", name) or len(name) > _LONGEST_NAME:
+        if not is_partner_name(name):
             raise UsageError(
-                f"'{clip(name)}' can't be a partner's name; write letters, digits, - and _, at most {_LONGEST_NAME}."
+                f"'{clip(name)}' can't be a partner's name; write letters, digits, - and _, at most {LONGEST_NAME}."
             )
     folded = [name.casefold() for name in names]
     twice = next((name for name in names if folded.count(name.casefold()) > 1), "")

@@ -72,12 +72,12 @@ def deal_threads(
         takers_by_language[language] = _find_takers(language, threads_by_language[language], language_by_partner)
         ordered = _order_round_systems(threads_by_language[language], draw)
         for_all = [thread for thread in ordered if not set(training).isdisjoint(thread.answers)]
-        others = [thread for thread in ordered if set(training).isdisjoint(thread.answers)]
-        more = max(ceil(share * len(ordered) - _ROUNDING) - len(for_all), 0)
-        shared += [*for_all, *others[:more]]
-        threads_by_language[language] = others[more:]
+        untrained = [thread for thread in ordered if set(training).isdisjoint(thread.answers)]
+        extra = max(ceil(share * len(ordered) - _ROUNDING) - len(for_all), 0)
+        shared += [*for_all, *untrained[:extra]]
+        threads_by_language[language] = untrained[extra:]
         for name in takers_by_language[language]:
-            loads[name] += sum(len(thread.answers) for thread in (*for_all, *others[:more]))
+            loads[name] += sum(len(thread.answers) for thread in (*for_all, *untrained[:extra]))
     dealt: defaultdict[tuple[str, str], list[Thread]] = defaultdict(list)
     for language, takers in takers_by_language.items():
         # System by system, so that each has about as many of each with everyone.
@@ -87,7 +87,7 @@ def deal_threads(
             loads[name] += len(thread.answers)
     for threads_of_one in dealt.values():
         threads_of_one.sort(key=lambda thread: draw.number("move", *thread.answers))
-    while any(_even_out(dealt, loads, language, takers) for language, takers in takers_by_language.items()):
+    while any(_level_loads(dealt, loads, language, takers) for language, takers in takers_by_language.items()):
         pass
     shares = {
         name: [
@@ -123,7 +123,7 @@ def _find_takers(language: str, threads: Sequence[Thread], language_by_partner: 
     return takers
 
 
-def _even_out(
+def _level_loads(
     dealt: dict[tuple[str, str], list[Thread]], loads: dict[str, int], language: str, takers: Sequence[str]
 ) -> bool:
     """Move a thread of this language to whoever has fewest answers, from whoever has most; False if that helps nobody.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.errors import DataError
+from genaipa.runs.authors import Authors
 from genaipa.scoring.events import Ruling
 from genaipa.scoring.importing import ReadEvent, event_content, find_imported_event_problem, store_read_events
 
@@ -63,30 +64,33 @@ def join_logs(store: Store, split: StudySplit, logs: Iterable[ReturnedLog]) -> J
     for log in logs:
         share = split.find_partner(log.head.partner)
         assert share is not None, "it was checked"
-        known = history.get(share.name, [])
-        read = [ReadEvent(event, log.path, entry) for entry, event in iterate_study_events(log, share)]
-        _check_goes_on(log.path, share.name, known, read)
+        joined = history.get(share.name, [])
+        events = [ReadEvent(event, log.path, entry) for entry, event in iterate_study_events(log, share)]
+        _check_extends_joined_events(log.path, share.name, joined, events)
         latest = ""
-        for place, one in enumerate(read[len(known) :]):
-            if problem := find_imported_event_problem(one.event, store.rubric):
-                problems.append(str(DataError(one.path, problem, one.entry)))
-            latest = max(latest, one.event.time)
-            incoming.append(((latest, share.name, place), one))
-        counts.append(JoinedPartner(share.name, max(len(read) - len(known), 0), min(len(known), len(read))))
-    new = [one for _, one in sorted(incoming, key=lambda pair: pair[0])]
+        for index, read_event in enumerate(events[len(joined) :]):
+            if problem := find_imported_event_problem(read_event.event, store.rubric):
+                problems.append(str(DataError(read_event.path, problem, read_event.entry)))
+            latest = max(latest, read_event.event.time)
+            incoming.append(((latest, share.name, index), read_event))
+        counts.append(JoinedPartner(share.name, max(len(events) - len(joined), 0), min(len(joined), len(events))))
+    new_events = [read_event for _, read_event in sorted(incoming, key=lambda pair: pair[0])]
+    # "Ada (bbc)" is nobody whom a run here names as an author.
     answers = {answer for share in split.partners for stands in share.answers.values() for answer in stands}
-    done = store_read_events(store, new, answers, problems)
-    return JoinedStudy(counts, done.problems)
+    imported = store_read_events(store, new_events, answers, Authors(()), problems)
+    return JoinedStudy(counts, imported.problems)
 
 
-def _check_goes_on(path: Path, partner: str, known: Sequence[Event], read: Sequence[ReadEvent]) -> None:
+def _check_extends_joined_events(
+    path: Path, partner: str, joined: Sequence[Event], events: Sequence[ReadEvent]
+) -> None:
     """Raise a DataError where a log does not begin with what was joined of this partner before; it may be shorter."""
-    for earlier, one in zip(known, read, strict=False):
-        if earlier.id != one.event.id or event_content(earlier) != event_content(one.event):
+    for earlier, read_event in zip(joined, events, strict=False):
+        if earlier.id != read_event.event.id or event_content(earlier) != event_content(read_event.event):
             problem = (
                 f"is another than the one that was joined before; ask {partner} for the file that goes on from it."
             )
-            raise DataError(path, problem, one.entry)
+            raise DataError(path, problem, read_event.entry)
 
 
 def iterate_study_events(log: ReturnedLog, share: PartnerShare) -> Iterator[tuple[str, Event]]:

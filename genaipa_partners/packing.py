@@ -23,6 +23,7 @@ from genaipa.archive.contents import FORMAT as PACK_FORMAT
 from genaipa.archive.contents import RUNS, SCORES, Pack
 from genaipa.errors import UsageError
 from genaipa.kinds import DEFAULT
+from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, format_exclusions_csv
 from genaipa.runs.imported import count_records_by_status, encode_answers_and_manifest
 from genaipa.runs.permission import Permission
 from genaipa.runs.procedure import INITIALIZATIONS, Coordinates, ProcedurePlan, conversation_id
@@ -39,6 +40,7 @@ from genaipa.runs.records import (
 )
 from genaipa.scoring.answers import Pool, mask_names
 from genaipa.scoring.current import effective_scores_and_adjudications
+from genaipa.scoring.evidence.doubts import describe_wrong_citation
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.people import People, load_people
 from genaipa.scoring.rubric import GUIDELINES, load_rubric, rubric_file
@@ -407,6 +409,8 @@ class _PartnerPack:
             totals=count_records_by_status(records),
         )
         files |= {f"documents/{document.digest}.txt": document.text.encode() for document in texts_by_name.values()}
+        if doubts := [doubt for text in texts if (doubt := _describe_doubt(text.case))]:
+            files[EXCLUSIONS] = format_exclusions_csv(sorted(set(doubts), key=lambda doubt: doubt.key))
         return files | encode_answers_and_manifest(manifest, records)
 
     def _make_record(self, text: BlindText, repetitions: Counter[tuple[str, ...]]) -> Record:
@@ -438,6 +442,19 @@ class _PartnerPack:
             turn=1,
             started="",
         )
+
+
+def _describe_doubt(case: Case) -> Exclusion | None:
+    """Return what is known against a case's annotated answer, in a pack, which has neither corrections nor exclusions.
+
+    What its citations tell by themselves is found again there.
+    """
+    if case.annotated is None:
+        return None
+    wrong_citation = describe_wrong_citation(case.annotated, case.document, case.part_set)
+    reason = case.doubt.removesuffix(wrong_citation).strip()
+    place = f"{case.document.name}|{case.answer.question}"
+    return Exclusion("annotation", place, "doubt", reason) if reason else None
 
 
 def _encode_desk(people: People, *, with_reference: bool) -> bytes:

@@ -8,6 +8,7 @@ but by its last digest, which `send` prints and the partner can tell by another 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
@@ -19,6 +20,7 @@ from genaipa.files.limits import SCORES
 from genaipa.files.text import DAMAGE, explain_error, read_lines
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import CHAIN_START, Event, chain_digest, make_event_decoder, verify_log
+from genaipa_partners.split import is_partner_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -69,7 +71,7 @@ class ReturnedLog:
 def find_pack_notes(workspace: Workspace) -> Mapping[str, str]:
     """Return what a partner's pack says of itself; a UsageError for a workspace that is none."""
     pack = read_unpacked_list(workspace.home)
-    if pack is None or not {"study", "partner"} <= pack.notes.keys():
+    if pack is None or "study" not in pack.notes or not is_partner_name(pack.notes.get("partner", "")):
         raise UsageError(f"{workspace.home} is no partner's pack; open one with: genaipa score PACK.zip")
     return pack.notes
 
@@ -85,6 +87,15 @@ def write_returned_log(file: BinaryIO, store: Store, notes: Mapping[str, str]) -
         line = _ReturnedLine(row.digest, msgspec.Raw(row.event.encode()))
         file.write(msgspec.json.encode(line) + b"\n")
     return head
+
+
+def is_earlier_return(path: Path, store: Store) -> bool:
+    """Tell whether a file was sent from this very log earlier: nothing is lost where a later one replaces it."""
+    try:
+        earlier = read_returned_log(path)
+    except DataError:
+        return False
+    return earlier.digests == [row.digest for row in islice(store.log_rows(), len(earlier.digests))]
 
 
 def read_returned_log(path: Path) -> ReturnedLog:
@@ -149,14 +160,16 @@ def check_return_belongs(returned: ReturnedLog, split: StudySplit) -> PartnerSha
         raise DataError(
             path, f"is of another study (partner {head.partner}); join it in the workspace that split that."
         )
-    training = set(share.training)
-    given = [event.id for event in returned.events if event.id in training]
-    if len(given) < len(training):
-        raise DataError(path, f"lacks scores that the pack of {head.partner} came with; {_ask_again(head)}", "event 1")
+    foreign = {
+        event_id: partner.name for partner in split.partners if partner != share for event_id in partner.training
+    }
     for number, event in enumerate(returned.events, 1):
+        entry = f"event {number} ({event.id})"
+        if event.id in foreign:
+            raise DataError(path, f"came with the pack of {foreign[event.id]}, not of {share.name}.", entry)
         if event.answer not in share.answers:
-            problem = f"is about an answer that is not in the pack of {head.partner}; {_ask_again(head)}"
-            raise DataError(path, problem, f"event {number} ({event.id})")
+            problem = f"is about an answer that is not in the pack of {share.name}; {_ask_again(head)}"
+            raise DataError(path, problem, entry)
     return share
 
 
@@ -193,8 +206,8 @@ class PartnerProgress:
 def measure_progress(share: PartnerShare, shared: frozenset[str], events: Iterable[Event]) -> PartnerProgress:
     """Measure a partner's progress by the events that came back; those that the pack came with don't count."""
     training = set(share.training)
-    own = [event for event in events if event.id not in training]
-    scores = [event for event in effective_scores_and_adjudications(own) if event.scorer == "human"]
+    partner_events = [event for event in events if event.id not in training]
+    scores = [event for event in effective_scores_and_adjudications(partner_events) if event.scorer == "human"]
     scored = {score.answer for score in scores}.intersection(share.answers)
     return PartnerProgress(
         len(share.answers),
@@ -202,5 +215,5 @@ def measure_progress(share: PartnerShare, shared: frozenset[str], events: Iterab
         len(shared.intersection(share.answers)),
         len(shared & scored),
         tuple(sorted({score.analyst for score in scores})),
-        max((event.time for event in own), default=""),
+        max((event.time for event in partner_events), default=""),
     )

@@ -5,6 +5,7 @@ It stays in the coordinator's workspace and is in no pack: by it, the code names
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
 
 FILE = "study-split.json"
 FORMAT = 1
+LONGEST_NAME = 40
+"""Characters of a partner's name."""
+
+
+def is_partner_name(name: str) -> bool:
+    """Tell whether a text can be a partner's name, which files and events are named after."""
+    return len(name) <= LONGEST_NAME and re.fullmatch(r"[\w-]+", name) is not None
 
 
 class PartnerShare(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -9,13 +9,23 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
+from analysts import make_answers
+from running import write
 from stores import GOOD, POOR, kept, opened, score, undo
 
 from benchmarks.made_partners import write_study
+from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.archive import unpack_to_score
 from genaipa.errors import DataError, UsageError
+from genaipa.reports.figures.figure import Scope
+from genaipa.runs.exclusions import Exclusion, format_exclusions_csv
+from genaipa.runs.selection import run_folders, select_sources
+from genaipa.scoring.answers import Pool
+from genaipa.scoring.rubric import shipped_rubric
 from genaipa.workspace import find_workspace
+from genaipa_partners.chapter import PartnersChapter
 from genaipa_partners.dealing import Draw, Thread, deal_threads
 from genaipa_partners.joining import iterate_study_events, join_logs
 from genaipa_partners.returning import (
@@ -25,6 +35,7 @@ from genaipa_partners.returning import (
     read_returned_log,
     write_returned_log,
 )
+from genaipa_partners.severity import average_without_severity, fit_severities, measure_severities
 from genaipa_partners.split import load_split
 
 if TYPE_CHECKING:
@@ -108,6 +119,39 @@ def test_a_pack_is_unpacked_once(genaipa: Cli) -> None:
     Path("packs/rai.zip").replace("packs/ard.zip")
     with pytest.raises(UsageError, match="unpacked from another pack"):
         unpack_to_score(Path("packs/ard.zip"))
+    assert "To score it: genaipa score --workspace there" in done(genaipa("unpack", "packs/bbc.zip", "there"))
+    assert "leave the other names out" in genaipa("score", "packs/bbc.zip", "run-1").err
+    assert "no partner's pack" in genaipa("study", "send").err
+
+
+ANNOTATED = """
+  Q1: {silent: no, answer: Yes., sections: ["1"]}
+  Q2: {silent: yes, answer: It does not say.}
+"""
+
+
+def test_a_partner_sees_what_the_coordinator_would(genaipa: Cli) -> None:
+    """Question, reply, annotated answer and what is known against it; a follow-up comes with the answer before it."""
+    folder = make_answers("Scripted says section 1.", "", annotations=ANNOTATED, follow_up="Are you sure?")
+    write("policies/acme.yaml", "company: ACME\n")
+    doubt = Exclusion("annotation", "acme|Q2", "wrong", "It does say.")
+    (folder.path / "exclusions.csv").write_bytes(format_exclusions_csv([doubt]))
+    refused = genaipa("study", "split", "latest", "-o", "packs", "--partners", "bbc")
+    assert "The license of acme" in refused.err
+    done(genaipa("study", "split", "latest", "-o", "packs", "--partners", "bbc", "--with-texts", "--shared", "0%"))
+    (share,) = load_split(find_workspace()).partners
+    homes = find_workspace(), find_workspace(unpack_to_score(Path("packs/bbc.zip")))
+    ours, theirs = (Pool(home, run_folders(home)) for home in homes)
+    assert not theirs.problems
+    assert len(theirs.answers) == len(ours.answers) == 4
+    for digest, (original,) in share.answers.items():
+        there, here = theirs.load_case(digest), ours.load_case(original)
+        assert there.mask_names_in_reply() == there.reply == here.mask_names_in_reply()
+        for name in ("asked", "original", "annotated", "summarised", "questions", "passages", "wordings", "earlier"):
+            assert getattr(there, name) == getattr(here, name), name
+        assert bool(there.doubt) == bool(here.doubt)
+        assert here.doubt in there.doubt
+    assert done(genaipa("validate", "--data", "--workspace", homes[1].home))
 
 
 @pytest.mark.usefixtures("study")
@@ -183,6 +227,7 @@ def test_partners_scores_join_in_any_order(returned: dict[str, Path], genaipa: C
         exports.append(Path(f"{home}.jsonl").read_bytes())
     assert exports[0] == exports[1]
     events = [json.loads(line) for line in exports[0].splitlines()]
+    assert [event["time"] for event in events] == sorted(event["time"] for event in events)
     assert {event["analyst"] for event in events} == {"reference", "Ada (bbc)", "Ada (rai)", "Ada (ard)"}
     split_answers = sum(
         len(originals) for share in load_split(find_workspace()).partners for originals in share.answers.values()
@@ -210,7 +255,10 @@ def test_what_was_altered_cut_or_mixed_is_named(returned: dict[str, Path]) -> No
         (["{}", *lines[1:]], "no file of genaipa study send"),
         ([json.dumps(head | {"format": 9}), *lines[1:]], "written by a newer version of genaipa"),
         ([json.dumps(head | {"study": "other"}), *lines[1:]], "is of another study"),
-        ([json.dumps(head | {"partner": "rai"}), *lines[1:]], "came with|not in the pack of rai"),
+        (
+            [json.dumps(head | {"partner": "rai"}), *lines[1:]],
+            r"event \d+ .*(came with the pack of bbc|not in the pack of rai)",
+        ),
         ([*lines[:-1], lines[-1][:-9]], r"can't be read.*ask bbc for the file again"),
     ):
         path = Path("wrong.scores.jsonl")
@@ -219,7 +267,7 @@ def test_what_was_altered_cut_or_mixed_is_named(returned: dict[str, Path]) -> No
             check_return_belongs(read_returned_log(path), made)
 
 
-def test_a_later_file_goes_on_from_an_earlier_one(returned: dict[str, Path]) -> None:
+def test_a_later_file_goes_on_from_an_earlier_one(returned: dict[str, Path], genaipa: Cli) -> None:
     """Of two files of one partner the longer counts; where they differ, nothing is joined and the event is named."""
     earlier, made = read_returned_log(returned["bbc"]), load_split(find_workspace())
     single = next(digest for digest, originals in made.partners[0].answers.items() if len(originals) == 1)
@@ -230,6 +278,9 @@ def test_a_later_file_goes_on_from_an_earlier_one(returned: dict[str, Path]) -> 
         store.append([score("Cem", single), score("Dee", single)])
     later, other = (read_returned_log(send("bbc", f"{folder}.jsonl", folder)) for folder in ("packs", "twin"))
     assert choose_longest_by_partner([later, earlier]) == {"bbc": later}
+    assert "exists" in genaipa("study", "send", "packs/bbc.zip", "-o", "twin.jsonl").err
+    done(genaipa("study", "send", "packs/bbc.zip"))
+    assert returned["bbc"].read_bytes() == later.path.read_bytes(), "a later file replaces an earlier one"
     with pytest.raises(DataError, match=r"event \d+ .*is another than in packs.jsonl"):
         choose_longest_by_partner([earlier, other, later])
     with contextlib.ExitStack() as stack:
@@ -242,3 +293,69 @@ def test_a_later_file_goes_on_from_an_earlier_one(returned: dict[str, Path]) -> 
         with pytest.raises(DataError, match="than the one that was joined before"):
             join_logs(store, made, [other])
         assert kept(store) == before
+
+
+def test_a_harsh_partner_is_found_and_moves_no_average() -> None:
+    """The others are not blamed for one who is harsh; what that one gave alone is worth what others' scores are."""
+    random = np.random.default_rng(4)
+    quality, severity = random.normal(60, 10, 400), np.array([0.0, 0.0, -10.0, 0.0])
+    # The first 80 answers are everyone's. The harsh one has nearly all others of the first system, every second one.
+    alone = np.where(np.arange(80, 400) % 2, np.arange(320) // 2 % 2, 2 + (np.arange(320) % 16 == 0))
+    answers = np.concatenate([np.repeat(np.arange(80), 4), np.arange(80, 400)])
+    partners = np.concatenate([np.tile(np.arange(4), 80), alone])
+    values = quality[answers] + severity[partners] + random.normal(0, 8, len(answers))
+    found = measure_severities(values, partners, answers)
+    assert [partner.stands_out for partner in found] == [False, False, True, False]
+    assert found[2].low < -10 < found[2].high < 0
+    fit = fit_severities(values, partners, answers, np.array([True, True, False, True]))
+    first, second = (average_without_severity(values, partners, answers, fit, answers % 2 == odd) for odd in (0, 1))
+    assert first.mean < second.mean - 4, "as scored, the first system pays for its partner"
+    truth = [quality[odd::2].mean() for odd in (0, 1)]
+    assert abs((first.adjusted - second.adjusted) - (truth[0] - truth[1])) < 2.5
+    assert first.low < truth[0] < first.high
+    assert first.partners_low <= first.low < first.high <= first.partners_high
+    sure = fit._replace(influences=0 * fit.influences)
+    narrow = average_without_severity(values, partners, answers, sure, answers % 2 == 0)
+    assert first.high - first.low > narrow.high - narrow.low, "that severity is estimated makes it less sure"
+    # Of two, nobody knows which one differs; of few shared answers, nothing is said.
+    both = np.isin(partners, [1, 2])
+    two = measure_severities(values[both], partners[both] - 1, answers[both])
+    assert [partner.stands_out for partner in two] == [True, True]
+    fit = fit_severities(values[320:], partners[320:], answers[320:], np.ones(4, dtype=bool))
+    assert not fit.effects.any(), "nothing is known where nothing is shared"
+    few = answers < 9
+    assert not any(partner.stands_out for partner in measure_severities(values[few], partners[few], answers[few]))
+
+
+def test_the_report_has_a_chapter_on_partners(genaipa: Cli) -> None:
+    """Partner and language are read from the joined scores, and whoever stands out is named with an interval."""
+    write_study(Path(), SYSTEMS, {"alpha": "en"}, 16, reply)
+    record = split(genaipa, "--partners", "bbc,rai,ard", "--shared", "100%")
+    rubric = shipped_rubric()
+    for turn, share in enumerate(record["partners"]):
+        folder = unpack_to_score(Path(f"packs/{share['name']}.zip"))
+        with opened(store_of(folder)) as store:
+            for analyst in ("Ada", "Bo"):
+                keys = ("2" * number + "1" * (5 - number) for number in range(4))
+                values = [rubric.parse_keys("33333" if turn == 1 else key) for key in keys]
+                answers = sorted(share["answers"])
+                store.append([score(analyst, answer, values[n % 4]) for n, answer in enumerate(answers)])
+        send(share["name"], f"{share['name']}.scores.jsonl")
+    done(genaipa("study", "join", "."))
+    workspace = find_workspace()
+    study = gather_study_with_stored_scores(workspace, select_sources(workspace, ()))
+    chapter = PartnersChapter().make(study, Scope())
+    assert chapter is not None
+    severity, ranking, agreement = (table.data for table in chapter.tables)
+    assert severity["partner"].iloc[0] == "rai"
+    assert set(severity["languages"]) == {"English"}
+    (sentence,) = PartnersChapter().notable(study)
+    assert sentence.startswith("rai scores ")
+    assert "points lower (" in sentence
+    assert sentence.endswith("than the other partners on the same 32 answers.")
+    assert set(ranking["system"]) == set(SYSTEMS)
+    assert (ranking["m_all"] < ranking["adjusted"]).all()
+    within, between = (
+        agreement[agreement["of"] == of]["agreement"].mean() for of in ("within a partner", "between partners")
+    )
+    assert within == 1 > between

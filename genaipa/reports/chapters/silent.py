@@ -217,8 +217,9 @@ def _draw_silence_error_rates(data: pd.DataFrame, systems: Mapping[Any, str], sc
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25", "50", "75", "100 %"])
         axes.set_xlabel(label)
         axes.grid(axis="x", color="#e4e4e4", linewidth=0.5)
-        rates = data[data["error"] == error].set_index(["system", "experiment"])["rate"]
-        rows.draw_benchmarks(axes, {key: float(rate) for key, rate in rates.items()}, scope.benchmarks)
+        of_error = data[data["error"] == error]
+        rates = dict(zip(zip(of_error["system"], of_error["experiment"], strict=True), of_error["rate"], strict=True))
+        rows.draw_benchmarks(axes, rates, scope.benchmarks)
         for row in data[data["error"] == error].to_dict("records"):
             height = rows.places[row["system"], row["experiment"]]
             forest.draw_mean_with_intervals(axes, row | {"mean": row["rate"]}, height, marks[row["system"]])

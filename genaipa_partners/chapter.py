@@ -1,0 +1,228 @@
+"""Partners: how harsh each is, how far they agree, and the ranking without that; a chapter of a report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+import pandas as pd
+
+from genaipa.languages.catalog import language_name
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
+from genaipa.reports.crossed import number_labels
+from genaipa.reports.table import Table, make_table
+from genaipa.scoring.agreement import agreement_columns, measure_agreement_by_group
+from genaipa.scoring.rubric import M_ALL_RANGE
+from genaipa.words import format_count
+from genaipa_partners.joining import read_partner
+from genaipa_partners.severity import (
+    LEAST_PARTNERS,
+    LEAST_SHARED,
+    LEVEL,
+    average_without_severity,
+    fit_severities,
+    measure_severities,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from genaipa.answers.study import Study
+    from genaipa.reports.figures.figure import Scope
+    from genaipa.scoring.events import Event
+
+_METHOD = f"""A partner&rsquo;s severity is the mean difference of their M<sub>all</sub> from the other
+partners&rsquo; on the same answers, with Student&rsquo;s t over these answers, a random part of all; intervals hold for
+all partners together ({LEVEL:.0%}, Bonferroni). Whoever stands out is left out of what the others are compared with.
+The ranking takes severities out by least squares beside the answers."""
+_WITHIN, _BETWEEN = "within a partner", "between partners"
+
+
+class PartnersChapter(ChapterMaker):
+    """Severity of partners, their agreement, and averages without severity."""
+
+    needs = frozenset({"partner"})
+    needs_scores = True
+    after = "agreement"
+
+    def make(self, study: Study, scope: Scope) -> Chapter | None:  # noqa: ARG002 - without figures
+        """Make the chapter; None where one partner alone scored."""
+        scores = collect_partner_scores(study)
+        if scores["partner"].nunique() < 2:  # noqa: PLR2004 - nobody to compare with
+            return None
+        return Chapter(
+            "partners",
+            "Partners",
+            "Partners scored parts of this study, and some answers all of them: these tell how harsh each is.",
+            nonempty_tables(
+                tabulate_severities(study, scores),
+                rank_without_severity(scores),
+                tabulate_agreement_of_partners(study),
+            ),
+            method=_METHOD,
+            first=("partners",),
+        )
+
+    def notable(self, study: Study) -> Iterable[str]:
+        """Return a sentence on each partner who stands out."""
+        table = tabulate_severities(study, collect_partner_scores(study))
+        for row in table.data.to_dict("records"):
+            if row["stands_out"]:
+                yield describe_severity(row)
+
+
+def describe_severity(row: Any) -> str:
+    """Return how a partner who stands out differs from the others."""
+    harsher = row["difference"] < 0
+    ends = sorted(abs(row[end]) for end in ("low", "high"))
+    return (
+        f"{row['partner']} scores {abs(row['difference']):.1f} points {'lower' if harsher else 'higher'} "
+        f"({ends[0]:.1f} to {ends[1]:.1f}) than the other partners on the same {format_count(row['shared'], 'answer')}."
+    )
+
+
+def collect_partner_scores(study: Study) -> pd.DataFrame:
+    """Return what each partner gave to each answer, by its system and experiment: the mean of their analysts' M_all.
+
+    Scores that saw others' are not in it, nor excluded answers.
+    """
+    columns = ["system", "experiment", "document", "answer", "partner"]
+    if "partner" not in study.table:
+        return pd.DataFrame(columns=[*columns, "m_all"])
+    table = study.table
+    usable = (table["scorer"] == "human") & (table["role"] == "score") & (table["independent"] == "yes")
+    usable &= (table["excluded"] == "") & table["partner"].notna() & (table["partner"].astype(str) != "")
+    frame = table.loc[usable, [*columns, "analyst", "m_all"]].astype(dict.fromkeys([*columns, "analyst"], "str"))
+    once = frame.drop_duplicates([*columns, "analyst"])
+    means: pd.DataFrame = once.groupby(columns, sort=True)[["m_all"]].mean().reset_index()
+    return means
+
+
+def tabulate_severities(study: Study, scores: pd.DataFrame) -> Table:
+    """Tabulate how far each partner is above or below the others on the same answers, and in all."""
+    once = scores.drop_duplicates(["answer", "partner"])
+    partners, names = number_labels(once["partner"])
+    severities = measure_severities(once["m_all"].to_numpy(dtype=float), partners, number_labels(once["answer"])[0])
+    spoken = once["document"].map(study.languages).fillna("")
+    rows = []
+    for number, (name, severity) in enumerate(zip(names, severities, strict=True)):
+        codes = sorted({code for code in spoken[partners == number] if code})
+        rows.append(
+            {
+                "partner": name,
+                "languages": ", ".join(map(language_name, codes)),
+                "answers": int((partners == number).sum()),
+                "shared": severity.answers,
+                "m_all": float(once.loc[partners == number, "m_all"].mean()),
+                "difference": severity.difference,
+                "low": severity.low,
+                "high": severity.high,
+                "in_all": _difference_in_all(once.assign(language=spoken), str(name)),
+                "stands_out": severity.stands_out,
+            }
+        )
+    rows.sort(key=lambda row: (np.isnan(row["difference"]), row["difference"]))
+    columns = ["partner", "languages", "answers", "m_all", "shared", "difference", "low", "high", "in_all"]
+    return make_table(
+        "partners",
+        "How harsh partners are",
+        "Points of M_all by which a partner is above (+) or below (-) the others on the answers that they share, with "
+        f"an interval that holds for all partners together ({LEVEL:.0%} confidence, for all answers of this study); "
+        f"blank below {LEAST_SHARED} shared answers. Whoever stands out is not among those with whom the others are "
+        "compared. In all: the difference of all their scores from other partners' of the same systems and language, "
+        "partly of other answers.",
+        pd.DataFrame(rows, columns=[*columns, "stands_out"]),
+        columns,
+        headings={"low": "interval", "in_all": "in all"},
+        formats={"low": "+.1f", "high": "+.1f", "in_all": "+.1f"},
+        aside=("stands_out",),
+    )
+
+
+def _difference_in_all(scores: pd.DataFrame, partner: str) -> float:
+    """Return the mean difference of a partner's scores from the others' of the same systems and language."""
+    cell = ["system", "language"]
+    partner_scores = scores[scores["partner"] == partner]
+    other_means = scores[scores["partner"] != partner].groupby(cell)["m_all"].mean()
+    level = other_means.reindex(pd.MultiIndex.from_frame(partner_scores[cell])).to_numpy()
+    differences = partner_scores["m_all"].to_numpy() - level
+    return float(np.nanmean(differences)) if np.isfinite(differences).any() else np.nan
+
+
+def rank_without_severity(scores: pd.DataFrame) -> Table:
+    """Rank the systems of each experiment by the mean of partners' scores, with their severities taken out."""
+    partners = number_labels(scores["partner"])[0]
+    answers = number_labels(scores["answer"])[0]
+    values = scores["m_all"].to_numpy(dtype=float)
+    once = ~scores.duplicated(["answer", "partner"]).to_numpy()
+    compared = values[once], partners[once], answers[once]
+    standing_out = np.array([severity.stands_out for severity in measure_severities(*compared)])
+    fit = fit_severities(*compared, reference=~standing_out)
+    rows = []
+    for experiment, system in scores[["experiment", "system"]].drop_duplicates().itertuples(index=False):
+        mask = ((scores["experiment"] == experiment) & (scores["system"] == system)).to_numpy()
+        mean = average_without_severity(values, partners, answers, fit, mask)
+        rows.append({"experiment": experiment, "system": system, "m_all": mean.mean, **mean._asdict()})
+    columns = ["experiment", "rank", "system", "adjusted", "low", "high", "partners_low", "partners_high"]
+    data = pd.DataFrame(rows)
+    ends = ["low", "high", "partners_low", "partners_high"]
+    data[ends] = data[ends].clip(*M_ALL_RANGE)
+    data["rank"] = data.groupby("experiment")["adjusted"].rank(ascending=False, method="min").astype(int)
+    data = data.sort_values(["experiment", "rank", "system"])
+    return make_table(
+        "partners-ranking",
+        "Ranking without partners' severity",
+        "The mean M_all of each system's answers over partners, with each partner's severity taken out, so that it "
+        "does not matter which answers a harsh partner had; the interval is for other answers by these partners, and "
+        f"for partners like these (never narrower; blank below {LEAST_PARTNERS}). As scored: the mean with severities "
+        "in it. Each answer counts alike, so the mean may differ a little from other tables'.",
+        data,
+        [*columns, "m_all", "answers", "partners"],
+        headings={
+            "adjusted": "M_all",
+            "low": "these partners",
+            "partners_low": "partners like these",
+            "m_all": "as scored",
+        },
+        formats=dict.fromkeys(("adjusted", "low", "high", "partners_low", "partners_high"), ".1f"),
+    )
+
+
+def tabulate_agreement_of_partners(study: Study) -> Table:
+    """Tabulate alpha of analysts of the same partner, and of partners with each other, by metric."""
+    scores = [event for event in study.independent_scores if read_partner(event)]
+    rows = []
+    for of, events in ((_BETWEEN, _first_score_of_each_partner(scores)), (_WITHIN, _split_answers_by_partner(scores))):
+        groups = dict.fromkeys((event.answer for event in events), of)
+        for answers, metrics in measure_agreement_by_group(events, study.rubric, groups).values():
+            for metric, agreed in metrics.items() if answers else ():
+                about = {"of": of, "metric": study.rubric.display_names[metric], "answers": answers}
+                rows.append({**about, **agreement_columns(agreed)})
+    measures = ["alpha", "low", "high", "ac2", "agreement"]
+    columns = ["of", "metric", *measures, "answers", "reason"]
+    return make_table(
+        "partners-agreement",
+        "Agreement within and between partners",
+        "Krippendorff's alpha for ordinal values (1 is perfect agreement, 0 agreement by chance) with its interval "
+        f"({LEVEL:.0%} confidence, for other answers of this kind), Gwet's AC2, and the share of equal values. Between "
+        "partners: each partner's first score of an answer that several have; within: answers that two analysts of "
+        "one partner scored.",
+        pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(measures, "float64")),
+        columns,
+        headings={"of": "agreement", "low": "from", "high": "to", "ac2": "AC2", "agreement": "same value"},
+        formats=dict.fromkeys(("low", "high"), ".2f"),
+    )
+
+
+def _first_score_of_each_partner(scores: Iterable[Event]) -> list[Event]:
+    """Return the first score that each partner gave to an answer, as the partner's own."""
+    first: dict[tuple[str, str], Event] = {}
+    for event in scores:
+        first.setdefault((event.answer, read_partner(event)), event)
+    return [msgspec.structs.replace(event, analyst=partner) for (_, partner), event in first.items()]
+
+
+def _split_answers_by_partner(scores: Sequence[Event]) -> list[Event]:
+    """Return the scores as if an answer were another one for each partner."""
+    return [msgspec.structs.replace(event, answer=f"{event.answer} {read_partner(event)}") for event in scores]
