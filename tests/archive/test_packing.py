@@ -368,8 +368,9 @@ def test_what_is_no_pack_is_refused_in_a_sentence(tmp_path: Path) -> None:
 
 
 def test_an_artifact_has_what_reviewers_ask_for(genaipa: Cli, packed: Path) -> None:
-    """Six files; the versions are pins of what is needed, and no words that are left out of the archive are in any."""
+    """Eight files; versions are pins of what is needed, and no words that are left out of the archive are in any."""
     names = {"study.zip", "README.md", "ARTIFACT-APPENDIX.md", "constraints.txt", "croissant.json", "SHA256SUMS"}
+    names |= {"heds.json", "heds.tex"}
     assert {path.name for path in packed.iterdir()} == names
     pins = (packed / "constraints.txt").read_text().splitlines()
     assert all(re.fullmatch(r"[a-z0-9-]+==\S+", line) for line in pins)
