@@ -43,7 +43,7 @@ def _read_definition(records: EvaluationRecords, metric: str) -> str:
     meanings = "; ".join(f"{format_value(value)}: {meaning}" for value, meaning in words)
     section = records.guidelines and records.guidelines.sections.get(metric)
     return join_sentences(
-        f"The meanings of its values: {meanings}",
+        f"The meanings of its values: {meanings}.",
         f"guidelines.md has a section on it (SHA-256 of the file: {records.guidelines.digest})."
         if section and records.guidelines
         else "",

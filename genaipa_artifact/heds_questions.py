@@ -165,10 +165,14 @@ def describe_selection(records: EvaluationRecords) -> Answer | None:
     if not records.waves:
         if len(scored) == len(outputs):
             text = f"Not selected: all {format_count(len(outputs), 'answer')} of this study were scored."
-            return Answer(join_sentences(text, about_inputs), f"{SCORES}; {_MANIFESTS}", option=6)
-        text = f"{_count_of(len(scored), len(outputs), 'answer')} were scored; no random part was drawn (waves.jsonl)."
+            return Answer(join_sentences(text, about_inputs), f"{SCORES}; {_MANIFESTS}", option=6, rest=_INPUTS_LEFT)
+        text = (
+            f"{_count_of(len(scored), len(outputs), 'answer')} were scored; no random part is recorded (waves.jsonl)."
+        )
         return Answer(
-            join_sentences(text, about_inputs), f"{SCORES}; {_MANIFESTS}", rest="how these answers were chosen"
+            join_sentences(text, about_inputs),
+            f"{SCORES}; {_MANIFESTS}",
+            rest="how these answers, the documents and the questions were chosen",
         )
     planned = outputs["planned"].astype(str)
     drawn, asked_of = planned.isin(("first", "later")), int(planned.isin(("first", "later", "no")).sum())
@@ -176,7 +180,8 @@ def describe_selection(records: EvaluationRecords) -> Answer | None:
     text = (
         f"{_count_of(asked_of, len(outputs), 'answer')} were put into a random order by system and experiment, which "
         f"takes questions, and within them documents, by turns (seed {records.waves.draws[0].seed}). Its beginning is "
-        f"the random part: {format_count(int(drawn.sum()), 'answer')}, of which {within:,} were scored."
+        f"the random part: {format_count(int(drawn.sum()), 'answer')}, of which {within:,} "
+        f"{'was' if within == 1 else 'were'} scored."
     )
     strata = "Each stratum of the documents has its share." if any(draw.stratum for draw in records.waves.draws) else ""
     beside = f"{format_count(outside, 'answer')} outside of it {'was' if outside == 1 else 'were'} scored, too."
@@ -184,8 +189,11 @@ def describe_selection(records: EvaluationRecords) -> Answer | None:
         join_sentences(text, strata, beside if outside else "", about_inputs),
         f"study.zip: waves.jsonl; {SCORES}; {_MANIFESTS}",
         option=None if outside else 2,
-        rest="how the answers outside of it were chosen" if outside else "",
+        rest="how the answers outside of it, the documents and the questions were chosen" if outside else _INPUTS_LEFT,
     )
+
+
+_INPUTS_LEFT = "how documents and questions were chosen"
 
 
 def _describe_selection_of_inputs(records: EvaluationRecords) -> str:
@@ -218,7 +226,8 @@ def count_evaluators(records: EvaluationRecords) -> Answer | None:
     return Answer(
         join_sentences(
             f"{len(records.evaluators):,}.",
-            "Counted are names; the records can't tell whether two of them are one person.",
+            "Counted are the names under which scores or adjudications of answers that are not excluded are in effect; "
+            "the records can't tell whether two names are one person.",
             f"{settling:,} of them gave adjudications alone." if settling else "",
             f"{format_count(excluded, 'name')} left out by desk.yaml {'is' if excluded == 1 else 'are'} not counted."
             if excluded
@@ -376,11 +385,12 @@ def describe_pace(records: EvaluationRecords) -> Answer | None:
     scores = records.desk_scores
     if not scores:
         return None
-    days = sorted(score.time[:10] for score in scores)
+    first, *_, last = sorted(score.time[:10] for score in (*scores, *scores))
     seconds = [score.seconds for score in scores if score.seconds is not None]
     return Answer(
         join_sentences(
-            f"{format_count(len(scores), 'score')} of the desk came between {days[0]} and {days[-1]} (UTC).",
+            f"{format_count(len(scores), 'score')} of the desk {'is' if len(scores) == 1 else 'are'} dated "
+            f"{first if first == last else f'{first} to {last}'} (UTC).",
             f"An answer was on screen for a median of {median(seconds):.0f} seconds." if seconds else "",
         ),
         f"{SCORES} (time, seconds)",
