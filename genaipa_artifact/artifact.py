@@ -77,7 +77,6 @@ def write_artifact(
     records = EvaluationRecords.from_packed_study(workspace, packed)
     sheet = fill_data_sheet(records, QUESTIONS, CRITERION_QUESTIONS)
     facts = {"pack": packed.pack, "report": packed.report, "about": about, "licenses": licenses, "minutes": minutes}
-    facts["sheet"] = sheet.summary
     files = {
         CONSTRAINTS: pinned,
         HEDS_JSON: sheet.as_json(),

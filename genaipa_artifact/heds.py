@@ -127,7 +127,7 @@ class DataSheet:
         """Return the sheet as a table of LaTeX."""
         columns = ["question", "criterion", "about", "answer"]
         rows = [(entry.number, entry.criterion, entry.title, entry.text) for entry in self.entries]
-        note = f"{self.summary}, in brackets. {' '.join(self.notes)}"
+        note = f"{' '.join(self.notes)} Fill in what is in brackets: {self.summary}."
         title = "Data sheet of the human evaluation (HEDS 3.0)"
         return as_latex(make_table("heds", title, note, pd.DataFrame(rows, columns=columns), columns))
 

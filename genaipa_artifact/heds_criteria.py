@@ -114,8 +114,9 @@ def describe_tests(records: EvaluationRecords, metric: str) -> Answer | None:  #
     if not records.scores:
         return None
     methods = {
-        "averages": "Averages have intervals, as the note of their table says.",
-        "system-differences": "Differences of M_all between systems are tested, with p adjusted by Holm's method.",
+        "averages": "Averages have intervals where they rest on enough, as the note of their table says.",
+        "system-differences": "Differences of M_all between systems are tested where there is enough; p is "
+        "adjusted by Holm's method.",
     }
     present = [name for name in methods if name in records.tables]
     if not present:

@@ -52,7 +52,7 @@ def describe_experiment(records: EvaluationRecords) -> Answer | None:
     criteria = f", by {join_names([*records.rubric.display_names.values()])}" if records.is_scored_by_rubric else ""
     return Answer(
         f"Scores of people are recorded for {format_count(len(scored), 'answer')} of {join_some(systems, _LISTED)} to "
-        f"{format_count(scored['question'].nunique(), 'question')} about {join_some(documents, _LISTED) or 'nothing'}"
+        f"{format_count(scored['question'].nunique(), 'question')} about {join_some(documents, _LISTED)}"
         f"{criteria}.",
         f"{SCORES}; {_ANSWERS}",
         rest="its place in the main reference",

@@ -78,7 +78,7 @@ def draw(run: RunFolder) -> Waves:
 
 
 def mixed_events(drawn: list[Record], beside: Record) -> list[Event]:
-    """What four people and a judge did: at the desk but for dan; eve's score is to be left out."""
+    """What people and a judge did, dan and fay elsewhere than at the desk; eve is to be left out, and fay's answer."""
     desk = [
         scored("ada", record, order="question", seconds=10.0 + place, shown=None if place == 1 else SCREEN)
         for place, record in enumerate(drawn)
@@ -103,6 +103,7 @@ def mixed_events(drawn: list[Record], beside: Record) -> list[Event]:
         acted("undo", "cat", drawn[0], undoes=mean.id),
         scored("cat", drawn[2], POOR, kind="adjudication", independent=False),
         scored("dan", beside, day=5),
+        scored("fay", drawn[7], day=5),
         scored("judge:kind@0123456789ab#1", beside, scorer="machine"),
     ]
 
@@ -183,14 +184,14 @@ def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Eva
         "3.2.1": "4. Counted are the names under which scores or adjudications of answers that are not excluded are in "
         "effect; the records can't tell whether two names are one person. 1 of them gave adjudications alone. 1 name "
         "left out by desk.yaml is not counted.",
-        "3.2.4": "1 score by 1 of 3 analysts is recorded as calibration: given to be compared with a reference "
+        "3.2.4": "1 score by 1 of 4 analysts is recorded as calibration: given to be compared with a reference "
         f"analyst's. Written guidelines are in guidelines.md (SHA-256 {guidelines}); the records don't say who read "
         "them. [introductions and practice beside these]",
-        "3.3.2": "17 of 18 scores were, as recorded, given at genaipa's scoring desk, a page in the browser; the "
+        "3.3.2": "17 of 19 scores were, as recorded, given at genaipa's scoring desk, a page in the browser; the "
         "others name no medium. [the medium of the others: a sheet, another tool, an earlier desk]",
         "3.3.3.1": "Option 3. Recorded: several scores of an answer, calibration, adjudication, sending back and "
         "leaving people out. [methods beside these]",
-        "3.3.3.2": "5 of 13 answer texts have scores by two or more people. 1 score was calibration. 1 answer text was "
+        "3.3.3.2": "6 of 13 answer texts have scores by two or more people. 1 score was calibration. 1 answer text was "
         "adjudicated, which replaces the scores. Answers were sent back to their analysts 1 time. The scores of 1 name "
         f"count nowhere, for the reason: {REASON}. [methods beside these]",
         "3.3.4.2": "As recorded with 17 scores of the desk: 16 without having seen whose answer it was, 16 without "
@@ -209,16 +210,16 @@ def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Eva
         "elsewhere were given]",
         "4.3.6": "N/A",
         "4.3.7": "Is what the answer says right by the document? [whether it was in sight]",
-        "4.3.8": "Option 2. A value of the scale for each answer, in 18 scores.",
+        "4.3.8": "Option 2. A value of the scale for each answer, in 19 scores.",
         "4.3.9": "In the packed report: the mean of an answer's scores, then of a question's answers about a document, "
         "then as each table's note says. Where an answer was adjudicated, the adjudication alone counts. Where a "
         "judge's scores fill in for answers that people did not score, the table's note says so. [what the main "
         "reference does beside this]",
         "4.3.11.1": "Krippendorff's alpha for ordinal values, with an interval by resampling the answers, and Gwet's "
-        "AC2, over 4 answer texts that two or more people scored without having seen others' scores, as recorded (2 "
+        "AC2, over 5 answer texts that two or more people scored without having seen others' scores, as recorded (3 "
         "people). [whether scores from elsewhere were independent]",
-        # Three pairs alike, one apart, seven values of eight alike: observed and expected disagreement are 1/4.
-        "4.3.11.2": "alpha 0.00; AC2 0.68; too few answers, or too few that vary, for a confidence interval.",
+        # Four pairs alike, one apart, nine values of ten alike: observed and expected disagreement are 1/5.
+        "4.3.11.2": "alpha 0.00; AC2 0.76; too few answers, or too few that vary, for a confidence interval.",
         "4.3.12.1": "IntraAA not assessed in the packed report.",
         "4.3.12.2": "IntraAA not assessed in the packed report.",
     }
@@ -271,6 +272,9 @@ def test_a_desks_study_is_whole_where_another_rubrics_is_not(evaluated: Evaluate
     assert desk["3.3.5"] == "1 score of the desk is dated 2026-11-01 (UTC). [what evaluators were asked to keep to]"
     assert desk["4.3.5"].endswith("with its meaning.")
     assert desk["4.3.11.2"] == "InterAA not assessed: no answer has independent scores by two people."
+    settled = texts(fill(rescore(evaluated.unscored, scored("cat", evaluated.drawn[0], kind="adjudication"))))
+    assert settled["3.1.1"] == "1. Nobody scored an answer of scripted/say1.yaml."
+    assert "1 of them gave adjudications alone." in settled["3.2.1"]
     other = fill(rescore(evaluated.unscored, scored("ada", evaluated.drawn[0], rubric="0123456789ab")))
     assert not {"4.3.1.1", "4.3.2", "4.3.3", "4.3.4", "4.3.7", "3.3.2", "3.3.4.2", "3.3.5"} & texts(other).keys()
     assert "relevance" not in texts(other)["1.1.2"]

@@ -378,6 +378,7 @@ def test_an_artifact_has_what_reviewers_ask_for(genaipa: Cli, packed: Path) -> N
     assert not {"genaipa", "pytest"} & {line.partition("==")[0] for line in pins}
     assert "Texts: `Apache-2.0`, `CC-BY-4.0`." in (packed / "README.md").read_text()
     assert "`ada`, `bo`" in (packed / "ARTIFACT-APPENDIX.md").read_text()
+    assert json.loads((packed / "heds.json").read_text())["questions"]["3.2.1"]["answer"].startswith("2. ")
     assert "nobody else's" not in texts_below(packed)
     refused = genaipa("artifact", "latest", "-o", "art.zip", "--workspace", packed.parent)
     assert (refused.code, "an artifact is a folder" in refused.err) == (2, True)
