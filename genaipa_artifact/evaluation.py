@@ -18,7 +18,7 @@ from genaipa.scoring.events import MEAN, SEND_BACK
 from genaipa.scoring.rubric import load_guidelines, rubric_file, shipped_rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import pandas as pd
 
@@ -85,7 +85,7 @@ class EvaluationRecords:
         return 0 < len(self.scores) == len(self.desk_scores)
 
     @cached_property
-    def published_runs(self) -> list[str]:
+    def runs_with_published_scores(self) -> list[str]:
         """The runs with published scores, which name nobody."""
         table = self.study.table
         return sorted(map(str, table.loc[table["unit"] == "table", "run"].unique()))
@@ -110,7 +110,7 @@ class EvaluationRecords:
         )
 
     @cached_property
-    def scored_outputs(self) -> pd.DataFrame:
+    def outputs_with_scores(self) -> pd.DataFrame:
         """The answers that people scored."""
         return self.outputs[self.outputs["scored"]]
 
@@ -141,17 +141,19 @@ class EvaluationRecords:
         return sum(event.kind == kind and event.id not in undone for event in self.study.log.counted)
 
     @property
-    def sent_back(self) -> int:
+    def send_back_count(self) -> int:
         """How often an adjudicator sent an answer back to those who had scored it."""
         return self.count_lasting_events(SEND_BACK)
 
     @property
-    def accepted_means(self) -> int:
+    def mean_acceptance_count(self) -> int:
         """How often an adjudicator let the mean of scores stand."""
         return self.count_lasting_events(MEAN)
 
     def agreement_row(self, metric: str) -> Mapping[str, object] | None:
         """Return the row of a metric in the report's table of agreement; None without one."""
         table = self.tables.get("agreement")
-        rows: Sequence[Mapping[str, object]] = table.data.to_dict("records") if table else ()
-        return next((row for row in rows if row["metric"] == self.rubric.display_names[metric]), None)
+        if table is None:
+            return None
+        rows = table.data[table.data["metric"] == self.rubric.display_names[metric]].to_dict("records")
+        return {str(name): value for name, value in rows[0].items()} if rows else None

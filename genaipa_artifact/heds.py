@@ -34,13 +34,13 @@ _BLANK = "[yours]"
 class Answer:
     """The answer that the records `source` give to a question; `option` is the number of the form's option, if any.
 
-    `rest` is what the authors have to add; empty for an answer that is whole.
+    `authors_part` is what the authors have to add; empty for an answer that is whole.
     """
 
     text: str
     source: str
     option: int | None = None
-    rest: str = ""
+    authors_part: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ class Entry:
         if answer is None:
             return {"title": self.title, "answer": None}
         option = {"option": answer.option} if answer.option else {}
-        rest = {"add": answer.rest} if answer.rest else {}
-        return {"title": self.title, **option, "answer": answer.text, "source": answer.source, **rest}
+        addition = {"add": answer.authors_part} if answer.authors_part else {}
+        return {"title": self.title, **option, "answer": answer.text, "source": answer.source, **addition}
 
     @property
     def text(self) -> str:
@@ -86,7 +86,7 @@ class Entry:
         if answer is None:
             return _BLANK
         option = f"Option {answer.option}. " if answer.option else ""
-        return f"{option}{answer.text}{f' [{answer.rest}]' if answer.rest else ''}"
+        return f"{option}{answer.text}{f' [{answer.authors_part}]' if answer.authors_part else ''}"
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class DataSheet:
     def summary(self) -> str:
         """How many questions the records answer, and how many are the authors'."""
         answered = [entry.answer for entry in self.entries if entry.answer]
-        partial = sum(bool(answer.rest) for answer in answered)
+        partial = sum(bool(answer.authors_part) for answer in answered)
         return (
             f"{len(answered)} of {format_count(len(self.entries), 'question')} answered from the records, "
             f"{partial} of them in part; {len(self.entries) - len(answered)} are yours"
@@ -154,10 +154,10 @@ def describe_limits(records: EvaluationRecords) -> list[str]:
     sentences = ["Answers are as genaipa recorded the evaluation; what was done beside its records is not in them."]
     if not records.scores and not records.adjudications:
         sentences.append("No score by a person is recorded.")
-    if records.published_runs:
+    if records.runs_with_published_scores:
         sentences.append(
-            f"The published scores of {join_some(records.published_runs, 5)} name nobody: who gave them, and how, is "
-            "not recorded, and this sheet is not about them."
+            f"The published scores of {join_some(records.runs_with_published_scores, 5)} name nobody: who gave them, "
+            "and how, is not recorded, and this sheet is not about them."
         )
     if records.verdicts:
         judges = sorted({event.analyst for event in records.verdicts})

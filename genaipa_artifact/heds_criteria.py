@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 def _answer_from_rubric(
-    read: Callable[[EvaluationRecords, str], str], *, rest: str = ""
+    read: Callable[[EvaluationRecords, str], str], *, authors_part: str = ""
 ) -> Callable[[EvaluationRecords, str], Answer | None]:
     """Return the function that answers from the rubric, unless scores are by another, published, or out of question."""
 
     def answer(records: EvaluationRecords, metric: str) -> Answer | None:
         if records.outputs.empty or not records.is_scored_by_rubric:
             return None
-        if records.published_runs and not records.scores:
+        if records.runs_with_published_scores and not records.scores:
             return None
         source = f"{records.rubric_path} as it is now"
         if not records.scores:
             source += "; no score names it"
-        return Answer(read(records, metric), source, rest=rest)
+        return Answer(read(records, metric), source, authors_part=authors_part)
 
     return answer
 
@@ -63,7 +63,7 @@ def describe_scale(records: EvaluationRecords, metric: str) -> Answer | None:  #
         "At the desk, one button (and digit key) for each value, with its meaning.",
         f"{SCORES} (order); genaipa's desk",
         option=1,
-        rest="" if whole else "how scores from elsewhere were given",
+        authors_part="" if whole else "how scores from elsewhere were given",
     )
 
 
@@ -105,7 +105,7 @@ def describe_aggregation(records: EvaluationRecords, metric: str) -> Answer | No
             else "",
         ),
         "study.zip: report/tables",
-        rest="what the main reference does beside this",
+        authors_part="what the main reference does beside this",
     )
 
 
@@ -124,7 +124,7 @@ def describe_tests(records: EvaluationRecords, metric: str) -> Answer | None:  #
     return Answer(
         " ".join(methods[name] for name in present),
         f"study.zip: {', '.join(f'report/tables/{name}.csv' for name in present)}",
-        rest="tests of this criterion in the main reference",
+        authors_part="tests of this criterion in the main reference",
     )
 
 
@@ -143,7 +143,7 @@ def describe_agreement_method(records: EvaluationRecords, metric: str) -> Answer
         f"{format_count(_as_int(row['answers']), 'answer text')} that two or more people scored without having seen "
         f"others' scores, as recorded ({format_count(_as_int(row['analysts']), 'person', 'people')}).",
         "study.zip: report/tables/agreement.csv",
-        rest="" if records.are_all_from_desk else "whether scores from elsewhere were independent",
+        authors_part="" if records.are_all_from_desk else "whether scores from elsewhere were independent",
     )
 
 
@@ -200,7 +200,7 @@ CRITERION_QUESTIONS = (
         "4.3.6", "Task without a rating instrument", _answer_from_rubric(lambda _records, _metric: "N/A")
     ),
     CriterionQuestion(
-        "4.3.7", "Question in its words", _answer_from_rubric(_read_question, rest="whether it was in sight")
+        "4.3.7", "Question in its words", _answer_from_rubric(_read_question, authors_part="whether it was in sight")
     ),
     CriterionQuestion("4.3.8", "Form of response", describe_response_form),
     CriterionQuestion("4.3.9", "Aggregation", describe_aggregation),

@@ -35,7 +35,7 @@ def join_sentences(*sentences: str) -> str:
     return " ".join(filter(None, sentences))
 
 
-def _count_of(part: int, whole: int, noun: str) -> str:
+def _format_part(part: int, whole: int, noun: str) -> str:
     return f"{part:,} of {format_count(whole, noun)}"
 
 
@@ -44,7 +44,7 @@ def _count_of(part: int, whole: int, noun: str) -> str:
 
 def describe_experiment(records: EvaluationRecords) -> Answer | None:
     """Describe what people scored, and by which criteria; None where they scored nothing."""
-    scored = records.scored_outputs
+    scored = records.outputs_with_scores
     if scored.empty:
         return None
     documents = sorted({*map(str, scored["document"].unique())} - {""})
@@ -55,7 +55,7 @@ def describe_experiment(records: EvaluationRecords) -> Answer | None:
         f"{format_count(scored['question'].nunique(), 'question')} about {join_some(documents, _LISTED)}"
         f"{criteria}.",
         f"{SCORES}; {_ANSWERS}",
-        rest="its place in the main reference",
+        authors_part="its place in the main reference",
     )
 
 
@@ -82,7 +82,7 @@ def describe_inputs(records: EvaluationRecords) -> Answer | None:
             "In shared conversations, the questions and replies before it came along." if shared else "",
         ),
         f"{_MANIFESTS} (spec.plan)",
-        rest="the form's types of text that fit",
+        authors_part="the form's types of text that fit",
     )
 
 
@@ -91,9 +91,9 @@ def describe_outputs(records: EvaluationRecords) -> Answer | None:
     if records.outputs.empty:
         return None
     return Answer(
-        f"Text: {format_count(len(records.outputs), 'reply', 'replies')}, as the systems returned them.",
+        f"Text: {format_count(len(records.outputs), 'reply', 'replies')}.",
         "study.zip: runs/*/answers.jsonl",
-        rest="the form's types of text that fit",
+        authors_part="the form's types of text that fit",
     )
 
 
@@ -105,12 +105,16 @@ def describe_task(records: EvaluationRecords) -> Answer | None:
 
 
 def describe_input_languages(records: EvaluationRecords) -> Answer | None:
-    """Name the languages of documents, and of questions that were translated; None where one is not known."""
+    """Name the languages of documents, and of questions that were translated; None where one is not known.
+
+    A document that systems knew by name alone was no input.
+    """
     if not records.are_questions_about_documents:
         return None
-    study = records.study
-    asked = {str(name) for name in records.outputs["document"].unique()} - {""}
-    documents = {code for name, code in study.languages.items() if name in asked}
+    study, outputs = records.study, records.outputs
+    is_input = outputs["initialization"].isin(("document", "summary-of-document"))
+    document_names = set(map(str, outputs.loc[is_input, "document"].unique()))
+    documents = {code for name, code in study.languages.items() if name in document_names}
     questions = {translated.language_code for translated in study.questions.translations.values()}
     original = any(not translation for translation, _ in study.questions.worded)
     if not documents or "" in documents | questions:
@@ -121,7 +125,7 @@ def describe_input_languages(records: EvaluationRecords) -> Answer | None:
             f"Translated questions: {_name_languages(questions)}." if questions else "",
         ),
         f"{_MANIFESTS} (documents), else recognised in the texts",
-        rest="the language of the questions" if original else "",
+        authors_part="the language of the questions" if original else "",
     )
 
 
@@ -134,17 +138,19 @@ def _name_languages(codes: Iterable[str]) -> str:
 
 def count_outputs_per_system(records: EvaluationRecords) -> Answer | None:
     """Count the answers of each system that people scored; None where they scored none."""
-    scored = records.scored_outputs
+    scored = records.outputs_with_scores
     if scored.empty:
         return None
     counts = {str(name): len(rows) for name, rows in scored.groupby("system", observed=True)}
     alike = len(set(counts.values())) == 1
     distinct, excluded = scored["answer"].nunique(), int(scored["left_out"].sum())
-    each = f"{next(iter(counts.values())):,}" if alike else "; ".join(f"{name}: {n:,}" for name, n in counts.items())
+    per_system = (
+        f"{next(iter(counts.values())):,}" if alike else "; ".join(f"{name}: {n:,}" for name, n in counts.items())
+    )
     unscored = sorted({*map(str, records.outputs["system"].unique())} - counts.keys())
     return Answer(
         join_sentences(
-            f"{each}.",
+            f"{per_system}.",
             f"Nobody scored an answer of {join_some(unscored, _LISTED)}." if unscored else "",
             f"They are {format_count(distinct, 'different text')}; one that occurs again is scored as one."
             if distinct < len(scored)
@@ -152,35 +158,36 @@ def count_outputs_per_system(records: EvaluationRecords) -> Answer | None:
             f"The averages leave out {excluded:,} of them (exclusions.csv)." if excluded else "",
         ),
         f"{SCORES}; {_ANSWERS}",
-        rest="" if alike else "why the numbers differ",
+        authors_part="" if alike else "why the numbers differ",
     )
 
 
 def describe_selection(records: EvaluationRecords) -> Answer | None:
     """Describe how answers came to be scored: all, a random part, or neither; None where nobody scored."""
-    outputs, scored = records.outputs, records.scored_outputs
+    outputs, scored = records.outputs, records.outputs_with_scores
     if scored.empty:
         return None
     about_inputs = _describe_selection_of_inputs(records)
     if not records.waves:
         if len(scored) == len(outputs):
             text = f"Not selected: all {format_count(len(outputs), 'answer')} of this study were scored."
-            return Answer(join_sentences(text, about_inputs), f"{SCORES}; {_MANIFESTS}", option=6, rest=_INPUTS_LEFT)
-        text = (
-            f"{_count_of(len(scored), len(outputs), 'answer')} were scored; no random part is recorded (waves.jsonl)."
-        )
+            return Answer(
+                join_sentences(text, about_inputs), f"{SCORES}; {_MANIFESTS}", option=6, authors_part=_INPUTS_LEFT
+            )
+        part = _format_part(len(scored), len(outputs), "answer")
+        text = f"{part} were scored; no random part is recorded (waves.jsonl)."
         return Answer(
             join_sentences(text, about_inputs),
             f"{SCORES}; {_MANIFESTS}",
-            rest="how these answers, the documents and the questions were chosen",
+            authors_part="how these answers, the documents and the questions were chosen",
         )
     planned = outputs["planned"].astype(str)
-    drawn, asked_of = planned.isin(("first", "later")), int(planned.isin(("first", "later", "no")).sum())
-    within, outside = int((drawn & outputs["scored"]).sum()), int((~drawn & outputs["scored"]).sum())
+    is_drawn, shuffled_count = planned.isin(("first", "later")), int(planned.isin(("first", "later", "no")).sum())
+    within, outside = int((is_drawn & outputs["scored"]).sum()), int((~is_drawn & outputs["scored"]).sum())
     text = (
-        f"{_count_of(asked_of, len(outputs), 'answer')} were put into a random order by system and experiment, which "
-        f"takes questions, and within them documents, by turns (seed {records.waves.draws[0].seed}). Its beginning is "
-        f"the random part: {format_count(int(drawn.sum()), 'answer')}, of which {within:,} "
+        f"{_format_part(shuffled_count, len(outputs), 'answer')} were put into a random order by system and experiment "
+        f"(seed {records.waves.draws[0].seed}), which takes questions, and within them documents, by turns. Its "
+        f"beginning is the random part: {format_count(int(is_drawn.sum()), 'answer')}, of which {within:,} "
         f"{'was' if within == 1 else 'were'} scored."
     )
     strata = "Each stratum of the documents has its share." if any(draw.stratum for draw in records.waves.draws) else ""
@@ -189,7 +196,9 @@ def describe_selection(records: EvaluationRecords) -> Answer | None:
         join_sentences(text, strata, beside if outside else "", about_inputs),
         f"study.zip: waves.jsonl; {SCORES}; {_MANIFESTS}",
         option=None if outside else 2,
-        rest="how the answers outside of it, the documents and the questions were chosen" if outside else _INPUTS_LEFT,
+        authors_part="how the answers outside of it, the documents and the questions were chosen"
+        if outside
+        else _INPUTS_LEFT,
     )
 
 
@@ -234,7 +243,7 @@ def count_evaluators(records: EvaluationRecords) -> Answer | None:
             else "",
         ),
         f"{SCORES} (analyst), as recorded",
-        rest="those behind the published scores" if records.published_runs else "",
+        authors_part="those behind the published scores" if records.runs_with_published_scores else "",
     )
 
 
@@ -262,7 +271,7 @@ def describe_training(records: EvaluationRecords) -> Answer | None:
     return Answer(
         " ".join(sentences),
         f"{SCORES} (calibration); study.zip: guidelines.md",
-        rest="introductions and practice beside these",
+        authors_part="introductions and practice beside these",
     )
 
 
@@ -276,12 +285,12 @@ def describe_medium(records: EvaluationRecords) -> Answer | None:
     desk = "genaipa's scoring desk, a page in the browser"
     if records.are_all_from_desk:
         return Answer(f"As recorded, {desk}.", f"{SCORES} (order)")
-    count = _count_of(len(records.desk_scores), len(records.scores), "score")
+    count = _format_part(len(records.desk_scores), len(records.scores), "score")
     return Answer(
         f"{count} {'was' if len(records.desk_scores) == 1 else 'were'}, as recorded, given at {desk}; the others name "
         "no medium.",
         f"{SCORES} (order)",
-        rest="the medium of the others: a sheet, another tool, an earlier desk",
+        authors_part="the medium of the others: a sheet, another tool, an earlier desk",
     )
 
 
@@ -295,7 +304,7 @@ def describe_quality_methods(records: EvaluationRecords) -> Answer | None:
         f"Recorded: {join_names(kinds)}.",
         f"{SCORES} (kind, calibration); study.zip: desk.yaml",
         option=3 if manual else None,
-        rest="methods beside these" if manual else "the form's options that fit, and methods beside these",
+        authors_part="methods beside these" if manual else "the form's options that fit, and methods beside these",
     )
 
 
@@ -307,13 +316,13 @@ def describe_quality_measures(records: EvaluationRecords) -> Answer | None:
     return Answer(
         " ".join(sentences),
         f"{SCORES} (kind, calibration); study.zip: desk.yaml; study.zip: runs/*/exclusions.csv",
-        rest="methods beside these",
+        authors_part="methods beside these",
     )
 
 
 def _list_quality_measures(records: EvaluationRecords) -> dict[str, str]:
     """Return kind of measure → its figures in a sentence; empty where nothing of the kind is recorded."""
-    scored = records.scored_outputs
+    scored = records.outputs_with_scores
     if scored.empty:
         return {}
     people = scored.drop_duplicates("answer")["people"]
@@ -321,9 +330,9 @@ def _list_quality_measures(records: EvaluationRecords) -> dict[str, str]:
     adjudicated = len({event.answer for event in records.adjudications})
     calibrated = sum(score.calibration for score in records.scores)
     reasons = records.study.log.left_out
-    sent, means = records.sent_back, records.accepted_means
+    sent, means = records.send_back_count, records.mean_acceptance_count
     return {
-        "several scores of an answer": f"{_count_of(several, texts, 'answer text')} have scores by two or more people."
+        "several scores of an answer": f"{several:,} of {texts:,} answer texts have several people's scores."
         if several
         else "",
         "calibration": f"{format_count(calibrated, 'score')} {'was' if calibrated == 1 else 'were'} calibration."
@@ -349,14 +358,14 @@ def describe_screen(records: EvaluationRecords) -> Answer | None:
     scores = records.desk_scores
     if not scores:
         return None
-    shown = [score.shown for score in scores if score.shown is not None]
+    screens = [score.shown for score in scores if score.shown is not None]
     whole = len(scores)
     aids = {
-        "evidence at a metric": sum(bool(screen.evidence) for screen in shown),
-        "a suggested value": sum(bool(screen.suggestion) for screen in shown),
-        "a suggestion held back": sum(bool(screen.withheld) for screen in shown),
-        "the document's nearest sentences": sum(screen.nearest for screen in shown),
-        "words of the answer before in grey": sum(screen.grey for screen in shown),
+        "evidence at a metric": sum(bool(screen.evidence) for screen in screens),
+        "a suggested value": sum(bool(screen.suggestion) for screen in screens),
+        "a suggestion held back": sum(bool(screen.withheld) for screen in screens),
+        "the document's nearest sentences": sum(screen.nearest for screen in screens),
+        "words of the answer before in grey": sum(screen.grey for screen in screens),
         "a pinned passage": sum(score.pinned for score in scores),
         "values filled in before": sum(score.preselected for score in scores),
         "points to tick": sum(score.ticks is not None for score in scores),
@@ -369,10 +378,12 @@ def describe_screen(records: EvaluationRecords) -> Answer | None:
             f"{sum(score.independent for score in scores):,} without having seen how others scored it.",
             f"Order of the answers: {_list_counts(orders)}.",
             f"On screen beside answer and rubric: {_list_counts(aids) or 'nothing of what is recorded'}.",
-            f"{whole - len(shown):,} don't record the screen." if whole > len(shown) else "",
+            f"{whole - len(screens):,} don't record the screen." if whole > len(screens) else "",
         ),
         f"{SCORES} (blind, independent, order, shown, pinned, preselected, ticks)",
-        rest="the screen's other parts" if records.are_all_from_desk else "the screen's other parts, and other scores'",
+        authors_part="the screen's other parts"
+        if records.are_all_from_desk
+        else "the screen's other parts, and other scores'",
     )
 
 
@@ -394,7 +405,7 @@ def describe_pace(records: EvaluationRecords) -> Answer | None:
             f"An answer was on screen for a median of {median(seconds):.0f} seconds." if seconds else "",
         ),
         f"{SCORES} (time, seconds)",
-        rest="what evaluators were asked to keep to",
+        authors_part="what evaluators were asked to keep to",
     )
 
 

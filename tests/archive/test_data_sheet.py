@@ -172,14 +172,14 @@ def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Eva
         "reference]",
         "2.1": "Text: the question, after the text of the document. In shared conversations, the questions and replies "
         "before it came along. [the form's types of text that fit]",
-        "2.2": "Text: 24 replies, as the systems returned them. [the form's types of text that fit]",
+        "2.2": "Text: 24 replies. [the form's types of text that fit]",
         "2.3": "Option 12. Answering questions about documents.",
         "2.4": "Documents: English. [the language of the questions]",
         "3.1.1": "scripted/say.yaml: 7; scripted/say1.yaml: 6. The averages leave out 1 of them (exclusions.csv). [why "
         "the numbers differ]",
-        "3.1.2": "24 of 24 answers were put into a random order by system and experiment, which takes questions, and "
-        "within them documents, by turns (seed 7). Its beginning is the random part: 12 answers, of which 12 were "
-        "scored. 1 answer outside of it was scored, too. [how the answers outside of it, the documents and the "
+        "3.1.2": "24 of 24 answers were put into a random order by system and experiment (seed 7), which takes "
+        "questions, and within them documents, by turns. Its beginning is the random part: 12 answers, of which 12 "
+        "were scored. 1 answer outside of it was scored, too. [how the answers outside of it, the documents and the "
         "questions were chosen]",
         "3.2.1": "4. Counted are the names under which scores or adjudications of answers that are not excluded are in "
         "effect; the records can't tell whether two names are one person. 1 of them gave adjudications alone. 1 name "
@@ -191,7 +191,7 @@ def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Eva
         "others name no medium. [the medium of the others: a sheet, another tool, an earlier desk]",
         "3.3.3.1": "Option 3. Recorded: several scores of an answer, calibration, adjudication, sending back and "
         "leaving people out. [methods beside these]",
-        "3.3.3.2": "6 of 13 answer texts have scores by two or more people. 1 score was calibration. 1 answer text was "
+        "3.3.3.2": "6 of 13 answer texts have several people's scores. 1 score was calibration. 1 answer text was "
         "adjudicated, which replaces the scores. Answers were sent back to their analysts 1 time. The scores of 1 name "
         f"count nowhere, for the reason: {REASON}. [methods beside these]",
         "3.3.4.2": "As recorded with 17 scores of the desk: 16 without having seen whose answer it was, 16 without "
