@@ -165,6 +165,7 @@ def describe_limits(records: EvaluationRecords) -> list[str]:
             f"{format_count(len(records.verdicts), 'score')} by {format_count(len(judges), 'judge')} "
             f"({join_some(judges, 5)}) are no human evaluation, and this sheet is not about them."
         )
+    sentences += records.study.lost
     if not records.is_scored_by_rubric:
         sentences.append("Some scores name another rubric than the workspace's, so its criteria are left to you.")
     return sentences

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from genaipa_artifact.evaluation import EvaluationRecords
 
-SCORES, _ANSWERS, _MANIFESTS = (
-    "study.zip: scores.jsonl",
-    "study.zip: report/answers.csv",
-    "study.zip: runs/*/manifest.json",
+SCORES = "study.zip: scores.jsonl"
+"""The events of scoring, as a source."""
+_ANSWERS, _MANIFESTS, _DESK = (
+    f"study.zip: {name}" for name in ("report/answers.parquet", "runs/*/manifest.json", "desk.yaml")
 )
 _SEVERAL = 2
 """People whose scores of an answer can be compared."""
@@ -33,6 +33,10 @@ _LISTED = 20
 def join_sentences(*sentences: str) -> str:
     """Join the sentences that are not empty."""
     return " ".join(filter(None, sentences))
+
+
+def _name_sources(*sources: str) -> str:
+    return "; ".join(filter(None, sources))
 
 
 def _format_part(part: int, whole: int, noun: str) -> str:
@@ -242,7 +246,7 @@ def count_evaluators(records: EvaluationRecords) -> Answer | None:
             if excluded
             else "",
         ),
-        f"{SCORES} (analyst), as recorded",
+        _name_sources(f"{SCORES} (analyst), as recorded", _DESK if excluded else ""),
         authors_part="those behind the published scores" if records.runs_with_published_scores else "",
     )
 
@@ -270,7 +274,9 @@ def describe_training(records: EvaluationRecords) -> Answer | None:
         return None
     return Answer(
         " ".join(sentences),
-        f"{SCORES} (calibration); study.zip: guidelines.md",
+        _name_sources(
+            f"{SCORES} (calibration)" if calibrated else "", "study.zip: guidelines.md" if records.guidelines else ""
+        ),
         authors_part="introductions and practice beside these",
     )
 
@@ -302,7 +308,7 @@ def describe_quality_methods(records: EvaluationRecords) -> Answer | None:
     manual = not {"adjudication", "sending back", "acceptance of means"}.isdisjoint(kinds)
     return Answer(
         f"Recorded: {join_names(kinds)}.",
-        f"{SCORES} (kind, calibration); study.zip: desk.yaml",
+        _name_sources(f"{SCORES} (kind, calibration)", _DESK if records.study.log.left_out else ""),
         option=3 if manual else None,
         authors_part="methods beside these" if manual else "the form's options that fit, and methods beside these",
     )
@@ -315,7 +321,7 @@ def describe_quality_measures(records: EvaluationRecords) -> Answer | None:
         return None
     return Answer(
         " ".join(sentences),
-        f"{SCORES} (kind, calibration); study.zip: desk.yaml; study.zip: runs/*/exclusions.csv",
+        _name_sources(f"{SCORES} (kind, calibration)", _DESK if records.study.log.left_out else ""),
         authors_part="methods beside these",
     )
 
@@ -363,13 +369,13 @@ def describe_screen(records: EvaluationRecords) -> Answer | None:
     aids = {
         "evidence at a metric": sum(bool(screen.evidence) for screen in screens),
         "a suggested value": sum(bool(screen.suggestion) for screen in screens),
-        "a suggestion held back": sum(bool(screen.withheld) for screen in screens),
         "the document's nearest sentences": sum(screen.nearest for screen in screens),
         "words of the answer before in grey": sum(screen.grey for screen in screens),
         "a pinned passage": sum(score.pinned for score in scores),
         "values filled in before": sum(score.preselected for score in scores),
         "points to tick": sum(score.ticks is not None for score in scores),
     }
+    held_back = sum(bool(screen.withheld) for screen in screens)
     orders = {order: sum(score.order == order for score in scores) for order in ("question", "document", "random")}
     return Answer(
         join_sentences(
@@ -378,6 +384,7 @@ def describe_screen(records: EvaluationRecords) -> Answer | None:
             f"{sum(score.independent for score in scores):,} without having seen how others scored it.",
             f"Order of the answers: {_list_counts(orders)}.",
             f"On screen beside answer and rubric: {_list_counts(aids) or 'nothing of what is recorded'}.",
+            f"At {held_back:,} a suggestion was held back." if held_back else "",
             f"{whole - len(screens):,} don't record the screen." if whole > len(screens) else "",
         ),
         f"{SCORES} (blind, independent, order, shown, pinned, preselected, ticks)",

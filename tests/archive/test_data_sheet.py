@@ -44,6 +44,7 @@ AUTHORS = (
 UNSCORED = {"2.1", "2.2", "2.3", "2.4", "4.3.1.1", "4.3.2", "4.3.3", "4.3.4", "4.3.6", "4.3.7"}
 """Questions that a study answers that nobody scored."""
 SCREEN = ScreenContents(nearest=True, evidence=("accuracy",), suggestion=("clarity",))
+HELD_BACK = ScreenContents(withheld={"clarity": 1.0})
 REASON = r"read nothing, 50 % of \input{it} & more_"
 
 
@@ -80,7 +81,7 @@ def draw(run: RunFolder) -> Waves:
 def mixed_events(drawn: list[Record], beside: Record) -> list[Event]:
     """What people and a judge did, dan and fay elsewhere than at the desk; eve is to be left out, and fay's answer."""
     desk = [
-        scored("ada", record, order="question", seconds=10.0 + place, shown=None if place == 1 else SCREEN)
+        scored("ada", record, order="question", seconds=10.0 + place, shown={1: None, 2: HELD_BACK}.get(place, SCREEN))
         for place, record in enumerate(drawn)
     ]
     desk[0] = scored("ada", drawn[0], order="question", seconds=10.0, shown=SCREEN, calibration=True)
@@ -196,8 +197,9 @@ def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Eva
         f"count nowhere, for the reason: {REASON}. [methods beside these]",
         "3.3.4.2": "As recorded with 17 scores of the desk: 16 without having seen whose answer it was, 16 without "
         "having seen how others scored it. Order of the answers: question (12), random (5). On screen beside answer "
-        "and rubric: evidence at a metric (11), a suggested value (11), the document's nearest sentences (11), a "
-        "pinned passage (1). 6 don't record the screen. [the screen's other parts, and other scores']",
+        "and rubric: evidence at a metric (10), a suggested value (10), the document's nearest sentences (10), a "
+        "pinned passage (1). At 1 a suggestion was held back. 6 don't record the screen. [the screen's other parts, "
+        "and other scores']",
         "3.3.5": "17 scores of the desk are dated 2026-11-01 to 2026-11-03 (UTC). An answer was on screen for a median "
         "of 16 seconds. [what evaluators were asked to keep to]",
         "4.2.2": "Option 1. Each score is of one answer by itself.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import fnmatch
 import hashlib
 import io
 import json
@@ -378,10 +379,21 @@ def test_an_artifact_has_what_reviewers_ask_for(genaipa: Cli, packed: Path) -> N
     assert not {"genaipa", "pytest"} & {line.partition("==")[0] for line in pins}
     assert "Texts: `Apache-2.0`, `CC-BY-4.0`." in (packed / "README.md").read_text()
     assert "`ada`, `bo`" in (packed / "ARTIFACT-APPENDIX.md").read_text()
-    assert json.loads((packed / "heds.json").read_text())["questions"]["3.2.1"]["answer"].startswith("2. ")
     assert "nobody else's" not in texts_below(packed)
     refused = genaipa("artifact", "latest", "-o", "art.zip", "--workspace", packed.parent)
     assert (refused.code, "an artifact is a folder" in refused.err) == (2, True)
+
+
+def test_a_data_sheet_names_files_of_the_archive(packed: Path) -> None:
+    """Each answer's sources are in the study that is beside it, and its evaluators are the study's."""
+    sheet = json.loads((packed / "heds.json").read_text())
+    entries = [*sheet["questions"].values(), *(entry for each in sheet["criteria"].values() for entry in each.values())]
+    sources = {name for entry in entries for name in re.findall(r"study\.zip: ([^\s;]+)", entry.get("source", ""))}
+    assert len(sources) > 5
+    with zipfile.ZipFile(packed / "study.zip") as archive:
+        names = archive.namelist()
+    assert [source for source in sources if not fnmatch.filter(names, f"{source}*")] == []
+    assert sheet["questions"]["3.2.1"]["answer"].startswith("2. ")
 
 
 def heads(file: Path) -> dict[str, tuple[list[str], int]]:
