@@ -40,6 +40,7 @@ from genaipa.files.text import format_inline_code
 from genaipa.reports.render import as_text_lines
 from genaipa.reports.writing import ANSWERS, SCORES
 from genaipa.runs.permission import Permission
+from genaipa.scoring.rubric import load_guidelines, load_rubric, rubric_file
 from genaipa.words import format_count, join_some
 from genaipa_artifact.evaluation import EvaluationRecords
 from genaipa_artifact.heds import HEDS_JSON, HEDS_LATEX, DataSheet, fill_data_sheet
@@ -65,6 +66,7 @@ def write_artifact(
 ) -> tuple[Packed, DataSheet]:
     """Write the artifact of these runs into a folder, over an earlier one; the errors of `pack`."""
     begun = time.process_time()
+    guidelines = load_guidelines(workspace, load_rubric(workspace))
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -74,7 +76,7 @@ def write_artifact(
     licenses = sorted({name for source in sources for name in Permission(source.folder, source.manifest).licenses})
     pinned, about = pin_installed_versions(), _describe_size_of_study(packed)
     digested_files = {STUDY: (folder / STUDY).read_bytes(), CONSTRAINTS: pinned.encode()}
-    records = EvaluationRecords.from_packed_study(workspace, packed)
+    records = EvaluationRecords.from_packed_study(packed, rubric_file(workspace).name, guidelines)
     sheet = fill_data_sheet(records, QUESTIONS, CRITERION_QUESTIONS)
     facts = {"pack": packed.pack, "report": packed.report, "about": about, "licenses": licenses, "minutes": minutes}
     files = {

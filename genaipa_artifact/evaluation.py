@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from genaipa.runs.procedure import find_procedure_plan
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import MEAN, SEND_BACK
-from genaipa.scoring.rubric import load_guidelines, rubric_file, shipped_rubric
+from genaipa.scoring.rubric import shipped_rubric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from genaipa.scoring.events import Event, EventKind
     from genaipa.scoring.rubric import Guidelines, Rubric
     from genaipa.scoring.waves import Waves
-    from genaipa.workspace import Workspace
 
 
 @dataclass(frozen=True)
@@ -44,11 +43,11 @@ class EvaluationRecords:
     guidelines: Guidelines | None
 
     @classmethod
-    def from_packed_study(cls, workspace: Workspace, packed: Packed) -> EvaluationRecords:
-        """Return the records of a packed study of this workspace."""
-        study = packed.report.study
-        rubric_path = f"rubrics/{rubric_file(workspace).name}"
-        return cls(study, packed.report.tables, rubric_path, load_guidelines(workspace, study.rubric))
+    def from_packed_study(
+        cls, packed: Packed, rubric_file_name: str, guidelines: Guidelines | None
+    ) -> EvaluationRecords:
+        """Return the records of a packed study, and of the rubric and guidelines of its workspace."""
+        return cls(packed.report.study, packed.report.tables, f"rubrics/{rubric_file_name}", guidelines)
 
     @property
     def rubric(self) -> Rubric:

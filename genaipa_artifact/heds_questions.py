@@ -409,7 +409,7 @@ def describe_pace(records: EvaluationRecords) -> Answer | None:
         join_sentences(
             f"{format_count(len(scores), 'score')} of the desk {'is' if len(scores) == 1 else 'are'} dated "
             f"{first if first == last else f'{first} to {last}'} (UTC).",
-            f"An answer was on screen for a median of {median(seconds):.0f} seconds." if seconds else "",
+            f"An answer was on screen for a median of {median(seconds):.1f} seconds." if seconds else "",
         ),
         f"{SCORES} (time, seconds)",
         authors_part="what evaluators were asked to keep to",

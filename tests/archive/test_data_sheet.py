@@ -201,7 +201,7 @@ def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Eva
         "pinned passage (1). At 1 a suggestion was held back. 6 don't record the screen. [the screen's other parts, "
         "and other scores']",
         "3.3.5": "17 scores of the desk are dated 2026-11-01 to 2026-11-03 (UTC). An answer was on screen for a median "
-        "of 16 seconds. [what evaluators were asked to keep to]",
+        "of 15.5 seconds. [what evaluators were asked to keep to]",
         "4.2.2": "Option 1. Each score is of one answer by itself.",
         "4.3.1.1": "accuracy",
         "4.3.2": "The meanings of its values: +1: entirely correct; +0.5: partially correct; -1: incorrect. "
