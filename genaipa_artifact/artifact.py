@@ -9,7 +9,7 @@
     SHA256SUMS              digests of study.zip and constraints.txt; `sha256sum -c` reads it
 
 Only the authors know the paper's title, its claims and where the artifact is published: such places are in [brackets]
-in README.md, ARTIFACT-APPENDIX.md and croissant.json.
+in README.md, ARTIFACT-APPENDIX.md, croissant.json and heds.tex; in heds.json they are null.
 """
 
 from __future__ import annotations
