@@ -5,10 +5,11 @@
     ARTIFACT-APPENDIX.md    PoPETs' outline filled in: requirements, commands, time, expected results
     constraints.txt         the versions of all packages that made the tables
     croissant.json          each table and its columns for machines, as Croissant's JSON-LD
+    heds.json, heds.tex     the data sheet of the human evaluation (`genaipa_artifact.heds`)
     SHA256SUMS              digests of study.zip and constraints.txt; `sha256sum -c` reads it
 
 Only the authors know the paper's title, its claims and where the artifact is published: such places are in [brackets]
-in README.md, ARTIFACT-APPENDIX.md and croissant.json.
+in README.md, ARTIFACT-APPENDIX.md, croissant.json and heds.tex; in heds.json they are null.
 """
 
 from __future__ import annotations
@@ -39,7 +40,12 @@ from genaipa.files.text import format_inline_code
 from genaipa.reports.render import as_text_lines
 from genaipa.reports.writing import ANSWERS, SCORES
 from genaipa.runs.permission import Permission
+from genaipa.scoring.rubric import load_guidelines, load_rubric, rubric_file
 from genaipa.words import format_count, join_some
+from genaipa_artifact.evaluation import EvaluationRecords
+from genaipa_artifact.heds import HEDS_JSON, HEDS_LATEX, DataSheet, fill_data_sheet
+from genaipa_artifact.heds_criteria import CRITERION_QUESTIONS
+from genaipa_artifact.heds_questions import QUESTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -57,9 +63,10 @@ CONSTRAINTS, CROISSANT, SUMS = "constraints.txt", "croissant.json", "SHA256SUMS"
 
 def write_artifact(
     workspace: Workspace, sources: Sequence[Source], folder: Path, *, include_excluded: bool = False
-) -> Packed:
+) -> tuple[Packed, DataSheet]:
     """Write the artifact of these runs into a folder, over an earlier one; the errors of `pack`."""
     begun = time.process_time()
+    guidelines = load_guidelines(workspace, load_rubric(workspace))
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -69,9 +76,13 @@ def write_artifact(
     licenses = sorted({name for source in sources for name in Permission(source.folder, source.manifest).licenses})
     pinned, about = pin_installed_versions(), _describe_size_of_study(packed)
     digested_files = {STUDY: (folder / STUDY).read_bytes(), CONSTRAINTS: pinned.encode()}
+    records = EvaluationRecords.from_packed_study(packed, rubric_file(workspace).name, guidelines)
+    sheet = fill_data_sheet(records, QUESTIONS, CRITERION_QUESTIONS)
     facts = {"pack": packed.pack, "report": packed.report, "about": about, "licenses": licenses, "minutes": minutes}
     files = {
         CONSTRAINTS: pinned,
+        HEDS_JSON: sheet.as_json(),
+        HEDS_LATEX: sheet.as_latex(),
         CROISSANT: describe_tables_as_croissant(packed, folder / STUDY, about, licenses),
         SUMS: "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in digested_files.items()),
         README: _fill_template("readme.md.jinja", facts),
@@ -83,7 +94,7 @@ def write_artifact(
                 file.write(text.encode())
     except OSError as error:
         raise UsageError(f"{folder} can't be written ({error.strerror}); name another folder with -o.") from None
-    return packed
+    return packed, sheet
 
 
 def _describe_size_of_study(packed: Packed) -> str:

@@ -30,13 +30,15 @@ def artifact(
     """Pack a study for reviewers of a paper.
 
     The folder contains the archive that pack writes, an appendix with the commands that check it and their output, the
-    versions of all packages, digests, and a machine-readable description of the tables. An artifact is public: texts
-    whose license does not allow redistribution are left out.
+    versions of all packages, digests, a machine-readable description of the tables, and the data sheet of the human
+    evaluation (HEDS 3.0), as far as the records answer it. An artifact is public: texts whose license does not allow
+    redistribution are left out.
     """
     from genaipa.reports import check_report_packages
 
     check_report_packages()
     from genaipa_artifact.artifact import APPENDIX, README, write_artifact
+    from genaipa_artifact.heds import HEDS_JSON, HEDS_LATEX
 
     workspace, names = current_workspace(), split_names(run)
     folder = output or Path(f"{make_pack_name(names)}-artifact")
@@ -44,8 +46,9 @@ def artifact(
         raise UsageError(f"'{folder.name}' ends in .zip, but an artifact is a folder; name a folder.")
     check_no_overwrite(folder, force=force)
     workspace.check_output_outside_data(folder)
-    packed = write_artifact(
+    packed, sheet = write_artifact(
         workspace, select_for_pack(workspace, names, "artifact"), folder, include_excluded=include_excluded
     )
     print_packed(folder, packed)
-    show(f"Fill in the places in [brackets]: {folder / APPENDIX}, {README} and croissant.json")
+    show(f"{HEDS_JSON}: {sheet.summary}.")
+    show(f"Fill in the places in [brackets]: {folder / APPENDIX}, {README}, croissant.json and {HEDS_LATEX}")

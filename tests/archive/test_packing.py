@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import fnmatch
 import hashlib
 import io
 import json
@@ -368,8 +369,9 @@ def test_what_is_no_pack_is_refused_in_a_sentence(tmp_path: Path) -> None:
 
 
 def test_an_artifact_has_what_reviewers_ask_for(genaipa: Cli, packed: Path) -> None:
-    """Six files; the versions are pins of what is needed, and no words that are left out of the archive are in any."""
+    """Eight files; versions are pins of what is needed, and no words that are left out of the archive are in any."""
     names = {"study.zip", "README.md", "ARTIFACT-APPENDIX.md", "constraints.txt", "croissant.json", "SHA256SUMS"}
+    names |= {"heds.json", "heds.tex"}
     assert {path.name for path in packed.iterdir()} == names
     pins = (packed / "constraints.txt").read_text().splitlines()
     assert all(re.fullmatch(r"[a-z0-9-]+==\S+", line) for line in pins)
@@ -380,6 +382,18 @@ def test_an_artifact_has_what_reviewers_ask_for(genaipa: Cli, packed: Path) -> N
     assert "nobody else's" not in texts_below(packed)
     refused = genaipa("artifact", "latest", "-o", "art.zip", "--workspace", packed.parent)
     assert (refused.code, "an artifact is a folder" in refused.err) == (2, True)
+
+
+def test_a_data_sheet_names_files_of_the_archive(packed: Path) -> None:
+    """Each answer's sources are in the study that is beside it, and its evaluators are the study's."""
+    sheet = json.loads((packed / "heds.json").read_text())
+    entries = [*sheet["questions"].values(), *(entry for each in sheet["criteria"].values() for entry in each.values())]
+    sources = {name for entry in entries for name in re.findall(r"study\.zip: ([^\s;]+)", entry.get("source", ""))}
+    assert len(sources) > 5
+    with zipfile.ZipFile(packed / "study.zip") as archive:
+        names = archive.namelist()
+    assert [source for source in sources if not fnmatch.filter(names, f"{source}*")] == []
+    assert sheet["questions"]["3.2.1"]["answer"].startswith("2. ")
 
 
 def heads(file: Path) -> dict[str, tuple[list[str], int]]:

@@ -1,0 +1,158 @@
+"""The human evaluation of a packed study, as its records have it: scores of people, their desk, what was drawn.
+
+Nothing here says more than runs, events and waves do. An event that says in which order the desk brought the answer up
+is one of the desk; what other events say of exposures, times and screens may be a default of the file that they came
+from.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from genaipa.runs.procedure import find_procedure_plan
+from genaipa.scoring.current import effective_scores_and_adjudications
+from genaipa.scoring.events import MEAN, SEND_BACK
+from genaipa.scoring.rubric import shipped_rubric
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+
+    from genaipa.answers.study import Study
+    from genaipa.archive import Packed
+    from genaipa.reports.table import Table
+    from genaipa.scoring.events import Event, EventKind
+    from genaipa.scoring.rubric import Guidelines, Rubric
+    from genaipa.scoring.waves import Waves
+
+
+@dataclass(frozen=True)
+class EvaluationRecords:
+    """The records of a study's human evaluation: the `study`, the `tables` of its report, and the rubric's file.
+
+    `guidelines` are those that the workspace has now; no event says who read them.
+    """
+
+    study: Study
+    tables: Mapping[str, Table]
+    rubric_path: str
+    guidelines: Guidelines | None
+
+    @classmethod
+    def from_packed_study(
+        cls, packed: Packed, rubric_file_name: str, guidelines: Guidelines | None
+    ) -> EvaluationRecords:
+        """Return the records of a packed study, and of the rubric and guidelines of its workspace."""
+        return cls(packed.report.study, packed.report.tables, f"rubrics/{rubric_file_name}", guidelines)
+
+    @property
+    def rubric(self) -> Rubric:
+        """The rubric of the study."""
+        return self.study.rubric
+
+    @cached_property
+    def _effective_events(self) -> list[Event]:
+        return effective_scores_and_adjudications(self.study.log.counted)
+
+    @cached_property
+    def scores(self) -> list[Event]:
+        """The scores of people that are in effect, without those of analysts who are left out."""
+        return [event for event in self._effective_events if (event.kind, event.scorer) == ("score", "human")]
+
+    @cached_property
+    def adjudications(self) -> list[Event]:
+        """The adjudications that are in effect."""
+        return [event for event in self._effective_events if event.kind == "adjudication"]
+
+    @cached_property
+    def verdicts(self) -> list[Event]:
+        """The scores of judges that are in effect."""
+        return [event for event in self._effective_events if event.scorer == "machine"]
+
+    @cached_property
+    def desk_scores(self) -> list[Event]:
+        """The scores that name the order in which the desk brought the answer up."""
+        return [score for score in self.scores if score.order]
+
+    @property
+    def are_all_from_desk(self) -> bool:
+        """Whether there are scores, all of them recorded by the desk."""
+        return 0 < len(self.scores) == len(self.desk_scores)
+
+    @cached_property
+    def runs_with_published_scores(self) -> list[str]:
+        """The runs with published scores, which name nobody."""
+        table = self.study.table
+        return sorted(map(str, table.loc[table["unit"] == "table", "run"].unique()))
+
+    @cached_property
+    def is_scored_by_rubric(self) -> bool:
+        """Whether every score and adjudication names the values and meanings of the rubric; so does none at all."""
+        digests = {event.rubric or shipped_rubric().digest for event in (*self.scores, *self.adjudications)}
+        return digests <= {self.rubric.digest}
+
+    @cached_property
+    def outputs(self) -> pd.DataFrame:
+        """Each answer that can be scored, with `scored` (people did) and `people` (how many did)."""
+        rows = self.study.rows_once_per_answer("wave")
+        rows = rows[rows["answer"] != ""]
+        people = Counter(answer for answer, _ in {(score.answer, score.analyst) for score in self.scores})
+        adjudicated = {event.answer for event in self.adjudications}
+        answers = rows["answer"].astype(str)
+        return rows.assign(
+            people=[people[answer] for answer in answers],
+            scored=[answer in people or answer in adjudicated for answer in answers],
+        )
+
+    @cached_property
+    def outputs_with_scores(self) -> pd.DataFrame:
+        """The answers that people scored."""
+        return self.outputs[self.outputs["scored"]]
+
+    @cached_property
+    def evaluators(self) -> set[str]:
+        """The names under which people's scores or adjudications of answers that are not excluded are in effect."""
+        answers = set(self.outputs.loc[~self.outputs["left_out"], "answer"].astype(str))
+        return {event.analyst for event in (*self.scores, *self.adjudications) if event.answer in answers}
+
+    @property
+    def waves(self) -> Waves:
+        """The random parts as people were asked for them, finished or not."""
+        return self.study.waves.first_and_latest_waves[1]
+
+    @cached_property
+    def are_questions_about_documents(self) -> bool:
+        """Whether all outputs are answers of the procedure to questions about documents."""
+        runs = set(map(str, self.outputs["run"].unique()))
+        return bool(runs) and all(
+            find_procedure_plan(source.manifest.spec) is not None
+            for source in self.study.sources
+            if source.folder.name in runs
+        )
+
+    def count_lasting_events(self, kind: EventKind) -> int:
+        """Count the events of a kind that nobody undid."""
+        undone = {event.undoes for event in self.study.log.counted}
+        return sum(event.kind == kind and event.id not in undone for event in self.study.log.counted)
+
+    @property
+    def send_back_count(self) -> int:
+        """How often an adjudicator sent an answer back to those who had scored it."""
+        return self.count_lasting_events(SEND_BACK)
+
+    @property
+    def mean_acceptance_count(self) -> int:
+        """How often an adjudicator let the mean of scores stand."""
+        return self.count_lasting_events(MEAN)
+
+    def agreement_row(self, metric: str) -> Mapping[str, object] | None:
+        """Return the row of a metric in the report's table of agreement; None without one."""
+        table = self.tables.get("agreement")
+        if table is None:
+            return None
+        rows = table.data[table.data["metric"] == self.rubric.display_names[metric]].to_dict("records")
+        return {str(name): value for name, value in rows[0].items()} if rows else None

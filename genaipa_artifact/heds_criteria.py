@@ -1,0 +1,212 @@
+"""The questions of HEDS 3.0's fourth section, on each criterion (a metric of the rubric), and how records answer them.
+
+Rows are as in `heds_questions`.
+"""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import TYPE_CHECKING
+
+from genaipa.scoring.rubric import format_value
+from genaipa.words import format_count
+from genaipa_artifact.heds import Answer, CriterionQuestion
+from genaipa_artifact.heds_questions import SCORES, join_sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from genaipa_artifact.evaluation import EvaluationRecords
+
+
+def _answer_from_rubric(
+    read: Callable[[EvaluationRecords, str], str], *, authors_part: str = ""
+) -> Callable[[EvaluationRecords, str], Answer | None]:
+    """Return the function that answers from the rubric, unless scores are by another, published, or out of question."""
+
+    def answer(records: EvaluationRecords, metric: str) -> Answer | None:
+        if records.outputs.empty or not records.is_scored_by_rubric:
+            return None
+        if records.runs_with_published_scores and not records.scores:
+            return None
+        source = f"{records.rubric_path} as it is now"
+        if not records.scores:
+            source += "; no score names it"
+        return Answer(read(records, metric), source, authors_part=authors_part)
+
+    return answer
+
+
+def _read_definition(records: EvaluationRecords, metric: str) -> str:
+    rubric = records.rubric
+    words = zip(rubric.values, rubric.metrics[metric].words, strict=True)
+    meanings = "; ".join(f"{format_value(value)}: {meaning}" for value, meaning in words)
+    section = records.guidelines and records.guidelines.sections.get(metric)
+    return join_sentences(
+        f"The meanings of its values: {meanings}.",
+        f"guidelines.md has a section on it (SHA-256 of the file: {records.guidelines.digest})."
+        if section and records.guidelines
+        else "",
+    )
+
+
+def _read_question(records: EvaluationRecords, metric: str) -> str:
+    return records.rubric.metrics[metric].question or "The rubric has no question for it, only the meanings."
+
+
+def describe_scale(records: EvaluationRecords, metric: str) -> Answer | None:  # noqa: ARG001 - the same for each
+    """Say how the desk presents the scale; None without scores of the desk."""
+    if not records.desk_scores:
+        return None
+    whole = records.are_all_from_desk
+    return Answer(
+        "At the desk, one button (and digit key) for each value, with its meaning.",
+        f"{SCORES} (order); genaipa's desk",
+        option=1,
+        authors_part="" if whole else "how scores from elsewhere were given",
+    )
+
+
+def describe_absolute_mode(records: EvaluationRecords, metric: str) -> Answer | None:  # noqa: ARG001 - the same for each
+    """Say that each score is of one answer; None where nobody scored."""
+    if not records.scores:
+        return None
+    return Answer("Each score is of one answer by itself.", f"{SCORES} (answer)", option=1)
+
+
+def describe_response_form(records: EvaluationRecords, metric: str) -> Answer | None:
+    """Name the form of response; None where nobody scored."""
+    if not records.scores:
+        return None
+    ticked = sum(score.ticks is not None for score in records.scores)
+    points = (
+        f"With {ticked:,} of them analysts ticked the points of an annotated answer, from which the rubric derives "
+        "this value."
+        if ticked and metric == records.rubric.points_metric
+        else ""
+    )
+    count = format_count(len(records.scores), "score")
+    return Answer(
+        join_sentences(f"A value of the scale for each answer, in {count}.", points), f"{SCORES} (values)", option=2
+    )
+
+
+def describe_aggregation(records: EvaluationRecords, metric: str) -> Answer | None:  # noqa: ARG001 - the same for each
+    """Describe how scores become averages of the report; None where nobody scored."""
+    if not records.scores and not records.adjudications:
+        return None
+    return Answer(
+        join_sentences(
+            "In the packed report: the mean of an answer's scores, then of a question's answers about a document, then "
+            "as each table's note says.",
+            "Where an answer was adjudicated, the adjudication alone counts." if records.adjudications else "",
+            "Where a judge's scores fill in for answers that people did not score, the table's note says so."
+            if records.verdicts
+            else "",
+        ),
+        "study.zip: report/tables",
+        authors_part="what the main reference does beside this",
+    )
+
+
+def describe_tests(records: EvaluationRecords, metric: str) -> Answer | None:  # noqa: ARG001 - the same for each
+    """Name the report's intervals and tests; None where it has none."""
+    if not records.scores:
+        return None
+    methods = {
+        "averages": "Averages have intervals where they rest on enough, as the note of their table says.",
+        "system-differences": "Differences of M_all between systems are tested where there is enough; p is "
+        "adjusted by Holm's method.",
+    }
+    present = [name for name in methods if name in records.tables]
+    if not present:
+        return None
+    return Answer(
+        " ".join(methods[name] for name in present),
+        f"study.zip: {', '.join(f'report/tables/{name}.csv' for name in present)}",
+        authors_part="tests of this criterion in the main reference",
+    )
+
+
+_NOT_ASSESSED = "InterAA not assessed: no answer has independent scores by two people."
+
+
+def describe_agreement_method(records: EvaluationRecords, metric: str) -> Answer | None:
+    """Name the measures of agreement between people, and what they rest on; None where nobody scored."""
+    if not records.scores:
+        return None
+    row = records.agreement_row(metric)
+    if row is None:
+        return Answer(_NOT_ASSESSED, f"{SCORES} (analyst, independent)")
+    return Answer(
+        "Krippendorff's alpha for ordinal values, with an interval by resampling the answers, and Gwet's AC2, over "
+        f"{format_count(_as_int(row['answers']), 'answer text')} that two or more people scored without having seen "
+        f"others' scores, as recorded ({format_count(_as_int(row['analysts']), 'person', 'people')}).",
+        "study.zip: report/tables/agreement.csv",
+        authors_part="" if records.are_all_from_desk else "whether scores from elsewhere were independent",
+    )
+
+
+def describe_agreement(records: EvaluationRecords, metric: str) -> Answer | None:
+    """Give the agreement between people with its interval; None where nobody scored."""
+    if not records.scores:
+        return None
+    row = records.agreement_row(metric)
+    if row is None:
+        return Answer(_NOT_ASSESSED, f"{SCORES} (analyst, independent)")
+    alpha, low, high, ac2 = (float(str(row[name])) for name in ("alpha", "low", "high", "ac2"))
+    reason = str(row["reason"] or "")
+    parts = [
+        *([] if isnan(alpha) else [f"alpha {alpha:.2f}{'' if isnan(low) else f' ({low:.2f} to {high:.2f})'}"]),
+        *([] if isnan(ac2) else [f"AC2 {ac2:.2f}"]),
+        *([reason] if reason else []),
+    ]
+    return Answer(f"{'; '.join(parts)}.", "study.zip: report/tables/agreement.csv")
+
+
+def describe_repeat_agreement(records: EvaluationRecords, metric: str) -> Answer | None:  # noqa: ARG001 - the same for each
+    """Say that agreement of people with themselves is not measured; None where nobody scored."""
+    if not records.scores:
+        return None
+    return Answer("IntraAA not assessed in the packed report.", "study.zip: report/tables")
+
+
+def _as_int(value: object) -> int:
+    return int(float(str(value)))
+
+
+CRITERION_QUESTIONS = (
+    CriterionQuestion("4.1.1", "Type of quality"),
+    CriterionQuestion("4.1.2", "Aspect of the output"),
+    CriterionQuestion("4.1.3", "Frame of reference"),
+    CriterionQuestion("4.2.1", "Objective or subjective"),
+    CriterionQuestion("4.2.2", "Absolute or relative", describe_absolute_mode),
+    CriterionQuestion("4.2.3", "Intrinsic or extrinsic"),
+    CriterionQuestion(
+        "4.3.1.1", "Name for evaluators", _answer_from_rubric(lambda records, m: records.rubric.display_names[m])
+    ),
+    CriterionQuestion("4.3.1.2", "Standardised name"),
+    CriterionQuestion("4.3.2", "Definition for evaluators", _answer_from_rubric(_read_definition)),
+    CriterionQuestion(
+        "4.3.3", "Size of the scale", _answer_from_rubric(lambda records, _: str(len(records.rubric.values)))
+    ),
+    CriterionQuestion(
+        "4.3.4",
+        "Values of the scale",
+        _answer_from_rubric(lambda records, _: ", ".join(map(format_value, records.rubric.values))),
+    ),
+    CriterionQuestion("4.3.5", "How the scale is presented", describe_scale),
+    CriterionQuestion(
+        "4.3.6", "Task without a rating instrument", _answer_from_rubric(lambda _records, _metric: "N/A")
+    ),
+    CriterionQuestion(
+        "4.3.7", "Question in its words", _answer_from_rubric(_read_question, authors_part="whether it was in sight")
+    ),
+    CriterionQuestion("4.3.8", "Form of response", describe_response_form),
+    CriterionQuestion("4.3.9", "Aggregation", describe_aggregation),
+    CriterionQuestion("4.3.10", "Effect sizes and significance", describe_tests),
+    CriterionQuestion("4.3.11.1", "Agreement between evaluators: method", describe_agreement_method),
+    CriterionQuestion("4.3.11.2", "Agreement between evaluators: score", describe_agreement),
+    CriterionQuestion("4.3.12.1", "Agreement with oneself: method", describe_repeat_agreement),
+    CriterionQuestion("4.3.12.2", "Agreement with oneself: score", describe_repeat_agreement),
+)

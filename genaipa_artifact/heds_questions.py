@@ -1,0 +1,463 @@
+"""The questions of HEDS 3.0 and how records answer them, a row each: all sections but the fourth.
+
+A row without a function is a question that no record answers: recruitment, payment, ethics, expertise. A function
+returns None where the records of this study prove nothing.
+"""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import TYPE_CHECKING
+
+from genaipa.languages.catalog import language_name
+from genaipa.runs.procedure import INITIALIZATIONS, find_procedure_plan
+from genaipa.words import format_count, join_names, join_some
+from genaipa_artifact.heds import Answer, Question
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from genaipa_artifact.evaluation import EvaluationRecords
+
+SCORES = "study.zip: scores.jsonl"
+"""The events of scoring, as a source."""
+_ANSWERS, _MANIFESTS, _DESK = (
+    f"study.zip: {name}" for name in ("report/answers.parquet", "runs/*/manifest.json", "desk.yaml")
+)
+_SEVERAL = 2
+"""People whose scores of an answer can be compared."""
+_LISTED = 20
+"""Names that an answer lists."""
+
+
+def join_sentences(*sentences: str) -> str:
+    """Join the sentences that are not empty."""
+    return " ".join(filter(None, sentences))
+
+
+def _name_sources(*sources: str) -> str:
+    return "; ".join(filter(None, sources))
+
+
+def _format_part(part: int, whole: int, noun: str) -> str:
+    return f"{part:,} of {format_count(whole, noun)}"
+
+
+# -- 1 and 2: the experiment, and what was evaluated --
+
+
+def describe_experiment(records: EvaluationRecords) -> Answer | None:
+    """Describe what people scored, and by which criteria; None where they scored nothing."""
+    scored = records.outputs_with_scores
+    if scored.empty:
+        return None
+    documents = sorted({*map(str, scored["document"].unique())} - {""})
+    systems = sorted(map(str, scored["system"].unique()))
+    criteria = f", by {join_names([*records.rubric.display_names.values()])}" if records.is_scored_by_rubric else ""
+    return Answer(
+        f"Scores of people are recorded for {format_count(len(scored), 'answer')} of {join_some(systems, _LISTED)} to "
+        f"{format_count(scored['question'].nunique(), 'question')} about {join_some(documents, _LISTED)}"
+        f"{criteria}.",
+        f"{SCORES}; {_ANSWERS}",
+        authors_part="its place in the main reference",
+    )
+
+
+_INPUTS = {
+    "company-name": "the question, after the name of the company or regulation without a document",
+    "document": "the question, after the text of the document",
+    "summary-by-name": "the question, after a summary that the system wrote from the name alone",
+    "summary-of-document": "the question, after a summary that the system wrote of the document",
+}
+
+
+def describe_inputs(records: EvaluationRecords) -> Answer | None:
+    """Describe what the systems were given, by initialization; None for tasks of other kinds."""
+    if not records.are_questions_about_documents:
+        return None
+    used = set(map(str, records.outputs["initialization"].unique()))
+    inputs = [_INPUTS[name] for name in INITIALIZATIONS if name in used]
+    if not inputs:
+        return None
+    shared = "shared" in set(map(str, records.outputs["conversation"].unique()))
+    return Answer(
+        join_sentences(
+            f"Text: {'; '.join(inputs)}.",
+            "In shared conversations, the questions and replies before it came along." if shared else "",
+        ),
+        f"{_MANIFESTS} (spec.plan)",
+        authors_part="the form's types of text that fit",
+    )
+
+
+def describe_outputs(records: EvaluationRecords) -> Answer | None:
+    """Describe what came back; None without an answer."""
+    if records.outputs.empty:
+        return None
+    return Answer(
+        f"Text: {format_count(len(records.outputs), 'reply', 'replies')}.",
+        "study.zip: runs/*/answers.jsonl",
+        authors_part="the form's types of text that fit",
+    )
+
+
+def describe_task(records: EvaluationRecords) -> Answer | None:
+    """Name the systems' task; None for tasks of other kinds."""
+    if not records.are_questions_about_documents:
+        return None
+    return Answer("Answering questions about documents.", f"{_MANIFESTS} (spec.kind)", option=12)
+
+
+def describe_input_languages(records: EvaluationRecords) -> Answer | None:
+    """Name the languages of documents, and of questions that were translated; None where one is not known.
+
+    A document that systems knew by name alone was no input.
+    """
+    if not records.are_questions_about_documents:
+        return None
+    study, outputs = records.study, records.outputs
+    is_input = outputs["initialization"].isin(("document", "summary-of-document"))
+    document_names = set(map(str, outputs.loc[is_input, "document"].unique()))
+    documents = {code for name, code in study.languages.items() if name in document_names}
+    questions = {translated.language_code for translated in study.questions.translations.values()}
+    original = any(not translation for translation, _ in study.questions.worded)
+    if not documents or "" in documents | questions:
+        return None
+    return Answer(
+        join_sentences(
+            f"Documents: {_name_languages(documents)}.",
+            f"Translated questions: {_name_languages(questions)}." if questions else "",
+        ),
+        f"{_MANIFESTS} (documents), else recognised in the texts",
+        authors_part="the language of the questions" if original else "",
+    )
+
+
+def _name_languages(codes: Iterable[str]) -> str:
+    return join_names(sorted(map(language_name, codes)))
+
+
+# -- 3.1: the sample --
+
+
+def count_outputs_per_system(records: EvaluationRecords) -> Answer | None:
+    """Count the answers of each system that people scored; None where they scored none."""
+    scored = records.outputs_with_scores
+    if scored.empty:
+        return None
+    counts = {str(name): len(rows) for name, rows in scored.groupby("system", observed=True)}
+    alike = len(set(counts.values())) == 1
+    distinct, excluded = scored["answer"].nunique(), int(scored["left_out"].sum())
+    per_system = (
+        f"{next(iter(counts.values())):,}" if alike else "; ".join(f"{name}: {n:,}" for name, n in counts.items())
+    )
+    unscored = sorted({*map(str, records.outputs["system"].unique())} - counts.keys())
+    return Answer(
+        join_sentences(
+            f"{per_system}.",
+            f"Nobody scored an answer of {join_some(unscored, _LISTED)}." if unscored else "",
+            f"They are {format_count(distinct, 'different text')}; one that occurs again is scored as one."
+            if distinct < len(scored)
+            else "",
+            f"The averages leave out {excluded:,} of them (exclusions.csv)." if excluded else "",
+        ),
+        f"{SCORES}; {_ANSWERS}",
+        authors_part="" if alike else "why the numbers differ",
+    )
+
+
+def describe_selection(records: EvaluationRecords) -> Answer | None:
+    """Describe how answers came to be scored: all, a random part, or neither; None where nobody scored."""
+    outputs, scored = records.outputs, records.outputs_with_scores
+    if scored.empty:
+        return None
+    about_inputs = _describe_selection_of_inputs(records)
+    if not records.waves:
+        if len(scored) == len(outputs):
+            text = f"Not selected: all {format_count(len(outputs), 'answer')} of this study were scored."
+            return Answer(
+                join_sentences(text, about_inputs), f"{SCORES}; {_MANIFESTS}", option=6, authors_part=_INPUTS_LEFT
+            )
+        part = _format_part(len(scored), len(outputs), "answer")
+        text = f"{part} were scored; no random part is recorded (waves.jsonl)."
+        return Answer(
+            join_sentences(text, about_inputs),
+            f"{SCORES}; {_MANIFESTS}",
+            authors_part="how these answers, the documents and the questions were chosen",
+        )
+    planned = outputs["planned"].astype(str)
+    is_drawn, shuffled_count = planned.isin(("first", "later")), int(planned.isin(("first", "later", "no")).sum())
+    within, outside = int((is_drawn & outputs["scored"]).sum()), int((~is_drawn & outputs["scored"]).sum())
+    text = (
+        f"{_format_part(shuffled_count, len(outputs), 'answer')} were put into a random order by system and experiment "
+        f"(seed {records.waves.draws[0].seed}), which takes questions, and within them documents, by turns. Its "
+        f"beginning is the random part: {format_count(int(is_drawn.sum()), 'answer')}, of which {within:,} "
+        f"{'was' if within == 1 else 'were'} scored."
+    )
+    strata = "Each stratum of the documents has its share." if any(draw.stratum for draw in records.waves.draws) else ""
+    beside = f"{format_count(outside, 'answer')} outside of it {'was' if outside == 1 else 'were'} scored, too."
+    return Answer(
+        join_sentences(text, strata, beside if outside else "", about_inputs),
+        f"study.zip: waves.jsonl; {SCORES}; {_MANIFESTS}",
+        option=None if outside else 2,
+        authors_part="how the answers outside of it, the documents and the questions were chosen"
+        if outside
+        else _INPUTS_LEFT,
+    )
+
+
+_INPUTS_LEFT = "how documents and questions were chosen"
+
+
+def _describe_selection_of_inputs(records: EvaluationRecords) -> str:
+    """Say which documents of a corpus and which questions of a set the runs asked about, where not all."""
+    sentences = []
+    for source in records.study.sources:
+        manifest = source.manifest
+        if manifest.corpus:
+            sentences.append(manifest.corpus.summary_sentence)
+        plan = find_procedure_plan(manifest.spec)
+        if plan and plan.limit:
+            first, last = plan.limit
+            sentences.append(
+                f"Of each set's questions, in an order that the seed {manifest.spec.seed} decides, those from {first} "
+                f"to {last} were asked."
+            )
+    return " ".join(dict.fromkeys(sentences))
+
+
+# -- 3.2: evaluators --
+
+
+def count_evaluators(records: EvaluationRecords) -> Answer | None:
+    """Count the people whose scores contribute to the averages; None where there are none."""
+    if not records.evaluators:
+        return None
+    scoring = {score.analyst for score in records.scores} & records.evaluators
+    settling = len(records.evaluators - scoring)
+    excluded = len(records.study.log.left_out)
+    return Answer(
+        join_sentences(
+            f"{len(records.evaluators):,}.",
+            "Counted are the names under which scores or adjudications of answers that are not excluded are in effect; "
+            "the records can't tell whether two names are one person.",
+            f"{settling:,} of them gave adjudications alone." if settling else "",
+            f"{format_count(excluded, 'name')} left out by desk.yaml {'is' if excluded == 1 else 'are'} not counted."
+            if excluded
+            else "",
+        ),
+        _name_sources(f"{SCORES} (analyst), as recorded", _DESK if excluded else ""),
+        authors_part="those behind the published scores" if records.runs_with_published_scores else "",
+    )
+
+
+def describe_training(records: EvaluationRecords) -> Answer | None:
+    """Describe recorded calibration and the guidelines; None where there is neither, or nobody scored."""
+    if not records.scores:
+        return None
+    calibrated = [score for score in records.scores if score.calibration]
+    people = len({score.analyst for score in calibrated})
+    sentences = []
+    if calibrated:
+        sentences.append(
+            f"{format_count(len(calibrated), 'score')} by {people:,} of "
+            f"{format_count(len({score.analyst for score in records.scores}), 'analyst')} "
+            f"{'is' if len(calibrated) == 1 else 'are'} recorded as calibration: given to be compared with a reference "
+            "analyst's."
+        )
+    if records.guidelines:
+        sentences.append(
+            f"Written guidelines are in guidelines.md (SHA-256 {records.guidelines.digest}); the records don't say who "
+            "read them."
+        )
+    if not sentences:
+        return None
+    return Answer(
+        " ".join(sentences),
+        _name_sources(
+            f"{SCORES} (calibration)" if calibrated else "", "study.zip: guidelines.md" if records.guidelines else ""
+        ),
+        authors_part="introductions and practice beside these",
+    )
+
+
+# -- 3.3: design --
+
+
+def describe_medium(records: EvaluationRecords) -> Answer | None:
+    """Say through what scores came in, as far as events tell; None where none does."""
+    if not records.desk_scores:
+        return None
+    desk = "genaipa's scoring desk, a page in the browser"
+    if records.are_all_from_desk:
+        return Answer(f"As recorded, {desk}.", f"{SCORES} (order)")
+    count = _format_part(len(records.desk_scores), len(records.scores), "score")
+    return Answer(
+        f"{count} {'was' if len(records.desk_scores) == 1 else 'were'}, as recorded, given at {desk}; the others name "
+        "no medium.",
+        f"{SCORES} (order)",
+        authors_part="the medium of the others: a sheet, another tool, an earlier desk",
+    )
+
+
+def describe_quality_methods(records: EvaluationRecords) -> Answer | None:
+    """Name the kinds of recorded quality assurance; None where none is recorded."""
+    kinds = [kind for kind, sentence in _list_quality_measures(records).items() if sentence]
+    if not kinds:
+        return None
+    manual = not {"adjudication", "sending back", "acceptance of means"}.isdisjoint(kinds)
+    return Answer(
+        f"Recorded: {join_names(kinds)}.",
+        _name_sources(f"{SCORES} (kind, calibration)", _DESK if records.study.log.left_out else ""),
+        option=3 if manual else None,
+        authors_part="methods beside these" if manual else "the form's options that fit, and methods beside these",
+    )
+
+
+def describe_quality_measures(records: EvaluationRecords) -> Answer | None:
+    """Give the figures of recorded quality assurance; None where none is recorded."""
+    sentences = [*filter(None, _list_quality_measures(records).values())]
+    if not sentences:
+        return None
+    return Answer(
+        " ".join(sentences),
+        _name_sources(f"{SCORES} (kind, calibration)", _DESK if records.study.log.left_out else ""),
+        authors_part="methods beside these",
+    )
+
+
+def _list_quality_measures(records: EvaluationRecords) -> dict[str, str]:
+    """Return kind of measure → its figures in a sentence; empty where nothing of the kind is recorded."""
+    scored = records.outputs_with_scores
+    if scored.empty:
+        return {}
+    people = scored.drop_duplicates("answer")["people"]
+    several, texts = int((people >= _SEVERAL).sum()), len(people)
+    adjudicated = len({event.answer for event in records.adjudications})
+    calibrated = sum(score.calibration for score in records.scores)
+    reasons = records.study.log.left_out
+    sent, means = records.send_back_count, records.mean_acceptance_count
+    return {
+        "several scores of an answer": f"{several:,} of {texts:,} answer texts have several people's scores."
+        if several
+        else "",
+        "calibration": f"{format_count(calibrated, 'score')} {'was' if calibrated == 1 else 'were'} calibration."
+        if calibrated
+        else "",
+        "adjudication": f"{format_count(adjudicated, 'answer text')} {'was' if adjudicated == 1 else 'were'} "
+        "adjudicated, which replaces the scores."
+        if adjudicated
+        else "",
+        "sending back": f"Answers were sent back to their analysts {format_count(sent, 'time')}." if sent else "",
+        "acceptance of means": f"An adjudicator let the mean of scores stand {format_count(means, 'time')}."
+        if means
+        else "",
+        "leaving people out": f"The scores of {format_count(len(reasons), 'name')} count nowhere, for the reason: "
+        f"{'; '.join(dict.fromkeys(reasons.values()))}."
+        if reasons
+        else "",
+    }
+
+
+def describe_screen(records: EvaluationRecords) -> Answer | None:
+    """Describe what the desk showed beside the answer, and exposures; None without scores that tell."""
+    scores = records.desk_scores
+    if not scores:
+        return None
+    screens = [score.shown for score in scores if score.shown is not None]
+    whole = len(scores)
+    aids = {
+        "evidence at a metric": sum(bool(screen.evidence) for screen in screens),
+        "a suggested value": sum(bool(screen.suggestion) for screen in screens),
+        "the document's nearest sentences": sum(screen.nearest for screen in screens),
+        "words of the answer before in grey": sum(screen.grey for screen in screens),
+        "a pinned passage": sum(score.pinned for score in scores),
+        "values filled in before": sum(score.preselected for score in scores),
+        "points to tick": sum(score.ticks is not None for score in scores),
+    }
+    held_back = sum(bool(screen.withheld) for screen in screens)
+    orders = {order: sum(score.order == order for score in scores) for order in ("question", "document", "random")}
+    return Answer(
+        join_sentences(
+            f"As recorded with {format_count(whole, 'score')} of the desk:",
+            f"{sum(score.blind for score in scores):,} without having seen whose answer it was, "
+            f"{sum(score.independent for score in scores):,} without having seen how others scored it.",
+            f"Order of the answers: {_list_counts(orders)}.",
+            f"On screen beside answer and rubric: {_list_counts(aids) or 'nothing of what is recorded'}.",
+            f"At {held_back:,} a suggestion was held back." if held_back else "",
+            f"{whole - len(screens):,} don't record the screen." if whole > len(screens) else "",
+        ),
+        f"{SCORES} (blind, independent, order, shown, pinned, preselected, ticks)",
+        authors_part="the screen's other parts"
+        if records.are_all_from_desk
+        else "the screen's other parts, and other scores'",
+    )
+
+
+def _list_counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name} ({count:,})" for name, count in counts.items() if count)
+
+
+def describe_pace(records: EvaluationRecords) -> Answer | None:
+    """Give the time in which the desk's scores came, and the median seconds; None without scores of the desk."""
+    scores = records.desk_scores
+    if not scores:
+        return None
+    first, *_, last = sorted(score.time[:10] for score in (*scores, *scores))
+    seconds = [score.seconds for score in scores if score.seconds is not None]
+    return Answer(
+        join_sentences(
+            f"{format_count(len(scores), 'score')} of the desk {'is' if len(scores) == 1 else 'are'} dated "
+            f"{first if first == last else f'{first} to {last}'} (UTC).",
+            f"An answer was on screen for a median of {median(seconds):.1f} seconds." if seconds else "",
+        ),
+        f"{SCORES} (time, seconds)",
+        authors_part="what evaluators were asked to keep to",
+    )
+
+
+# -- the register --
+
+QUESTIONS = (
+    Question("1.1.1", "Main reference"),
+    Question("1.1.2", "Which experiment", describe_experiment),
+    Question("1.2", "Where its resources are"),
+    Question("1.3.1.1", "Who fills in this sheet: name"),
+    Question("1.3.1.2", "Who fills in this sheet: affiliation"),
+    Question("1.3.1.3", "Who fills in this sheet: e-mail"),
+    Question("1.3.2.1", "Contact author: name"),
+    Question("1.3.2.2", "Contact author: affiliation"),
+    Question("1.3.2.3", "Contact author: e-mail"),
+    Question("2.1", "Type of input", describe_inputs),
+    Question("2.2", "Type of output", describe_outputs),
+    Question("2.3", "Task of the systems", describe_task),
+    Question("2.4", "Languages of the inputs", describe_input_languages),
+    Question("2.5", "Languages of the outputs"),
+    Question("3.1.1", "Outputs evaluated of each system", count_outputs_per_system),
+    Question("3.1.2", "How outputs were selected", describe_selection),
+    Question("3.1.3.1", "Power analysis: method"),
+    Question("3.1.3.2", "Power analysis: power"),
+    Question("3.1.3.3", "Power analysis: code"),
+    Question("3.2.1", "Number of evaluators", count_evaluators),
+    Question("3.2.2.1", "Evaluators: domain experts or not"),
+    Question("3.2.2.2", "Evaluators: payment"),
+    Question("3.2.2.3", "Evaluators: known to the authors"),
+    Question("3.2.2.4", "Evaluators: authors among them"),
+    Question("3.2.3", "Recruitment"),
+    Question("3.2.4", "Training and practice", describe_training),
+    Question("3.2.5", "Evaluators: other characteristics"),
+    Question("3.3.1", "Preregistration"),
+    Question("3.3.2", "Medium of the responses", describe_medium),
+    Question("3.3.3.1", "Quality assurance: kinds", describe_quality_methods),
+    Question("3.3.3.2", "Quality assurance: details", describe_quality_measures),
+    Question("3.3.4.1", "Where the interface can be seen"),
+    Question("3.3.4.2", "What evaluators are shown", describe_screen),
+    Question("3.3.5", "Freedom of when and how fast", describe_pace),
+    Question("3.3.6", "Questions and feedback of evaluators"),
+    Question("3.3.7", "Place and conditions"),
+    Question("3.3.8", "How conditions vary"),
+    Question("5.1", "Ethics committee"),
+    Question("5.2", "Personal data"),
+    Question("5.3", "Special categories of data"),
+    Question("5.4", "Impact assessments"),
+)

@@ -1,0 +1,305 @@
+"""The data sheet of a human evaluation: it says what the records prove, and nothing where they prove nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+from queues import make_run
+from running import answers, write
+from stores import GOOD, POOR, opened
+
+from genaipa.answers.gather import gather_study
+from genaipa.reports.chapters.agreement import alpha_table
+from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, format_published_scores_csv
+from genaipa.runs.selection import select_sources
+from genaipa.scoring.answers import Pool
+from genaipa.scoring.events import MEAN, SEND_BACK, Event, ScreenContents, new_event_id
+from genaipa.scoring.rubric import load_guidelines
+from genaipa.scoring.waves import Waves, encode_waves, short_digest
+from genaipa.workspace import find_workspace
+from genaipa_artifact.evaluation import EvaluationRecords
+from genaipa_artifact.heds import DataSheet, fill_data_sheet
+from genaipa_artifact.heds_criteria import CRITERION_QUESTIONS
+from genaipa_artifact.heds_questions import QUESTIONS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import Record
+    from genaipa.scoring.rubric import Values
+
+AUTHORS = (
+    "1.1.1 1.2 1.3.1.1 1.3.1.2 1.3.1.3 1.3.2.1 1.3.2.2 1.3.2.3 2.5 3.1.3.1 3.1.3.2 3.1.3.3 3.2.2.1 3.2.2.2 3.2.2.3 "
+    "3.2.2.4 3.2.3 3.2.5 3.3.1 3.3.4.1 3.3.6 3.3.7 3.3.8 5.1 5.2 5.3 5.4 4.1.1 4.1.2 4.1.3 4.2.1 4.2.3 4.3.1.2"
+)
+"""Questions that no record answers."""
+UNSCORED = {"2.1", "2.2", "2.3", "2.4", "4.3.1.1", "4.3.2", "4.3.3", "4.3.4", "4.3.6", "4.3.7"}
+"""Questions that a study answers that nobody scored."""
+SCREEN = ScreenContents(nearest=True, evidence=("accuracy",), suggestion=("clarity",))
+HELD_BACK = ScreenContents(withheld={"clarity": 1.0})
+REASON = r"read nothing, 50 % of \input{it} & more_"
+
+
+class Evaluated(NamedTuple):
+    """Studies of the same 24 answers, 12 of them `drawn`: a mixed one, an unscored one, one with a mean alone."""
+
+    mixed: EvaluationRecords
+    unscored: EvaluationRecords
+    published: EvaluationRecords
+    drawn: list[Record]
+    beside: Record
+
+
+def scored(analyst: str, record: Record, values: Values = GOOD, *, day: int = 1, **more: Any) -> Event:
+    """An event with values, given on a day of November."""
+    about = {"kind": "score", **more}
+    time = f"2026-11-{day:02}T10:00:00.000Z"
+    return Event(id=new_event_id(), time=time, analyst=analyst, answer=record.digest, values=values, **about)
+
+
+def acted(kind: Any, analyst: str, record: Record, **more: Any) -> Event:
+    """An event without values."""
+    return Event(new_event_id(), "2026-11-09T10:00:00.000Z", kind, analyst, record.digest, **more)
+
+
+def draw(run: RunFolder) -> Waves:
+    """Draw six answers of each system, and keep that."""
+    pool = Pool(find_workspace(), [run])
+    waves = Waves().extend(pool.answers.values(), size=6, seed=7, time="2026-11-01T00:00:00.000Z")
+    find_workspace().home.joinpath("waves.jsonl").write_bytes(encode_waves(waves))
+    return waves
+
+
+def mixed_events(drawn: list[Record], beside: Record) -> list[Event]:
+    """What people and a judge did, dan and fay elsewhere than at the desk; eve is to be left out, and fay's answer."""
+    desk = [
+        scored("ada", record, order="question", seconds=10.0 + place, shown={1: None, 2: HELD_BACK}.get(place, SCREEN))
+        for place, record in enumerate(drawn)
+    ]
+    desk[0] = scored("ada", drawn[0], order="question", seconds=10.0, shown=SCREEN, calibration=True)
+    second = [
+        scored("bo", drawn[0], order="random", day=2),
+        scored("bo", drawn[1], order="random", day=2),
+        scored("bo", drawn[2], POOR, order="random", day=2),
+        scored("bo", drawn[3], order="random", day=2, blind=False, pinned=True),
+        scored("bo", drawn[4], order="random", day=3, independent=False),
+    ]
+    withdrawn, mean = scored("bo", drawn[5], order="random"), acted(MEAN, "cat", drawn[0])
+    return [
+        *desk,
+        *second,
+        withdrawn,
+        acted("undo", "bo", drawn[5], undoes=withdrawn.id),
+        scored("eve", drawn[6], POOR, order="question"),
+        acted(SEND_BACK, "cat", drawn[2], note="Look at section 2."),
+        mean,
+        acted("undo", "cat", drawn[0], undoes=mean.id),
+        scored("cat", drawn[2], POOR, kind="adjudication", independent=False),
+        scored("dan", beside, day=5),
+        scored("fay", drawn[7], day=5),
+        scored("judge:kind@0123456789ab#1", beside, scorer="machine"),
+    ]
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
+    """Both studies, gathered from a workspace; never changed by a test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("evaluated"))
+        run = make_run("See section 2.", "It does not say.")
+        waves = draw(run)
+        given = sorted(answers(run), key=lambda record: record.key)
+        drawn = [record for record in given if short_digest(record.digest) in waves.all_answers_in_wave]
+        beside = next(record for record in given if record not in drawn)
+        write("desk.yaml", f"left_out: {{eve: '{REASON}'}}\n")
+        write("guidelines.md", "## accuracy\n\nBy the text alone.\n")
+        write(f"runs/{run.name}/exclusions.csv", f"what,key,kind,reason\nanswer,{drawn[7].key},cut,It ends early.\n")
+        workspace = find_workspace()
+        sources = select_sources(workspace, ())
+        with opened("sqlite:///scores.db") as store:
+            store.append(mixed_events(drawn, beside))
+            study = gather_study(workspace, sources, store)
+        mean = PublishedScore("scripted/say.yaml", "quality", "acme", "Q1", 80.0)
+        (run.path / PUBLISHED_SCORES).write_bytes(format_published_scores_csv([mean]))
+        published = gather_study(workspace, sources, None)
+        guidelines = load_guidelines(workspace, study.rubric)
+    tables = {"agreement": alpha_table(study.log.counted, study.rubric)}
+    mixed = EvaluationRecords(study, tables, "rubrics/genaipabench.yaml", guidelines)
+    return Evaluated(
+        mixed,
+        replace(mixed, study=study.apply_events([]), tables={}),
+        replace(mixed, study=published, tables={}),
+        drawn,
+        beside,
+    )
+
+
+def fill(records: EvaluationRecords) -> DataSheet:
+    """The filled sheet."""
+    return fill_data_sheet(records, QUESTIONS, CRITERION_QUESTIONS)
+
+
+def texts(sheet: DataSheet) -> dict[str, str]:
+    """Number → answer with its option and what is left to the authors, of what is answered; of criteria, accuracy."""
+    return {entry.number: entry.text for entry in sheet.entries if entry.answer and entry.criterion in ("", "accuracy")}
+
+
+def rescore(records: EvaluationRecords, *events: Event) -> EvaluationRecords:
+    """The records of the study with these events alone."""
+    study = records.study.apply_events(events)
+    return replace(records, study=study, tables={"agreement": alpha_table(events, study.rubric)})
+
+
+def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Evaluated) -> None:
+    """Each expected figure was counted by hand in `mixed_events`."""
+    said = texts(fill(evaluated.mixed))
+    guidelines = hashlib.sha256(b"## accuracy\n\nBy the text alone.").hexdigest()
+    per_system = {
+        system: sum(record.system == system for record in (*evaluated.drawn, evaluated.beside))
+        for system in ("scripted/say.yaml", "scripted/say1.yaml")
+    }
+    assert per_system == {"scripted/say.yaml": 7, "scripted/say1.yaml": 6}
+    assert said == {
+        "1.1.2": "Scores of people are recorded for 13 answers of scripted/say.yaml, scripted/say1.yaml to 4 questions "
+        "about acme, bolt, cask, by relevance, accuracy, clarity, completeness and reference. [its place in the main "
+        "reference]",
+        "2.1": "Text: the question, after the text of the document. In shared conversations, the questions and replies "
+        "before it came along. [the form's types of text that fit]",
+        "2.2": "Text: 24 replies. [the form's types of text that fit]",
+        "2.3": "Option 12. Answering questions about documents.",
+        "2.4": "Documents: English. [the language of the questions]",
+        "3.1.1": "scripted/say.yaml: 7; scripted/say1.yaml: 6. The averages leave out 1 of them (exclusions.csv). [why "
+        "the numbers differ]",
+        "3.1.2": "24 of 24 answers were put into a random order by system and experiment (seed 7), which takes "
+        "questions, and within them documents, by turns. Its beginning is the random part: 12 answers, of which 12 "
+        "were scored. 1 answer outside of it was scored, too. [how the answers outside of it, the documents and the "
+        "questions were chosen]",
+        "3.2.1": "4. Counted are the names under which scores or adjudications of answers that are not excluded are in "
+        "effect; the records can't tell whether two names are one person. 1 of them gave adjudications alone. 1 name "
+        "left out by desk.yaml is not counted.",
+        "3.2.4": "1 score by 1 of 4 analysts is recorded as calibration: given to be compared with a reference "
+        f"analyst's. Written guidelines are in guidelines.md (SHA-256 {guidelines}); the records don't say who read "
+        "them. [introductions and practice beside these]",
+        "3.3.2": "17 of 19 scores were, as recorded, given at genaipa's scoring desk, a page in the browser; the "
+        "others name no medium. [the medium of the others: a sheet, another tool, an earlier desk]",
+        "3.3.3.1": "Option 3. Recorded: several scores of an answer, calibration, adjudication, sending back and "
+        "leaving people out. [methods beside these]",
+        "3.3.3.2": "6 of 13 answer texts have several people's scores. 1 score was calibration. 1 answer text was "
+        "adjudicated, which replaces the scores. Answers were sent back to their analysts 1 time. The scores of 1 name "
+        f"count nowhere, for the reason: {REASON}. [methods beside these]",
+        "3.3.4.2": "As recorded with 17 scores of the desk: 16 without having seen whose answer it was, 16 without "
+        "having seen how others scored it. Order of the answers: question (12), random (5). On screen beside answer "
+        "and rubric: evidence at a metric (10), a suggested value (10), the document's nearest sentences (10), a "
+        "pinned passage (1). At 1 a suggestion was held back. 6 don't record the screen. [the screen's other parts, "
+        "and other scores']",
+        "3.3.5": "17 scores of the desk are dated 2026-11-01 to 2026-11-03 (UTC). An answer was on screen for a median "
+        "of 15.5 seconds. [what evaluators were asked to keep to]",
+        "4.2.2": "Option 1. Each score is of one answer by itself.",
+        "4.3.1.1": "accuracy",
+        "4.3.2": "The meanings of its values: +1: entirely correct; +0.5: partially correct; -1: incorrect. "
+        f"guidelines.md has a section on it (SHA-256 of the file: {guidelines}).",
+        "4.3.3": "3",
+        "4.3.4": "+1, +0.5, -1",
+        "4.3.5": "Option 1. At the desk, one button (and digit key) for each value, with its meaning. [how scores from "
+        "elsewhere were given]",
+        "4.3.6": "N/A",
+        "4.3.7": "Is what the answer says right by the document? [whether it was in sight]",
+        "4.3.8": "Option 2. A value of the scale for each answer, in 19 scores.",
+        "4.3.9": "In the packed report: the mean of an answer's scores, then of a question's answers about a document, "
+        "then as each table's note says. Where an answer was adjudicated, the adjudication alone counts. Where a "
+        "judge's scores fill in for answers that people did not score, the table's note says so. [what the main "
+        "reference does beside this]",
+        "4.3.11.1": "Krippendorff's alpha for ordinal values, with an interval by resampling the answers, and Gwet's "
+        "AC2, over 5 answer texts that two or more people scored without having seen others' scores, as recorded (3 "
+        "people). [whether scores from elsewhere were independent]",
+        # Four pairs alike, one apart, nine values of ten alike: observed and expected disagreement are 1/5.
+        "4.3.11.2": "alpha 0.00; AC2 0.76; too few answers, or too few that vary, for a confidence interval.",
+        "4.3.12.1": "IntraAA not assessed in the packed report.",
+        "4.3.12.2": "IntraAA not assessed in the packed report.",
+    }
+
+
+def test_a_sheet_counts_the_forms_questions_and_leaves_the_authors_theirs(evaluated: Evaluated) -> None:
+    """All 62 of the form are there, once; those that no record answers are blank, and the three counts fit."""
+    sheet = fill(evaluated.mixed)
+    numbers = [question.number for question in (*QUESTIONS, *CRITERION_QUESTIONS)]
+    assert len(set(numbers)) == len(numbers) == 62
+    assert {entry.number for entry in sheet.entries if entry.number in AUTHORS.split() and entry.answer} == set()
+    content = json.loads(sheet.as_json())
+    entries = [*content["questions"].values(), *(one for each in content["criteria"].values() for one in each.values())]
+    answered = [entry for entry in entries if entry["answer"] is not None]
+    whole, partial, blank = map(int, re.findall(r"\d+", content["summary"].replace(f"of {len(entries)} ", "")))
+    assert (whole, blank) == (len(answered), len(entries) - len(answered))
+    assert partial == sum("add" in entry for entry in answered)
+    assert all(entry["source"] for entry in answered)
+    assert [entry.number[0] for entry in sheet.entries] == sorted(entry.number[0] for entry in sheet.entries)
+
+
+def test_nothing_is_said_of_people_where_nobody_scored(evaluated: Evaluated) -> None:
+    """Neither where nothing is scored, nor where a judge alone did; nor of a study whose answers are scored by rule."""
+    sheet = fill(evaluated.unscored)
+    assert set(texts(sheet)) == UNSCORED
+    assert sheet.notes[1:] == ["No score by a person is recorded."]
+    verdict = scored("judge:kind@0123456789ab#1", evaluated.beside, scorer="machine")
+    judged = fill(rescore(evaluated.unscored, verdict))
+    assert set(texts(judged)) == UNSCORED
+    assert "1 score by 1 judge (judge:kind@0123456789ab#1)" in judged.notes[-1]
+    study = evaluated.unscored.study
+    none = study.select_rows(study.table["system"] == "no such system")
+    assert texts(fill(replace(evaluated.unscored, study=none))) == {}
+
+
+def test_published_averages_answer_nothing_about_who_gave_them(evaluated: Evaluated) -> None:
+    """They name neither people nor a rubric; beside other scores it is left open how many people they are of."""
+    sheet = fill(evaluated.published)
+    assert set(texts(sheet)) == {"2.1", "2.2", "2.3", "2.4"}
+    assert "who gave them, and how, is not recorded" in sheet.notes[-1]
+    beside = rescore(evaluated.published, scored("ada", evaluated.beside))
+    assert texts(fill(beside))["3.2.1"].startswith("1. ")
+    assert texts(fill(beside))["3.2.1"].endswith("[those behind the published scores]")
+
+
+def test_a_desks_study_is_whole_where_another_rubrics_is_not(evaluated: Evaluated) -> None:
+    """Where all scores name the desk, nothing is left open about others; scores by another rubric name no criterion."""
+    desk = texts(fill(rescore(evaluated.unscored, scored("ada", evaluated.drawn[0], order="question"))))
+    assert desk["3.3.2"] == "As recorded, genaipa's scoring desk, a page in the browser."
+    assert desk["3.3.5"] == "1 score of the desk is dated 2026-11-01 (UTC). [what evaluators were asked to keep to]"
+    assert desk["4.3.5"].endswith("with its meaning.")
+    assert desk["4.3.11.2"] == "InterAA not assessed: no answer has independent scores by two people."
+    settled = texts(fill(rescore(evaluated.unscored, scored("cat", evaluated.drawn[0], kind="adjudication"))))
+    assert settled["3.1.1"] == "1. Nobody scored an answer of scripted/say1.yaml."
+    assert "1 of them gave adjudications alone." in settled["3.2.1"]
+    other = fill(rescore(evaluated.unscored, scored("ada", evaluated.drawn[0], rubric="0123456789ab")))
+    assert not {"4.3.1.1", "4.3.2", "4.3.3", "4.3.4", "4.3.7", "3.3.2", "3.3.4.2", "3.3.5"} & texts(other).keys()
+    assert "relevance" not in texts(other)["1.1.2"]
+    assert "another rubric" in other.notes[-1]
+
+
+def test_a_sheet_in_latex_has_no_command_of_others(evaluated: Evaluated) -> None:
+    """A reason that somebody wrote is text."""
+    latex = fill(evaluated.mixed).as_latex()
+    assert r"50 \% of \textbackslash{}input\{it\} \& more\_" in latex
+    assert r"\input{it}" not in latex
+    assert "3.2.2.2 &  & Evaluators: payment & {[}yours{]}" in latex
+
+
+@pytest.mark.full
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs LaTeX (Debian's texlive-publishers)")
+def test_a_sheet_in_latex_compiles(evaluated: Evaluated, tmp_path: Path) -> None:
+    """In one column and in two."""
+    (tmp_path / "heds.tex").write_text(fill(evaluated.mixed).as_latex(), encoding="utf-8")
+    for number, options in enumerate(("", "[twocolumn]")):
+        opening = rf"\documentclass{options}{{article}}\usepackage{{array,booktabs,graphicx,longtable}}"
+        page = rf"{opening}\begin{{document}}\input{{heds}}\end{{document}}"
+        (tmp_path / f"page{number}.tex").write_text(page, encoding="utf-8")
+        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", f"page{number}.tex"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stdout[-2000:]
