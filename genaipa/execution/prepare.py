@@ -234,6 +234,8 @@ def prepare_run(workspace: Workspace, request: RunRequest, observer: Observer | 
     if find_kind(request.kind).documents:
         workspace, request, corpus = resolve_documents(workspace, request, resources)
     task = make_task(make_spec(request, workspace, resources), workspace)
+    if request.citations is not None and not task.shows_documents:
+        raise OptionError("citations", " is for a document that is sent, and this run sends none; leave it out.")
     run = PreparedRun(task, request.name, None, request.offline, corpus)
     if not request.new:
         known = frozenset(folder.name for folder in run_folders(workspace))

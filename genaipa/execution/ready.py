@@ -13,13 +13,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.errors import GenaipaError, NotReadyError, OptionError, UsageError
+from genaipa.errors import GenaipaError, NotReadyError, OptionError
 from genaipa.execution.limits import Transport
 from genaipa.runs.procedure import tally_row_name
 from genaipa.systems import costs
 from genaipa.systems.base import ASSUMED_THOUGHTS, MAX_TOKENS, BuiltinSystem, Message, Readiness, Usage
 from genaipa.systems.catalog import ResolvedSystem
-from genaipa.systems.provider import redact
+from genaipa.systems.provider import redact, split_effort
 from genaipa.tasks.base import Target, walk_calls
 from genaipa.words import join_names
 
@@ -206,11 +206,18 @@ class StartedSystems:
         self._known: dict[str, tuple[System, Readiness]] = {}
 
     async def start_once(self, resolved: ResolvedSystem) -> tuple[System, Readiness]:
-        """Return a system, started unless it was before."""
-        if resolved.requested_name not in self._known:
+        """Return a system, started unless it was before; levels of one model share a server that is started here.
+
+        A UsageError where the model does not take its level of effort.
+        """
+        name = resolved.requested_name
+        if resolved.record is not None and resolved.record.takes_flags:
+            name = split_effort(name)[0]
+        if name not in self._known:
             system = resolved.make(self._flags)
-            self._known[resolved.requested_name] = system, await start_system(system, resolved)
-        return self._known[resolved.requested_name]
+            self._known[name] = system, await start_system(system, resolved)
+        resolved.check_effort(self._known[name][1].efforts)
+        return self._known[name]
 
     async def close_systems(self) -> None:
         """Let go of them."""
@@ -251,10 +258,7 @@ async def make_system_ready(
 
 
 async def start_system(system: System, resolved: ResolvedSystem) -> Readiness:
-    """Start a system; a refusal of a model that is known to be retired says so, and names its successor.
-
-    A UsageError where the model does not take the level of effort that is asked for.
-    """
+    """Start a system; a refusal of a model that is known to be retired says so, and names its successor."""
     try:
         readiness: object = await system.start()
     except NotReadyError as error:
@@ -269,11 +273,6 @@ async def start_system(system: System, resolved: ResolvedSystem) -> Readiness:
         raise NotReadyError(f"{resolved.requested_name} can't be started ({said}).", kind="exception") from error
     if not isinstance(readiness, Readiness):
         raise NotReadyError(f"{resolved.requested_name}: `start` returned no Readiness.", kind="exception")
-    try:
-        resolved.check_effort(readiness.efforts)
-    except UsageError:
-        await system.close()
-        raise
     return readiness
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from genaipa.errors import UsageError
 from genaipa.execution.ready import StartedSystems
 from genaipa.systems.endpoint import read_variable
+from genaipa.systems.provider import split_effort
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -37,7 +38,7 @@ def serve_models(
     if not served:
         yield {}
         return
-    if len(served) > 1:
+    if len({split_effort(system.name)[0] for system in served}) > 1:
         names = ", ".join(system.requested_name for system in served)
         raise UsageError(
             f"{names} would each need a server here, but slices share one; ask one of these systems per study."

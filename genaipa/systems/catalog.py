@@ -221,7 +221,9 @@ class ResolvedSystem:
             arguments = {"model": self.model, "accepts": self.accepts}
             arguments |= {name: getattr(self.entry, name) for name in record.options}
             arguments |= {"flags": server_flags} if record.takes_flags else {}
-        builtin_system: System = load_adapter_class(self.provider)(name=self.name, **arguments)
+        # All levels of a model have its one server, whose messages are of the model.
+        name = split_effort(self.name)[0] if record.takes_flags else self.name
+        builtin_system: System = load_adapter_class(self.provider)(name=name, **arguments)
         return builtin_system
 
 

@@ -225,12 +225,13 @@ def test_a_run_with_citations(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> 
         (("-s", f"rag/{CLAUDE}"), "can't cite a document that it is sent"),
         (("-s", "extractive"), "can't cite a document that it is sent"),
         (("-s", CLAUDE, "--suite", "policyqa"), "a reply by a JSON schema can't cite."),
+        (("-s", CLAUDE, "-p", "acme", "-e", "recall"), "this run sends none; leave it out."),
     ],
 )
 def test_citations_that_cannot_be(options: tuple[str, ...], sentence: str, genaipa: Cli) -> None:
     """One sentence before the run, and no run."""
     make_workspace(1)
-    about = () if "--suite" in options else ("-p", "acme", "-e", "quality")
+    about = ("-p", "acme", "-e", "quality") if len(options) == 2 else ()
     done = genaipa("run", *options, *about, "--citations", "vendor")
     assert (done.code, sentence in done.err) == (2, True), done.err
     assert "Traceback" not in done.err

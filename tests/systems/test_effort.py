@@ -13,6 +13,7 @@ from running import make_workspace, write
 from servers import AnthropicServer, Behaviour, GoogleServer, LoopbackServer, OpenAIServer
 
 from genaipa.errors import UsageError
+from genaipa.execution.limits import max_call_usage
 from genaipa.judging.name import Judge, model_family
 from genaipa.runs.selection import find_run
 from genaipa.scoring.answers import MASK, list_names_revealing_system, mask_names
@@ -330,6 +331,14 @@ def test_judges_of_two_levels_are_two(genaipa: Cli, monkeypatch: pytest.MonkeyPa
     assert Judge.parse(str(judge)) == judge
     assert model_family("o3@high") == model_family("openai/gpt-6-luna@low") == "gpt"
     assert model_family("scripted/kind@high") == model_family("scripted/kind@low")
+
+
+def test_the_cap_reserves_thoughts_and_the_system_prompt() -> None:
+    """A call may come to them, unless a limit says how long all of it is at most."""
+    plain = max_call_usage(QUESTION, Settings())
+    high = max_call_usage(QUESTION, Settings(effort="high", system_prompt="x" * 300))
+    assert (high.input - plain.input, high.output - plain.output) == (100, 8_192)
+    assert max_call_usage(QUESTION, Settings(effort="high", max_tokens=50)).output == 50
 
 
 def test_options_that_every_model_takes() -> None:

@@ -153,6 +153,7 @@ ERRORS = {
     "anthropic/claude-opus-4-8": {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
     "google/gemini-2.5-pro": {"error": {"code": 503, "message": "Overloaded", "status": "UNAVAILABLE"}},
 }
+EVENT = "event: message_start\n"
 FIRST = {
     "openai": chunks({"content": "Yes"}).events[0],
     "openai-api": chunks({"content": "Yes"}).events[0],
@@ -182,6 +183,18 @@ def test_a_stream_that_ends_early(name: str, monkeypatch: pytest.MonkeyPatch) ->
             send(name, behaviour, monkeypatch)
         assert isinstance(error.value, TransientError)
         assert error.value.kind in ("connection", "malformed-reply")
+
+
+@EVERY
+def test_a_stream_that_stalls(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its time is that of the whole reply, and its connection is let go of."""
+    event = json.dumps(FIRST[name.partition("/")[0]])
+    head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+    data = f"{EVENT * name.startswith('anthropic')}data: {event}\n\n"
+    begun = f"{head}{len(data):x}\r\n{data}\r\n".encode()
+    with pytest.raises(TransientError) as error:
+        send(name, Behaviour(wire=lambda: [begun, 600.0]), monkeypatch, Settings(stream=True, timeout=0.1))
+    assert error.value.kind == "timeout"
 
 
 def test_a_completion_without_its_last_chunk(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,8 +21,11 @@ from servers import OpenAIServer
 from size import size
 
 from genaipa.errors import NotReadyError, PermanentError, UsageError
+from genaipa.execution.ready import StartedSystems
 from genaipa.systems.base import Readiness, Reply, Settings, Usage
+from genaipa.systems.catalog import resolve_system
 from genaipa.systems.vllm import VllmSystem
+from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -84,6 +87,25 @@ def serving(monkeypatch: pytest.MonkeyPatch, **more: Any) -> Iterator[OpenAIServ
     with OpenAIServer(models=["org/tiny"], context=4096, **more) as server:
         monkeypatch.setenv("VLLM_BASE_URL", server.url)
         yield server
+
+
+def test_levels_of_a_model_share_its_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that is asked at several levels of effort is loaded once; another model has a server of its own."""
+
+    async def start() -> list[object]:
+        started, here = StartedSystems(), find_workspace()
+        names = ("vllm/org/tiny@low", "vllm/org/tiny@high", "vllm/org/tiny", "vllm/org/other")
+        try:
+            return [(await started.start_once(resolve_system(name, here)))[0] for name in names]
+        finally:
+            await started.close_systems()
+
+    with OpenAIServer(models=["org/tiny", "org/other"]) as server:
+        monkeypatch.setenv("VLLM_BASE_URL", server.url)
+        *tiny, other = asyncio.run(start())
+    assert len({*map(id, tiny)}) == 1
+    assert (tiny[0].name, other.name) == ("vllm/org/tiny", "vllm/org/other")  # type: ignore[attr-defined]
+    assert len(server.lookups) == 2
 
 
 def processes() -> list[int]:

@@ -306,6 +306,7 @@ async def _try_starting_system(resolved: ResolvedSystem) -> dict[str, Any]:
             system = resolved.make()
             try:
                 readiness = await start_system(system, resolved)
+                resolved.check_effort(readiness.efforts)
             finally:
                 await system.close()
     except GenaipaError as error:
