@@ -185,10 +185,12 @@ def _draw_score_against_effort(
     for axes in style.remove_unused_and_list_lowest_axes(panels, len(experiments)):
         axes.set_xlabel(_AXES[effort])
         axes.tick_params(axis="x", labelbottom=True)
-    lines = [style.make_marker_legend_entry(label, color=style.INK, **_LINES[end]) for end, label in _TARGETS.items()]
+    intervals = [
+        style.make_marker_legend_entry(label, color=style.INK, **_LINES[end]) for end, label in _TARGETS.items()
+    ]
     style.draw_legend(
         drawing,
-        [*(style.make_marker_legend_entry(label, **marks[system]) for system, label in systems.items()), *lines],
+        [*(style.make_marker_legend_entry(label, **marks[system]) for system, label in systems.items()), *intervals],
     )
     return drawing
 
