@@ -50,7 +50,7 @@ style: scripts
 scripts: $(READY)
 	@if command -v npm >/dev/null && { [ -x $(BIOME) ] || npm install --silent --no-save --no-package-lock \
 			--prefix .venv/biome-$(BIOME_VERSION) @biomejs/biome@$(BIOME_VERSION) >/dev/null 2>&1; }; then \
-		$(BIN)/python docs/write_scripts.py .cache/components && $(BIOME) lint --error-on-warnings genaipa genaipa_points benchmarks && \
+		$(BIN)/python docs/write_scripts.py .cache/components && $(BIOME) lint --error-on-warnings genaipa genaipa_people genaipa_points benchmarks && \
 		$(BIOME) lint --only=correctness/noUndeclaredVariables --only=suspicious/noRedeclare .cache/components; \
 	else \
 		echo "the desk's JavaScript isn't linted: that needs Node.js, and npm's registry once"; \

@@ -62,6 +62,7 @@ def reserve_next_question(desk: Desk, user: User, questions: Iterable[OpenQuesti
         if draft_id in open_questions:
             _reserve(desk, user, draft_id)
             return open_questions[draft_id]
+    _keep_begun_score(desk, user)
     known = _list_known_questions(desk, user)
     for draft_id, question in open_questions.items():
         about = (question.call.digest, question.call.coordinates.get("question", ""))
@@ -87,16 +88,21 @@ def _reserve(desk: Desk, user: User, draft_id: str) -> bool:
     return desk.store.reserve_answer(draft_id, user.name, wanted_scores=1, minutes=desk.queue.plan.minutes)
 
 
+def _keep_begun_score(desk: Desk, user: User) -> None:
+    """Make the answer that a writer has on screen to score one that they have begun: its question stays known."""
+    for answer, names in desk.store.reservations_by_answer().items():
+        if user.name in names and answer in desk.pool.answers and desk.store.draft(user.name, answer) is None:
+            desk.store.save_draft(Draft(user.name, answer, "score"))
+
+
 def _list_known_questions(desk: Desk, user: User) -> set[tuple[str, str]]:
     """Return the questions (a document's digest, a question's id) whose annotated answers this writer has seen."""
-    reserved = (answer for answer, names in desk.store.reservations_by_answer().items() if user.name in names)
     digests = chain(
         (score.answer for score in desk.queue.history(user.name).scores),
         (draft.answer for draft in desk.store.drafts(user.name) if draft.kind != "reply"),
         desk.current.answers_with_seen_scores(user.name),
         desk.current.answers_with_seen_system(user.name),
         desk.current.last_skip_number_by_answer(user.name),
-        reserved,
     )
     answers = (desk.pool.answers.get(digest) for digest in digests)
     return {(answer.document_digest, answer.question) for answer in answers if answer is not None}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace as replace_fields
 
-from genaipa.errors import DataError, UnknownNameError, UsageError
+from genaipa.errors import DataError, OptionError, UnknownNameError
 from genaipa.execution import calls
 from genaipa.files.stamps import now
 from genaipa.files.text import read_text
@@ -254,9 +254,7 @@ class ManualRun:
         if unknown is not None:
             raise UnknownNameError("answer", unknown, wanted)
         if not author and (written := [wanted[key][0] for key in replies if wanted[key][0] in self.written_systems]):
-            raise UsageError(
-                f"{written[0]}: nobody may score an answer that they wrote; name who wrote these replies: --author NAME"
-            )
+            raise OptionError("author", f": who wrote the answers of {written[0]}? Nobody may score what they wrote.")
         writer = RunWriter(self.folder)
         try:
             for key, text in replies.items():

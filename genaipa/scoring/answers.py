@@ -496,12 +496,11 @@ class Pool:
 
     def _collect_system_names(self, answer: PooledAnswer, record: Record) -> tuple[str, ...]:
         """Return the names of every system that gave this answer, longest first."""
-        names = set(list_names_revealing_system(record.system, record.model or "", ()))
+        names = set[str]()
         for name, system in {(o.run, o.system) for o in answer.occurrences}:
             facts = self._runs[name].inputs.manifest.systems.get(system)
-            names.update(
-                list_names_revealing_system(system, facts.model if facts else "", facts.served if facts else ())
-            )
+            served = [*(facts.served if facts else ()), *filter(None, [record.model])]
+            names.update(list_names_revealing_system(system, facts.model if facts else "", served))
         return sort_longest_first(names)
 
 
@@ -556,11 +555,10 @@ def _list_product_and_vendor_names(system_names: frozenset[str]) -> tuple[str, .
     families = _FAMILIES | {
         provider.model_pattern: provider.self_names for provider in list_providers() if provider.model_pattern
     }
+    if any((provider := find_provider(name)) and provider.by_hand == "written" for name in system_names):
+        return ()  # a word such as `lawyers` is no name by which anybody calls themselves
     providers = {provider.name for provider in list_providers()}
     for system in system_names:
-        provider = find_provider(system)
-        if provider is not None and provider.by_hand == "written":
-            continue  # a word such as `lawyers` is no name by which anybody calls themselves
         # The route of a compatible server says nothing about who made the model.
         name = split_effort(system)[0].removeprefix("openai-api/")
         for pattern, names in families.items():

@@ -56,7 +56,7 @@ def test_the_author_is_in_a_file_of_its_own(run, genaipa):
     sheet.write_text(sheet.read_text().replace("· Q1 ·", "· Q1 ·", 1) + "It keeps the address.\n")
     refused = genaipa("collect", "latest")
     assert refused.code == 2
-    assert "--author NAME" in refused.err
+    assert "--author: who wrote the answers" in refused.err
     assert not (run.path / AUTHORS).exists()
     taken = genaipa("collect", "latest", "--author", " Ada   Lee ")
     assert (taken.code, "1 reply recorded" in taken.out) == (3, True)

@@ -17,7 +17,8 @@ from genaipa.scoring.people import User
 from genaipa.workspace import find_workspace
 
 QUESTIONS = size(small=3, soak=134)
-SYSTEM = "people/lawyers"
+SYSTEM = "lawyers"
+"""A short name of one's own, which no page may show, and no answer is masked for."""
 MACHINES = ("scripted/kappa.yaml", "scripted/sigma.yaml")
 REPLY = "Lawyers and people at baseline say {}: it keeps your address for one year (Section 3)."
 WRITERS = ("Ada Lee", "Bo")
@@ -28,6 +29,7 @@ def make_run_with_people() -> None:
     make_workspace(questions=QUESTIONS)
     for machine, word in zip(MACHINES, ("quorix", "zuplan"), strict=True):
         write(machine.partition("/")[2], f"default: '{REPLY.format(word)}'\n")
+    write("systems.yaml", "systems: {lawyers: {system: people/lawyers}}\n")
     folder, _ = carry_out(spec(systems=(SYSTEM, *MACHINES)))
     prepared = prepare_resumed_run(find_workspace(), folder.name)
     with prepared.open_or_create_folder().hold_for_writing():
@@ -47,7 +49,7 @@ def draw_screens() -> dict[str, dict[bool, set[str]]]:
         text = json.dumps({name: data for name, data in sent.items() if name != "following"}, sort_keys=True)
         digest = sent["answer"]["answer"]
         answer = desk.pool.answers[digest]
-        for secret in (*WRITERS, "lawyers/", "people/", "scripted", "321.5", "by hand", "kappa"):
+        for secret in (*WRITERS, "lawyers|", "people/", "scripted", "321.5", "by hand", "kappa"):
             assert secret not in text, secret
         assert "Lawyers and people at baseline" in text, "an ordinary word is masked in nobody's answer"
         plain = re.sub(r"[0-9a-f]{64}", "D" * 64, re.sub("quorix|zuplan|vomtre", "word", text))

@@ -111,3 +111,14 @@ def test_nothing_of_the_form_names_a_writer(run):
     tell(Shown("manual", desk, BO), "kept", "Bo's.")
     assert [authorship.author for authorship in read_authorships(run)] == ["Ada", "Bo"]
     assert json.loads(path.read_bytes().splitlines()[0])["author"] == "Ada"
+
+
+def test_an_answer_on_screen_to_score_is_seen_for_good(run):
+    """Whoever leaves the page Score without a key typed is not asked that question later, either."""
+    desk = desk_here(per_answer=1.0)
+    seen = desk.pool.answers[desk.queue.reserve_next_answer("Ada")].question
+    page, asked = Shown("manual", desk, ADA), []
+    while FORM in page.components():
+        asked.append(form(page)["id"].rpartition("|")[2])
+        tell(page, "kept", "An answer.")
+    assert sorted([*asked, seen]) == ["Q1", "Q2", "Q3"]

@@ -76,7 +76,7 @@ class ForestRows:
             places = [height for (of, _), height in self.places.items() if of == system]
             axes.vlines(0, min(places) - 0.5, max(places) + 0.5, **look)
 
-    def draw_benchmarks(self, axes: Axes, values: Mapping[tuple[Hashable, Hashable], float], benchmarks: Any) -> None:
+    def draw_benchmarks(self, axes: Axes, values: Mapping[Any, float], benchmarks: frozenset[str]) -> None:
         """Draw the values of benchmarks, by system and key, as a dashed line through the rows of the same key."""
         for (system, key), value in values.items():
             for (_, of), height in self.places.items() if system in benchmarks else ():
