@@ -19,7 +19,7 @@ from genaipa.reports.report import Report
 from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
 
-NEW_COLUMNS: frozenset[str] = frozenset()
+NEW_COLUMNS: frozenset[str] = frozenset({"aids_shown", "aids_withheld"})
 """Columns that a golden lacks since they came later: of the frame `name`, of a table `table.name`."""
 LOST_COLUMNS: frozenset[str] = frozenset()
 """Columns that only a golden has, since they went."""

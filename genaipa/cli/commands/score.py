@@ -50,6 +50,15 @@ _Points = Annotated[
         panel=SELDOM,
     ),
 ]
+_Suggestions = Annotated[
+    bool | None,
+    option(
+        "--suggestions/--no-suggestions",
+        help="Suggest a value where the evidence settles one.",
+        show_default=False,
+        panel=SELDOM,
+    ),
+]
 _Calibration = Annotated[
     int | None,
     option(
@@ -79,7 +88,7 @@ def score(
     seed: _Seed = None,
     calibration: _Calibration = None,
     show_systems: _ShowSystems = False,
-    no_suggestions: Annotated[bool, option("--no-suggestions", help="Suggest no value.", panel=SELDOM)] = False,
+    suggestions: _Suggestions = None,
     points: _Points = None,
     sample: _Sample = None,
     include_excluded: _Excluded = False,
@@ -108,7 +117,7 @@ def score(
         "seed": seed,
         "calibration": calibration,
         "show_systems": show_systems or None,
-        "suggestions": False if no_suggestions else None,
+        "suggestions": suggestions,
         "points": points,
         "sample": _parse_sample_size(sample),
         "include_excluded": include_excluded or None,
