@@ -12,6 +12,7 @@ from pages import Shown as Page
 from pages import desk_here, digests
 from stores import kept, opened, score
 
+import genaipa
 from genaipa.errors import DataError
 from genaipa.scoring.aids import draw_withheld_aids, load_aids
 from genaipa.scoring.databases import SCHEMA_STEPS
@@ -121,6 +122,9 @@ def test_what_is_withheld_is_kept() -> None:
     (event,) = kept(desk.store)
     aids = ALL_SHOWN | {"suggestions": False}
     assert (event.shown, event.suggested) == (ScreenContents(withheld={"reference": 1.0}, aids=aids), {})
+    report = genaipa.report()
+    assert list(report.tables["influence"].data["meaning"]) == ["too few yet"] * 3
+    assert list(genaipa.scores()[["aids_shown", "aids_withheld"]].iloc[0]) == ["evidence, nearest", "suggestions"]
 
 
 def test_a_correction_keeps_what_was_drawn() -> None:
