@@ -200,8 +200,9 @@ class Values {
     if (!Object.hasOwn(acts, key) || (event.repeat && !/^(Arrow|Page| )/.test(key))) return;
     if (!this.keyed && key.length === 1) return;
     if (key === "Enter" && takesEnter(target)) return;
+    const { id } = this.data;
     if (acts[key]({ target, shiftKey: event.shiftKey }) === false) return;
-    this.touched = true;
+    if (this.data.id === id) this.touched = true;
     event.preventDefault();
     event.stopPropagation();
   }
