@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,14 +15,14 @@ from stores import kept, opened, score
 
 import genaipa
 from genaipa.errors import DataError
-from genaipa.scoring.aids import draw_withheld_aids, load_aids
+from genaipa.scoring.aids import draw_withheld_aids, list_own_aids_in_plan, load_aids
 from genaipa.scoring.databases import SCHEMA_STEPS
 from genaipa.scoring.events import ScreenContents, verify_log
+from genaipa.scoring.people import StudyPlan
+from genaipa.ui.settings import DeskSettings
 from rubrics import typed
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from genaipa.ui.desk import Desk
 
 SECTIONS = '  Q1: {silent: no, answer: "Your name and your address.", sections: ["1"]}\n'
@@ -78,6 +79,8 @@ def test_what_was_shown_is_kept() -> None:
     """In the draft, in the score, in the draft that an undo leaves, and in the score after that."""
     desk, answer = desk_with_an_answer()
     page = Page("scoring", desk)
+    assert page.components()["answer"]["suggestion"] == {"reference": "1"}
+    assert page.components()["turn"]["draft"]["typed"] == ".....", "nothing is filled in"
     said = {"nearest": True, "grey": False, "evidence": ["reference", "madness"], "suggestion": ["reference"]}
     page.tell("turn", "draft", sent(page, "1....", said | {"aids": {"evidence": False}}))
     draft = desk.store.draft("edsger", answer)
@@ -125,6 +128,16 @@ def test_what_is_withheld_is_kept() -> None:
     report = genaipa.report()
     assert list(report.tables["influence"].data["meaning"]) == ["too few yet"] * 3
     assert list(genaipa.scores()[["aids_shown", "aids_withheld"]].iloc[0]) == ["evidence, nearest", "suggestions"]
+
+
+def test_a_plan_turns_each_aid_on_or_off() -> None:
+    """What proposes a value is off unless it is asked for."""
+
+    def aids(**plan: bool) -> tuple[str, ...]:
+        return list_own_aids_in_plan(DeskSettings.from_plan(Path(), StudyPlan(**plan)).plan)
+
+    assert (aids(), aids(suggestions=True)) == (("nearest", "evidence"), ("nearest", "evidence", "suggestions"))
+    assert (aids(nearest=False), aids(evidence=False)) == (("evidence",), ("nearest",))
 
 
 def test_a_correction_keeps_what_was_drawn() -> None:
