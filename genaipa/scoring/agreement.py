@@ -1,4 +1,4 @@
-"""Agreement between analysts by metric, each analyst's severity, and what filled-in or suggested values change.
+"""Agreement between analysts by metric, and each analyst's severity.
 
 An answer counts here once two analysts have scored it. Scores of machines and of people are measured together only
 if they are handed over together. The measures themselves are in `stats.agreement`.
@@ -6,7 +6,6 @@ if they are handed over together. The measures themselves are in `stats.agreemen
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from itertools import compress
 from math import isnan, nan
@@ -16,10 +15,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from genaipa.scoring.current import independent_human_scores
 from genaipa.scoring.rubric import format_value
 from genaipa.stats.agreement import ScaleAgreement, compare_raters, measure_agreement, measure_rater_leniency
-from genaipa.stats.means import subtract_means
 from genaipa.stats.reason import Reason
 
 if TYPE_CHECKING:
@@ -34,8 +31,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-LEAST_ANSWERS = 10
-"""Answers on either side below which suggestions have no interval."""
 _TWO = 2
 """Number of scores that can be compared."""
 
@@ -210,60 +205,3 @@ def _measure_analyst_leniency(table: _ValueTable, value_counts: NDArray[np.int64
             drift = None if isnan(leniency.drift) else leniency.drift
             leanings.append(Leaning(analyst, len(rows), lenient, float(leniency.by_metric.mean()), drift))
     return sorted(leanings, key=lambda leaning: (-leaning.overall, leaning.analyst))
-
-
-@dataclass(frozen=True, slots=True)
-class SuggestionEffect:
-    """The effect of a suggestion on screen for one metric, by the answers at which it is held back.
-
-    `shown` and `withheld` are the numbers of answers, `with_it` and `without` the mean values of their scores, and
-    `as_suggested` and `as_withheld` the shares (0 to 1) of scores that are what was suggested, or would have been.
-    `difference` is `with_it` less `without`, in an `interval` for other answers of this kind; None where either has
-    fewer than `LEAST_ANSWERS`, or nothing varies.
-    """
-
-    shown: int
-    withheld: int
-    with_it: float | None
-    without: float | None
-    as_suggested: float | None
-    as_withheld: float | None
-    difference: float | None = None
-    interval: tuple[float, float] | None = None
-
-
-def measure_suggestion_effects(events: Iterable[Event], rubric: Rubric) -> dict[str, SuggestionEffect]:
-    """Compare, by metric, independent scores beside a suggestion with those for which it was held back.
-
-    Which answers these are follows from their digests alone, so that nothing else tells them apart. Only metrics for
-    which there were any; scores of before it was kept what was on screen are left out.
-    """
-    values: defaultdict[str, tuple[_Choices, _Choices]] = defaultdict(lambda: (defaultdict(list), defaultdict(list)))
-    for score in independent_human_scores(events):
-        if score.shown is None or score.values is None:
-            continue
-        suggested = {metric: score.suggested[metric] for metric in score.shown.suggestion if metric in score.suggested}
-        for side, suggestions in enumerate((suggested, score.shown.withheld)):
-            for metric, value in suggestions.items():
-                if metric in rubric.metrics:
-                    chosen = score.values[metric]
-                    values[metric][side][score.answer].append((chosen, chosen == value))
-    return {metric: _measure_suggestion_effect(*values[metric]) for metric in rubric.metrics if metric in values}
-
-
-_Choices = defaultdict[str, list[tuple[float, bool]]]
-"""Answer → each value given, and whether it is the suggested one."""
-
-
-def _measure_suggestion_effect(displayed: _Choices, withheld: _Choices) -> SuggestionEffect:
-    sides = [[fmean(value for value, _ in choices) for choices in side.values()] for side in (displayed, withheld)]
-    shares_equal = [
-        [fmean(is_equal for _, is_equal in choices) for choices in side.values()] for side in (displayed, withheld)
-    ]
-    with_it, without, as_suggested, as_withheld = (fmean(side) if side else None for side in (*sides, *shares_equal))
-    counts = len(displayed), len(withheld)
-    if min(counts) < LEAST_ANSWERS:
-        return SuggestionEffect(*counts, with_it, without, as_suggested, as_withheld)
-    difference, low, high = subtract_means(sides[0], sides[1])
-    interval = None if isnan(low) else (low, high)
-    return SuggestionEffect(*counts, with_it, without, as_suggested, as_withheld, difference, interval)

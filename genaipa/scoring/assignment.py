@@ -47,8 +47,9 @@ class ScoringPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `order` is that of each analyst's work: all answers to one question about one document in a row, those about one
     document in a row, or none of these; what is in a row is shuffled, and so are the rows. `wave` are the answers that
     analysts are asked to score, by the beginnings of their digests (`Waves.all_answers_in_wave`); None asks for all.
-    With `points`, analysts tick the points of annotated answers. `assign` pairs an analyst with the documents,
-    experiments and systems whose answers they are asked to score.
+    `nearest`, `evidence` and `suggestions` are the desk's own aids (`aids.OWN`), and with `points` analysts tick the
+    points of annotated answers; what proposes a value is off unless a study asks for it. `assign` pairs an analyst with
+    the documents, experiments and systems whose answers they are asked to score.
     """
 
     per_answer: float = 1.2
@@ -60,6 +61,9 @@ class ScoringPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     order: Order = "question"
     wave: frozenset[str] | None = None
     assign: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    nearest: bool = True
+    evidence: bool = True
+    suggestions: bool = False
     points: bool = False
 
 

@@ -294,6 +294,8 @@ SCHEMA_STEPS: tuple[Step, ...] = (
     ),
     # Events and drafts say what was on screen (`shown`).
     (),
+    # They say which aids chance withheld (`shown.aids`).
+    (),
 )
 """Step by step, the statements from an empty database to today's. A step that was released is never changed.
 

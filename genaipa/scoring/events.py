@@ -93,7 +93,8 @@ class ScreenContents(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
 
     `nearest` are the document's sentences beneath the answer's, `grey` words that the answer before had, too.
     `evidence` and `suggestion` are the metrics at which there was some, `withheld` the values that would have been
-    suggested, by metric: some are held back, so that what is suggested can be held against what is not.
+    suggested, by metric. `aids` are the desk's aids for this answer (`aids.load_aids`), each with whether it was shown,
+    or withheld by chance; it is empty in scores of before this was drawn.
     """
 
     nearest: bool = False
@@ -101,6 +102,7 @@ class ScreenContents(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     evidence: tuple[str, ...] = ()
     suggestion: tuple[str, ...] = ()
     withheld: dict[str, float] = {}
+    aids: dict[str, bool] = {}
 
 
 _ABOUT: dict[type, EventKind] = {Objection: "objection", Ruling: "ruling", Pin: "pin"}

@@ -89,9 +89,9 @@ class StudyPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The plan of a study's scoring, by the names of the options that replace it for one start of the desk.
 
     `per_answer` to `points` are as in `assignment.ScoringPlan`; `show_systems` is its `blind`, the other way round.
-    With `suggestions`, values are suggested. `sample` is the size of the random part of each system in each
-    experiment, or all for everything (None: as `DeskSettings`); with `include_excluded`, excluded answers are
-    scored too. Scoring may stop once every average of M_all is sure to ± `target` points of 10 to 100,
+    `sample` is the size of the random part of each system in each experiment, or all for everything (None: as
+    `DeskSettings`); with `include_excluded`, excluded answers are scored too. Scoring may stop once every average of
+    M_all is sure to ± `target` points of 10 to 100,
     and is to be done on the day `due` (empty: no day).
     """
 
@@ -100,7 +100,9 @@ class StudyPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seed: int = 0
     calibration: Annotated[int, msgspec.Meta(ge=0)] = 10
     show_systems: bool = False
-    suggestions: bool = True
+    nearest: bool = True
+    evidence: bool = True
+    suggestions: bool = False
     points: bool = False
     sample: Annotated[int, msgspec.Meta(ge=1)] | str | None = None
     include_excluded: bool = False

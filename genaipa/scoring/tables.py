@@ -416,14 +416,23 @@ def _format_ticks(ticks: Ticks | None) -> str:
     return " ".join([f"points={ticks.digest}", *(f"{name}={','.join(ids)}" for name, ids in lists.items() if ids)])
 
 
+_AID_STATES = {True: "shown", False: "withheld"}
+"""Whether an aid was on screen → the word for it in a table."""
+
+
 def _format_screen_contents(on_screen: ScreenContents | None) -> str:
-    """Describe what was on screen as `nearest grey evidence=METRIC,… suggestion=METRIC,… withheld=METRIC:VALUE,…`."""
+    """Describe what was on screen, and what chance withheld, in words such as `nearest evidence=METRIC,METRIC`.
+
+    `suggestion=METRIC,…` and `withheld=METRIC:VALUE,…` are values suggested, and not; `aids=AID:shown,AID:withheld` is
+    what chance drew.
+    """
     if on_screen is None:
         return ""
     lists = {
         "evidence": on_screen.evidence,
         "suggestion": on_screen.suggestion,
         "withheld": [f"{metric}:{format_value(value)}" for metric, value in on_screen.withheld.items()],
+        "aids": [f"{name}:{_AID_STATES[shown]}" for name, shown in on_screen.aids.items()],
     }
     flags = [name for name in ("nearest", "grey") if getattr(on_screen, name)]
     return (
@@ -538,9 +547,18 @@ def _parse_screen_contents(text: str, rubric: Rubric) -> ScreenContents:
             fields[name] = tuple(listed.split(","))
         elif name == "withheld" and listed:
             fields[name] = _parse_suggestions(listed.replace(",", " ").replace(":", "="), rubric)
+        elif name == "aids" and listed:
+            fields[name] = dict(map(_parse_aid, listed.split(",")))
         else:
-            raise ValueError(f"'{part}' is not one of nearest, grey, evidence=, suggestion= and withheld=")
+            raise ValueError(f"'{part}' is not one of nearest, grey, evidence=, suggestion=, withheld= and aids=")
     return ScreenContents(**fields)
+
+
+def _parse_aid(text: str) -> tuple[str, bool]:
+    name, _, state = text.partition(":")
+    if not name or state not in _AID_STATES.values():
+        raise ValueError(f"'{text}' is not an aid with {' or '.join(_AID_STATES.values())}, such as evidence:shown")
+    return name, state == _AID_STATES[True]
 
 
 def _parse_ticks(text: str) -> Ticks:

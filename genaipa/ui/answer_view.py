@@ -20,11 +20,11 @@ import streamlit as st
 from genaipa.errors import GenaipaError
 from genaipa.policies.search import count_words
 from genaipa.questions.annotations import SAID
+from genaipa.scoring.aids import EVIDENCE, NEAREST, OWN, SUGGESTIONS, load_aids
 from genaipa.scoring.events import SEND_BACK
 from genaipa.scoring.evidence.asked import shares_word_with_question
 from genaipa.scoring.evidence.examine import (
     collect_reply_evidence,
-    is_suggestion_withheld,
     locate_annotated_sections,
     locate_labelled_sections,
 )
@@ -36,7 +36,7 @@ from genaipa.ui.panel import load_panels
 from genaipa.ui.widgets import FOLD, ListRow, Text, format_time, number_columns, show_table, show_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from genaipa.policies.document import Document
     from genaipa.scoring.answers import Case, PooledAnswer
@@ -77,7 +77,7 @@ class TextSpan:
 
 @dataclass(frozen=True)
 class PreparedAnswer:
-    """One answer, ready to be shown; the same for every analyst."""
+    """One answer, ready to be shown; the same for every analyst from whom the same aids are withheld."""
 
     screen_data: dict[str, Any]
     document: dict[str, Any]
@@ -88,7 +88,9 @@ class PreparedAnswer:
     suggested: dict[str, float]
     """Metric → the value that is suggested on screen, once the analyst is at it."""
     withheld: dict[str, float]
-    """Metric → the value that would be, and is held back for this answer."""
+    """Metric → the value that would be, and is withheld."""
+    aids: dict[str, bool]
+    """Aid → whether it is shown, or withheld; only aids that have something to show of this answer."""
     case: Case
     panels: tuple[Panel, ...] = ()
     """The panels that have something to show of it."""
@@ -137,10 +139,16 @@ def find_paragraph_breaks(document: Document) -> list[int]:
 
 
 def prepare_answer(
-    case: Case, rubric: Rubric, *, blind: bool, suggestions: bool, panels: Mapping[str, Panel] = NO_PANELS
+    case: Case,
+    rubric: Rubric,
+    *,
+    blind: bool,
+    own_aids: Collection[str] = tuple(OWN),
+    withheld_aids: Collection[str] = (),
+    panels: Mapping[str, Panel] = NO_PANELS,
 ) -> PreparedAnswer:
-    """Return the data of one answer that do not depend on the analyst, with those of the panels that are on."""
-    document, annotated, trusted = case.document, case.annotated, case.reliable_annotation
+    """Return the data of one answer with these of the desk's own aids and panels, but without what is withheld."""
+    document, trusted = case.document, case.reliable_annotation
     reply = case.mask_names_in_reply() if blind else case.reply
     evidence = collect_reply_evidence(
         reply,
@@ -155,22 +163,20 @@ def prepare_answer(
     annotated_sections = [(label, span, f"a{n}") for n, (label, span) in enumerate(targets)]
     passage_spans = [load_passage_finder(document.text).place(passage).span for passage in case.passages]
     retrieved = [TextSpan(*span, "shown") for span in passage_spans if span]
-    panel_data = {name: data for name, panel in panels.items() if (data := panel.make_data(case, rubric)) is not None}
+    own_contents = _list_own_aid_contents(case, rubric, reply, evidence)
+    contents = {name: own_contents[name] for name in own_aids}
+    contents |= {name: panel.make_data(case, rubric) for name, panel in panels.items()}
+    all_aids = load_aids()
+    aids = {name: name not in withheld_aids for name in all_aids if contents.get(name)}
+    visible = {name: content for name, content in contents.items() if aids.get(name, True)}
+    panel_data = {name: visible[name] for name in panels if visible.get(name) is not None}
     active_panels = tuple(panels[name] for name in panel_data)
     places = _find_panel_places(
         case, dict.fromkeys(label for panel in active_panels for label in panel.list_linked_sections(case))
     )
-    has_suggestion = suggestions and evidence.suggestion is not None
-    suggestions_by_metric = (
-        dict.fromkeys(rubric.metrics_with_evidence("citations"), evidence.suggestion or 0.0) if has_suggestion else {}
-    )
-    withheld = {
-        metric: value
-        for metric, value in suggestions_by_metric.items()
-        if is_suggestion_withheld(case.answer.digest, metric)
-    }
-    suggested = {metric: value for metric, value in suggestions_by_metric.items() if metric not in withheld}
-    highlights = _find_highlights(annotated_sections, evidence)
+    suggested, suggestion_contents = visible.get(SUGGESTIONS, {}), contents.get(SUGGESTIONS, {})
+    shown_evidence = evidence if EVIDENCE in visible else None
+    highlights = _find_highlights(annotated_sections, shown_evidence)
     spans = [*_find_headings(document), *highlights, *places.values(), *retrieved]
     screen_data = {
         "answer": case.answer.digest,
@@ -185,26 +191,19 @@ def prepare_answer(
         "state": {"refused": "The system refused to answer.", "truncated": "The answer was cut off."}.get(
             case.answer.status, ""
         ),
-        "reply": cut_text(reply, _find_reply_highlights(evidence)),
+        "reply": cut_text(reply, _find_reply_highlights(shown_evidence) if shown_evidence else ()),
         "words": count_words(reply),
-        "annotated": annotated
-        and {
-            "is": annotated.silent,
-            "silent": SAID[annotated.silent],
-            "rule": rubric.silent_rule if trusted and trusted.silent == "yes" else "",
-            "doubt": case.doubt,
-            "text": annotated.answer,
-            "note": annotated.note,
-            "sections": [{"label": label, "mark": mark if span else ""} for label, span, mark in annotated_sections]
-            or [{"label": label, "mark": ""} for label in annotated.sections],
-        },
-        "evidence": _list_evidence_lines(evidence, case, reply, rubric),
-        "sentences": _list_reply_claims(reply, document, evidence),
+        "annotated": _describe_annotated_answer(case, rubric, annotated_sections),
+        "evidence": dict.fromkeys(rubric.metrics, ()) | visible.get(EVIDENCE, {}),
+        # Without these, keys lead to what is nearest to the question.
+        "sentences": visible.get(NEAREST, ()),
         "near": _find_places_near_question(case),
         "first": highlights[0].mark if highlights else "",
         "suggestion": {metric: rubric.key_for_value(value) for metric, value in suggested.items()},
         "reason": evidence.reason if suggested else "",
-        "withheld": list(withheld),
+        "withheld": [] if suggested else list(suggestion_contents),
+        # An answer without a suggestion is no rarity; whoever knew that one is withheld would know that there is one.
+        "held_back": [all_aids[name].title for name, shown in aids.items() if not shown and name != SUGGESTIONS],
         "panels": panel_data,
         "places": {label: span.mark for label, span in places.items()},
     }
@@ -212,7 +211,37 @@ def prepare_answer(
     text, break_places = document.text, find_paragraph_breaks(document)
     breaks = [*accumulate(javascript_length(text[start:end]) for start, end in pairwise([0, *break_places]))]
     document_data = {"digest": document.digest, "name": name, "text": text, "breaks": breaks}
-    return PreparedAnswer(screen_data, document_data, reply, evidence, suggested, withheld, case, active_panels)
+    withheld = {} if suggested else suggestion_contents
+    return PreparedAnswer(screen_data, document_data, reply, evidence, suggested, withheld, aids, case, active_panels)
+
+
+def _list_own_aid_contents(case: Case, rubric: Rubric, reply: str, evidence: Evidence) -> dict[str, Any]:
+    """Return what each of the desk's own aids shows of an answer, by their names."""
+    metrics = rubric.metrics_with_evidence("citations") if evidence.suggestion is not None else ()
+    return {
+        NEAREST: _list_reply_claims(reply, case.document, evidence),
+        EVIDENCE: _list_evidence_lines(evidence, case, reply, rubric),
+        SUGGESTIONS: dict.fromkeys(metrics, evidence.suggestion),
+    }
+
+
+def _describe_annotated_answer(
+    case: Case, rubric: Rubric, annotated_sections: list[tuple[str, tuple[int, int] | None, str]]
+) -> dict[str, Any] | None:
+    """Describe the annotated answer for the pad; None without one."""
+    annotated, trusted = case.annotated, case.reliable_annotation
+    if annotated is None:
+        return None
+    return {
+        "is": annotated.silent,
+        "silent": SAID[annotated.silent],
+        "rule": rubric.silent_rule if trusted and trusted.silent == "yes" else "",
+        "doubt": case.doubt,
+        "text": annotated.answer,
+        "note": annotated.note,
+        "sections": [{"label": label, "mark": mark if span else ""} for label, span, mark in annotated_sections]
+        or [{"label": label, "mark": ""} for label in annotated.sections],
+    }
 
 
 def _list_reply_claims(reply: str, document: Document, evidence: Evidence) -> list[dict[str, Any]]:
@@ -318,10 +347,15 @@ def _find_headings(document: Document) -> list[TextSpan]:
 
 
 def _find_highlights(
-    annotated_sections: list[tuple[str, tuple[int, int] | None, str]], evidence: Evidence
+    annotated_sections: list[tuple[str, tuple[int, int] | None, str]], evidence: Evidence | None
 ) -> list[TextSpan]:
-    """Return the highlights of the document: what the annotated answer rests on, then what is cited and quoted."""
+    """Return the highlights of the document: what the annotated answer rests on, then what is cited and quoted.
+
+    Without evidence, the former alone.
+    """
     spans = [TextSpan(*span, "annotated", mark) for _, span, mark in annotated_sections if span]
+    if evidence is None:
+        return spans
     spans += [TextSpan(*ref.target, "cited", f"r{n}") for n, ref in enumerate(evidence.references) if ref.target]
     spans += [TextSpan(*quote.target, "quoted", f"q{n}") for n, quote in enumerate(evidence.quotations) if quote.target]
     return spans

@@ -17,6 +17,7 @@ from msgspec import UNSET
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.files.text import sha256_of
 from genaipa.questions.annotations import SAID
+from genaipa.scoring.aids import draw_withheld_aids, list_own_aids_in_plan, load_aids
 from genaipa.scoring.events import Draft, Objection, Pin, ScreenContents, new_event_id
 from genaipa.scoring.evidence.nearest import load_sentence_index
 from genaipa.scoring.objections import collect_objections, find_objection_of_analyst, make_correction
@@ -89,21 +90,37 @@ def current_session() -> ScoringSession:
     return session
 
 
-def load_prepared_answer(desk: Desk, digest: str) -> PreparedAnswer:
-    """Load an answer ready to be shown; a GenaipaError if it can't be read."""
-    return _prepare_answer_cached(desk, digest, desk.rubric.digest)
+def load_prepared_answer(desk: Desk, analyst: str, digest: str) -> PreparedAnswer:
+    """Load an answer ready to be shown to an analyst; a GenaipaError if it can't be read."""
+    return _prepare_answer_cached(desk, digest, desk.rubric.digest, _list_withheld_aids(desk, analyst, digest))
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
-def _prepare_answer_cached(_desk: Desk, digest: str, rubric_digest: str) -> PreparedAnswer:  # noqa: ARG001 - part of the key
+def _prepare_answer_cached(
+    _desk: Desk,
+    digest: str,
+    rubric_digest: str,  # noqa: ARG001 - part of the key
+    withheld_aids: tuple[str, ...],
+) -> PreparedAnswer:
     # The desk is one for the whole server. Its digest tells answers apart; the rubric is for tests with two of them.
+    plan = _desk.queue.plan
     return prepare_answer(
         _desk.pool.load_case(digest),
         _desk.rubric,
-        blind=_desk.queue.plan.blind,
-        suggestions=_desk.settings.suggestions,
-        panels=load_panels(_desk.queue.plan),
+        blind=plan.blind,
+        own_aids=list_own_aids_in_plan(plan),
+        withheld_aids=withheld_aids,
+        panels=load_panels(plan),
     )
+
+
+def _list_withheld_aids(desk: Desk, analyst: str, digest: str) -> tuple[str, ...]:
+    """Name the aids that are withheld from an analyst at an answer; from a correction, those that were at the score."""
+    score = desk.current.score(digest, analyst)
+    if score is not None:
+        return tuple(name for name, shown in score.shown.aids.items() if not shown) if score.shown else ()
+    drawn = draw_withheld_aids(load_aids(), seed=desk.queue.plan.seed, answer_digest=digest, analyst=analyst)
+    return tuple(sorted(drawn))
 
 
 def open_answer(desk: Desk, user: User, digest: str) -> OpenAnswer:
@@ -135,10 +152,13 @@ def _convert_score_to_draft(desk: Desk, score: Event | None) -> Draft | None:
     )
 
 
-def read_screen_contents(ready: PreparedAnswer, sent: Mapping[str, Any]) -> ScreenContents | None:
-    """Read what the browser says that it showed of an answer.
+def read_screen_contents(
+    ready: PreparedAnswer, sent: Mapping[str, Any], score: Event | None = None
+) -> ScreenContents | None:
+    """Read what the browser says that it showed of an answer, beside the analyst's `score` that they correct, if any.
 
-    None where it says nothing, and a ValueError where it says anything else.
+    None where it says nothing, and a ValueError where it says anything else. A correction keeps what chance withheld at
+    the score: its analyst has read the answer.
     """
     if "shown" not in sent:
         return None
@@ -152,6 +172,7 @@ def read_screen_contents(ready: PreparedAnswer, sent: Mapping[str, Any]) -> Scre
         evidence=tuple(metric for metric in ready.screen_data["evidence"] if metric in report.evidence),
         suggestion=tuple(metric for metric in ready.suggested if metric in report.suggestion),
         withheld={metric: value for metric, value in ready.withheld.items() if metric in report.suggestion},
+        aids=ready.aids if score is None else score.shown.aids if score.shown else {},
     )
 
 

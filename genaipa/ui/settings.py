@@ -61,7 +61,6 @@ class DeskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     only: Filters = EVERYTHING
     excluded: bool = False
     sample: int | Literal["all"] | None = None
-    suggestions: bool = True
     plan: ScoringPlan = ScoringPlan()
 
     @classmethod
@@ -75,13 +74,15 @@ class DeskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             only=only,
             excluded=plan.include_excluded,
             sample=plan.sample_size,
-            suggestions=plan.suggestions,
             plan=ScoringPlan(
                 per_answer=plan.per_answer,
                 order=plan.order,
                 seed=plan.seed,
                 calibration=plan.calibration,
                 blind=not plan.show_systems,
+                nearest=plan.nearest,
+                evidence=plan.evidence,
+                suggestions=plan.suggestions,
                 points=plan.points,
             ),
         )

@@ -221,7 +221,8 @@ def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Eva
         "AC2, over 5 answer texts that two or more people scored without having seen others' scores, as recorded (3 "
         "people). [whether scores from elsewhere were independent]",
         # Four pairs alike, one apart, nine values of ten alike: observed and expected disagreement are 1/5.
-        "4.3.11.2": "alpha 0.00; AC2 0.76; too few answers, or too few with differing values, for a confidence interval.",
+        "4.3.11.2": "alpha 0.00; AC2 0.76; too few answers, "
+        "or too few with differing values, for a confidence interval.",
         "4.3.12.1": "IntraAA not assessed in the packed report.",
         "4.3.12.2": "IntraAA not assessed in the packed report.",
     }

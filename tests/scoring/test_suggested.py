@@ -1,7 +1,9 @@
-"""What a desk shows is kept with a score, and scores beside a suggestion are held against those without."""
+"""What a desk shows, and what chance withholds, is kept with a score."""
 
 from __future__ import annotations
 
+from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,21 +15,20 @@ from stores import kept, opened, score
 
 import genaipa
 from genaipa.errors import DataError
-from genaipa.reports.chapters.agreement import tabulate_suggestion_effects
-from genaipa.scoring.agreement import LEAST_ANSWERS, measure_suggestion_effects
+from genaipa.scoring.aids import draw_withheld_aids, list_own_aids_in_plan, load_aids
 from genaipa.scoring.databases import SCHEMA_STEPS
-from genaipa.scoring.events import Event, ScreenContents, verify_log
-from genaipa.scoring.evidence.examine import is_suggestion_withheld
-from rubrics import METRICS, PAPER, typed
+from genaipa.scoring.events import ScreenContents, verify_log
+from genaipa.scoring.people import StudyPlan
+from genaipa.ui.settings import DeskSettings
+from rubrics import typed
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from genaipa.ui.desk import Desk
 
 SECTIONS = '  Q1: {silent: no, answer: "Your name and your address.", sections: ["1"]}\n'
 SAID = "Your name and your address are collected, says section 1."
-BESIDE = ScreenContents(nearest=True, evidence=("reference",), suggestion=("reference",))
+ALL_SHOWN = {"nearest": True, "evidence": True, "suggestions": True}
+BESIDE = ScreenContents(nearest=True, evidence=("reference",), suggestion=("reference",), aids=ALL_SHOWN)
 HELD = msgspec.structs.replace(BESIDE, suggestion=(), withheld={"reference": 1.0})
 
 
@@ -51,11 +52,20 @@ def test_older_events_are_read_and_verified(tmp_path: Path) -> None:
             store.append([msgspec.structs.replace(kept(store)[1], shown=HELD)])
 
 
-def desk_with_an_answer(reply: str = SAID) -> tuple[Desk, str]:
-    """A desk on one answer, and its digest."""
-    make_answers(reply, annotations=SECTIONS)
-    desk = desk_here()
-    (answer,) = digests(desk)
+def find_seed(*withheld: str, answer: str) -> int:
+    """A study's seed by which these aids alone are withheld from edsger at the answer."""
+    return next(
+        seed
+        for seed in count()
+        if draw_withheld_aids(load_aids(), seed=seed, answer_digest=answer, analyst="edsger") == {*withheld}
+    )
+
+
+def desk_with_an_answer(*withheld: str) -> tuple[Desk, str]:
+    """A desk on one answer that suggests values, from which these aids are withheld; and the answer's digest."""
+    make_answers(SAID, annotations=SECTIONS)
+    (answer,) = digests(desk_here())
+    desk = desk_here(seed=find_seed(*withheld, answer=answer), suggestions=True)
     return desk, answer
 
 
@@ -68,16 +78,17 @@ def sent(page: Page, typed_: str, shown: Any) -> dict[str, Any]:
 def test_what_was_shown_is_kept() -> None:
     """In the draft, in the score, in the draft that an undo leaves, and in the score after that."""
     desk, answer = desk_with_an_answer()
-    assert not is_suggestion_withheld(answer, "reference")
     page = Page("scoring", desk)
+    assert page.components()["answer"]["suggestion"] == {"reference": "1"}
+    assert page.components()["turn"]["draft"]["typed"] == ".....", "nothing is filled in"
     said = {"nearest": True, "grey": False, "evidence": ["reference", "madness"], "suggestion": ["reference"]}
-    page.tell("turn", "draft", sent(page, "1....", said))
+    page.tell("turn", "draft", sent(page, "1....", said | {"aids": {"evidence": False}}))
     draft = desk.store.draft("edsger", answer)
     assert draft is not None
     assert draft.shown == BESIDE
     page = Page("scoring", desk)
     assert page.components()["turn"]["draft"]["shown"] == {
-        "nearest": True, "evidence": ["reference"], "suggestion": ["reference"],
+        "nearest": True, "evidence": ["reference"], "suggestion": ["reference"], "aids": ALL_SHOWN,
     }  # fmt: skip
     page.tell("turn", "act", sent(page, "11111", said) | {"act": "save", "number": 1})
     (event,) = kept(desk.store)
@@ -99,68 +110,50 @@ def test_a_suggestion_that_nobody_came_to() -> None:
     silent = sent(page, "11111", {}) | {"act": "save", "number": 2}
     page.tell("turn", "act", silent)
     (event,) = kept(desk.store)
-    assert (event.shown, event.suggested) == (ScreenContents(), {})
+    assert (event.shown, event.suggested) == (ScreenContents(aids=ALL_SHOWN), {})
 
 
-def test_what_is_held_back_is_kept() -> None:
-    """The value that would have been suggested is in the record, and nowhere on screen."""
-    replies = (f"{SAID} {'Truly. ' * n}" for n in range(40))
-    for reply in replies:
-        desk, answer = desk_with_an_answer(reply)
-        if is_suggestion_withheld(answer, "reference"):
-            break
-    page = Page("scoring", desk)
-    shown = page.components()["answer"]
-    assert (shown["suggestion"], shown["reason"], shown["withheld"]) == ({}, "", ["reference"])
+def test_what_is_withheld_is_kept() -> None:
+    """The value that would have been suggested is in the record, and nowhere on screen, before a reload and after."""
+    desk, _ = desk_with_an_answer("suggestions")
+    for _ in range(2):
+        page = Page("scoring", desk)
+        shown = page.components()["answer"]
+        assert (shown["suggestion"], shown["reason"], shown["withheld"]) == ({}, "", ["reference"])
     said = {"nearest": False, "grey": False, "evidence": [], "suggestion": ["reference"]}
     page.tell("turn", "act", sent(page, "11111", said) | {"act": "save", "number": 1})
     (event,) = kept(desk.store)
-    assert (event.shown, event.suggested) == (ScreenContents(withheld={"reference": 1.0}), {})
+    aids = ALL_SHOWN | {"suggestions": False}
+    assert (event.shown, event.suggested) == (ScreenContents(withheld={"reference": 1.0}, aids=aids), {})
+    report = genaipa.report()
+    assert list(report.tables["influence"].data["meaning"]) == ["too few yet"] * 3
+    assert list(genaipa.scores()[["aids_shown", "aids_withheld"]].iloc[0]) == ["evidence, nearest", "suggestions"]
 
 
-def scores(answers: int, *, held: bool, keys: str = "11111", **more: Any) -> list[Event]:
-    """A score of each of so many answers, all beside a suggestion of 1 for reference or without."""
-    return [
-        score("ana", f"{held} {n}", values=typed(keys if n % 2 else "11112"), **_screen(held=held), **more)
-        for n in range(answers)
-    ]
+def test_a_plan_turns_each_aid_on_or_off() -> None:
+    """What proposes a value is off unless it is asked for."""
+
+    def aids(**plan: bool) -> tuple[str, ...]:
+        return list_own_aids_in_plan(DeskSettings.from_plan(Path(), StudyPlan(**plan)).plan)
+
+    assert (aids(), aids(suggestions=True)) == (("nearest", "evidence"), ("nearest", "evidence", "suggestions"))
+    assert (aids(nearest=False), aids(evidence=False)) == (("evidence",), ("nearest",))
 
 
-def _screen(*, held: bool) -> dict[str, Any]:
-    return {"shown": HELD, "suggested": {}} if held else {"shown": BESIDE, "suggested": {"reference": 1.0}}
-
-
-def test_with_and_without() -> None:
-    """The difference of the means, with an interval, from answers with and without; none below ten on a side."""
-    some = [*scores(20, held=False), *scores(12, held=True, keys="11113")]
-    (metric,) = (found := measure_suggestion_effects(some, PAPER))
-    one = found[metric]
-    assert (metric, one.shown, one.withheld) == ("reference", 20, 12)
-    assert (one.with_it, one.without, one.as_suggested, one.as_withheld) == (0.75, -0.25, 0.5, 0.0)
-    assert one.difference == 1.0
-    assert one.interval is not None
-    assert one.interval[0] < 1.0 < one.interval[1]
-    # By SciPy: ttest_ind([1, .5] * 10, [-1, .5] * 6, equal_var=False).confidence_interval()
-    assert one.interval == pytest.approx((0.4936, 1.5064), abs=1e-4)
-    few = measure_suggestion_effects([*scores(20, held=False), *scores(LEAST_ANSWERS - 1, held=True)], PAPER)[
-        "reference"
-    ]
-    assert (few.difference, few.interval, few.withheld) == (None, None, LEAST_ANSWERS - 1)
-    assert measure_suggestion_effects([score("ana", "a1")], PAPER) == {}, "nothing is known of what was on screen"
-    assert measure_suggestion_effects(scores(20, held=True, independent=False), PAPER) == {}
-
-
-def test_with_and_without_on_page_and_in_report() -> None:
-    """Agreement and report have a line for each metric with a suggestion, and none before there is one."""
-    desk, answer = desk_with_an_answer()
-    given: dict[str, Any] = {"note": "", "seconds": 1.0}
-    assert "suggested" not in genaipa.report().tables
-    for who, id_ in (("Anna", "one"), ("Bo", "two")):
-        assert "agreement suggested" not in Page("agreement", desk).components()
-        desk.queue.save_score(who, answer, typed("11111"), id=id_, suggested={"reference": 1.0}, shown=BESIDE, **given)
-    page = Page("agreement", desk)
-    assert page.rows("agreement suggested") == [["reference", "1.00", "-", "-", "-", "100%", "-", "1 and 0"]]
-    table = genaipa.report().tables["suggested"].data
-    assert table[["metric", "with", "answers_with", "answers_without"]].to_numpy().tolist() == [["reference", 1, 1, 0]]
-    assert not tabulate_suggestion_effects([score("ana", "a1")], PAPER)
-    assert METRICS[-1] == "reference"
+def test_a_correction_keeps_what_was_drawn() -> None:
+    """Whoever has scored an answer has read it; a score that records nothing withholds nothing when it is corrected."""
+    desk, answer = desk_with_an_answer("nearest")
+    given: dict[str, Any] = {"note": "", "seconds": 1.0, "suggested": {}}
+    for screen, held_back, aids in (
+        (None, [], {}),
+        (ScreenContents(aids=ALL_SHOWN | {"evidence": False}), ["evidence lines"], ALL_SHOWN | {"evidence": False}),
+    ):
+        desk.queue.save_score("edsger", answer, typed("11111"), id=f"{aids}", shown=screen, **given)
+        page = Page("scoring", desk)
+        page.test.button[0].click()
+        page.run()
+        assert page.components()["answer"]["held_back"] == held_back
+        page.tell("turn", "act", sent(page, "11112", {}) | {"act": "save", "number": 1})
+        event = kept(desk.store)[-1]
+        assert event.shown is not None
+        assert (event.values["reference"], event.shown.aids) == (0.5, aids)

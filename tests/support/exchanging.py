@@ -71,7 +71,10 @@ HISTORY = [
         analyst="Dee",
         independent=False,
         shown=ScreenContents(
-            evidence=("accuracy", "reference"), suggestion=("accuracy",), withheld={"reference": -1.0}
+            evidence=("accuracy", "reference"),
+            suggestion=("accuracy",),
+            withheld={"reference": -1.0},
+            aids={"nearest": True, "evidence": False},
         ),
     ),
 ]

@@ -382,7 +382,7 @@ def test_suggestions_are_shown_and_never_filled_in() -> None:
     """A suggestion is shown at its metric alone, and not chosen; what was on screen is in the record."""
     annotations = '  Q1: {silent: false, answer: "So.", sections: ["1"]}\n'
     make_answers("So says section 1.", annotations=annotations)
-    with open_to("--per-answer", "1") as (desk, browser):
+    with open_to("--per-answer", "1", "--suggestions") as (desk, browser):
         anna = arrive(browser, desk, "Anna")
         hint = anna.page.locator(".metric[data-metric=reference] .key1 small")
         assert hint.count() == 0, "nobody has read yet"
@@ -393,7 +393,9 @@ def test_suggestions_are_shown_and_never_filled_in() -> None:
         (event,) = kept_events()
     assert (keys_of(event.values), event.preselected, event.suggested) == ("11112", False, {"reference": 1.0})
     assert event.shown == ScreenContents(
-        nearest=False, evidence=("relevance", "clarity", "reference"), suggestion=("reference",)
+        evidence=("relevance", "clarity", "reference"),
+        suggestion=("reference",),
+        aids={"nearest": True, "evidence": True, "suggestions": True},
     )
 
 

@@ -60,7 +60,7 @@ def case(reply: str, annotated: AnnotatedAnswer | None = ANNOTATED, status: Any 
 
 def screen(reply: str, annotated: AnnotatedAnswer | None = ANNOTATED, *, blind: bool = True) -> dict[str, Any]:
     """What the pad gets for an answer."""
-    return prepare_answer(case(reply, annotated), PAPER, blind=blind, suggestions=True).screen_data
+    return prepare_answer(case(reply, annotated), PAPER, blind=blind).screen_data
 
 
 def as_cut(text: str, lengths: list[list[int | str]]) -> list[Piece]:
@@ -120,7 +120,7 @@ def test_a_line_of_thousands_of_letters_is_broken_into_paragraphs() -> None:
     assert starts < set(at)
     assert {document.text[place - 6 : place] for place in at} == {"says. "}
     assert max(map(len, cut_at(line, at))) < 1000
-    shown = prepare_answer(replace(case("So."), document=document), PAPER, blind=True, suggestions=True)
+    shown = prepare_answer(replace(case("So."), document=document), PAPER, blind=True)
     units = line.encode("utf-16-le")
     assert [len(units[: 2 * place].decode("utf-16-le")) for place in shown.document["breaks"]] == at
     assert "1." in with_style(as_cut(document.text, shown.screen_data["pieces"]), "heading")
@@ -206,7 +206,6 @@ def test_two_splits_are_told_apart() -> None:
         replace(base, document=Document("acme", TEXT, about), part_set="theirs", parts=parts),
         PAPER,
         blind=True,
-        suggestions=True,
     ).screen_data
     assert [section["label"] for section in found["annotated"]["sections"]] == [
         "the annotators' Part 2",
@@ -222,7 +221,7 @@ def test_two_splits_are_told_apart() -> None:
 def test_a_part_that_may_be_a_section() -> None:
     """Where the section with a part's number is the right one, and the part is not, both are said."""
     parts = ((len(TEXT) - 20, len(TEXT)), (0, 30))
-    found = prepare_answer(replace(case("(Part 1)"), parts=parts), PAPER, blind=True, suggestions=True).screen_data
+    found = prepare_answer(replace(case("(Part 1)"), parts=parts), PAPER, blind=True).screen_data
     (line,) = lines(found, "reference")
     assert line[1] == "Part 1: not an annotated passage, but Section 1 overlaps one"
     assert found["suggestion"] == {}
@@ -231,7 +230,7 @@ def test_a_part_that_may_be_a_section() -> None:
 def test_lines_that_say_nothing_are_left_out() -> None:
     """That a part is there, where nothing is known of what it should be, is no evidence."""
     whole = replace(case("(Part 1)", AnnotatedAnswer(silent="no", answer="So.")), parts=((0, len(TEXT)),))
-    assert lines(prepare_answer(whole, PAPER, blind=True, suggestions=True).screen_data, "reference") == []
+    assert lines(prepare_answer(whole, PAPER, blind=True).screen_data, "reference") == []
     assert lines(screen("See the following section: What we collect"), "reference") == []
     assert lines(screen("Your name."), "reference") == [("plain", "names no section")]
 
@@ -256,7 +255,7 @@ def test_nothing_of_the_run_is_sent_to_a_blind_screen() -> None:
 @pytest.mark.parametrize(("status", "said"), [("refused", "refused"), ("truncated", "cut off"), ("answered", "")])
 def test_how_an_answer_ended_is_said(status: str, said: str) -> None:
     """A refusal and an answer that was cut off are scored like others, and are called so."""
-    shown = prepare_answer(case("No.", status=status), PAPER, blind=True, suggestions=True).screen_data
+    shown = prepare_answer(case("No.", status=status), PAPER, blind=True).screen_data
     assert said in shown["state"]
     assert bool(shown["state"]) == bool(said)
 
@@ -271,7 +270,7 @@ def test_without_annotation_and_words() -> None:
 
 def test_suggestions_can_be_left_out() -> None:
     """Where the study does without them, none reaches the screen."""
-    shown = prepare_answer(case("Section 1."), PAPER, blind=True, suggestions=False).screen_data
+    shown = prepare_answer(case("Section 1."), PAPER, blind=True, own_aids=("evidence",)).screen_data
     assert (shown["suggestion"], shown["reason"]) == ({}, "")
     assert screen("Section 1.")["suggestion"] == {"reference": "1"}
 
@@ -280,7 +279,7 @@ def test_calibration_is_in_the_rubrics_words() -> None:
     """Both scores side by side, and where they differ."""
     mine = Event(id="1", time="t", kind="score", analyst="Ada", answer="d", values=typed("11213"))
     reference = replace_values(mine, "11113")
-    about = prepare_answer(case("Section 1 says so."), PAPER, blind=True, suggestions=True)
+    about = prepare_answer(case("Section 1 says so."), PAPER, blind=True)
     compared = compare_with_reference(mine, reference, about, PAPER)
     assert (compared["question"], compared["reply"]) == ("What do you collect?", "Section 1 says so.")
     assert (compared["by"], compared["note"]) == ("reference", "why")
@@ -307,9 +306,7 @@ def test_a_doubted_annotation_supports_nothing() -> None:
     said = "Section 1 says so."
     assert lines(screen(said), "reference") == [("good", "Section 1 → Section 1 What we collect")]
     for doubted, reply in ((ANNOTATED, said), (SILENT, "It does not say.")):
-        found = prepare_answer(
-            replace(case(reply, doubted), doubt="It is of section 2."), PAPER, blind=True, suggestions=True
-        )
+        found = prepare_answer(replace(case(reply, doubted), doubt="It is of section 2."), PAPER, blind=True)
         shown = found.screen_data
         assert (shown["annotated"]["doubt"], shown["annotated"]["rule"]) == ("It is of section 2.", "")
         assert (shown["suggestion"], shown["withheld"], shown["reason"]) == ({}, [], "")
@@ -321,33 +318,45 @@ def test_a_doubted_annotation_supports_nothing() -> None:
 def test_a_denial_of_something_else_has_no_tick() -> None:
     """It is said to be one; of an answer without a word of the question that is said beside relevance."""
     asked = replace(case("The policy does not mention beetles.", SILENT), asked="Is honey sold?")
-    shown = prepare_answer(asked, PAPER, blind=True, suggestions=True).screen_data
+    shown = prepare_answer(asked, PAPER, blind=True).screen_data
     assert (lines(shown, "accuracy")[0][0], lines(shown, "reference")) == ("unsure", [("plain", "cites no section")])
     assert shown["suggestion"] == {}
     assert lines(shown, "relevance") == [("plain", "the answer contains no content word of the question")]
     ours = replace(asked, wordings=("Are beetles or honey sold?",))
-    shown = prepare_answer(ours, PAPER, blind=True, suggestions=True).screen_data
+    shown = prepare_answer(ours, PAPER, blind=True).screen_data
     assert [tone for metric in ("accuracy", "reference") for tone, _ in lines(shown, metric)] == ["good", "good"]
     assert (shown["suggestion"], lines(shown, "relevance")) == ({"reference": "1"}, [])
 
 
-def test_one_suggestion_in_five_is_held_back() -> None:
-    """By the answer's digest and the metric: neither it, its reason nor a sign of doubt is on screen."""
+def test_a_withheld_aid_is_nowhere_on_screen() -> None:
+    """Neither its own contents nor what would tell of them; what is missing is named, but for a suggestion."""
+    reply = "Section 1 says: We collect your name and your address."
+    whole = prepare_answer(case(reply), PAPER, blind=True)
+    assert whole.aids == {"nearest": True, "evidence": True, "suggestions": True}
+    assert (whole.suggested, whole.withheld, whole.screen_data["held_back"]) == ({"reference": 1.0}, {}, [])
 
-    def held(digest: str) -> Any:
-        answer = replace(case("Section 1.").answer, digest=digest)
-        return prepare_answer(replace(case("Section 1."), answer=answer), PAPER, blind=True, suggestions=True)
+    def without(aid: str) -> dict[str, Any]:
+        found = prepare_answer(case(reply), PAPER, blind=True, withheld_aids=(aid,))
+        assert found.aids == whole.aids | {aid: False}
+        return {key: value for key, value in found.screen_data.items() if value != whole.screen_data[key]}
 
-    found = [held(f"{n:064x}") for n in range(60)]
-    assert 5 <= sum(bool(one.withheld) for one in found) <= 20
-    for one in found:
-        suggested = {} if one.withheld else {"reference": 1.0}
-        assert (one.suggested, one.withheld) == (suggested, {} if suggested else {"reference": 1.0})
-        assert (bool(one.screen_data["suggestion"]), bool(one.screen_data["reason"])) == (
-            bool(suggested),
-            bool(suggested),
-        )
-        assert one.screen_data["withheld"] == list(one.withheld)
+    assert without("suggestions") == {"suggestion": {}, "reason": "", "withheld": ["reference"]}
+    assert without("nearest") == {"sentences": (), "held_back": ["nearest sentences"]}
+    bare = without("evidence")
+    assert bare.keys() == {"evidence", "reply", "pieces", "held_back"}
+    assert bare["evidence"] == dict.fromkeys(PAPER.metrics, ())
+    assert bare["reply"] == [[reply]]
+    styles = {style for _, *marks in bare["pieces"] for style in (marks[0].split() if marks else ())}
+    assert styles == {"heading", "annotated"}
+    assert prepare_answer(case(reply), PAPER, blind=True, withheld_aids=("suggestions",)).withheld == {"reference": 1.0}
+
+
+def test_an_aid_without_contents_is_not_drawn() -> None:
+    """Where there is nothing to suggest, nothing is withheld; what a plan has off is neither shown nor withheld."""
+    found = prepare_answer(case("So."), PAPER, blind=True, withheld_aids=("suggestions", "nearest"))
+    assert found.aids == {"nearest": False, "evidence": True}
+    found = prepare_answer(case("Section 1."), PAPER, blind=True, own_aids=(), withheld_aids=("suggestions",))
+    assert (found.aids, found.withheld, found.screen_data["held_back"]) == ({}, {}, [])
 
 
 def test_places_are_counted_as_javascript_counts() -> None:

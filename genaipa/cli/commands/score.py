@@ -53,6 +53,15 @@ _Points = Annotated[
         panel=SELDOM,
     ),
 ]
+_Suggestions = Annotated[
+    bool | None,
+    option(
+        "--suggestions/--no-suggestions",
+        help="Suggest values that the evidence settles.",
+        show_default=False,
+        panel=SELDOM,
+    ),
+]
 _Calibration = Annotated[
     int | None,
     option(
@@ -85,7 +94,7 @@ def score(
     seed: _Seed = None,
     calibration: _Calibration = None,
     show_systems: _ShowSystems = False,
-    no_suggestions: Annotated[bool, option("--no-suggestions", help="Suggest no values.", panel=SELDOM)] = False,
+    suggestions: _Suggestions = None,
     points: _Points = None,
     sample: _Sample = None,
     include_excluded: _Excluded = False,
@@ -115,7 +124,7 @@ def score(
         "seed": seed,
         "calibration": calibration,
         "show_systems": show_systems or None,
-        "suggestions": False if no_suggestions else None,
+        "suggestions": suggestions,
         "points": points,
         "sample": _parse_sample_size(sample),
         "include_excluded": include_excluded or None,

@@ -14,11 +14,9 @@ from genaipa.reports.judged.quality import group_answers_by_document_traits
 from genaipa.reports.ratings import tabulate_agreement_of_people, tabulate_ratings_of_packages
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.agreement import (
-    LEAST_ANSWERS,
     agreement_columns,
     measure_agreement_by_group,
     measure_analyst_agreement,
-    measure_suggestion_effects,
 )
 from genaipa.scoring.current import independent_human_scores
 from genaipa.scoring.rubric import guidelines_digest
@@ -99,49 +97,6 @@ def alpha_by_group_table(study: Study) -> Table:
     )
 
 
-def tabulate_suggestion_effects(events: Iterable[Event], rubric: Rubric) -> Table:
-    """Tabulate the effect of suggestions on screen, by metric; nothing where none were kept."""
-    rows = []
-    for metric, comparison in measure_suggestion_effects(events, rubric).items():
-        low, high = comparison.interval or (None, None)
-        rows.append(
-            {
-                "metric": rubric.display_names[metric],
-                "with": comparison.with_it,
-                "without": comparison.without,
-                "difference": comparison.difference,
-                "low": low,
-                "high": high,
-                "same_with": comparison.as_suggested,
-                "same_without": comparison.as_withheld,
-                "answers_with": comparison.shown,
-                "answers_without": comparison.withheld,
-            }
-        )
-    measures = ["with", "without", "difference", "low", "high", "same_with", "same_without"]
-    columns = ["metric", *measures, "answers_with", "answers_without"]
-    return make_table(
-        "suggested",
-        "With and without a suggestion",
-        "The desk may suggest a value; it withholds the suggestion for one answer in five, chosen by the answer's "
-        "digest. The table shows the mean values of independent scores with the suggestion shown and withheld, and "
-        f"their difference with its interval ({LEVEL:.0%} confidence, for other answers of this kind; Welch's t over "
-        f"answers, blank where either side has fewer than {LEAST_ANSWERS}); then the shares of scores that equal the "
-        "suggestion, shown or withheld. Scores that don't record what was on screen are not counted.",
-        pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(measures, "float64")),
-        columns,
-        headings={
-            "low": "from",
-            "high": "to",
-            "same_with": "same as shown",
-            "same_without": "same as withheld",
-            "answers_with": "answers (shown)",
-            "answers_without": "answers (withheld)",
-        },
-        formats={"difference": "+.2f", "low": "+.2f", "high": "+.2f"},
-    )
-
-
 def alpha_figure(table: Table) -> Figure | None:
     """Draw metrics down, Krippendorff's alpha with its interval and n across; None without a value."""
     data = table.data
@@ -187,14 +142,13 @@ class AgreementChapter(ChapterMaker):
     def make(self, study: Study, scope: Scope) -> Chapter:  # noqa: ARG002 - without figures
         """Make the chapter."""
         agreement = alpha_table(study.log.counted, study.rubric)
-        beside = tabulate_suggestion_effects(study.log.counted, study.rubric)
         rated = tabulate_ratings_of_packages(lambda ratings: tabulate_agreement_of_people(ratings, study))
         guidelines = guidelines_digest(study.workspace) if study.workspace else ""
         return Chapter(
             "agreement",
             "Agreement of the analysts",
             "Krippendorff's alpha: 1 is perfect agreement, 0 agreement by chance.",
-            nonempty_tables(agreement, alpha_by_group_table(study), *rated.tables, beside),
+            nonempty_tables(agreement, alpha_by_group_table(study), *rated.tables),
             nonempty_figures(alpha_figure(agreement)),
             [*rated.problems, *([] if agreement else [_ABSENT])],
             method=_METHOD + (_GUIDED.format(guidelines) if guidelines else ""),

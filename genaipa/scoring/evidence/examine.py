@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from genaipa.files.text import sha256_of
 from genaipa.languages.catalog import language_to_read_reply
 from genaipa.languages.language import expression
 from genaipa.policies.numbering import SEVERAL
@@ -189,12 +188,3 @@ def _suggest_value_from_sections(references: tuple[Reference, ...]) -> tuple[flo
     if all(reference.missing for reference in inside):
         return -1.0, "None of the sections that the answer cites exists in this document."
     return None, ""
-
-
-_WITHHELD = 5
-"""Of this many answers one has its suggestion held back, so that what is suggested can be held against what is not."""
-
-
-def is_suggestion_withheld(answer_digest: str, metric: str) -> bool:
-    """Tell whether what is suggested for a metric of an answer (its digest) is held back from everybody."""
-    return int(sha256_of(f"{answer_digest} {metric}")[:8], 16) % _WITHHELD == 0

@@ -418,12 +418,11 @@ class Pad extends Reading {
   }
 
   drawMetric(node, { metric, name, lines }, n) {
-    const { withheld } = this.data;
     const suggestion = this.suggested(metric);
     node.classList.toggle("current", n === this.current);
     if (n === this.current) node.setAttribute("aria-current", "true");
     else node.removeAttribute("aria-current");
-    const signed = !this.reading && this.shown.evidence.includes(metric) && !withheld.includes(metric);
+    const signed = !this.reading && this.shown.evidence.includes(metric);
     const doubts = ["bad", "unsure"].map((tone) => [tone, signed ? this.evidenceOn(metric, tone).length : 0]).filter(([, count]) => count);
     const advised = this.adviser(metric)?.suggested(metric);
     // It is heard at the choice, and seen as its dashed line alone; why is in the evidence.
@@ -462,14 +461,14 @@ class Pad extends Reading {
 
   // At the metric one is at: line by line what is wrong, doubtful or to be known, and in one line all that is right.
   drawEvidence() {
-    const { metrics, reason } = this.data;
+    const { metrics, reason, held_back: heldBack } = this.data;
     const { metric, name } = metrics[Math.min(this.current, metrics.length - 1)];
-    const shows = [metric, this.data.evidence[metric], this.suggested(metric), reason, this.adviser(metric)?.reason()];
+    const shows = [metric, this.data.evidence[metric], this.suggested(metric), reason, this.adviser(metric)?.reason(), heldBack];
     redraw(this.evidence, shows, () => this.evidenceAt(metric, name));
   }
 
   evidenceAt(metric, name) {
-    const { reason } = this.data;
+    const { reason, held_back: heldBack } = this.data;
     const piece = ({ text, mark }) =>
       mark ? make("button", { type: "button", onclick: () => this.jump(mark) }, text) : make("span", {}, text);
     const lines = ["bad", "unsure", "plain"].flatMap((tone) =>
@@ -482,6 +481,8 @@ class Pad extends Reading {
     if (this.suggested(metric) && !said) lines.push(make("li", { class: "plain" }, `Suggested: ${reason}`));
     const adviser = this.adviser(metric);
     if (adviser) lines.push(make("li", { class: "plain" }, `Suggested: ${adviser.reason()}; Enter takes it`));
+    // What is missing would else read as if there were nothing to say.
+    if (heldBack.length) lines.push(make("li", { class: "plain held" }, `Held back at this answer, by chance: ${heldBack.join(", ")}`));
     return [make("h2", {}, name), make("ul", {}, ...lines)];
   }
 

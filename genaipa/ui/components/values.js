@@ -73,7 +73,7 @@ class Values {
     this.typed = [...typed];
     this.letters = LETTERS.filter((letter) => !Object.values(this.data.bound).includes(letter));
     this.panels = Object.entries(this.data.panels ?? {}).map(([name, data]) => Object.assign(new (PANELS[name] ?? Panel)(data, draft, this), { name }));
-    this.warned = false;
+    this.warned = this.touched = false;
     this.note.value = note;
     this.seconds = seconds;
     this.since = this.counts() ? performance.now() : null;
@@ -200,7 +200,9 @@ class Values {
     if (!Object.hasOwn(acts, key) || (event.repeat && !/^(Arrow|Page| )/.test(key))) return;
     if (!this.keyed && key.length === 1) return;
     if (key === "Enter" && takesEnter(target)) return;
+    const { id } = this.data;
     if (acts[key]({ target, shiftKey: event.shiftKey }) === false) return;
+    if (this.data.id === id) this.touched = true;
     event.preventDefault();
     event.stopPropagation();
   }
@@ -231,11 +233,12 @@ class Values {
     return this.panels.find((panel) => panel.suggested(metric) !== undefined);
   }
 
-  // Whether Enter has confirmed the value that a panel suggests, at its metric and while it has none.
+  // Whether Enter has confirmed the value that a panel suggests, at its metric and while it has none. One that was pressed
+  // twice, for the answer before, confirms nothing here.
   confirm() {
     const { metric, name } = this.data.metrics[this.current] ?? {};
     const adviser = this.adviser(metric);
-    if (!adviser || this.waiting || this.typed[this.current] !== ".") return false;
+    if (!adviser || !this.touched || this.waiting || this.typed[this.current] !== ".") return false;
     this.choose(this.current, adviser.suggested(metric));
     this.say(`${name} is as suggested: ${adviser.reason()}.`);
     return true;
@@ -300,7 +303,7 @@ class Values {
   }
 
   changed() {
-    this.dirty = true;
+    this.dirty = this.touched = true;
     this.say("");
     this.draw();
     this.pausing ??= setTimeout(() => this.sendDraft(), DRAFT_PAUSE);

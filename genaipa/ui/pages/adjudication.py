@@ -11,6 +11,7 @@ from msgspec import UNSET, structs, to_builtins
 
 from genaipa.errors import GenaipaError
 from genaipa.files.stamps import now
+from genaipa.scoring.aids import SUGGESTIONS, list_own_aids_in_plan
 from genaipa.scoring.events import Draft, Event, new_event_id
 from genaipa.ui.answer_view import (
     PreparedAnswer,
@@ -248,12 +249,13 @@ def _show_position(disputes: Mapping[str, Dispute], chosen: list[str], opened: O
 
 
 def _load_prepared_answer(desk: Desk, answer: str) -> PreparedAnswer:
-    """Load the answer with its evidence, as the pad has it; without the pad's suggestions."""
+    """Load the answer with the aids of the study's plan but suggestions; nothing is withheld from an adjudicator."""
 
     def prepare_case() -> PreparedAnswer:
         plan = desk.queue.plan
+        own_aids = set(list_own_aids_in_plan(plan)) - {SUGGESTIONS}
         return prepare_answer(
-            desk.pool.load_case(answer), desk.rubric, blind=plan.blind, suggestions=False, panels=load_panels(plan)
+            desk.pool.load_case(answer), desk.rubric, blind=plan.blind, own_aids=own_aids, panels=load_panels(plan)
         )
 
     return cache_in_session("adjudication case", (answer, desk.pool.generation), prepare_case)

@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from genaipa.scoring.agreement import (
-    LEAST_ANSWERS,
     Agreement,
     AnalystPair,
     Leaning,
-    SuggestionEffect,
     explain_missing_alpha,
     measure_analyst_agreement,
-    measure_suggestion_effects,
 )
 from genaipa.stats.agreement import LEVEL
 from genaipa.ui.answer_view import (
@@ -70,7 +67,7 @@ def show_page(desk: Desk, user: User) -> None:
     """Show the agreement of the people's current scores."""
     show_page_header("Agreement")
     desk.current.read_new_events()
-    agreement, effects, left_out = measure_agreement(desk)
+    agreement, left_out = measure_agreement(desk)
     if left_out:
         scores = "One score is" if left_out == 1 else f"{left_out:,} scores are"
         st.caption(
@@ -91,17 +88,14 @@ def show_page(desk: Desk, user: User) -> None:
     _show_metrics(agreement, desk.rubric)
     _show_pairs(agreement, desk.rubric)
     _show_leanings(agreement, desk.rubric)
-    _show_suggestion_effects(effects, desk.rubric)
     for panel in load_panels().values():
         panel.show_agreement(desk, user)
     _show_most_disputed_answers(desk, user)
     show_scores_download_button(desk, user)
 
 
-def measure_agreement(
-    desk: Desk, excluded_analysts: tuple[str, ...] = ()
-) -> tuple[Agreement, dict[str, SuggestionEffect], int]:
-    """Return the agreement on the desk's answers, the effects of suggestions, and the number of scores left out.
+def measure_agreement(desk: Desk, excluded_analysts: tuple[str, ...] = ()) -> tuple[Agreement, int]:
+    """Return the agreement on the desk's answers, and the number of scores left out.
 
     These are not independent. Scores of `excluded_analysts` do not count.
     """
@@ -112,7 +106,7 @@ def measure_agreement(
 @lru_cache(maxsize=2)
 def _measure_cached(
     pool: Pool, current: CurrentScores, store: Store, excluded_analysts: tuple[str, ...], _stamp: tuple[int, ...]
-) -> tuple[Agreement, dict[str, SuggestionEffect], int]:
+) -> tuple[Agreement, int]:
     """Measure the agreement once for all sessions, and again after a new answer or score."""
     all_scores = [
         score
@@ -124,8 +118,7 @@ def _measure_cached(
     scores = [
         score for score in independent_scores if score.answer in pool.answers and score.analyst not in excluded_analysts
     ]
-    rubric = store.rubric
-    return measure_analyst_agreement(scores, rubric), measure_suggestion_effects(scores, rubric), left_out
+    return measure_analyst_agreement(scores, store.rubric), left_out
 
 
 def _metric_columns(rubric: Rubric, suffix: str = "") -> list[str | ListColumn]:
@@ -206,35 +199,6 @@ def _leaning_row(leaning: Leaning) -> ListRow:
     drift = _format_signed_number(leaning.drift)
     return ListRow(
         (leaning.analyst, _answer_count_cell(leaning.answers), _format_signed_number(leaning.overall), *lenient, drift)
-    )
-
-
-def _show_suggestion_effects(effects: dict[str, SuggestionEffect], rubric: Rubric) -> None:
-    """Show the values given with a suggestion and without; nothing where no score tells what was on screen."""
-    if not effects:
-        return
-    show_heading("With and without a suggestion")
-    heads = ["metric", *number_columns("with", "without", "difference"), f"{LEVEL:.0%} interval"]
-    heads += number_columns("as suggested", "as held back", "answers")
-    rows = [
-        ListRow(
-            (
-                rubric.display_names[metric],
-                *map(_format_number, (effect.with_it, effect.without)),
-                _format_signed_number(effect.difference),
-                " to ".join(map(_format_signed_number, effect.interval)) if effect.interval else "-",
-                *map(_format_share, (effect.as_suggested, effect.as_withheld)),
-                f"{effect.shown:,} and {effect.withheld:,}",
-            )
-        )
-        for metric, effect in effects.items()
-    ]
-    show_table("agreement suggested", "With and without a suggestion", heads, rows)
-    st.caption(
-        "Mean values of independent scores given with a suggestion, and without it: for one answer in five, chosen by "
-        "digest, the suggestion is held back. The interval shows where the difference could lie for other answers of "
-        f"this kind (Welch's t over answers; blank with fewer than {LEAST_ANSWERS} answers on a side). The last "
-        "columns are the shares of scores that equal the suggestion."
     )
 
 

@@ -153,7 +153,7 @@ def _open_next_answer(desk: Desk, user: User, session: ScoringSession) -> OpenAn
         desk.queue.reserve_next_answer(user.name) if desk.pool.read_new_answers() else None
     ):
         try:
-            load_prepared_answer(desk, digest)
+            load_prepared_answer(desk, user.name, digest)
         except GenaipaError as error:
             desk.remove_unreadable(digest, error)
         else:
@@ -173,7 +173,9 @@ def _restore_comparison(desk: Desk, user: User, session: ScoringSession) -> Open
     reference = desk.queue.reference_score(last.answer, user.name)
     if reference is None:
         return None
-    session.comparison = compare_with_reference(last, reference, load_prepared_answer(desk, last.answer), desk.rubric)
+    session.comparison = compare_with_reference(
+        last, reference, load_prepared_answer(desk, user.name, last.answer), desk.rubric
+    )
     return open_answer(desk, user, last.answer)
 
 
@@ -181,8 +183,8 @@ def _screen_parts(
     desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, *, predecessor: OpenAnswer | None = None
 ) -> dict[str, dict[str, Any]]:
     """Return the parts of an answer as it is on screen now, or as it will be right after its predecessor is scored."""
-    ready = load_prepared_answer(desk, opened.answer)
-    needed = load_prepared_answer(desk, predecessor.answer).document["digest"] if predecessor else ""
+    ready = load_prepared_answer(desk, user.name, opened.answer)
+    needed = load_prepared_answer(desk, user.name, predecessor.answer).document["digest"] if predecessor else ""
     pin = find_pinned_passage(desk, user, ready.case)
     opened.pinned = opened.pinned or pin is not None
     turn = {
@@ -276,7 +278,7 @@ def _save_valid_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str
 
 def _read_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> Draft:
     """Read what the browser sent of an answer, its panels' part by these; a ValueError if that makes no sense."""
-    ready = load_prepared_answer(desk, opened.answer)
+    ready = load_prepared_answer(desk, user.name, opened.answer)
     draft = Draft(
         user.name,
         opened.answer,
@@ -286,7 +288,7 @@ def _read_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]
         seconds=float(sent["seconds"]),
         turn=opened.id,
         revision=int(sent.get("revision", 0)),
-        shown=read_screen_contents(ready, sent) or UNSET,
+        shown=read_screen_contents(ready, sent, desk.current.score(opened.answer, user.name)) or UNSET,
     )
     for panel in ready.panels:
         draft = panel.update_draft(ready.case, sent, draft)
@@ -321,7 +323,7 @@ def _save_score(desk: Desk, user: User, session: ScoringSession, opened: OpenAns
         session.message = "You had already scored that answer in another tab; the score that you saved last counts."
     untimed = opened.mode == "correction" and before is not None and before.seconds is None
     calibrating = opened.mode == "score" and desk.queue.is_calibration_score(opened.answer, user.name)
-    ready = load_prepared_answer(desk, opened.answer)
+    ready = load_prepared_answer(desk, user.name, opened.answer)
     draft = _read_draft(desk, user, opened, sent)
     suggested = {metric: ready.suggested[metric] for metric in (draft.shown.suggestion if draft.shown else ())}
     # Where two suggest a value, the first is seen.
@@ -409,13 +411,13 @@ def _save_or_withdraw_objection(
 ) -> None:
     _save_draft_if_changed(desk, user, opened, sent)
     opened.objection = save_or_withdraw_objection(
-        desk, user.name, load_prepared_answer(desk, opened.answer).case, sent["objection"]
+        desk, user.name, load_prepared_answer(desk, user.name, opened.answer).case, sent["objection"]
     )
 
 
 def _save_or_remove_pin(desk: Desk, user: User, _: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     _save_draft_if_changed(desk, user, opened, sent)
-    save_or_remove_pin(desk, user, load_prepared_answer(desk, opened.answer).case, sent["pin"])
+    save_or_remove_pin(desk, user, load_prepared_answer(desk, user.name, opened.answer).case, sent["pin"])
 
 
 def _finish_comparison(
