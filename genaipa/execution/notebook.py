@@ -189,7 +189,7 @@ async def run_async(
     """Do what `run` does in an event loop; `observer` hears of every record.
 
     >>> class Bar(genaipa.Observer):
-    ...     def recorded(self, record, tally):
+    ...     def on_record_saved(self, record, tally):
     ...         done = tally.totals()
     ...         print(f"{done.answer_count} of {done.planned}")
     >>> asyncio.run(genaipa.run_async("extractive", "vpda", limit=2, experiment="regulation", observer=Bar()))

@@ -18,7 +18,7 @@ class Observer:
     """Called at the events before and during a run; does nothing by default. An exception of it ends the run in order.
 
     >>> class Refusals(genaipa.Observer):
-    ...     def recorded(self, record, tally):
+    ...     def on_record_saved(self, record, tally):
     ...         if record.status == "refused":
     ...             print(record.key, record.reply)
     >>> run = genaipa.run("extractive", "brindlecart", experiment="quality", limit=1, observer=Refusals())

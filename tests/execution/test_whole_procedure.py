@@ -60,7 +60,7 @@ def test_a_published_policy_is_pulled_when_it_is_named(genaipa, shared, monkeypa
     monkeypatch.setenv("GENAIPA_MIRROR", str(shared / "data" / "genaipabench"))
     done = genaipa("run", "-s", "extractive", "-p", "uber", "--limit", "1")
     assert done.code == 0, done.err
-    assert "pulling the published" in done.err
+    assert "fetching the published" in done.err
 
 
 @pytest.mark.parametrize(

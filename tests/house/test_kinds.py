@@ -38,7 +38,7 @@ class RiddlesPlan(Plan, frozen=True):
     def label(self):
         return f"{self.riddles} riddles"
 
-    def facts(self, task):
+    def run_table_facts(self, task):
         return {"riddles": str(self.riddles)}
 
 
@@ -49,10 +49,10 @@ class RiddlesKind(Kind):
     def make(self, spec, workspace):
         return Riddles(spec, workspace)
 
-    def results(self):
+    def load_results_class(self):
         return Results
 
-    def closing(self, workspace, folder):
+    def closing_lines_and_facts(self, workspace, folder):
         return Closing(["Riddles were asked."], {"riddles": 1})
 
     def data_sets(self):

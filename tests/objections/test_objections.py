@@ -245,7 +245,7 @@ def test_objections_become_corrections_that_the_report_applies(genaipa: Cli, obj
     assert [one for one in validate(find_workspace()).findings if "corrections" in one.path] == []
 
     assert genaipa("report", "-o", "out", "--formats", "png", "--corrected").code == 0
-    assert "scores stay as they were given): acme Q1." in Path("out/index.html").read_text(encoding="utf-8")
+    assert "scores stay as given): acme Q1." in Path("out/index.html").read_text(encoding="utf-8")
     with Path("out/tables/documents.csv").open(encoding="utf-8-sig") as file:
         assert [(row["document"], row["silent"]) for row in csv.DictReader(file)] == [("acme", "0")]
     with Path("out/tables/objections.csv").open(encoding="utf-8-sig", newline="") as file:

@@ -247,7 +247,7 @@ def test_what_is_left_out():
     events = [score("ada", first.digest, POOR), *(score("ada", record.digest, GOOD) for record in others)]
     written = report(*events)
     assert "Excluded: 1 answer and 0 published scores (reasons: other-company 1)." in told(written)
-    without = written.key.data["m_all"].iloc[0]
+    without = written.main_table.data["m_all"].iloc[0]
     page = Page(Path("out/index.html")).text
     assert "other-company scripted/say.yaml quality 1 0 It is about another company." in page
     included = Report.build(gathered(excluded=True))

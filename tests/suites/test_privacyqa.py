@@ -16,7 +16,11 @@ from suiting import figures, keep, outcomes, suite
 from genaipa.errors import DataError, UsageError
 from genaipa_suites.data import SHIPPED, read_published_rows
 from genaipa_suites.material import OUT_OF_RANGE, UNPARSABLE, Outcome
-from genaipa_suites.privacyqa import mean_scores_between_annotators, mean_scores_leaving_one_out, overlap_scores
+from genaipa_suites.privacyqa.scores import (
+    mean_scores_between_annotators,
+    mean_scores_leaving_one_out,
+    overlap_scores,
+)
 from genaipa_suites.privacyqa.table import CORPUS, PART, SUBSET_FILE, TABLES, PolicyQuestion, choose_unanswerable_rule
 from genaipa_suites.privacyqa_pairs import TEST as PAIRS
 

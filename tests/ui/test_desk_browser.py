@@ -213,7 +213,7 @@ def test_back_and_skip() -> None:
         assert anna.score("21312").reply == skipped
         assert anna.score("22222") is None
         anna.page.get_by_text(
-            "Only a random part of the answers is to be scored: 3 of 5 answers of each system and experiment;"
+            "Only a random part of the answers is to be scored: 3 of 5 answers from each system and experiment;"
         ).wait_for()
         events = kept_events()
     assert [keys_of(event.values) for event in events if event.values] == ["11111", "33333", "21312", "22222"]
