@@ -131,7 +131,7 @@ def test_a_document_is_added_as_the_command_adds_it(genaipa: Callable[..., Finis
     assert "documents can only be added to a workspace, and this folder is not in one;" in refused()
     write("genaipa.toml", "")
     assert "known: policy, regulation" in refused(kind="law")
-    assert "the company is blank" in refused(company=" ")
+    assert "the company name is blank" in refused(company=" ")
     assert "nothing.html" in refused(source="nothing.html")
     assert not Path("policies").exists()
     held: list[str] = []
