@@ -13,7 +13,7 @@ from genaipa.reports.crossed import estimate_crossed_mean
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa_suites.material import Item, Outcome, ParsedReply
 from genaipa_suites.measure import Measure, ratio
-from genaipa_suites.report.merit import Counts, Units
+from genaipa_suites.report.merit import JackknifeUnits, OutcomeCounts
 
 LENIENCIES = (2.0, 4.0, 9.0)
 """Standard deviations between analysts of M_all: 9 is a fifth of a step on every metric alike."""
@@ -124,7 +124,7 @@ def suites_policies(studies: int) -> Iterator[tuple[str, ...]]:
                     for policy, (chance, size) in enumerate(zip(random.uniform(0.2, 0.8, policies), sizes, strict=True))
                     for n, hit in enumerate(random.random(size) < chance)
                 ]
-                found = Counts(outcomes, Units(one.item for one in outcomes)).merit(_HIT)
+                found = OutcomeCounts(outcomes, JackknifeUnits(one.item for one in outcomes)).estimate_measure(_HIT)
                 held += found.low <= 0.5 <= found.high
             shown.append(f"{held / studies:.1%}")
         yield tuple(shown)

@@ -68,11 +68,11 @@ async def write_run(workspace: Path, workload: Workload, missing: int) -> str:
     store_inputs(folder, material)
     tally.set_planned_answers(spec, list_question_orders(spec, material.questions))
     manifest = folder.manifest()
-    with folder.hold_for_writing():
+    with folder.hold_for_writing_and_list_repairs():
         writer = RunWriter(folder)
         introduction = writer.store_introduction([Message("user", "What follows is a policy.")])
         for conversation in list_conversations(spec, material.questions, SYSTEM):
-            await writer.record_opening(
+            await writer.record_conversation_opening_once(
                 ConversationRecord(
                     id=conversation.id,
                     system=SYSTEM,
@@ -84,7 +84,7 @@ async def write_run(workspace: Path, workload: Workload, missing: int) -> str:
             )
         records = islice(_records(spec, material, tally), workload.requests - missing)
         while batch := list(islice(records, _AT_ONCE)):
-            await asyncio.gather(*(writer.append(record) for record in batch))
+            await asyncio.gather(*(writer.append_and_get_offset(record) for record in batch))
         await writer.close()
         manifest.status = "interrupted" if missing else "complete"
         manifest.totals = tally.totals()

@@ -26,7 +26,7 @@ def make_study(
     asked, talk = gathering.add_question({}), gathering.add_conversation({})
     for row in rows:
         if row["unit"] == "table":
-            gathering.published.add(row)
+            gathering.published.add_row(row)
         else:
             gathering.add_answer(row.get("key", ""), asked, talk, row)
     answers, published = gathering.build_answer_and_published_frames(rubric, orders or {})

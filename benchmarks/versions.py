@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.__main__ import print_table
 from genaipa.policies.document import About, Document
-from genaipa_watch.changes import Changes
+from genaipa_watch.changes import DocumentChanges
 from genaipa_watch.history import REASONS, read_version_history
 
 _POLICY = "/Privacy Policy.md"
@@ -47,7 +47,7 @@ def main() -> None:
             counted.update({REASONS[reason]: number for reason, number in found.left_out.items()})
             documents = [Document(version.date, version.text, About(company="x")) for version in found.versions]
             for earlier, later in pairwise(documents):
-                assert Changes(earlier, later).count_by_state
+                assert DocumentChanges(earlier, later).section_counts_by_state
                 pairs += 1
     whole = time.perf_counter() - begun
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

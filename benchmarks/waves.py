@@ -52,7 +52,7 @@ def answers(systems: int, questions: int, documents: int, times: int = 1) -> Ite
 
 def _in_wave(study: list[PooledAnswer]) -> Callable[[int], np.ndarray]:
     def chosen(seed: int) -> np.ndarray:
-        asked = Waves().extend(study, size=SIZE, seed=seed, time="").all_answers_in_wave
+        asked = Waves().extend_to_size(study, size=SIZE, seed=seed, time="").all_answers_in_wave
         return np.array([short_digest(answer.digest) in asked for answer in study])
 
     return chosen
@@ -100,7 +100,7 @@ def seconds(number: int) -> list[tuple[object, ...]]:
     """Return the seconds for a wave of so many answers of ten systems: to draw, as a file, and each answer's chance."""
     study = list(answers(10, QUESTIONS, 100, max(1, number // (10 * QUESTIONS * 100))))
     begun = time.perf_counter()
-    waves = Waves().extend(study, size=SIZE, seed=0, time="")
+    waves = Waves().extend_to_size(study, size=SIZE, seed=0, time="")
     drawn = time.perf_counter()
     content = encode_waves(waves)
     kept = time.perf_counter()

@@ -121,14 +121,17 @@ async def write_messages(workload: Workload, workspace: Path) -> None:
         "introductions": {
             name.partition("|")[0]: [
                 {"role": m.role, "content": m.content}
-                for m in list_introduction_messages(script.introduction("document"))
+                for m in list_introduction_messages(script.introduction_steps("document"))
             ]
             for name, script in scripts.items()
         },
         "conversations": [
             [
                 c.document,
-                [scripts[f"{c.document}|neutral"].question(question, c.wording).content for question in c.order],
+                [
+                    scripts[f"{c.document}|neutral"].question_message(question, c.wording).content
+                    for question in c.order
+                ],
             ]
             for c in list_conversations(spec, material.questions, SYSTEM)
         ],
@@ -143,9 +146,9 @@ def write_judged(folder: Path, file: Path) -> None:
     from genaipa.runs.folder import RunFolder
 
     run = RunFolder(folder)
-    begun = {conversation.id: conversation.introduction for conversation in run.conversations()}
+    begun = {conversation.id: conversation.introduction for conversation in run.read_conversations()}
     asked: dict[str, list[str]] = {}
-    for record in run.records():
+    for record in run.read_records():
         asked.setdefault(begun[record.conversation], []).append(record.asked)
     introductions = {
         name: [{"role": m.role, "content": m.content} for m in run.read_introduction(name)] for name in asked

@@ -20,7 +20,7 @@ import msgspec
 import pandas as pd
 
 from genaipa.answers.gather import gather_study
-from genaipa.files.spreadsheets import read_csv
+from genaipa.files.spreadsheets import read_csv_records
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.reports.chapters import documents, metrics, overall, regulation, texts
 from genaipa.runs.selection import select_sources
@@ -173,7 +173,7 @@ class Compared:
 
 def copied_tables(study: Study) -> list[str]:
     """Return the tables of which the audit found that they are copies, in words."""
-    audits = (read_csv(source.folder.path / AUDIT, Finding) for source in study.sources)
+    audits = (read_csv_records(source.folder.path / AUDIT, Finding) for source in study.sources)
     return [
         f"{finding.system}'s table of {finding.experiment} ({Path(finding.file).name}"
         f"{f', sheet {finding.sheet}' if finding.sheet else ''})"

@@ -97,7 +97,7 @@ class OptionError(UsageError):
         self.problem = problem
 
 
-class Way(NamedTuple):
+class AlternativeCommand(NamedTuple):
     """Another way to ask: a system in the place of the one `asked`, with these options, at an address of one's own."""
 
     asked: str
@@ -112,7 +112,7 @@ class Way(NamedTuple):
 class RefusedSystemError(UsageError):
     """Systems that can't be asked: the `problem`, and the ways to ask others, or these otherwise."""
 
-    def __init__(self, problem: str, ways: Sequence[Way]) -> None:
+    def __init__(self, problem: str, ways: Sequence[AlternativeCommand]) -> None:
         listed = "; ".join(f"{' '.join((way.system, *way.options))} ({way.about})" for way in ways)
         super().__init__(f"{problem} Instead: {listed}." if ways else problem)
         self.problem, self.ways = problem, tuple(ways)
@@ -226,7 +226,7 @@ class NoRoomError(RunError):
     def from_os_error(
         cls, path: Path | str, error: OSError, failed_action: str = "written", what_is_saved: str = ""
     ) -> Self:
-        """Return the error of a file that can't be `done`, with what is `kept` nevertheless."""
+        """Return the error of a file that can't be `failed_action`, with what is `kept` nevertheless."""
         remedy = f"{what_is_saved}. Make" if what_is_saved else "make"
         need = "it writable" if error.errno in NOT_ALLOWED else "room"
         return cls(

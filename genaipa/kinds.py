@@ -95,7 +95,7 @@ class Option(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Closing:
+class RunClosing:
     """Lines for people and facts for machines, by their key, on a run that was asked."""
 
     lines: Sequence[str] = ()
@@ -141,7 +141,7 @@ class Kind(Generic[P]):
 
     @property
     def has_results_class(self) -> bool:
-        """Tell whether reports have a part on its runs (`results`), without importing that."""
+        """Tell whether reports have a part on its runs (`load_results_class`), without importing that."""
         return type(self).load_results_class is not Kind.load_results_class
 
     def make(self, spec: RunSpec, workspace: Workspace) -> Task:  # noqa: ARG002 - for kinds that are here
@@ -171,9 +171,9 @@ class Kind(Generic[P]):
         """Return the class of what it adds to reports, made of a workspace and its runs."""
         return None
 
-    def closing_lines_and_facts(self, workspace: Workspace, folder: RunFolder) -> Closing:  # noqa: ARG002 - for kinds that say something
+    def closing_lines_and_facts(self, workspace: Workspace, folder: RunFolder) -> RunClosing:  # noqa: ARG002 - for kinds that say something
         """Return what is printed after a run."""
-        return Closing()
+        return RunClosing()
 
     def show_page(self, desk: Desk, user: User) -> None:
         """Draw its `page` at the desk for a user."""

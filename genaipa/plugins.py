@@ -18,10 +18,10 @@ T = TypeVar("T")
 
 def entry_point_targets(group: str) -> dict[str, str]:
     """Return name → `module:name` of the entry points of a group in installed packages."""
-    return dict(_find_entry_point_targets(group, _list_path_folder_times()))
+    return dict(_find_entry_point_targets(group, _list_import_folders_with_times()))
 
 
-def _list_path_folder_times() -> tuple[tuple[str, int], ...]:
+def _list_import_folders_with_times() -> tuple[tuple[str, int], ...]:
     """Return which folders are looked through, and when each changed; a run asks for its systems several times."""
     folders = []
     for path in sys.path:
@@ -31,7 +31,7 @@ def _list_path_folder_times() -> tuple[tuple[str, int], ...]:
     return tuple(folders)
 
 
-class _Point(NamedTuple):
+class _EntryPoint(NamedTuple):
     group: str
     name: str
     value: str
@@ -49,8 +49,8 @@ def _find_entry_point_targets(group: str, installed: tuple[tuple[str, int], ...]
     return {point.name: point.value for _, points in by_priority for point in points if point.group == group}
 
 
-def _group_entry_points_by_package(installed: tuple[tuple[str, int], ...]) -> dict[str, tuple[_Point, ...]]:
-    packages: dict[str, tuple[_Point, ...]] = {}
+def _group_entry_points_by_package(installed: tuple[tuple[str, int], ...]) -> dict[str, tuple[_EntryPoint, ...]]:
+    packages: dict[str, tuple[_EntryPoint, ...]] = {}
     for folder, changed in installed:
         for name, points in _read_entry_points_in_folder(folder, changed).items():
             # Of a package that is in two folders the first is imported.
@@ -59,13 +59,13 @@ def _group_entry_points_by_package(installed: tuple[tuple[str, int], ...]) -> di
 
 
 @functools.lru_cache
-def _read_entry_points_in_folder(folder: str, modified_ns: int) -> dict[str, tuple[_Point, ...]]:  # noqa: ARG001 - where and when
+def _read_entry_points_in_folder(folder: str, modified_ns: int) -> dict[str, tuple[_EntryPoint, ...]]:  # noqa: ARG001 - where and when
     """Return package → its entry points, of all packages in a folder.
 
     Each is a file of lines. importlib.metadata, which reads it as well, imports email, zipfile and sockets: a quarter
     of the time of `--help`.
     """
-    packages: dict[str, tuple[_Point, ...]] = {}
+    packages: dict[str, tuple[_EntryPoint, ...]] = {}
     with contextlib.suppress(OSError):
         for name in os.listdir(folder):  # noqa: PTH208 - as above
             stem, _, end = name.rpartition(".")
@@ -76,7 +76,7 @@ def _read_entry_points_in_folder(folder: str, modified_ns: int) -> dict[str, tup
     return packages
 
 
-def _read_entry_points_file(path: str) -> Iterator[_Point]:
+def _read_entry_points_file(path: str) -> Iterator[_EntryPoint]:
     group = ""
     with contextlib.suppress(OSError, UnicodeDecodeError), open(path, encoding="utf-8") as lines:  # noqa: PTH123
         for line in map(str.strip, lines):
@@ -85,13 +85,13 @@ def _read_entry_points_file(path: str) -> Iterator[_Point]:
             elif "=" in line and not line.startswith(("#", ";")):
                 name, _, value = line.partition("=")
                 # Extras in brackets say what to install, not what to load.
-                yield _Point(group, name.strip(), value.partition("[")[0].strip())
+                yield _EntryPoint(group, name.strip(), value.partition("[")[0].strip())
 
 
 def ships_with_genaipa(module: str) -> bool:
     """Tell whether a module ships with genaipa: in its package, or in one that its entry points name."""
     package = module.partition(".")[0]
-    points = _group_entry_points_by_package(_list_path_folder_times()).get(OURS, ())
+    points = _group_entry_points_by_package(_list_import_folders_with_times()).get(OURS, ())
     return package == OURS or any(point.package == package for point in points)
 
 
@@ -109,7 +109,8 @@ def load_entry_points_of_type(group: str, object_type: type[T]) -> dict[str, T]:
 
 
 def list_class_targets(noun: str, core_targets: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return name and `module:Class` of what is in the group of a noun, such as fact, the core's `own` first."""
+    """Return name and `module:Class` of what is in the group of a noun, such as fact, the core's `core_targets`
+    first."""
     packages = (
         (name, target)
         for name, target in sorted(entry_point_targets(f"{OURS}.{noun}s").items())
@@ -154,7 +155,7 @@ def _make_plugins_and_problems(
 def find_broken_packages() -> dict[str, str]:
     """Return package → which of its entry points for genaipa can't be imported, and why."""
     broken: dict[str, str] = {}
-    for package, points in _group_entry_points_by_package(_list_path_folder_times()).items():
+    for package, points in _group_entry_points_by_package(_list_import_folders_with_times()).items():
         for point in points:
             if point.group.startswith(f"{OURS}."):
                 try:

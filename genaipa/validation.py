@@ -16,8 +16,8 @@ import msgspec
 from genaipa.answers.fact import find_metrics_named_like_facts
 from genaipa.datasets.base import find_unpulled_dataset_with_document
 from genaipa.errors import DataError, GenaipaError, clip, name_suggestion
-from genaipa.files.strict_yaml import UNREADABLE, read_valid_yaml_part
-from genaipa.files.text import DAMAGE, explain_error, read_text
+from genaipa.files.strict_yaml import UNREADABLE, read_valid_yaml_part_and_errors
+from genaipa.files.text import DAMAGE, clip_error_message, read_text
 from genaipa.judging.name import NAME
 from genaipa.judging.task import TEMPLATES as JUDGES
 from genaipa.judging.task import load_judge_templates
@@ -44,7 +44,7 @@ from genaipa.runs.journal import has_valid_sum
 from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST
 from genaipa.runs.records import ConversationRecord, Record
 from genaipa.runs.selection import is_run
-from genaipa.runs.slices import group_slices
+from genaipa.runs.slices import group_slices_by_study_name
 from genaipa.scoring import people as desk_people
 from genaipa.scoring.databases import VARIABLE
 from genaipa.scoring.events import verify_log
@@ -52,7 +52,7 @@ from genaipa.scoring.people import FILE, load_people
 from genaipa.scoring.rubric import Rubric, find_guideline_problems, find_rubric_problems, load_rubric
 from genaipa.scoring.store import open_existing_store
 from genaipa.scoring.waves import WAVES, load_waves
-from genaipa.systems.catalog import read_user_system_entries
+from genaipa.systems.catalog import read_user_system_entries_and_errors
 from genaipa.tasks.prompts import INCLUDED, TEMPLATES, find_prompts, list_prompt_folders_of_kinds, list_prompt_sets
 from genaipa.workspace import (
     MARKER,
@@ -112,7 +112,7 @@ def convert_to_findings(errors: Iterable[GenaipaError], path: Path | str = "") -
     ]
 
 
-def find_unknown_assigned_names(workspace: Workspace, runs: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
+def find_unknown_assigned_name_problems(workspace: Workspace, runs: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
     """Yield file, entry and problem of each assigned name that is no document, experiment or system of a run."""
     assign: dict[str, tuple[str, ...]] = {}
     with contextlib.suppress(GenaipaError):  # which is told already
@@ -201,10 +201,10 @@ class Validation(msgspec.Struct, frozen=True):
 def validate(workspace: Workspace, *, with_digests: bool = False) -> Validation:
     """Check the data in effect, layers below the workspace included, and the runs.
 
-    With `data`, every text of the runs and every event of the scores is compared with the digest kept with it.
+    With `with_digests`, every text of the runs and every event of the scores is compared with the digest kept with it.
     """
     kind_checks = [checked for kind in load_kinds().values() if (checked := kind.check_workspace_files(workspace))]
-    files = {**_data_files(workspace), **{check.folder: check.files for check in kind_checks}}
+    files = {**_list_data_files_by_kind(workspace), **{check.folder: check.files for check in kind_checks}}
     folders = [check.folder for check in kind_checks]
     findings = _check_workspace(workspace, files["runs"], folders, with_digests=with_digests)
     findings += [finding for check in kind_checks for finding in check.findings]
@@ -217,7 +217,7 @@ def validate(workspace: Workspace, *, with_digests: bool = False) -> Validation:
     return Validation(findings, counts, splits)
 
 
-def _data_files(workspace: Workspace) -> dict[str, list[Path]]:
+def _list_data_files_by_kind(workspace: Workspace) -> dict[str, list[Path]]:
     """Return kind of data → files in effect, run folders, the user's catalog of systems."""
     files: dict[str, list[Path]] = {
         kind: [path for _, path in workspace.nearest_files(kind).values()] for kind in SUFFIXES
@@ -248,7 +248,9 @@ def _check_workspace(
     for name, (_, path) in workspace.nearest_files("questions").items():
         findings += _check_questions(workspace, name, path)
     for _, path in workspace.nearest_files("rubrics").values():
-        findings += convert_to_findings(read_valid_yaml_part(path, Rubric, partial(_rubric_problems, path))[1])
+        findings += convert_to_findings(
+            read_valid_yaml_part_and_errors(path, Rubric, partial(_rubric_problems, path))[1]
+        )
     findings += _check_chosen_rubric_and_guidelines(workspace)
     for name in workspace.nearest_files("policies"):
         findings += _check_document(workspace, name)
@@ -257,12 +259,16 @@ def _check_workspace(
     for name in workspace.nearest_files("corrections"):
         findings += _check_corrections(workspace, name)
     findings += check_prompts(workspace)
-    findings += convert_to_findings(read_user_system_entries(workspace)[1])
+    findings += convert_to_findings(read_user_system_entries_and_errors(workspace)[1])
     if (people := workspace.home / desk_people.FILE).is_file():
         findings += convert_to_findings(
-            read_valid_yaml_part(people, desk_people.People, partial(desk_people.find_people_problems, people))[1]
+            read_valid_yaml_part_and_errors(
+                people, desk_people.People, partial(desk_people.find_people_problems, people)
+            )[1]
         )
-        findings += [FileProblem(*assignment, "warning") for assignment in find_unknown_assigned_names(workspace, runs)]
+        findings += [
+            FileProblem(*assignment, "warning") for assignment in find_unknown_assigned_name_problems(workspace, runs)
+        ]
     findings += _find_unread_files(workspace)
     for path in runs:
         findings += _check_run(path, with_digests=with_digests)
@@ -277,7 +283,7 @@ def _check_workspace(
 
 
 def _check_questions(workspace: Workspace, name: str, path: Path) -> list[FileProblem]:
-    questions, errors = read_valid_yaml_part(path, QuestionSet, partial(question_problems, path, name))
+    questions, errors = read_valid_yaml_part_and_errors(path, QuestionSet, partial(question_problems, path, name))
     against = translation_problems(path, questions, workspace) if questions is not None else ()
     return convert_to_findings((*errors, *against))
 
@@ -338,16 +344,16 @@ def _check_document(workspace: Workspace, name: str) -> list[FileProblem]:
     except DataError as error:
         unread = [error]
 
-    def rules(about: About) -> Iterable[DataError]:
+    def find_metadata_problems(about: About) -> Iterable[DataError]:
         return metadata_problems(path, Document(name, text, about, layer)) if not unread else ()
 
-    errors = read_valid_yaml_part(beside, About, rules)[1] if beside.is_file() else []
+    errors = read_valid_yaml_part_and_errors(beside, About, find_metadata_problems)[1] if beside.is_file() else []
     return convert_to_findings([*unread, *errors])
 
 
 def _check_annotations(workspace: Workspace, name: str) -> Iterator[FileProblem]:
     path = workspace.nearest_files("annotations")[name][1]
-    annotated, errors = read_valid_yaml_part(path, Annotations, partial(annotation_problems, path, name))
+    annotated, errors = read_valid_yaml_part_and_errors(path, Annotations, partial(annotation_problems, path, name))
     yield from convert_to_findings(errors)
     if annotated is not None:
         try:
@@ -394,7 +400,9 @@ def _check_corrections(workspace: Workspace, name: str) -> Iterator[FileProblem]
     except GenaipaError:
         document = None
     for layer, path in workspace.files_in_all_layers("corrections")[name]:
-        corrections, errors = read_valid_yaml_part(path, Corrections, partial(correction_problems, path, name))
+        corrections, errors = read_valid_yaml_part_and_errors(
+            path, Corrections, partial(correction_problems, path, name)
+        )
         yield from convert_to_findings(errors)
         if corrections is None:
             continue
@@ -468,7 +476,7 @@ def _check_run(path: Path, *, with_digests: bool) -> Iterator[FileProblem]:
 
 def _check_studies(workspace: Workspace, runs: Iterable[Path]) -> Iterator[FileProblem]:
     """Warn of slices that are lost or were never begun, and of runs that only bear a study's name."""
-    studies = group_slices(RunFolder(path) for path in runs if is_run(path))
+    studies = group_slices_by_study_name(RunFolder(path) for path in runs if is_run(path))
     for problem in (problem for study in studies.values() for problem in study.problems):
         yield FileProblem(str(workspace.home / RUNS), "", problem, "warning")
 
@@ -512,7 +520,7 @@ def _check_record_lines(path: Path, record_type: type[msgspec.Struct]) -> Iterat
             try:
                 decode(line)
             except DAMAGE as error:
-                yield FileProblem(str(path), f"line {number}", f"is not a record ({explain_error(error)}).")
+                yield FileProblem(str(path), f"line {number}", f"is not a record ({clip_error_message(error)}).")
             else:
                 if not has_valid_sum(line):
                     yield FileProblem(

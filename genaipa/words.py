@@ -17,7 +17,7 @@ def format_count(count: int, singular: str, plural: str = "") -> str:
 
 
 def join_some(names: Iterable[object], limit: int) -> str:
-    """Join the first `most` names and count the others: `A, B and 3 more`."""
+    """Join the first `limit` names and count the others: `A, B and 3 more`."""
     items = [str(name) for name in names]
     return ", ".join(items[:limit]) + (f" and {len(items) - limit:,} more" if len(items) > limit else "")
 
@@ -33,7 +33,8 @@ def make_printable(text: str) -> str:
 
 
 def escape_unprintable(json_text: str) -> str:
-    """Return JSON with the characters that `printable` takes out written by their numbers, which leaves it the same."""
+    """Return JSON with the characters that `make_printable` takes out written by their numbers, which leaves it the
+    same."""
     return _map_unprintable(json_text, lambda sign: json.dumps(sign)[1:-1])
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from genaipa.errors import UsageError
-from genaipa.files.html import short_repr
+from genaipa.files.html import format_one_line_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -70,7 +70,7 @@ class Workspace:
     """Documents in memory, of a corpus, that come before the layers'."""
 
     def __repr__(self) -> str:
-        return short_repr("Workspace", str(self.home), ", ".join(layer for layer, _ in self.layers))
+        return format_one_line_repr("Workspace", str(self.home), ", ".join(layer for layer, _ in self.layers))
 
     def with_documents(self, documents: Mapping[str, Named]) -> Workspace:
         """Return the same workspace with these documents, by name, before its folders'."""

@@ -42,8 +42,8 @@ from genaipa.reports.writing import ANSWERS, SCORES
 from genaipa.runs.permission import Permission
 from genaipa.scoring.rubric import load_guidelines, load_rubric, rubric_file
 from genaipa.words import format_count, join_some
-from genaipa_artifact.evaluation import EvaluationRecords
-from genaipa_artifact.heds import HEDS_JSON, HEDS_LATEX, DataSheet, fill_data_sheet
+from genaipa_artifact.evaluation import HumanEvaluationRecords
+from genaipa_artifact.heds import HEDS_JSON, HEDS_LATEX, HedsDataSheet, fill_data_sheet
 from genaipa_artifact.heds_criteria import CRITERION_QUESTIONS
 from genaipa_artifact.heds_questions import QUESTIONS
 
@@ -63,7 +63,7 @@ CONSTRAINTS, CROISSANT, SUMS = "constraints.txt", "croissant.json", "SHA256SUMS"
 
 def write_artifact(
     workspace: Workspace, sources: Sequence[Source], folder: Path, *, include_excluded: bool = False
-) -> tuple[Packed, DataSheet]:
+) -> tuple[Packed, HedsDataSheet]:
     """Write the artifact of these runs into a folder, over an earlier one; the errors of `pack`."""
     begun = time.process_time()
     guidelines = load_guidelines(workspace, load_rubric(workspace))
@@ -76,7 +76,7 @@ def write_artifact(
     licenses = sorted({name for source in sources for name in Permission(source.folder, source.manifest).licenses})
     pinned, about = pin_installed_versions(), _describe_size_of_study(packed)
     digested_files = {STUDY: (folder / STUDY).read_bytes(), CONSTRAINTS: pinned.encode()}
-    records = EvaluationRecords.from_packed_study(packed, rubric_file(workspace).name, guidelines)
+    records = HumanEvaluationRecords.from_packed_study(packed, rubric_file(workspace).name, guidelines)
     sheet = fill_data_sheet(records, QUESTIONS, CRITERION_QUESTIONS)
     facts = {"pack": packed.pack, "report": packed.report, "about": about, "licenses": licenses, "minutes": minutes}
     files = {
@@ -248,7 +248,7 @@ def _list_tables_in_archive(packed: Packed, archive_names: set[str]) -> Iterable
 
 
 def _describe_croissant_column(table: str, path: str, column: str, data: pd.Series[Any]) -> dict[str, Any]:
-    known_column = tidy_table.describe_columns(()).get(column) if table in (ANSWERS, SCORES) else None
+    known_column = tidy_table.column_types_and_meanings(()).get(column) if table in (ANSWERS, SCORES) else None
     return {
         "@type": "cr:Field",
         "@id": f"{table}/{column}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from genaipa.cli.commands.pack import make_pack_name, print_packed, select_for_pack
+from genaipa.cli.commands.pack import make_pack_name, print_packing_summary, select_sources_to_pack
 from genaipa.cli.terminal.console import show
 from genaipa.cli.terminal.options import (
     ExcludedOption,
@@ -47,8 +47,8 @@ def artifact(
     check_no_overwrite(folder, force=force)
     workspace.check_output_outside_data(folder)
     packed, sheet = write_artifact(
-        workspace, select_for_pack(workspace, names, "artifact"), folder, include_excluded=include_excluded
+        workspace, select_sources_to_pack(workspace, names, "artifact"), folder, include_excluded=include_excluded
     )
-    print_packed(folder, packed)
+    print_packing_summary(folder, packed)
     show(f"{HEDS_JSON}: {sheet.summary}.")
     show(f"Fill in the places in [brackets]: {folder / APPENDIX}, {README}, croissant.json and {HEDS_LATEX}")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class EvaluationRecords:
+class HumanEvaluationRecords:
     """The records of a study's human evaluation: the `study`, the `tables` of its report, and the rubric's file.
 
     `guidelines` are those that the workspace has now; no event says who read them.
@@ -45,7 +45,7 @@ class EvaluationRecords:
     @classmethod
     def from_packed_study(
         cls, packed: Packed, rubric_file_name: str, guidelines: Guidelines | None
-    ) -> EvaluationRecords:
+    ) -> HumanEvaluationRecords:
         """Return the records of a packed study, and of the rubric and guidelines of its workspace."""
         return cls(packed.report.study, packed.report.tables, f"rubrics/{rubric_file_name}", guidelines)
 
@@ -69,7 +69,7 @@ class EvaluationRecords:
         return [event for event in self._effective_events if event.kind == "adjudication"]
 
     @cached_property
-    def verdicts(self) -> list[Event]:
+    def judge_scores(self) -> list[Event]:
         """The scores of judges that are in effect."""
         return [event for event in self._effective_events if event.scorer == "machine"]
 
@@ -96,7 +96,7 @@ class EvaluationRecords:
         return digests <= {self.rubric.digest}
 
     @cached_property
-    def outputs(self) -> pd.DataFrame:
+    def scorable_answers(self) -> pd.DataFrame:
         """Each answer that can be scored, with `scored` (people did) and `people` (how many did)."""
         rows = self.study.rows_once_per_answer("wave")
         rows = rows[rows["answer"] != ""]
@@ -109,32 +109,32 @@ class EvaluationRecords:
         )
 
     @cached_property
-    def outputs_with_scores(self) -> pd.DataFrame:
+    def answers_scored_by_people(self) -> pd.DataFrame:
         """The answers that people scored."""
-        return self.outputs[self.outputs["scored"]]
+        return self.scorable_answers[self.scorable_answers["scored"]]
 
     @cached_property
     def evaluators(self) -> set[str]:
         """The names under which people's scores or adjudications of answers that are not excluded are in effect."""
-        answers = set(self.outputs.loc[~self.outputs["left_out"], "answer"].astype(str))
+        answers = set(self.scorable_answers.loc[~self.scorable_answers["left_out"], "answer"].astype(str))
         return {event.analyst for event in (*self.scores, *self.adjudications) if event.answer in answers}
 
     @property
-    def waves(self) -> Waves:
+    def waves_asked_of_people(self) -> Waves:
         """The random parts as people were asked for them, finished or not."""
-        return self.study.waves.first_and_latest_waves[1]
+        return self.study.waves.waves_at_first_and_latest_sizes[1]
 
     @cached_property
     def are_questions_about_documents(self) -> bool:
         """Whether all outputs are answers of the procedure to questions about documents."""
-        runs = set(map(str, self.outputs["run"].unique()))
+        runs = set(map(str, self.scorable_answers["run"].unique()))
         return bool(runs) and all(
             find_procedure_plan(source.manifest.spec) is not None
             for source in self.study.sources
             if source.folder.name in runs
         )
 
-    def count_lasting_events(self, kind: EventKind) -> int:
+    def count_events_nobody_undid(self, kind: EventKind) -> int:
         """Count the events of a kind that nobody undid."""
         undone = {event.undoes for event in self.study.log.counted}
         return sum(event.kind == kind and event.id not in undone for event in self.study.log.counted)
@@ -142,14 +142,14 @@ class EvaluationRecords:
     @property
     def send_back_count(self) -> int:
         """How often an adjudicator sent an answer back to those who had scored it."""
-        return self.count_lasting_events(SEND_BACK)
+        return self.count_events_nobody_undid(SEND_BACK)
 
     @property
     def mean_acceptance_count(self) -> int:
         """How often an adjudicator let the mean of scores stand."""
-        return self.count_lasting_events(MEAN)
+        return self.count_events_nobody_undid(MEAN)
 
-    def agreement_row(self, metric: str) -> Mapping[str, object] | None:
+    def agreement_table_row_of_metric(self, metric: str) -> Mapping[str, object] | None:
         """Return the row of a metric in the report's table of agreement; None without one."""
         table = self.tables.get("agreement")
         if table is None:

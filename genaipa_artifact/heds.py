@@ -24,14 +24,14 @@ from genaipa.words import format_count, join_some
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from genaipa_artifact.evaluation import EvaluationRecords
+    from genaipa_artifact.evaluation import HumanEvaluationRecords
 
 HEDS_JSON, HEDS_LATEX = "heds.json", "heds.tex"
 _BLANK = "[yours]"
 
 
 @dataclass(frozen=True)
-class Answer:
+class HedsAnswer:
     """The answer that the records `source` give to a question; `option` is the number of the form's option, if any.
 
     `authors_part` is what the authors have to add; empty for an answer that is whole.
@@ -44,31 +44,31 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Question:
+class HedsQuestion:
     """A question about the whole evaluation; without `answer` it is one that only the authors can answer."""
 
     number: str
     title: str
-    answer: Callable[[EvaluationRecords], Answer | None] | None = None
+    answer: Callable[[HumanEvaluationRecords], HedsAnswer | None] | None = None
 
 
 @dataclass(frozen=True)
-class CriterionQuestion:
+class HedsCriterionQuestion:
     """A question that is asked of each criterion, which is a metric of the rubric."""
 
     number: str
     title: str
-    answer: Callable[[EvaluationRecords, str], Answer | None] | None = None
+    answer: Callable[[HumanEvaluationRecords, str], HedsAnswer | None] | None = None
 
 
 @dataclass(frozen=True)
-class Entry:
+class HedsEntry:
     """A question with its answer, of one `criterion` or of the whole evaluation (empty)."""
 
     number: str
     title: str
     criterion: str
-    answer: Answer | None
+    answer: HedsAnswer | None
 
     def as_json(self) -> dict[str, Any]:
         """Return the entry for machines; its answer is null where it is the authors'."""
@@ -90,10 +90,10 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class DataSheet:
+class HedsDataSheet:
     """A filled data sheet: its entries in the order of the form, and sentences on what it does not describe."""
 
-    entries: Sequence[Entry]
+    entries: Sequence[HedsEntry]
     notes: Sequence[str]
 
     @cached_property
@@ -133,23 +133,27 @@ class DataSheet:
 
 
 def fill_data_sheet(
-    records: EvaluationRecords, questions: Sequence[Question], criterion_questions: Sequence[CriterionQuestion]
-) -> DataSheet:
+    records: HumanEvaluationRecords,
+    questions: Sequence[HedsQuestion],
+    criterion_questions: Sequence[HedsCriterionQuestion],
+) -> HedsDataSheet:
     """Answer the questions from records; those of criteria come for each metric, before the last section."""
     whole = [
-        Entry(question.number, question.title, "", question.answer(records) if question.answer else None)
+        HedsEntry(question.number, question.title, "", question.answer(records) if question.answer else None)
         for question in questions
     ]
     by_criterion = [
-        Entry(question.number, question.title, metric, question.answer(records, metric) if question.answer else None)
+        HedsEntry(
+            question.number, question.title, metric, question.answer(records, metric) if question.answer else None
+        )
         for metric in records.rubric.metrics
         for question in criterion_questions
     ]
     before = [entry for entry in whole if not entry.number.startswith("5.")]
-    return DataSheet([*before, *by_criterion, *whole[len(before) :]], describe_limits(records))
+    return HedsDataSheet([*before, *by_criterion, *whole[len(before) :]], describe_omissions_of_sheet(records))
 
 
-def describe_limits(records: EvaluationRecords) -> list[str]:
+def describe_omissions_of_sheet(records: HumanEvaluationRecords) -> list[str]:
     """Return sentences on what of the study the sheet does not describe, and on what its answers rest."""
     sentences = ["Answers are as genaipa recorded the evaluation; what was done beside its records is not in them."]
     if not records.scores and not records.adjudications:
@@ -159,10 +163,10 @@ def describe_limits(records: EvaluationRecords) -> list[str]:
             f"The published scores of {join_some(records.runs_with_published_scores, 5)} name nobody: who gave them, "
             "and how, is not recorded, and this sheet is not about them."
         )
-    if records.verdicts:
-        judges = sorted({event.analyst for event in records.verdicts})
+    if records.judge_scores:
+        judges = sorted({event.analyst for event in records.judge_scores})
         sentences.append(
-            f"{format_count(len(records.verdicts), 'score')} by {format_count(len(judges), 'judge')} "
+            f"{format_count(len(records.judge_scores), 'score')} by {format_count(len(judges), 'judge')} "
             f"({join_some(judges, 5)}) are no human evaluation, and this sheet is not about them."
         )
     sentences += records.study.lost

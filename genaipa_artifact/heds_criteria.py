@@ -10,34 +10,34 @@ from typing import TYPE_CHECKING
 
 from genaipa.scoring.rubric import format_value
 from genaipa.words import format_count
-from genaipa_artifact.heds import Answer, CriterionQuestion
+from genaipa_artifact.heds import HedsAnswer, HedsCriterionQuestion
 from genaipa_artifact.heds_questions import SCORES, join_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from genaipa_artifact.evaluation import EvaluationRecords
+    from genaipa_artifact.evaluation import HumanEvaluationRecords
 
 
-def _answer_from_rubric(
-    read: Callable[[EvaluationRecords, str], str], *, authors_part: str = ""
-) -> Callable[[EvaluationRecords, str], Answer | None]:
+def _make_rubric_answerer(
+    read: Callable[[HumanEvaluationRecords, str], str], *, authors_part: str = ""
+) -> Callable[[HumanEvaluationRecords, str], HedsAnswer | None]:
     """Return the function that answers from the rubric, unless scores are by another, published, or out of question."""
 
-    def answer(records: EvaluationRecords, metric: str) -> Answer | None:
-        if records.outputs.empty or not records.is_scored_by_rubric:
+    def answer(records: HumanEvaluationRecords, metric: str) -> HedsAnswer | None:
+        if records.scorable_answers.empty or not records.is_scored_by_rubric:
             return None
         if records.runs_with_published_scores and not records.scores:
             return None
         source = f"{records.rubric_path} as it is now"
         if not records.scores:
             source += "; no score names it"
-        return Answer(read(records, metric), source, authors_part=authors_part)
+        return HedsAnswer(read(records, metric), source, authors_part=authors_part)
 
     return answer
 
 
-def _read_definition(records: EvaluationRecords, metric: str) -> str:
+def _format_metric_definition(records: HumanEvaluationRecords, metric: str) -> str:
     rubric = records.rubric
     words = zip(rubric.values, rubric.metrics[metric].words, strict=True)
     meanings = "; ".join(f"{format_value(value)}: {meaning}" for value, meaning in words)
@@ -50,16 +50,16 @@ def _read_definition(records: EvaluationRecords, metric: str) -> str:
     )
 
 
-def _read_question(records: EvaluationRecords, metric: str) -> str:
+def _format_metric_question(records: HumanEvaluationRecords, metric: str) -> str:
     return records.rubric.metrics[metric].question or "The rubric has no question for it, only the meanings."
 
 
-def describe_scale(records: EvaluationRecords, metric: str) -> Answer | None:  # noqa: ARG001 - the same for each
+def describe_presentation_of_scale(records: HumanEvaluationRecords, metric: str) -> HedsAnswer | None:  # noqa: ARG001 - the same for each
     """Say how the desk presents the scale; None without scores of the desk."""
     if not records.desk_scores:
         return None
     whole = records.are_all_from_desk
-    return Answer(
+    return HedsAnswer(
         "At the desk, one button (and digit key) for each value, with its meaning.",
         f"{SCORES} (order); genaipa's desk",
         option=1,
@@ -67,14 +67,14 @@ def describe_scale(records: EvaluationRecords, metric: str) -> Answer | None:  #
     )
 
 
-def describe_absolute_mode(records: EvaluationRecords, metric: str) -> Answer | None:  # noqa: ARG001 - the same for each
+def state_scores_are_absolute(records: HumanEvaluationRecords, metric: str) -> HedsAnswer | None:  # noqa: ARG001 - the same for each
     """Say that each score is of one answer; None where nobody scored."""
     if not records.scores:
         return None
-    return Answer("Each score is of one answer by itself.", f"{SCORES} (answer)", option=1)
+    return HedsAnswer("Each score is of one answer by itself.", f"{SCORES} (answer)", option=1)
 
 
-def describe_response_form(records: EvaluationRecords, metric: str) -> Answer | None:
+def describe_form_of_response(records: HumanEvaluationRecords, metric: str) -> HedsAnswer | None:
     """Name the form of response; None where nobody scored."""
     if not records.scores:
         return None
@@ -86,22 +86,22 @@ def describe_response_form(records: EvaluationRecords, metric: str) -> Answer | 
         else ""
     )
     count = format_count(len(records.scores), "score")
-    return Answer(
+    return HedsAnswer(
         join_sentences(f"A value of the scale for each answer, in {count}.", points), f"{SCORES} (values)", option=2
     )
 
 
-def describe_aggregation(records: EvaluationRecords, metric: str) -> Answer | None:  # noqa: ARG001 - the same for each
+def describe_aggregation_of_scores(records: HumanEvaluationRecords, metric: str) -> HedsAnswer | None:  # noqa: ARG001 - the same for each
     """Describe how scores become averages of the report; None where nobody scored."""
     if not records.scores and not records.adjudications:
         return None
-    return Answer(
+    return HedsAnswer(
         join_sentences(
             "In the packed report: the mean of an answer's scores, then of a question's answers about a document, then "
             "as each table's note says.",
             "Where an answer was adjudicated, the adjudication alone counts." if records.adjudications else "",
             "Where a judge's scores fill in for answers that people did not score, the table's note says so."
-            if records.verdicts
+            if records.judge_scores
             else "",
         ),
         "study.zip: report/tables",
@@ -109,7 +109,7 @@ def describe_aggregation(records: EvaluationRecords, metric: str) -> Answer | No
     )
 
 
-def describe_tests(records: EvaluationRecords, metric: str) -> Answer | None:  # noqa: ARG001 - the same for each
+def name_intervals_and_tests_of_report(records: HumanEvaluationRecords, metric: str) -> HedsAnswer | None:  # noqa: ARG001 - the same for each
     """Name the report's intervals and tests; None where it has none."""
     if not records.scores:
         return None
@@ -121,7 +121,7 @@ def describe_tests(records: EvaluationRecords, metric: str) -> Answer | None:  #
     present = [name for name in methods if name in records.tables]
     if not present:
         return None
-    return Answer(
+    return HedsAnswer(
         " ".join(methods[name] for name in present),
         f"study.zip: {', '.join(f'report/tables/{name}.csv' for name in present)}",
         authors_part="tests of this criterion in the main reference",
@@ -131,29 +131,30 @@ def describe_tests(records: EvaluationRecords, metric: str) -> Answer | None:  #
 _NOT_ASSESSED = "InterAA not assessed: no answer has independent scores by two people."
 
 
-def describe_agreement_method(records: EvaluationRecords, metric: str) -> Answer | None:
+def name_measures_of_evaluator_agreement(records: HumanEvaluationRecords, metric: str) -> HedsAnswer | None:
     """Name the measures of agreement between people, and what they rest on; None where nobody scored."""
     if not records.scores:
         return None
-    row = records.agreement_row(metric)
+    row = records.agreement_table_row_of_metric(metric)
     if row is None:
-        return Answer(_NOT_ASSESSED, f"{SCORES} (analyst, independent)")
-    return Answer(
+        return HedsAnswer(_NOT_ASSESSED, f"{SCORES} (analyst, independent)")
+    return HedsAnswer(
         "Krippendorff's alpha for ordinal values, with an interval by resampling the answers, and Gwet's AC2, over "
-        f"{format_count(_as_int(row['answers']), 'answer text')} that two or more people scored without having seen "
-        f"others' scores, as recorded ({format_count(_as_int(row['analysts']), 'person', 'people')}).",
+        f"{format_count(_convert_to_int(row['answers']), 'answer text')} that two or more people scored "
+        "without having seen "
+        f"others' scores, as recorded ({format_count(_convert_to_int(row['analysts']), 'person', 'people')}).",
         "study.zip: report/tables/agreement.csv",
         authors_part="" if records.are_all_from_desk else "whether scores from elsewhere were independent",
     )
 
 
-def describe_agreement(records: EvaluationRecords, metric: str) -> Answer | None:
+def describe_evaluator_agreement(records: HumanEvaluationRecords, metric: str) -> HedsAnswer | None:
     """Give the agreement between people with its interval; None where nobody scored."""
     if not records.scores:
         return None
-    row = records.agreement_row(metric)
+    row = records.agreement_table_row_of_metric(metric)
     if row is None:
-        return Answer(_NOT_ASSESSED, f"{SCORES} (analyst, independent)")
+        return HedsAnswer(_NOT_ASSESSED, f"{SCORES} (analyst, independent)")
     alpha, low, high, ac2 = (float(str(row[name])) for name in ("alpha", "low", "high", "ac2"))
     reason = str(row["reason"] or "")
     parts = [
@@ -161,52 +162,54 @@ def describe_agreement(records: EvaluationRecords, metric: str) -> Answer | None
         *([] if isnan(ac2) else [f"AC2 {ac2:.2f}"]),
         *([reason] if reason else []),
     ]
-    return Answer(f"{'; '.join(parts)}.", "study.zip: report/tables/agreement.csv")
+    return HedsAnswer(f"{'; '.join(parts)}.", "study.zip: report/tables/agreement.csv")
 
 
-def describe_repeat_agreement(records: EvaluationRecords, metric: str) -> Answer | None:  # noqa: ARG001 - the same for each
+def state_repeat_agreement_not_assessed(records: HumanEvaluationRecords, metric: str) -> HedsAnswer | None:  # noqa: ARG001 - the same for each
     """Say that agreement of people with themselves is not measured; None where nobody scored."""
     if not records.scores:
         return None
-    return Answer("IntraAA not assessed in the packed report.", "study.zip: report/tables")
+    return HedsAnswer("IntraAA not assessed in the packed report.", "study.zip: report/tables")
 
 
-def _as_int(value: object) -> int:
+def _convert_to_int(value: object) -> int:
     return int(float(str(value)))
 
 
 CRITERION_QUESTIONS = (
-    CriterionQuestion("4.1.1", "Type of quality"),
-    CriterionQuestion("4.1.2", "Aspect of the output"),
-    CriterionQuestion("4.1.3", "Frame of reference"),
-    CriterionQuestion("4.2.1", "Objective or subjective"),
-    CriterionQuestion("4.2.2", "Absolute or relative", describe_absolute_mode),
-    CriterionQuestion("4.2.3", "Intrinsic or extrinsic"),
-    CriterionQuestion(
-        "4.3.1.1", "Name for evaluators", _answer_from_rubric(lambda records, m: records.rubric.display_names[m])
+    HedsCriterionQuestion("4.1.1", "Type of quality"),
+    HedsCriterionQuestion("4.1.2", "Aspect of the output"),
+    HedsCriterionQuestion("4.1.3", "Frame of reference"),
+    HedsCriterionQuestion("4.2.1", "Objective or subjective"),
+    HedsCriterionQuestion("4.2.2", "Absolute or relative", state_scores_are_absolute),
+    HedsCriterionQuestion("4.2.3", "Intrinsic or extrinsic"),
+    HedsCriterionQuestion(
+        "4.3.1.1", "Name for evaluators", _make_rubric_answerer(lambda records, m: records.rubric.display_names[m])
     ),
-    CriterionQuestion("4.3.1.2", "Standardised name"),
-    CriterionQuestion("4.3.2", "Definition for evaluators", _answer_from_rubric(_read_definition)),
-    CriterionQuestion(
-        "4.3.3", "Size of the scale", _answer_from_rubric(lambda records, _: str(len(records.rubric.values)))
+    HedsCriterionQuestion("4.3.1.2", "Standardised name"),
+    HedsCriterionQuestion("4.3.2", "Definition for evaluators", _make_rubric_answerer(_format_metric_definition)),
+    HedsCriterionQuestion(
+        "4.3.3", "Size of the scale", _make_rubric_answerer(lambda records, _: str(len(records.rubric.values)))
     ),
-    CriterionQuestion(
+    HedsCriterionQuestion(
         "4.3.4",
         "Values of the scale",
-        _answer_from_rubric(lambda records, _: ", ".join(map(format_value, records.rubric.values))),
+        _make_rubric_answerer(lambda records, _: ", ".join(map(format_value, records.rubric.values))),
     ),
-    CriterionQuestion("4.3.5", "How the scale is presented", describe_scale),
-    CriterionQuestion(
-        "4.3.6", "Task without a rating instrument", _answer_from_rubric(lambda _records, _metric: "N/A")
+    HedsCriterionQuestion("4.3.5", "How the scale is presented", describe_presentation_of_scale),
+    HedsCriterionQuestion(
+        "4.3.6", "Task without a rating instrument", _make_rubric_answerer(lambda _records, _metric: "N/A")
     ),
-    CriterionQuestion(
-        "4.3.7", "Question in its words", _answer_from_rubric(_read_question, authors_part="whether it was in sight")
+    HedsCriterionQuestion(
+        "4.3.7",
+        "Question in its words",
+        _make_rubric_answerer(_format_metric_question, authors_part="whether it was in sight"),
     ),
-    CriterionQuestion("4.3.8", "Form of response", describe_response_form),
-    CriterionQuestion("4.3.9", "Aggregation", describe_aggregation),
-    CriterionQuestion("4.3.10", "Effect sizes and significance", describe_tests),
-    CriterionQuestion("4.3.11.1", "Agreement between evaluators: method", describe_agreement_method),
-    CriterionQuestion("4.3.11.2", "Agreement between evaluators: score", describe_agreement),
-    CriterionQuestion("4.3.12.1", "Agreement with oneself: method", describe_repeat_agreement),
-    CriterionQuestion("4.3.12.2", "Agreement with oneself: score", describe_repeat_agreement),
+    HedsCriterionQuestion("4.3.8", "Form of response", describe_form_of_response),
+    HedsCriterionQuestion("4.3.9", "Aggregation", describe_aggregation_of_scores),
+    HedsCriterionQuestion("4.3.10", "Effect sizes and significance", name_intervals_and_tests_of_report),
+    HedsCriterionQuestion("4.3.11.1", "Agreement between evaluators: method", name_measures_of_evaluator_agreement),
+    HedsCriterionQuestion("4.3.11.2", "Agreement between evaluators: score", describe_evaluator_agreement),
+    HedsCriterionQuestion("4.3.12.1", "Agreement with oneself: method", state_repeat_agreement_not_assessed),
+    HedsCriterionQuestion("4.3.12.2", "Agreement with oneself: score", state_repeat_agreement_not_assessed),
 )

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from genaipa.languages.catalog import language_name
 from genaipa.runs.procedure import INITIALIZATIONS, find_procedure_plan
 from genaipa.words import format_count, join_names, join_some
-from genaipa_artifact.heds import Answer, Question
+from genaipa_artifact.heds import HedsAnswer, HedsQuestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from genaipa_artifact.evaluation import EvaluationRecords
+    from genaipa_artifact.evaluation import HumanEvaluationRecords
 
 SCORES = "study.zip: scores.jsonl"
 """The events of scoring, as a source."""
@@ -35,26 +35,26 @@ def join_sentences(*sentences: str) -> str:
     return " ".join(filter(None, sentences))
 
 
-def _name_sources(*sources: str) -> str:
+def _join_nonempty_sources(*sources: str) -> str:
     return "; ".join(filter(None, sources))
 
 
-def _format_part(part: int, whole: int, noun: str) -> str:
+def _format_part_of_whole(part: int, whole: int, noun: str) -> str:
     return f"{part:,} of {format_count(whole, noun)}"
 
 
 # -- 1 and 2: the experiment, and what was evaluated --
 
 
-def describe_experiment(records: EvaluationRecords) -> Answer | None:
+def describe_what_people_scored(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Describe what people scored, and by which criteria; None where they scored nothing."""
-    scored = records.outputs_with_scores
+    scored = records.answers_scored_by_people
     if scored.empty:
         return None
     documents = sorted({*map(str, scored["document"].unique())} - {""})
     systems = sorted(map(str, scored["system"].unique()))
     criteria = f", by {join_names([*records.rubric.display_names.values()])}" if records.is_scored_by_rubric else ""
-    return Answer(
+    return HedsAnswer(
         f"Scores of people are recorded for {format_count(len(scored), 'answer')} of {join_some(systems, _LISTED)} to "
         f"{format_count(scored['question'].nunique(), 'question')} about {join_some(documents, _LISTED)}"
         f"{criteria}.",
@@ -71,16 +71,16 @@ _INPUTS = {
 }
 
 
-def describe_inputs(records: EvaluationRecords) -> Answer | None:
+def describe_inputs_to_systems(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Describe what the systems were given, by initialization; None for tasks of other kinds."""
     if not records.are_questions_about_documents:
         return None
-    used = set(map(str, records.outputs["initialization"].unique()))
+    used = set(map(str, records.scorable_answers["initialization"].unique()))
     inputs = [_INPUTS[name] for name in INITIALIZATIONS if name in used]
     if not inputs:
         return None
-    shared = "shared" in set(map(str, records.outputs["conversation"].unique()))
-    return Answer(
+    shared = "shared" in set(map(str, records.scorable_answers["conversation"].unique()))
+    return HedsAnswer(
         join_sentences(
             f"Text: {'; '.join(inputs)}.",
             "In shared conversations, the questions and replies before it came along." if shared else "",
@@ -90,32 +90,32 @@ def describe_inputs(records: EvaluationRecords) -> Answer | None:
     )
 
 
-def describe_outputs(records: EvaluationRecords) -> Answer | None:
+def describe_replies_of_systems(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Describe what came back; None without an answer."""
-    if records.outputs.empty:
+    if records.scorable_answers.empty:
         return None
-    return Answer(
-        f"Text: {format_count(len(records.outputs), 'reply', 'replies')}.",
+    return HedsAnswer(
+        f"Text: {format_count(len(records.scorable_answers), 'reply', 'replies')}.",
         "study.zip: runs/*/answers.jsonl",
         authors_part="the form's types of text that fit",
     )
 
 
-def describe_task(records: EvaluationRecords) -> Answer | None:
+def name_task_of_systems(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Name the systems' task; None for tasks of other kinds."""
     if not records.are_questions_about_documents:
         return None
-    return Answer("Answering questions about documents.", f"{_MANIFESTS} (spec.kind)", option=12)
+    return HedsAnswer("Answering questions about documents.", f"{_MANIFESTS} (spec.kind)", option=12)
 
 
-def describe_input_languages(records: EvaluationRecords) -> Answer | None:
+def describe_input_languages(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Name the languages of documents, and of questions that were translated; None where one is not known.
 
     A document that systems knew by name alone was no input.
     """
     if not records.are_questions_about_documents:
         return None
-    study, outputs = records.study, records.outputs
+    study, outputs = records.study, records.scorable_answers
     is_input = outputs["initialization"].isin(("document", "summary-of-document"))
     document_names = set(map(str, outputs.loc[is_input, "document"].unique()))
     documents = {code for name, code in study.languages.items() if name in document_names}
@@ -123,7 +123,7 @@ def describe_input_languages(records: EvaluationRecords) -> Answer | None:
     original = any(not translation for translation, _ in study.questions.worded)
     if not documents or "" in documents | questions:
         return None
-    return Answer(
+    return HedsAnswer(
         join_sentences(
             f"Documents: {_name_languages(documents)}.",
             f"Translated questions: {_name_languages(questions)}." if questions else "",
@@ -140,9 +140,9 @@ def _name_languages(codes: Iterable[str]) -> str:
 # -- 3.1: the sample --
 
 
-def count_outputs_per_system(records: EvaluationRecords) -> Answer | None:
+def count_scored_answers_per_system(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Count the answers of each system that people scored; None where they scored none."""
-    scored = records.outputs_with_scores
+    scored = records.answers_scored_by_people
     if scored.empty:
         return None
     counts = {str(name): len(rows) for name, rows in scored.groupby("system", observed=True)}
@@ -151,8 +151,8 @@ def count_outputs_per_system(records: EvaluationRecords) -> Answer | None:
     per_system = (
         f"{next(iter(counts.values())):,}" if alike else "; ".join(f"{name}: {n:,}" for name, n in counts.items())
     )
-    unscored = sorted({*map(str, records.outputs["system"].unique())} - counts.keys())
-    return Answer(
+    unscored = sorted({*map(str, records.scorable_answers["system"].unique())} - counts.keys())
+    return HedsAnswer(
         join_sentences(
             f"{per_system}.",
             f"Nobody scored an answer of {join_some(unscored, _LISTED)}." if unscored else "",
@@ -166,21 +166,21 @@ def count_outputs_per_system(records: EvaluationRecords) -> Answer | None:
     )
 
 
-def describe_selection(records: EvaluationRecords) -> Answer | None:
+def describe_selection_of_scored_answers(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Describe how answers came to be scored: all, a random part, or neither; None where nobody scored."""
-    outputs, scored = records.outputs, records.outputs_with_scores
+    outputs, scored = records.scorable_answers, records.answers_scored_by_people
     if scored.empty:
         return None
-    about_inputs = _describe_selection_of_inputs(records)
-    if not records.waves:
+    about_inputs = _describe_asked_documents_and_questions(records)
+    if not records.waves_asked_of_people:
         if len(scored) == len(outputs):
             text = f"Not selected: all {format_count(len(outputs), 'answer')} of this study were scored."
-            return Answer(
+            return HedsAnswer(
                 join_sentences(text, about_inputs), f"{SCORES}; {_MANIFESTS}", option=6, authors_part=_INPUTS_LEFT
             )
-        part = _format_part(len(scored), len(outputs), "answer")
+        part = _format_part_of_whole(len(scored), len(outputs), "answer")
         text = f"{part} were scored; no random part is recorded (waves.jsonl)."
-        return Answer(
+        return HedsAnswer(
             join_sentences(text, about_inputs),
             f"{SCORES}; {_MANIFESTS}",
             authors_part="how these answers, the documents and the questions were chosen",
@@ -189,14 +189,20 @@ def describe_selection(records: EvaluationRecords) -> Answer | None:
     is_drawn, shuffled_count = planned.isin(("first", "later")), int(planned.isin(("first", "later", "no")).sum())
     within, outside = int((is_drawn & outputs["scored"]).sum()), int((~is_drawn & outputs["scored"]).sum())
     text = (
-        f"{_format_part(shuffled_count, len(outputs), 'answer')} were put into a random order by system and experiment "
-        f"(seed {records.waves.draws[0].seed}), which takes questions, and within them documents, by turns. Its "
+        f"{_format_part_of_whole(shuffled_count, len(outputs), 'answer')} were put into a random order by "
+        "system and experiment "
+        f"(seed {records.waves_asked_of_people.draws[0].seed}), which takes questions, and within them "
+        "documents, by turns. Its "
         f"beginning is the random part: {format_count(int(is_drawn.sum()), 'answer')}, of which {within:,} "
         f"{'was' if within == 1 else 'were'} scored."
     )
-    strata = "Each stratum of the documents has its share." if any(draw.stratum for draw in records.waves.draws) else ""
+    strata = (
+        "Each stratum of the documents has its share."
+        if any(draw.stratum for draw in records.waves_asked_of_people.draws)
+        else ""
+    )
     beside = f"{format_count(outside, 'answer')} outside of it {'was' if outside == 1 else 'were'} scored, too."
-    return Answer(
+    return HedsAnswer(
         join_sentences(text, strata, beside if outside else "", about_inputs),
         f"study.zip: waves.jsonl; {SCORES}; {_MANIFESTS}",
         option=None if outside else 2,
@@ -209,7 +215,7 @@ def describe_selection(records: EvaluationRecords) -> Answer | None:
 _INPUTS_LEFT = "how documents and questions were chosen"
 
 
-def _describe_selection_of_inputs(records: EvaluationRecords) -> str:
+def _describe_asked_documents_and_questions(records: HumanEvaluationRecords) -> str:
     """Say which documents of a corpus and which questions of a set the runs asked about, where not all."""
     sentences = []
     for source in records.study.sources:
@@ -229,14 +235,14 @@ def _describe_selection_of_inputs(records: EvaluationRecords) -> str:
 # -- 3.2: evaluators --
 
 
-def count_evaluators(records: EvaluationRecords) -> Answer | None:
+def count_evaluators(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Count the people whose scores contribute to the averages; None where there are none."""
     if not records.evaluators:
         return None
     scoring = {score.analyst for score in records.scores} & records.evaluators
     settling = len(records.evaluators - scoring)
     excluded = len(records.study.log.left_out)
-    return Answer(
+    return HedsAnswer(
         join_sentences(
             f"{len(records.evaluators):,}.",
             "Counted are the names under which scores or adjudications of answers that are not excluded are in effect; "
@@ -246,12 +252,12 @@ def count_evaluators(records: EvaluationRecords) -> Answer | None:
             if excluded
             else "",
         ),
-        _name_sources(f"{SCORES} (analyst), as recorded", _DESK if excluded else ""),
+        _join_nonempty_sources(f"{SCORES} (analyst), as recorded", _DESK if excluded else ""),
         authors_part="those behind the published scores" if records.runs_with_published_scores else "",
     )
 
 
-def describe_training(records: EvaluationRecords) -> Answer | None:
+def describe_training_of_evaluators(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Describe recorded calibration and the guidelines; None where there is neither, or nobody scored."""
     if not records.scores:
         return None
@@ -272,9 +278,9 @@ def describe_training(records: EvaluationRecords) -> Answer | None:
         )
     if not sentences:
         return None
-    return Answer(
+    return HedsAnswer(
         " ".join(sentences),
-        _name_sources(
+        _join_nonempty_sources(
             f"{SCORES} (calibration)" if calibrated else "", "study.zip: guidelines.md" if records.guidelines else ""
         ),
         authors_part="introductions and practice beside these",
@@ -284,15 +290,15 @@ def describe_training(records: EvaluationRecords) -> Answer | None:
 # -- 3.3: design --
 
 
-def describe_medium(records: EvaluationRecords) -> Answer | None:
+def describe_medium_of_scoring(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Say through what scores came in, as far as events tell; None where none does."""
     if not records.desk_scores:
         return None
     desk = "genaipa's scoring desk, a page in the browser"
     if records.are_all_from_desk:
-        return Answer(f"As recorded, {desk}.", f"{SCORES} (order)")
-    count = _format_part(len(records.desk_scores), len(records.scores), "score")
-    return Answer(
+        return HedsAnswer(f"As recorded, {desk}.", f"{SCORES} (order)")
+    count = _format_part_of_whole(len(records.desk_scores), len(records.scores), "score")
+    return HedsAnswer(
         f"{count} {'was' if len(records.desk_scores) == 1 else 'were'}, as recorded, given at {desk}; the others name "
         "no medium.",
         f"{SCORES} (order)",
@@ -300,35 +306,35 @@ def describe_medium(records: EvaluationRecords) -> Answer | None:
     )
 
 
-def describe_quality_methods(records: EvaluationRecords) -> Answer | None:
+def name_kinds_of_quality_assurance(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Name the kinds of recorded quality assurance; None where none is recorded."""
-    kinds = [kind for kind, sentence in _list_quality_measures(records).items() if sentence]
+    kinds = [kind for kind, sentence in _quality_assurance_sentences_by_kind(records).items() if sentence]
     if not kinds:
         return None
     manual = not {"adjudication", "sending back", "acceptance of means"}.isdisjoint(kinds)
-    return Answer(
+    return HedsAnswer(
         f"Recorded: {join_names(kinds)}.",
-        _name_sources(f"{SCORES} (kind, calibration)", _DESK if records.study.log.left_out else ""),
+        _join_nonempty_sources(f"{SCORES} (kind, calibration)", _DESK if records.study.log.left_out else ""),
         option=3 if manual else None,
         authors_part="methods beside these" if manual else "the form's options that fit, and methods beside these",
     )
 
 
-def describe_quality_measures(records: EvaluationRecords) -> Answer | None:
+def describe_figures_of_quality_assurance(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Give the figures of recorded quality assurance; None where none is recorded."""
-    sentences = [*filter(None, _list_quality_measures(records).values())]
+    sentences = [*filter(None, _quality_assurance_sentences_by_kind(records).values())]
     if not sentences:
         return None
-    return Answer(
+    return HedsAnswer(
         " ".join(sentences),
-        _name_sources(f"{SCORES} (kind, calibration)", _DESK if records.study.log.left_out else ""),
+        _join_nonempty_sources(f"{SCORES} (kind, calibration)", _DESK if records.study.log.left_out else ""),
         authors_part="methods beside these",
     )
 
 
-def _list_quality_measures(records: EvaluationRecords) -> dict[str, str]:
+def _quality_assurance_sentences_by_kind(records: HumanEvaluationRecords) -> dict[str, str]:
     """Return kind of measure → its figures in a sentence; empty where nothing of the kind is recorded."""
-    scored = records.outputs_with_scores
+    scored = records.answers_scored_by_people
     if scored.empty:
         return {}
     people = scored.drop_duplicates("answer")["people"]
@@ -359,7 +365,7 @@ def _list_quality_measures(records: EvaluationRecords) -> dict[str, str]:
     }
 
 
-def describe_screen(records: EvaluationRecords) -> Answer | None:
+def describe_screen_while_scoring(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Describe what the desk showed beside the answer, and exposures; None without scores that tell."""
     scores = records.desk_scores
     if not scores:
@@ -377,13 +383,13 @@ def describe_screen(records: EvaluationRecords) -> Answer | None:
     }
     held_back = sum(bool(screen.withheld) for screen in screens)
     orders = {order: sum(score.order == order for score in scores) for order in ("question", "document", "random")}
-    return Answer(
+    return HedsAnswer(
         join_sentences(
             f"As recorded with {format_count(whole, 'score')} of the desk:",
             f"{sum(score.blind for score in scores):,} without having seen whose answer it was, "
             f"{sum(score.independent for score in scores):,} without having seen how others scored it.",
-            f"Order of the answers: {_list_counts(orders)}.",
-            f"On screen beside answer and rubric: {_list_counts(aids) or 'nothing of what is recorded'}.",
+            f"Order of the answers: {_format_nonzero_counts(orders)}.",
+            f"On screen beside answer and rubric: {_format_nonzero_counts(aids) or 'nothing of what is recorded'}.",
             f"At {held_back:,} a suggestion was held back." if held_back else "",
             f"{whole - len(screens):,} don't record the screen." if whole > len(screens) else "",
         ),
@@ -394,18 +400,18 @@ def describe_screen(records: EvaluationRecords) -> Answer | None:
     )
 
 
-def _list_counts(counts: dict[str, int]) -> str:
+def _format_nonzero_counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{name} ({count:,})" for name, count in counts.items() if count)
 
 
-def describe_pace(records: EvaluationRecords) -> Answer | None:
+def describe_dates_and_seconds_of_scores(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Give the time in which the desk's scores came, and the median seconds; None without scores of the desk."""
     scores = records.desk_scores
     if not scores:
         return None
     first, *_, last = sorted(score.time[:10] for score in (*scores, *scores))
     seconds = [score.seconds for score in scores if score.seconds is not None]
-    return Answer(
+    return HedsAnswer(
         join_sentences(
             f"{format_count(len(scores), 'score')} of the desk {'is' if len(scores) == 1 else 'are'} dated "
             f"{first if first == last else f'{first} to {last}'} (UTC).",
@@ -419,45 +425,45 @@ def describe_pace(records: EvaluationRecords) -> Answer | None:
 # -- the register --
 
 QUESTIONS = (
-    Question("1.1.1", "Main reference"),
-    Question("1.1.2", "Which experiment", describe_experiment),
-    Question("1.2", "Where its resources are"),
-    Question("1.3.1.1", "Who fills in this sheet: name"),
-    Question("1.3.1.2", "Who fills in this sheet: affiliation"),
-    Question("1.3.1.3", "Who fills in this sheet: e-mail"),
-    Question("1.3.2.1", "Contact author: name"),
-    Question("1.3.2.2", "Contact author: affiliation"),
-    Question("1.3.2.3", "Contact author: e-mail"),
-    Question("2.1", "Type of input", describe_inputs),
-    Question("2.2", "Type of output", describe_outputs),
-    Question("2.3", "Task of the systems", describe_task),
-    Question("2.4", "Languages of the inputs", describe_input_languages),
-    Question("2.5", "Languages of the outputs"),
-    Question("3.1.1", "Outputs evaluated of each system", count_outputs_per_system),
-    Question("3.1.2", "How outputs were selected", describe_selection),
-    Question("3.1.3.1", "Power analysis: method"),
-    Question("3.1.3.2", "Power analysis: power"),
-    Question("3.1.3.3", "Power analysis: code"),
-    Question("3.2.1", "Number of evaluators", count_evaluators),
-    Question("3.2.2.1", "Evaluators: domain experts or not"),
-    Question("3.2.2.2", "Evaluators: payment"),
-    Question("3.2.2.3", "Evaluators: known to the authors"),
-    Question("3.2.2.4", "Evaluators: authors among them"),
-    Question("3.2.3", "Recruitment"),
-    Question("3.2.4", "Training and practice", describe_training),
-    Question("3.2.5", "Evaluators: other characteristics"),
-    Question("3.3.1", "Preregistration"),
-    Question("3.3.2", "Medium of the responses", describe_medium),
-    Question("3.3.3.1", "Quality assurance: kinds", describe_quality_methods),
-    Question("3.3.3.2", "Quality assurance: details", describe_quality_measures),
-    Question("3.3.4.1", "Where the interface can be seen"),
-    Question("3.3.4.2", "What evaluators are shown", describe_screen),
-    Question("3.3.5", "Freedom of when and how fast", describe_pace),
-    Question("3.3.6", "Questions and feedback of evaluators"),
-    Question("3.3.7", "Place and conditions"),
-    Question("3.3.8", "How conditions vary"),
-    Question("5.1", "Ethics committee"),
-    Question("5.2", "Personal data"),
-    Question("5.3", "Special categories of data"),
-    Question("5.4", "Impact assessments"),
+    HedsQuestion("1.1.1", "Main reference"),
+    HedsQuestion("1.1.2", "Which experiment", describe_what_people_scored),
+    HedsQuestion("1.2", "Where its resources are"),
+    HedsQuestion("1.3.1.1", "Who fills in this sheet: name"),
+    HedsQuestion("1.3.1.2", "Who fills in this sheet: affiliation"),
+    HedsQuestion("1.3.1.3", "Who fills in this sheet: e-mail"),
+    HedsQuestion("1.3.2.1", "Contact author: name"),
+    HedsQuestion("1.3.2.2", "Contact author: affiliation"),
+    HedsQuestion("1.3.2.3", "Contact author: e-mail"),
+    HedsQuestion("2.1", "Type of input", describe_inputs_to_systems),
+    HedsQuestion("2.2", "Type of output", describe_replies_of_systems),
+    HedsQuestion("2.3", "Task of the systems", name_task_of_systems),
+    HedsQuestion("2.4", "Languages of the inputs", describe_input_languages),
+    HedsQuestion("2.5", "Languages of the outputs"),
+    HedsQuestion("3.1.1", "Outputs evaluated of each system", count_scored_answers_per_system),
+    HedsQuestion("3.1.2", "How outputs were selected", describe_selection_of_scored_answers),
+    HedsQuestion("3.1.3.1", "Power analysis: method"),
+    HedsQuestion("3.1.3.2", "Power analysis: power"),
+    HedsQuestion("3.1.3.3", "Power analysis: code"),
+    HedsQuestion("3.2.1", "Number of evaluators", count_evaluators),
+    HedsQuestion("3.2.2.1", "Evaluators: domain experts or not"),
+    HedsQuestion("3.2.2.2", "Evaluators: payment"),
+    HedsQuestion("3.2.2.3", "Evaluators: known to the authors"),
+    HedsQuestion("3.2.2.4", "Evaluators: authors among them"),
+    HedsQuestion("3.2.3", "Recruitment"),
+    HedsQuestion("3.2.4", "Training and practice", describe_training_of_evaluators),
+    HedsQuestion("3.2.5", "Evaluators: other characteristics"),
+    HedsQuestion("3.3.1", "Preregistration"),
+    HedsQuestion("3.3.2", "Medium of the responses", describe_medium_of_scoring),
+    HedsQuestion("3.3.3.1", "Quality assurance: kinds", name_kinds_of_quality_assurance),
+    HedsQuestion("3.3.3.2", "Quality assurance: details", describe_figures_of_quality_assurance),
+    HedsQuestion("3.3.4.1", "Where the interface can be seen"),
+    HedsQuestion("3.3.4.2", "What evaluators are shown", describe_screen_while_scoring),
+    HedsQuestion("3.3.5", "Freedom of when and how fast", describe_dates_and_seconds_of_scores),
+    HedsQuestion("3.3.6", "Questions and feedback of evaluators"),
+    HedsQuestion("3.3.7", "Place and conditions"),
+    HedsQuestion("3.3.8", "How conditions vary"),
+    HedsQuestion("5.1", "Ethics committee"),
+    HedsQuestion("5.2", "Personal data"),
+    HedsQuestion("5.3", "Special categories of data"),
+    HedsQuestion("5.4", "Impact assessments"),
 )

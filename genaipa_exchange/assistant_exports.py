@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from genaipa_exchange.chats import Chat, Exchange, ExportFile, Layout, ShownText, format_moment
+from genaipa_exchange.chats import Chat, ChatFileLayout, Exchange, ExportFile, ShownText, format_moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -66,16 +66,18 @@ _CITATION = re.compile("\ue200(?:cite|filecite|navlist)\ue202[^\ue201]*\ue201")
 def _read_chatgpt(file: ExportFile) -> Iterator[Chat]:
     for entry, item in file.items:
         tree = file.decode(entry, item, _Tree, _CHATGPT)
-        exchanges = _Exchanges("chatgpt")
+        exchanges = _ExchangeCollector("chatgpt")
         for message in _list_shown_messages(tree):
             data = message.metadata or _Metadata()
             text, started = _join_parts(message.content), format_moment(message.create_time)
             if message.author.role == "user":
                 files = (file for file in data.attachments or () if isinstance(file, dict))
-                exchanges.ask(entry, text, [ShownText(str(file.get("name") or "")) for file in files], started)
+                exchanges.start_exchange(
+                    entry, text, [ShownText(str(file.get("name") or "")) for file in files], started
+                )
             else:
-                exchanges.answer(_CITATION.sub("", text).strip(), data.model_slug or "")
-        yield Chat(entry, exchanges.collect())
+                exchanges.add_reply_to_exchange(_CITATION.sub("", text).strip(), data.model_slug or "")
+        yield Chat(entry, exchanges.make_exchanges())
 
 
 def _list_shown_messages(tree: _Tree) -> list[_Message]:
@@ -148,19 +150,19 @@ class _ClaudeChat(msgspec.Struct):
 def _read_claude(file: ExportFile) -> Iterator[Chat]:
     for entry, item in file.items:
         chat = file.decode(entry, item, _ClaudeChat, _CLAUDE)
-        exchanges = _Exchanges("claude")
-        for message in _follow_branch(chat):
+        exchanges = _ExchangeCollector("claude")
+        for message in _list_messages_of_current_branch(chat):
             text = _read_claude_text(message)
             if message.sender in ("human", "user"):
                 files = [*(message.attachments or ()), *(message.files or ())]
                 attachments = [ShownText(file.file_name or "", file.extracted_content or "") for file in files]
-                exchanges.ask(entry, text, attachments, format_moment(message.created_at))
+                exchanges.start_exchange(entry, text, attachments, format_moment(message.created_at))
             elif message.sender == "assistant":
-                exchanges.answer(text, message.model or chat.model or "")
-        yield Chat(entry, exchanges.collect())
+                exchanges.add_reply_to_exchange(text, message.model or chat.model or "")
+        yield Chat(entry, exchanges.make_exchanges())
 
 
-def _follow_branch(chat: _ClaudeChat) -> Sequence[_ClaudeMessage]:
+def _list_messages_of_current_branch(chat: _ClaudeChat) -> Sequence[_ClaudeMessage]:
     """Return the messages of the branch that was last in view; all, where the file knows no branches."""
     messages = chat.chat_messages
     by_id = {message.uuid: message for message in messages if message.uuid}
@@ -216,14 +218,14 @@ def _read_gemini(file: ExportFile) -> Iterator[Chat]:
             activities.append((format_moment(activity.time), entry, activity))
     activities.sort(key=lambda timed: timed[0])
     for group in _split_at_pauses(activities):
-        exchanges = _Exchanges("gemini")
+        exchanges = _ExchangeCollector("gemini")
         for started, entry, activity in group:
             prompt = _ATTACHED.sub("", _PROMPTED.sub("", activity.title, count=1))
             names = [str(subtitle.get("name") or "") for subtitle in activity.subtitles]
             attachments = [ShownText(name.strip("- ")) for name in names if name.startswith("-")]
-            exchanges.ask(entry, prompt.strip(), attachments, started)
-            exchanges.answer("\n\n".join(read_html_text(item.html) for item in activity.safeHtmlItem))
-        yield Chat(group[0][1], exchanges.collect())
+            exchanges.start_exchange(entry, prompt.strip(), attachments, started)
+            exchanges.add_reply_to_exchange("\n\n".join(read_html_text(item.html) for item in activity.safeHtmlItem))
+        yield Chat(group[0][1], exchanges.make_exchanges())
 
 
 def _split_at_pauses(activities: Iterable[tuple[str, str, _Activity]]) -> Iterator[list[tuple[str, str, _Activity]]]:
@@ -261,19 +263,23 @@ class _GeminiChat(msgspec.Struct):
 def _read_gemini_conversations(file: ExportFile) -> Iterator[Chat]:
     for entry, item in file.items:
         chat = file.decode(entry, item, _GeminiChat, _WORKSPACE_GEMINI)
-        exchanges = _Exchanges("gemini")
+        exchanges = _ExchangeCollector("gemini")
         for pair in chat.conversation_turns:
             if pair.user_turn:
-                exchanges.ask(entry, pair.user_turn.prompt, (), format_moment(pair.user_turn.turn_last_modified))
+                exchanges.start_exchange(
+                    entry, pair.user_turn.prompt, (), format_moment(pair.user_turn.turn_last_modified)
+                )
             if pair.system_turn:
-                exchanges.answer("\n".join(str(part["data"]) for part in pair.system_turn.text if part.get("data")))
-        yield Chat(entry, exchanges.collect())
+                exchanges.add_reply_to_exchange(
+                    "\n".join(str(part["data"]) for part in pair.system_turn.text if part.get("data"))
+                )
+        yield Chat(entry, exchanges.make_exchanges())
 
 
 # -- all --
 
 
-class _Exchanges:
+class _ExchangeCollector:
     """The exchanges of one conversation, as its messages come; each message of the person begins another."""
 
     def __init__(self, app: str) -> None:
@@ -282,17 +288,17 @@ class _Exchanges:
         self._replies: list[list[str]] = []
         self._models: list[str] = []
 
-    def ask(self, entry: str, text: str, shown: Iterable[ShownText], started: str) -> None:
+    def start_exchange(self, entry: str, text: str, shown: Iterable[ShownText], started: str) -> None:
         self._asked.append((entry, text, tuple(shown), started))
         self._replies.append([])
         self._models.append("")
 
-    def answer(self, text: str, model: str = "") -> None:
+    def add_reply_to_exchange(self, text: str, model: str = "") -> None:
         if text and self._asked:
             self._replies[-1].append(text)
             self._models[-1] = model or self._models[-1]
 
-    def collect(self) -> tuple[Exchange, ...]:
+    def make_exchanges(self) -> tuple[Exchange, ...]:
         """Return all; several messages of the assistant are one reply."""
         return tuple(
             Exchange(
@@ -346,10 +352,10 @@ def read_html_text(html: str) -> str:
 
 
 _REMEDY = "write its answers as lines with 'question', 'answer', 'document' and 'system'"
-_CHATGPT = Layout("an export of ChatGPT", frozenset({"mapping"}), _read_chatgpt, _REMEDY)
-_CLAUDE = Layout("an export of Claude", frozenset({"chat_messages"}), _read_claude, _REMEDY)
-_GEMINI = Layout("Gemini's activity", frozenset({"title", "time", "header"}), _read_gemini, _REMEDY)
-_WORKSPACE_GEMINI = Layout(
+_CHATGPT = ChatFileLayout("an export of ChatGPT", frozenset({"mapping"}), _read_chatgpt, _REMEDY)
+_CLAUDE = ChatFileLayout("an export of Claude", frozenset({"chat_messages"}), _read_claude, _REMEDY)
+_GEMINI = ChatFileLayout("Gemini's activity", frozenset({"title", "time", "header"}), _read_gemini, _REMEDY)
+_WORKSPACE_GEMINI = ChatFileLayout(
     "an export of Gemini", frozenset({"conversation_turns"}), _read_gemini_conversations, _REMEDY
 )
 ASSISTANTS = (_CHATGPT, _CLAUDE, _GEMINI, _WORKSPACE_GEMINI)

@@ -11,16 +11,16 @@ import msgspec
 
 from genaipa.errors import DataError, clip
 from genaipa.files.limits import CHAT_SIZE, CHATS, Allowance, limit_reading
-from genaipa.files.text import DAMAGE, explain_error
+from genaipa.files.text import DAMAGE, clip_error_message
 from genaipa_exchange.assistant_exports import ASSISTANTS
-from genaipa_exchange.chats import ExportFile, Layout, decode_json
+from genaipa_exchange.chats import ChatFileLayout, ExportFile, decode_json
 from genaipa_exchange.evaluation_files import EVALUATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-LAYOUTS: tuple[Layout, ...] = (*ASSISTANTS, *EVALUATIONS)
+LAYOUTS: tuple[ChatFileLayout, ...] = (*ASSISTANTS, *EVALUATIONS)
 _WANTED = re.compile(
     r"(^|/)conversations(-\d+)?\.json$|/conversations/[^/]+\.json$|(^|/)conversation_\d+\.txt$|\.jsonl$", re.IGNORECASE
 )
@@ -35,11 +35,11 @@ _LOOKED_AT = 10
 Items = list[tuple[str, msgspec.Raw]]
 
 
-def read_chat_files(path: Path) -> Iterator[tuple[Layout, ExportFile]]:
+def read_chat_files(path: Path) -> Iterator[tuple[ChatFileLayout, ExportFile]]:
     """Yield the files of an export, with their layouts; a DataError where there is none that can be read."""
     is_export = False
-    for source, name, raw, allowance in _open_files(path):
-        items = _list_items(raw, allowance, name)
+    for source, name, raw, allowance in _read_possible_chat_files(path):
+        items = _split_file_into_items(raw, allowance, name)
         layout = _recognize_layout(items)
         if layout is not None:
             is_export = True
@@ -50,12 +50,12 @@ def read_chat_files(path: Path) -> Iterator[tuple[Layout, ExportFile]]:
         raise DataError(path, f"holds no chats; {_READABLE}.")
 
 
-def _open_files(path: Path) -> Iterator[tuple[Path, str, bytes, Allowance]]:
+def _read_possible_chat_files(path: Path) -> Iterator[tuple[Path, str, bytes, Allowance]]:
     """Yield the content of a file, or of the files in a folder or an archive that may hold chats."""
     if path.is_dir():
         for inner in sorted(path.rglob("*")):
             if inner.is_file() and _may_hold_chats(f"{path.name}/{inner.relative_to(path).as_posix()}"):
-                yield from _open_files(inner)
+                yield from _read_possible_chat_files(inner)
         return
     with limit_reading(CHATS, path) as allowance:
         allowance.check_size(path.stat().st_size)
@@ -72,16 +72,16 @@ def _may_hold_chats(name: str) -> bool:
     return not hidden and bool(_WANTED.search(name) or _GEMINI.search(name))
 
 
-def _list_items(raw: bytes, allowance: Allowance, name: str) -> Items:
+def _split_file_into_items(raw: bytes, allowance: Allowance, name: str) -> Items:
     """List the entries of a file, each with its place."""
     raw = raw.removeprefix(b"\xef\xbb\xbf")
     head = raw[:1000].lstrip()
     if not head or head.startswith(b"<"):
         return []
     try:
-        items = _list_lines(raw) or _list_entries(raw)
+        items = _split_json_lines(raw) or _split_json_value(raw)
     except DAMAGE as error:
-        wrong = f"is damaged, or was cut off ({explain_error(error)}); download or copy it again."
+        wrong = f"is damaged, or was cut off ({clip_error_message(error)}); download or copy it again."
         raise DataError(allowance.source, wrong, clip(name)) from None
     allowance.count_read_elements(len(items), name)
     for entry, item in items:
@@ -90,7 +90,7 @@ def _list_items(raw: bytes, allowance: Allowance, name: str) -> Items:
     return items
 
 
-def _list_lines(raw: bytes) -> Items:
+def _split_json_lines(raw: bytes) -> Items:
     """List the lines of a file that is a JSON object a line; none of any other file."""
     first, _, next_lines = raw.strip().partition(b"\n")
     try:
@@ -101,7 +101,7 @@ def _list_lines(raw: bytes) -> Items:
     return [(f"line {n}", msgspec.Raw(line)) for n, line in lines if line.strip()]
 
 
-def _list_entries(raw: bytes) -> Items:
+def _split_json_value(raw: bytes) -> Items:
     """List the entries of a file that is one JSON value; those of promptfoo stand one or two levels deep."""
     if raw.lstrip().startswith(b"["):
         return [(f"entry {n}", entry) for n, entry in enumerate(decode_json(raw, list[msgspec.Raw]), 1)]
@@ -114,7 +114,7 @@ def _list_entries(raw: bytes) -> Items:
     return [(f"result {n}", entry) for n, entry in enumerate(decode_json(results, list[msgspec.Raw]), 1)]
 
 
-def _recognize_layout(items: Items) -> Layout | None:
+def _recognize_layout(items: Items) -> ChatFileLayout | None:
     """Return the layout whose keys one of the first entries has."""
     for _, item in items[:_LOOKED_AT]:
         try:

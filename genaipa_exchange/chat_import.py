@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from genaipa.policies.document import Document
-    from genaipa_exchange.chats import Chat, Exchange, ExportFile, Layout
+    from genaipa_exchange.chats import Chat, ChatFileLayout, Exchange, ExportFile
     from genaipa_exchange.incoming import Incoming
 
 _LISTED = 10
@@ -40,13 +40,13 @@ _LONGEST_NAME = 100
 """Characters up to which a line is a document's name, and not its text; and of a system's name."""
 
 
-def read(paths: Sequence[Path], incoming: Incoming) -> ImportSummary:
+def import_chats(paths: Sequence[Path], incoming: Incoming) -> ImportSummary:
     """Take in the answers in files of chats; a DataError names the first that can't be taken in, and nothing is."""
     chats = ChatImport(incoming)
     for path in dict.fromkeys(paths):
         for layout, file in read_chat_files(path):
             for chat in layout.read(file):
-                chats.add(layout, file, chat)
+                chats.import_chat(layout, file, chat)
     return chats.write()
 
 
@@ -77,23 +77,23 @@ class ChatImport:
         self._chats = self._messages = self._answer_count = self._silent = self._without_document = self._unmatched = 0
         self._repeated = 0
 
-    def add(self, layout: Layout, file: ExportFile, chat: Chat) -> None:
+    def import_chat(self, layout: ChatFileLayout, file: ExportFile, chat: Chat) -> None:
         """Take in the answers of a conversation; a DataError where it is unclear which document one is about."""
         self._chats += 1
         documents_shown, unmatched, coordinates_in_chat = _ShownDocuments(), list[str](), set[tuple[str, str, str]]()
         for exchange in chat.exchanges:
             self._messages += 1
-            texts, pastes = self._note_shown_documents(exchange, documents_shown)
-            documents = self._find_documents(file, chat, documents_shown)
+            texts, pastes = self._note_shown_documents_split_questions(exchange, documents_shown)
+            documents = self._list_candidate_documents(file, chat, documents_shown)
             if not documents:
                 self._without_document += 1
                 continue
-            question = self._find_question(file, chat, exchange, documents, texts)
+            question = self._find_document_and_question(file, chat, exchange, documents, texts)
             if question is None:
                 unmatched += [] if pastes and layout.is_personal else texts[:1]
                 continue
             document, match = question
-            if self._note_match(exchange, document, match):
+            if self._note_match_and_tell_if_accepted(exchange, document, match):
                 coordinates = (document.name, match.question, match.wording)
                 if coordinates in coordinates_in_chat:
                     self._repeated += 1
@@ -106,7 +106,9 @@ class ChatImport:
 
     # -- the document --
 
-    def _note_shown_documents(self, exchange: Exchange, documents_shown: _ShownDocuments) -> tuple[list[str], bool]:
+    def _note_shown_documents_split_questions(
+        self, exchange: Exchange, documents_shown: _ShownDocuments
+    ) -> tuple[list[str], bool]:
         """Note what a message shows; its texts without the document's, and whether it only shows the document."""
         texts, pastes = list[str](), False
         for text in exchange.asked:
@@ -127,25 +129,27 @@ class ChatImport:
         name = self._options.policy
         if not name:
             return None
-        if document := self._finder.load(name):
+        if document := self._finder.load_document(name):
             return document
         hint = f"add it first: genaipa policies add {name}" if is_file_or_address(name) else ""
         raise UnknownNameError("policy", name, self._incoming.document_names, hint)
 
-    def _find_documents(self, file: ExportFile, chat: Chat, documents_shown: _ShownDocuments) -> list[Document]:
+    def _list_candidate_documents(
+        self, file: ExportFile, chat: Chat, documents_shown: _ShownDocuments
+    ) -> list[Document]:
         """List the documents that the next question may be about."""
         if chat.document:
-            return [self._load_given_document(file, chat)]
+            return [self._load_document_of_chat(file, chat)]
         policy = self._policy_document
         if policy is not None and (not documents_shown.names or policy.name in documents_shown.names):
             return [policy]
-        return [document for document in map(self._finder.load, documents_shown.names) if document]
+        return [document for document in map(self._finder.load_document, documents_shown.names) if document]
 
-    def _load_given_document(self, file: ExportFile, chat: Chat) -> Document:
+    def _load_document_of_chat(self, file: ExportFile, chat: Chat) -> Document:
         """Return the document that a file names, or whose text it gives."""
         document_text = chat.document
         if "\n" not in document_text and len(document_text) <= _LONGEST_NAME:
-            if named := self._finder.load(document_text):
+            if named := self._finder.load_document(document_text):
                 return named
             wrong = (
                 f"is about '{clip(document_text)}'; name a folder that has its text by that name: --documents FOLDER."
@@ -153,7 +157,7 @@ class ChatImport:
             raise DataError(file.label, wrong, chat.entry)
         if document_text not in self._texts:
             pasted = self._finder.find_in_text(document_text)
-            document = self._finder.load(pasted.names[0]) if pasted else None
+            document = self._finder.load_document(pasted.names[0]) if pasted else None
             if document is None or document.text.strip() != document_text.strip():
                 document = self._incoming.find_document(f"document-{sha256_of(document_text)[:6]}", document_text)
             assert document is not None, "it has a text"
@@ -162,24 +166,24 @@ class ChatImport:
 
     # -- the question --
 
-    def _find_question(
+    def _find_document_and_question(
         self, file: ExportFile, chat: Chat, exchange: Exchange, documents: Sequence[Document], texts: Sequence[str]
     ) -> tuple[Document, QuestionMatch] | None:
         """Find the question of a message, and which document it is about; a DataError if it may be about several."""
         matches = [
             (document, match)
             for document in documents
-            if (match := self._find_matcher(file, chat, document).find(texts)) is not None
+            if (match := self._find_matcher(file, chat, document).find_best_match(texts)) is not None
         ]
         same_words = [(document, match) for document, match in matches if match.how != "close"]
-        accepted = same_words or [(document, match) for document, match in matches if self._accepts(match)]
+        accepted = same_words or [(document, match) for document, match in matches if self._accepts_match(match)]
         if len(accepted) > 1 and exchange.reply != "":
             names = join_names(sorted(document.name for document, _ in accepted))
             wrong = f"asks {accepted[0][1].question} after it showed {names}; say which one it is about: --policy NAME."
             raise DataError(file.label, wrong, exchange.entry)
         return max(accepted or matches, key=lambda pair: pair[1].similarity, default=None)
 
-    def _accepts(self, match: QuestionMatch) -> bool:
+    def _accepts_match(self, match: QuestionMatch) -> bool:
         """Tell whether a match counts: in the same words, or as similar as was asked for."""
         accept = self._options.accept
         return match.how != "close" or (accept is not None and match.similarity >= accept)
@@ -187,11 +191,11 @@ class ChatImport:
     def _find_matcher(self, file: ExportFile, chat: Chat, document: Document) -> QuestionMatcher:
         key = (document.digest, chat.language)
         if key not in self._matchers:
-            self._sets[key] = self._load_set(file, chat, document)
+            self._sets[key] = self._load_question_set(file, chat, document)
             self._matchers[key] = QuestionMatcher(self._sets[key], document.company)
         return self._matchers[key]
 
-    def _load_set(self, file: ExportFile, chat: Chat, document: Document) -> QuestionSet:
+    def _load_question_set(self, file: ExportFile, chat: Chat, document: Document) -> QuestionSet:
         """Load the questions that are asked about a document, in the language that the file names."""
         workspace = self._incoming.workspace
         if self._options.questions:
@@ -210,9 +214,9 @@ class ChatImport:
             raise DataError(file.label, wrong, chat.entry)
         return load_question_set(name, workspace)
 
-    def _note_match(self, exchange: Exchange, document: Document, match: QuestionMatch) -> bool:
+    def _note_match_and_tell_if_accepted(self, exchange: Exchange, document: Document, match: QuestionMatch) -> bool:
         """Note a match for the table; whether it is taken."""
-        is_accepted = self._accepts(match)
+        is_accepted = self._accepts_match(match)
         manner = f"close, {match.similarity} %" if match.how == "close" else match.how
         if exchange.reply == "":
             self._silent += 1
@@ -225,7 +229,7 @@ class ChatImport:
 
     def _add_answer(
         self,
-        layout: Layout,
+        layout: ChatFileLayout,
         file: ExportFile,
         chat: Chat,
         exchange: Exchange,
@@ -260,12 +264,14 @@ class ChatImport:
     def write(self) -> ImportSummary:
         """Write a run for each system, and tell what became of the messages; a UsageError where nothing matched."""
         if not self._rows:
-            raise UsageError(self._explain_nothing())
+            raise UsageError(self._explain_why_nothing_imported())
         for (title, _, _), answers in self._answers.items():
             write_chat_run(self._incoming, title, answers)
-        return self._incoming.write_runs_and_scores(tuple(self._list_notes()), self._make_table())
+        return self._incoming.write_runs_and_scores(
+            tuple(self._list_notes_on_skipped_messages()), self._make_match_rows()
+        )
 
-    def _explain_nothing(self) -> str:
+    def _explain_why_nothing_imported(self) -> str:
         where = f"{format_count(self._messages, 'message')} in {format_count(self._chats, 'conversation')}"
         if not self._messages:
             return "the files hold no message of a person; nothing was imported."
@@ -279,7 +285,7 @@ class ChatImport:
             "lists them."
         )
 
-    def _list_notes(self) -> Iterable[str]:
+    def _list_notes_on_skipped_messages(self) -> Iterable[str]:
         """Say what was not taken, and what to do about it."""
         counts = (
             (
@@ -300,7 +306,7 @@ class ChatImport:
         if unused := self._messages - self._answer_count:
             yield f"not taken, and nothing of it written: {unused:,} of {format_count(self._messages, 'message')}"
 
-    def _make_table(self) -> tuple[MatchRow, ...]:
+    def _make_match_rows(self) -> tuple[MatchRow, ...]:
         rows = sorted(self._rows.items(), key=lambda row: (not row[0][1], row[0][1], row[0][0]))
         matched = [MatchRow(*row, count) for row, count in rows if row[1]]
         unmatched = [MatchRow(*row, count) for row, count in rows if not row[1]]

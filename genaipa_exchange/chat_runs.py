@@ -58,7 +58,7 @@ class MatchedAnswer:
         return answer_digest(self.document.digest, self.match.asked, self.reply.answer) if self.reply else ""
 
     @property
-    def identity(self) -> tuple[str, str, int]:
+    def comparison_identity(self) -> tuple[str, str, int]:
         """What two files have in common that hold this very answer."""
         return self.digest or self.match.asked, self.exchange.started, self.repetition
 
@@ -76,7 +76,7 @@ def write_chat_run(incoming: Incoming, title: str, answers: Sequence[MatchedAnsw
     """Hand over the run of a system's answers, without those that are here already."""
     if all(answer.exchange.started for answer in answers):
         answers = sorted(answers, key=lambda answer: answer.exchange.started)
-    unknown = _list_unknown_answers(incoming, answers)
+    unknown = _select_answers_not_in_runs(incoming, answers)
     if not any(answer.reply for answer in unknown):
         return
     chats = Counter((answer.chat, answer.document.name) for answer in unknown)
@@ -96,11 +96,11 @@ def write_chat_run(incoming: Incoming, title: str, answers: Sequence[MatchedAnsw
         records.append(_make_record(answer, at, key, begun, len(conversation.order)))
     beside_answers = {
         CONVERSATIONS: b"".join(
-            journal.encode_record_line(conversation.record) for conversation in conversations.values()
+            journal.encode_record_line(conversation.conversation_record) for conversation in conversations.values()
         )
     }
     beside_answers |= {
-        f"introductions/{conversation.digest}.json": conversation.introduction
+        f"introductions/{conversation.introduction_digest}.json": conversation.introduction_content
         for conversation in conversations.values()
     }
     run = _make_run(
@@ -119,31 +119,31 @@ class _Conversation:
     order: list[str] = field(default_factory=list)
 
     @property
-    def introduction(self) -> bytes:
+    def introduction_content(self) -> bytes:
         """What was shown before the questions: the document as one part, in no words of the person, or nothing."""
         text = self.begun.document.text
         is_shown = self.begun.initialization == "document"
         return encode_introduction([Message("user", text, "part", carries=text)] if is_shown else [])
 
     @property
-    def digest(self) -> str:
+    def introduction_digest(self) -> str:
         """The digest of the introduction."""
-        return sha256_of(self.introduction.decode())
+        return sha256_of(self.introduction_content.decode())
 
     @property
-    def record(self) -> ConversationRecord:
+    def conversation_record(self) -> ConversationRecord:
         """The line of the conversation."""
         return ConversationRecord(
             id=self.id,
             system=self.begun.system,
             document=self.begun.document.name,
             mode="shared" if self.is_shared else "independent",
-            introduction=self.digest,
+            introduction=self.introduction_digest,
             order=tuple(self.order),
         )
 
 
-def _list_unknown_answers(incoming: Incoming, answers: Sequence[MatchedAnswer]) -> list[MatchedAnswer]:
+def _select_answers_not_in_runs(incoming: Incoming, answers: Sequence[MatchedAnswer]) -> list[MatchedAnswer]:
     """List the answers that no run here has yet: as many of a text as one file has more than there are here.
 
     An earlier export of the same chats may have been given beside a later one. What a file numbers or times is known
@@ -151,10 +151,10 @@ def _list_unknown_answers(incoming: Incoming, answers: Sequence[MatchedAnswer]) 
     """
     counts: defaultdict[tuple[str, str, int], Counter[str]] = defaultdict(Counter)
     for answer in answers:
-        counts[answer.identity][answer.file] += 1
+        counts[answer.comparison_identity][answer.file] += 1
     fullest = {identity: files.most_common(1)[0][0] for identity, files in counts.items()}
     counts_here = {
-        answer.identity: incoming.count_answers(
+        answer.comparison_identity: incoming.count_known_answers(
             answer.system,
             answer.digest,
             key=answer.key(answer.repetition) if answer.repetition else "",
@@ -164,12 +164,12 @@ def _list_unknown_answers(incoming: Incoming, answers: Sequence[MatchedAnswer]) 
     }
     unknown = list[MatchedAnswer]()
     for answer in answers:
-        if answer.file != fullest[answer.identity]:
+        if answer.file != fullest[answer.comparison_identity]:
             continue
-        is_known = counts_here[answer.identity] > 0
-        counts_here[answer.identity] -= is_known
+        is_known = counts_here[answer.comparison_identity] > 0
+        counts_here[answer.comparison_identity] -= is_known
         if is_known and answer.reply:
-            incoming.note_known_answer()
+            incoming.count_known_answer()
         else:
             unknown.append(answer)
     return unknown

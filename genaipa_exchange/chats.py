@@ -11,7 +11,7 @@ import msgspec
 
 from genaipa.errors import DataError, clip
 from genaipa.files.stamps import format_timestamp
-from genaipa.files.text import DAMAGE, explain_error
+from genaipa.files.text import DAMAGE, clip_error_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -79,21 +79,21 @@ class ExportFile:
         """The file as a sentence names it."""
         return f"{self.path}: {clip(self.name)}" if self.name else str(self.path)
 
-    def decode(self, entry: str, item: msgspec.Raw, shape: type[T], layout: Layout) -> T:
+    def decode(self, entry: str, item: msgspec.Raw, shape: type[T], layout: ChatFileLayout) -> T:
         """Decode an item of the list; a DataError if it has another shape than items of the layout have."""
         try:
             return decode_json(item, shape)
         except DAMAGE as error:
-            wrong = f"is not laid out as genaipa knows {layout.title} ({explain_error(error)}); {layout.remedy}."
+            wrong = f"is not laid out as genaipa knows {layout.title} ({clip_error_message(error)}); {layout.remedy}."
             raise DataError(self.label, wrong, entry) from None
 
 
 @dataclass(frozen=True)
-class Layout:
+class ChatFileLayout:
     """How a program lays out its chats. `title` says what such a file is, `marks` are keys that only its items have.
 
     The `remedy` is for a file that is laid out in another way.
-    A `personal` one has all that somebody ever asked, any other what was asked for a study.
+    A `is_personal` one has all that somebody ever asked, any other what was asked for a study.
     """
 
     title: str

@@ -19,11 +19,11 @@ IMPORT = PackageCommand(
 )
 
 
-def form_names() -> list[str]:
+def exchange_form_names() -> list[str]:
     """Return the names of the forms."""
     from genaipa_exchange.forms import FORMS
 
     return [form.name for form in FORMS]
 
 
-complete_form = completion.complete_from_names(form_names)
+complete_form = completion.make_completion_from_names(exchange_form_names)

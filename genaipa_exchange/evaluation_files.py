@@ -13,7 +13,7 @@ from genaipa.files.limits import JSON
 from genaipa.files.text import DAMAGE, read_text
 from genaipa.runs.procedure import Initialization
 from genaipa.runs.records import MOST_REPETITIONS
-from genaipa_exchange.chats import Chat, Exchange, ExportFile, Layout, ShownText, decode_json
+from genaipa_exchange.chats import Chat, ChatFileLayout, Exchange, ExportFile, ShownText, decode_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -38,7 +38,7 @@ class _Line(msgspec.Struct):
     initialization: Initialization | None = None
 
 
-def _read_lines(file: ExportFile) -> Iterator[Chat]:
+def _read_chats_from_lines(file: ExportFile) -> Iterator[Chat]:
     for entry, item in file.items:
         line = file.decode(entry, item, _Line, _LINES)
         exchange = Exchange(entry, (line.question,), line.answer.strip(), system=line.system.strip())
@@ -78,7 +78,7 @@ class _Result(msgspec.Struct):
     latencyMs: float | None = 0.0  # noqa: N815 - promptfoo's
 
 
-def _read_promptfoo(file: ExportFile) -> Iterator[Chat]:
+def _read_promptfoo_chats(file: ExportFile) -> Iterator[Chat]:
     results = [(entry, file.decode(entry, item, _Result, _PROMPTFOO)) for entry, item in file.items]
     several = len({result.promptIdx for _, result in results}) > 1
     for entry, result in results:
@@ -89,9 +89,9 @@ def _read_promptfoo(file: ExportFile) -> Iterator[Chat]:
         message = read_prompt(result.prompt.raw if result.prompt else "")
         exchange = Exchange(
             entry,
-            _list_questions(values, message),
+            _list_possible_question_texts(values, message),
             None if error and not isinstance(output, str) else (output.strip() if isinstance(output, str) else ""),
-            _list_shown_values(values),
+            _list_shown_texts(values),
             system=f"{provider} (prompt {result.promptIdx + 1})" if several else provider,
             model=result.provider if isinstance(result.provider, str) else result.provider.id,
             seconds=min(max(0.0, (result.latencyMs or 0.0) / 1000), _LONGEST_SECONDS),
@@ -110,7 +110,7 @@ class _Sample(msgspec.Struct):
     arguments: Any = None
 
 
-def _read_samples(file: ExportFile) -> Iterator[Chat]:
+def _read_sample_chats(file: ExportFile) -> Iterator[Chat]:
     system, sample_keys = _read_model_name(file), set[tuple[int, str]]()
     for entry, item in file.items:
         sample = file.decode(entry, item, _Sample, _SAMPLES)
@@ -124,15 +124,13 @@ def _read_samples(file: ExportFile) -> Iterator[Chat]:
             continue
         sample_keys.add(sample_key)
         values = sample.doc if isinstance(sample.doc, dict) else {}
-        questions = _list_questions(values, read_prompt(_find_first_argument(sample.arguments)))
+        questions = _list_possible_question_texts(values, read_prompt(_find_prompt_of_sample(sample.arguments)))
         for reply in replies:
-            exchange = Exchange(
-                entry, questions, reply.strip(), _list_shown_values(values), system=system, model=system
-            )
+            exchange = Exchange(entry, questions, reply.strip(), _list_shown_texts(values), system=system, model=system)
             yield Chat(entry, (exchange,), _find_document_name(values))
 
 
-def _find_first_argument(arguments: Any) -> object:
+def _find_prompt_of_sample(arguments: Any) -> object:
     """Return the prompt of a sample: `gen_args_0.arg_0`, or the first of the first of lists in earlier files."""
     for _ in range(2):
         if isinstance(arguments, dict):
@@ -176,7 +174,7 @@ def read_prompt(raw: object) -> str:
     return raw if isinstance(raw, str) else ""
 
 
-def _list_questions(values: Mapping[str, Any], message: str) -> tuple[str, ...]:
+def _list_possible_question_texts(values: Mapping[str, Any], message: str) -> tuple[str, ...]:
     """List the texts that may be the question, likelier ones first, without names that appear twice."""
     named: Iterable[Any] = [values[key] for key in _QUESTION_KEYS if key in values]
     other_values = [value for key, value in values.items() if key not in _DOCUMENT_KEYS]
@@ -186,7 +184,7 @@ def _list_questions(values: Mapping[str, Any], message: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*texts, message]))
 
 
-def _list_shown_values(values: Mapping[str, Any]) -> tuple[ShownText, ...]:
+def _list_shown_texts(values: Mapping[str, Any]) -> tuple[ShownText, ...]:
     return tuple(
         ShownText(key, value)
         for key, value in values.items()
@@ -203,24 +201,24 @@ def _find_document_name(values: Mapping[str, Any]) -> str:
     return ""
 
 
-_LINES = Layout(
+_LINES = ChatFileLayout(
     "lines with a question and an answer",
     frozenset({"question"}),
-    _read_lines,
+    _read_chats_from_lines,
     "each line needs the texts 'question' and 'answer'",
     is_personal=False,
 )
-_PROMPTFOO = Layout(
+_PROMPTFOO = ChatFileLayout(
     "promptfoo's output",
     frozenset({"provider", "prompt"}),
-    _read_promptfoo,
+    _read_promptfoo_chats,
     "write it anew: promptfoo eval -o out.json",
     is_personal=False,
 )
-_SAMPLES = Layout(
+_SAMPLES = ChatFileLayout(
     "lm-eval's samples",
     frozenset({"doc_id", "resps"}),
-    _read_samples,
+    _read_sample_chats,
     "write them anew: lm_eval --log_samples",
     is_personal=False,
 )

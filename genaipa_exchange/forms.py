@@ -36,7 +36,7 @@ FORMS: tuple[Form, ...] = (
     Form(
         "chat",
         "answers in chats, for import only: exports of ChatGPT, Claude and Gemini, promptfoo, lm-eval, JSON lines",
-        read=chat_import.read,
+        read=chat_import.import_chats,
         options=("policy", "questions", "system", "accept"),
     ),
     Form(
@@ -60,7 +60,7 @@ FORMS: tuple[Form, ...] = (
 )
 
 
-def find_form(name: str, *, importable: bool = False) -> Form:
+def find_exchange_form(name: str, *, importable: bool = False) -> Form:
     """Return the form of that name that can be exported, or is `importable`; an UnknownNameError for none."""
     forms = {form.name: form for form in FORMS if (form.read if importable else form.write)}
     if name not in forms:
@@ -68,7 +68,7 @@ def find_form(name: str, *, importable: bool = False) -> Form:
     return forms[name]
 
 
-def write_form(form: Form, outgoing: Outgoing, folder: Path) -> ExportSummary:
+def write_exchange_form(form: Form, outgoing: Outgoing, folder: Path) -> ExportSummary:
     """Write runs in a form into a new or empty folder, whole or not at all; a UsageError for any other."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} already exists and is not empty; name a new folder.")

@@ -144,7 +144,7 @@ def _answer_row(run: OutgoingRun, answer: OutgoingAnswer) -> _Row:
     return {
         **{name: getattr(at if name in at._fields else record, name) for name in (*_ANSWER_COLUMNS, *_REPLY_COLUMNS)},
         "run": run.name,
-        "prompts": run.label_prompts(record),
+        "prompts": run.prompt_set_label(record),
         "experiment": answer.experiment,
         "annotated_answer": right.answer if right else None,
         "silent": right.silent if right else None,

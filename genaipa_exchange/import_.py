@@ -67,10 +67,10 @@ def import_(
     and reported like any others. All files are imported completely, or none.
     """
     from genaipa_exchange.chat_options import ChatOptions
-    from genaipa_exchange.forms import FORMS, find_form
+    from genaipa_exchange.forms import FORMS, find_exchange_form
     from genaipa_exchange.incoming import Incoming
 
-    chosen = find_form(form, importable=True)
+    chosen = find_exchange_form(form, importable=True)
     assert chosen.read is not None, "it comes back"
     for path in paths:
         if not path.exists():

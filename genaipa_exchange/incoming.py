@@ -23,16 +23,21 @@ from genaipa.errors import DataError, UnknownNameError, UsageError, clip, shell_
 from genaipa.files.names import clean_folder_name
 from genaipa.files.stamps import now
 from genaipa.files.strict_yaml import convert_to_type, format_yaml, parse_yaml_or_keep_bytes
-from genaipa.files.text import DAMAGE, explain_error, sha256_of
+from genaipa.files.text import DAMAGE, clip_error_message, sha256_of
 from genaipa.kinds import DEFAULT
 from genaipa.policies.companies import company_from_document_name
-from genaipa.policies.document import About, Document, document_names, load_document
+from genaipa.policies.document import About, Document, document_layers_and_paths_by_name, load_document
 from genaipa.policies.formats import SUFFIXED, extract
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
 from genaipa.questions.sets import Question, QuestionSet
 from genaipa.runs.experiments import classify_experiment
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.imported import RecordedRun, count_records_by_status, encode_answers_and_manifest, update_run_folder
+from genaipa.runs.imported import (
+    RecordedRun,
+    count_records_by_status,
+    encode_answers_and_manifest,
+    update_run_folder_and_name_if_changed,
+)
 from genaipa.runs.integrity import describe_record_flaw as flaw_of_record
 from genaipa.runs.manifest import LEFT_OUT, MANIFEST, WITHHELD, Withheld
 from genaipa.runs.procedure import (
@@ -44,13 +49,13 @@ from genaipa.runs.procedure import (
     require_procedure_plan,
 )
 from genaipa.runs.records import FailureInfo, Manifest, Record, RunSpec, Status, answer_digest, record_key
-from genaipa.runs.selection import run_folders
+from genaipa.runs.selection import list_run_folders
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.events import Event, make_event_decoder, new_event_id
 from genaipa.scoring.importing import (
     ImportedScores,
     ReadEvent,
-    event_content,
+    event_content_without_time,
     find_imported_event_problem,
     store_read_events,
 )
@@ -62,7 +67,7 @@ from genaipa.systems.base import Usage
 from genaipa.systems.thoughts import split_thoughts
 from genaipa.words import format_count, join_names
 from genaipa_exchange.chat_options import ChatOptions, MatchRow
-from genaipa_exchange.outgoing import HEAD_FORMAT, Head
+from genaipa_exchange.outgoing import HEAD_FORMAT, ExportHead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -114,7 +119,7 @@ class Incoming:
         self._numbers: Counter[str] = Counter()
         """Number → how many scores a file has of the person whom it knows by this number alone."""
         self.ignored = self.unscored = 0
-        self._pool = Pool(workspace, run_folders(workspace))
+        self._pool = Pool(workspace, list_run_folders(workspace))
         self._texts = _list_document_files(documents) if documents else {}
         self._runs: dict[str, dict[str, bytes]] = {}
         self._notes: dict[str, None] = {}
@@ -144,7 +149,7 @@ class Incoming:
     @property
     def document_names(self) -> list[str]:
         """The names of the documents of the given folder, and of the workspace."""
-        return [*dict.fromkeys((*self._texts, *document_names(self.workspace)))]
+        return [*dict.fromkeys((*self._texts, *document_layers_and_paths_by_name(self.workspace)))]
 
     @property
     def name_of_only_document(self) -> str:
@@ -153,9 +158,9 @@ class Incoming:
 
     # -- runs --
 
-    def read_head(self, path: Path, raw: Any) -> Head:
+    def read_export_head(self, path: Path, raw: Any) -> ExportHead:
         """Return the head of answers that were written here; a DataError for another genaipa's, or a damaged one."""
-        head = convert_to_type(raw, Head, path)
+        head = convert_to_type(raw, ExportHead, path)
         if head.format != HEAD_FORMAT:
             raise DataError(
                 path,
@@ -163,7 +168,7 @@ class Incoming:
             )
         return head
 
-    def read_record(self, path: Path, entry: str, head: Head, fields: Mapping[str, Any]) -> Record:
+    def read_record(self, path: Path, entry: str, head: ExportHead, fields: Mapping[str, Any]) -> Record:
         """Return an answer that was written here; a DataError if anything in it was changed since."""
         try:
             record = msgspec.convert(fields, Record)
@@ -174,7 +179,7 @@ class Incoming:
             raise DataError(path, f"was changed after genaipa wrote it ({flaw}); export it again.", entry)
         return record
 
-    def add_own_run(self, path: Path, head: Head, records: Sequence[Record]) -> None:
+    def add_genaipa_run(self, path: Path, head: ExportHead, records: Sequence[Record]) -> None:
         """Take in answers that were written here, as a run, unless their own run is here and has them."""
         self._digests |= {record.digest for record in records}
         if records and all(self._has_answer(head.run, record) for record in records):
@@ -200,7 +205,7 @@ class Incoming:
         )
         self.add_run(name, records, files | encode_answers_and_manifest(manifest, records))
 
-    def count_answers(self, system: str, digest: str, *, key: str = "", started: str = "") -> int:
+    def count_known_answers(self, system: str, digest: str, *, key: str = "", started: str = "") -> int:
         """Count the answers of a system here that have this digest, and the `key` and the start that are given."""
         pooled, count = self._pool.answers.get(digest), 0
         for occurrence in pooled.occurrences if pooled else ():
@@ -209,7 +214,7 @@ class Incoming:
                 count += not started or folder.read_records_at([occurrence.offset])[0].started == started
         return count
 
-    def note_known_answer(self) -> None:
+    def count_known_answer(self) -> None:
         """Count an answer that is here already."""
         self._known += 1
 
@@ -239,18 +244,22 @@ class Incoming:
 
     # -- scores --
 
-    def add_own_score(self, path: Path, entry: str, written_event: Any, answer: str, values: Any, note: str) -> None:
+    def add_genaipa_score(
+        self, path: Path, entry: str, written_event: Any, answer_digest: str, values: Any, note: str
+    ) -> None:
         """Take in a score that was written here, or what has become of it: then it is a correction by its analyst.
 
-        `written_event` is its event as it was written, `answer` the digest of the answer that it is with. A DataError
-        where these don't fit each other, or the rubric.
+        `written_event` is its event as it was written, `answer_digest` the digest of the answer that it is with. A
+        DataError where these don't fit each other, or the rubric.
         """
         try:
             event = self._decode(msgspec.json.encode(written_event))
             new_values = self.rubric.make_values(values)
         except (*DAMAGE, TypeError, ValueError, AttributeError) as error:
-            raise DataError(path, f"is not a valid score for this rubric ({explain_error(error)}).", entry) from None
-        if event.answer != answer:
+            raise DataError(
+                path, f"is not a valid score for this rubric ({clip_error_message(error)}).", entry
+            ) from None
+        if event.answer != answer_digest:
             raise DataError(path, "belongs to another answer.", entry)
         if problem := find_imported_event_problem(event, self.rubric):
             raise DataError(path, problem, entry)
@@ -286,14 +295,14 @@ class Incoming:
             raise UsageError(f"{path} has no annotator {clip(lacking[0])}: {numbers}.")
         unnamed = {_name_annotator(key): key for key in self._numbers if key not in self._annotators}
         given_scores, events = (
-            {event_content(event) for event in history},
+            {event_content_without_time(event) for event in history},
             [read.event for read in self._events.values()],
         )
         for key, name in self._annotators.items():
             before, spelt = _name_annotator(key), self._person_name_resolver(name)
             renamed_events = (replace(event, analyst=before) for event in events if event.analyst == spelt != before)
             if not self._desk_people.exclusion_reason(before) and any(
-                event_content(event) in given_scores for event in renamed_events
+                event_content_without_time(event) in given_scores for event in renamed_events
             ):
                 raise UsageError(
                     f"scores from {path} are already here under the name {before} and would count twice; "
@@ -305,7 +314,7 @@ class Incoming:
         scored = {event.analyst for event in history}
         for name in unnamed:
             if name in scored and not all(
-                event_content(event) in given_scores for event in events if event.analyst == name
+                event_content_without_time(event) in given_scores for event in events if event.analyst == name
             ):
                 raise UsageError(
                     f"{path} identifies an annotator only by number, and scores of {name} are already here; only you "
@@ -344,7 +353,7 @@ class Incoming:
         if scores.problems:
             return ImportSummary((), 0, 0, scores, self.ignored)
         for name, files in self._runs.items():
-            update_run_folder(self.workspace.runs / name, files)
+            update_run_folder_and_name_if_changed(self.workspace.runs / name, files)
         notes = (*self._notes, *notes)
         return ImportSummary(tuple(self._runs), self._answers, self._known, scores, self.ignored, notes, matches)
 
@@ -373,7 +382,7 @@ def _comparable_files(files: Mapping[str, bytes]) -> dict[str, Any]:
     return contents
 
 
-def _restrict_manifest_to_records(head: Head, records: Sequence[Record], files: Mapping[str, bytes]) -> Manifest:
+def _restrict_manifest_to_records(head: ExportHead, records: Sequence[Record], files: Mapping[str, bytes]) -> Manifest:
     """Return the manifest of a run of these records alone, whose digests are of its files."""
     manifest, places = head.manifest, [*map(read_coordinates, records)]
     used = {at.initialization for at in places}
@@ -438,7 +447,7 @@ class ForeignSample:
     seconds: float = 0.0
     usage: Usage | None = None
 
-    def metadata_text(self, *names: str) -> str:
+    def first_metadata_text(self, *names: str) -> str:
         """Return the first of these metadata that is a text; empty if none is."""
         return next((value for name in names if isinstance(value := self.metadata.get(name), str) and value), "")
 
@@ -470,12 +479,12 @@ class ForeignLog:
             or "imported"
         )
 
-    def add(self, sample: ForeignSample) -> None:
+    def add_sample(self, sample: ForeignSample) -> None:
         """Take in an answer; a DataError if nothing says its document, or it comes twice."""
         document = self._find_document(sample)
         question_text = sample.asked.replace(document.text.strip(), "").strip() or sample.asked
         question = self._find_or_make_question(question_text, sample)
-        shown_as = sample.metadata_text("initialization")
+        shown_as = sample.first_metadata_text("initialization")
         initialization: Initialization = shown_as if shown_as in get_args(Initialization) else "document"  # type: ignore[assignment]
         at = Coordinates(document.name, initialization, "original", sample.repetition, "", question.id)
         key = record_key(self.system, DEFAULT, at.as_dict())
@@ -510,7 +519,7 @@ class ForeignLog:
 
     def _find_document(self, sample: ForeignSample) -> Document:
         """Return the document that an answer is about, read once."""
-        document_text, company = sample.metadata_text("document", "policy"), sample.metadata_text("company")
+        document_text, company = sample.first_metadata_text("document", "policy"), sample.first_metadata_text("company")
         text = document_text if "\n" in document_text or len(document_text) > _LONGEST_NAME else ""
         if text:
             name = self._names.setdefault(
@@ -536,9 +545,9 @@ class ForeignLog:
     def _find_or_make_question(self, text: str, sample: ForeignSample) -> Question:
         if text not in self._questions:
             ids = {question.id for question in self._questions.values()}
-            wanted_id = re.sub(r"[^\w.-]+", "-", sample.metadata_text("question_id"))
+            wanted_id = re.sub(r"[^\w.-]+", "-", sample.first_metadata_text("question_id"))
             name = wanted_id if wanted_id and wanted_id not in ids else f"Q{len(self._questions) + 1}"
-            self._questions[text] = Question(name, sample.metadata_text("category") or "imported", "user", text)
+            self._questions[text] = Question(name, sample.first_metadata_text("category") or "imported", "user", text)
         return self._questions[text]
 
     def add_run_to_incoming(self) -> None:

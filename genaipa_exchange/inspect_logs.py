@@ -80,7 +80,7 @@ def write_inspect_logs(outgoing: Outgoing, folder: Path) -> ExportSummary:
             log_key = (answer.record.system, answer.experiment)
             if log_key not in logs:
                 logs[log_key] = _LogWriter(run, *log_key, folder)
-            logs[log_key].add(answer)
+            logs[log_key].add_answer(answer)
         for log in logs.values():
             log.finish(is_only_log=len(logs) == 1)
             files, answers, scores = files + 1, answers + log.answers, scores | log.scores
@@ -107,7 +107,7 @@ class _LogWriter:
         self._sums: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
         self._numbers: defaultdict[str, int] = defaultdict(int)
 
-    def add(self, answer: OutgoingAnswer) -> None:
+    def add_answer(self, answer: OutgoingAnswer) -> None:
         """Write an answer as a sample."""
         record = answer.record
         sample = _make_sample(answer, self.run.rubric)
@@ -124,7 +124,7 @@ class _LogWriter:
                 self._sums[event.analyst][metric] += value
 
     def finish(self, *, is_only_log: bool) -> None:
-        """Write the log: its head, then its samples. One that is `alone` has all of its run, and its name."""
+        """Write the log: its head, then its samples. One that is `is_only_log` has all of its run, and its name."""
         self._file.close()
         name = self.run.name if is_only_log else self.name
         head = self._make_log_head(name).model_dump_json(exclude_none=True)
@@ -153,7 +153,7 @@ class _LogWriter:
             model=self.system,
             config=log.EvalConfig(epochs=max(self.ids.values(), default=1)),
             packages={"genaipa": __version__},
-            metadata={METADATA_KEY: self.run.make_head(name, self.system, self.experiment, self._documents)},
+            metadata={METADATA_KEY: self.run.make_export_head(name, self.system, self.experiment, self._documents)},
         )
         results = log.EvalResults(
             total_samples=self.answers, completed_samples=self.answers, scores=list(self._make_mean_scores(log))
@@ -254,7 +254,7 @@ def read_inspect_logs(paths: Sequence[Path], incoming: Incoming) -> ImportSummar
         if ours is None:
             _import_foreign_log(log_path, log, incoming)
         else:
-            _import_own_log(log_path, log, ours, incoming)
+            _import_genaipa_log(log_path, log, ours, incoming)
     return incoming.write_runs_and_scores()
 
 
@@ -311,7 +311,7 @@ def _import_foreign_log(path: Path, log: Any, incoming: Incoming) -> None:
         raise DataError(path, "names no model, and genaipa uses the model as the name of the system.")
     recorded = ForeignLog(path, system, log.eval.task, log.eval.eval_id, documents, incoming)
     for sample in log.samples or ():
-        recorded.add(_read_foreign_sample(path, sample, log.eval.created))
+        recorded.add_sample(_read_foreign_sample(path, sample, log.eval.created))
         incoming.ignored += len(sample.scores or {})
     recorded.add_run_to_incoming()
 
@@ -355,9 +355,9 @@ _STATUS: dict[str, Status] = {"max_tokens": "truncated", "model_length": "trunca
 """Inspect's reason for the end of a reply → status of its record."""
 
 
-def _import_own_log(path: Path, log: Any, raw: Any, incoming: Incoming) -> None:
+def _import_genaipa_log(path: Path, log: Any, raw: Any, incoming: Incoming) -> None:
     """Take in a log that `write` has made."""
-    head, records = incoming.read_head(path, raw), []
+    head, records = incoming.read_export_head(path, raw), []
     for sample in log.samples or ():
         entry = f"sample {sample.id}"
         fields = {name: value for name, value in sample.metadata.items() if name != "excluded"}
@@ -368,7 +368,7 @@ def _import_own_log(path: Path, log: Any, raw: Any, incoming: Incoming) -> None:
             if event := (score.metadata or {}).get("event"):
                 where = f"{entry}, score of {name}"
                 values = {metric: value for metric, value in score.value.items() if metric != M_ALL}
-                incoming.add_own_score(path, where, event, record.digest, values, score.explanation or "")
+                incoming.add_genaipa_score(path, where, event, record.digest, values, score.explanation or "")
             else:
                 incoming.ignored += 1
-    incoming.add_own_run(path, head, records)
+    incoming.add_genaipa_run(path, head, records)

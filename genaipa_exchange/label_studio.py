@@ -16,7 +16,7 @@ import msgspec
 from genaipa.errors import DataError, clip, name_suggestion, shell_command
 from genaipa.files.limits import JSON, limit_reading
 from genaipa.files.stamps import format_timestamp, now
-from genaipa.files.text import DAMAGE, explain_error, read_text
+from genaipa.files.text import DAMAGE, clip_error_message, read_text
 from genaipa.scoring.events import Event, new_event_id
 from genaipa.scoring.rubric import format_value
 from genaipa_exchange.outgoing import ExportSummary
@@ -115,7 +115,7 @@ def _read_export(path: Path, incoming: Incoming) -> None:
             tasks = msgspec.json.decode(text, type=list[_Task])
         except DAMAGE as error:
             raise DataError(
-                path, f"is not a JSON export of Label Studio, or is cut off ({explain_error(error)})."
+                path, f"is not a JSON export of Label Studio, or is cut off ({clip_error_message(error)})."
             ) from None
     meanings = {
         metric: {format_value_label(incoming.rubric, metric, value): value for value in incoming.rubric.values}
@@ -173,7 +173,7 @@ def _import_annotation(
     if lacking := [metric for metric in meanings if metric not in values]:
         raise DataError(path, f"has no choice for {', '.join(lacking)}; a score needs all metrics.", entry)
     if labelled.original_event is not None:
-        incoming.add_own_score(path, entry, labelled.original_event, answer_digest, values, note)
+        incoming.add_genaipa_score(path, entry, labelled.original_event, answer_digest, values, note)
         return True
     incoming.add_foreign_score(
         path,

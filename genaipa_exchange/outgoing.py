@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 
-class Head(msgspec.Struct, frozen=True):
+class ExportHead(msgspec.Struct, frozen=True):
     """All that makes a run of its answers again: the run as it was, its documents' texts, and its other files.
 
     `name` is the run's when it comes back, which is its name here (`run`) if all of it is in one place. `documents`
@@ -101,7 +101,7 @@ class OutgoingRun:
             return None
         return self._read_document(name)
 
-    def label_prompts(self, record: Record) -> str:
+    def prompt_set_label(self, record: Record) -> str:
         """Return the label in tables of the set of prompts that a record was asked with."""
         return find_prompt_set_label(self.manifest, self._labels, record.system, read_coordinates(record).prompts)
 
@@ -134,7 +134,7 @@ class OutgoingRun:
         scores = load_published_scores(self.source.folder)
         return (scores[0].system, scores[0].experiment) if scores else None
 
-    def make_head(self, name: str, system: str, experiment: str, documents: Iterable[str]) -> dict[str, Any]:
+    def make_export_head(self, name: str, system: str, experiment: str, documents: Iterable[str]) -> dict[str, Any]:
         """Return the `Head` of that name for a system's answers in an experiment about these documents, as plain data.
 
         Without any documents, it is about all of the run.
@@ -166,7 +166,7 @@ class OutgoingRun:
             systems={system: manifest.systems[system]} if system in manifest.systems else {},
             corpus=None,
         )
-        typed_head = Head(HEAD_FORMAT, name, self.name, system, experiment, narrowed, texts, files)
+        typed_head = ExportHead(HEAD_FORMAT, name, self.name, system, experiment, narrowed, texts, files)
         head: dict[str, Any] = msgspec.to_builtins(typed_head)
         return head
 
@@ -179,9 +179,9 @@ class OutgoingRun:
 
     def iterate_permitted_answers(self) -> Iterator[OutgoingAnswer]:
         """Return the latest answer of each key to a question about a document, in the order of the run's file."""
-        _, latest = self.source.folder.tally_records()
-        for offset, record in self.source.folder.read_verified_answers_as(Record):
-            answers = record.kind == "answer" and record.task == DEFAULT and self.source.includes(record)
+        _, latest = self.source.folder.tally_records_and_map_offsets()
+        for offset, record in self.source.folder.read_verified_answers_with_offsets(Record):
+            answers = record.kind == "answer" and record.task == DEFAULT and self.source.includes_record(record)
             if not answers or latest[record.key] != offset:
                 continue
             if record.reply is None:

@@ -53,7 +53,7 @@ class QuestionMatcher:
                 self._by_word[word].add(text)
         self._longest = _LONGEST * max(map(len, self._normalized), default=0)
 
-    def find(self, texts: Iterable[str]) -> QuestionMatch | None:
+    def find_best_match(self, texts: Iterable[str]) -> QuestionMatch | None:
         """Return the best match of several texts that may be the question; None if none is close to any."""
         texts = [text.strip() for text in texts if text.strip()]
         for text in texts:

@@ -45,7 +45,7 @@ class DocumentFinder:
         self._incoming = incoming
         self._loaded: dict[str, Document | None] = {}
 
-    def load(self, name: str) -> Document | None:
+    def load_document(self, name: str) -> Document | None:
         """Return the document of this name; None without one."""
         if name not in self._loaded:
             self._loaded[name] = self._incoming.find_document(name)
@@ -60,8 +60,8 @@ class DocumentFinder:
         """Find the document that a text holds, whole or in part, with few other words; None where it holds none."""
         if len(text) < _LEAST_PASTED:
             return None
-        runs = _sample_runs(text)
-        counts = Counter(name for run in runs for name in self._names_by_run.get(run, ()))
+        runs = _sample_hashes_of_word_runs(text)
+        counts = Counter(name for run in runs for name in self._names_by_hash_of_word_run.get(run, ()))
         count = max(counts.values(), default=0)
         if 2 * count < len(runs) or len(runs) - count > max(_AROUND, _ANOTHER * len(runs)) or not count:
             return None
@@ -82,7 +82,7 @@ class DocumentFinder:
         texts = {}
         for name in self._incoming.document_names:
             try:
-                document = self.load(name)
+                document = self.load_document(name)
             except GenaipaError:
                 continue  # `genaipa validate` names it
             if document is not None:
@@ -90,16 +90,16 @@ class DocumentFinder:
         return texts
 
     @cached_property
-    def _names_by_run(self) -> dict[int, list[str]]:
+    def _names_by_hash_of_word_run(self) -> dict[int, list[str]]:
         """Run of words → the names of the documents that have it."""
         names: defaultdict[int, list[str]] = defaultdict(list)
         for name, text in self._texts_by_name.items():
-            for run in _sample_runs(text):
+            for run in _sample_hashes_of_word_runs(text):
                 names[run].append(name)
         return names
 
 
-def _sample_runs(text: str) -> set[int]:
+def _sample_hashes_of_word_runs(text: str) -> set[int]:
     """Return some of a text's runs of words, as numbers: those alike in two texts are taken of both."""
     words = normalize_words(text).split()
     runs = (crc32(" ".join(words[start : start + _RUN]).encode()) for start in range(max(1, len(words) - _RUN + 1)))

@@ -10,7 +10,7 @@ from genaipa.languages.language import (
     Language,
     LawRules,
     Readability,
-    Search,
+    SearchRules,
     SilenceRules,
     make_syllable_counter,
 )
@@ -533,7 +533,7 @@ LANGUAGE = Language(
     regulation=_regulation_phrase,
     no_answer="(keine Antwort)",
     not_said="Das Dokument sagt dazu nichts.",
-    search=Search(
+    search=SearchRules(
         stop_words="STOPWORDS_GERMAN",
         asking=re.compile(
             r"abschnitte?n?|arten|auch|dokumente?s?|etwa|gibt|jemals|kann|könnte|(?:datenschutz)?(?:erklärung"

@@ -11,7 +11,7 @@ from genaipa.languages.language import (
     Language,
     LawRules,
     Readability,
-    Search,
+    SearchRules,
     SilenceRules,
     make_syllable_counter,
 )
@@ -491,7 +491,7 @@ LANGUAGE = Language(
     regulation=_regulation_phrase,
     no_answer="(pas de réponse)",
     not_said="Le document ne le dit pas.",
-    search=Search(
+    search=SearchRules(
         stop_words="STOPWORDS_FRENCH",
         asking=re.compile(
             r"aussi|comment|documents?|entreprises?|existe|genres?|jamais|peuvent|peut|politiques?|pourrait|quel"

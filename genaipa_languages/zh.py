@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from genaipa.languages.language import NEVER, QUOTED, CitationRules, Language, LawRules, Search, SilenceRules
+from genaipa.languages.language import NEVER, QUOTED, CitationRules, Language, LawRules, SearchRules, SilenceRules
 from genaipa_languages.refusals import CHINESE
 
 _DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
@@ -110,7 +110,7 @@ LANGUAGE = Language(
     regulation=lambda title, name: f"{title}（{name}）" if title else name,
     no_answer="（没有回答）",
     not_said="该文件没有说明。",
-    search=Search(stop_words="STOPWORDS_CHINESE", asking=re.compile(NEVER), ending=re.compile(NEVER)),
+    search=SearchRules(stop_words="STOPWORDS_CHINESE", asking=re.compile(NEVER), ending=re.compile(NEVER)),
     spelt=_translate_chinese_numbering,
     citations=_CITATIONS,
     silence=_SILENCE,

@@ -174,15 +174,15 @@ def export(
     only where they may be passed on; otherwise the file has their position and digest.
     """
     from genaipa.files.strict_yaml import format_yaml
-    from genaipa_objections.settling import collect_corrections
+    from genaipa_objections.settling import collect_corrections_and_notes
 
     workspace = current_workspace()
     if output is not None:
         if output.name != f"{document}.yaml":
             raise UsageError(f"{output}: a file of corrections must be named after its document: {document}.yaml.")
-        _refuse_shipped_folder(output)
+        _refuse_output_in_shipped_folder(output)
         check_no_overwrite(output, force=force)
-    corrections, left_out = collect_corrections(workspace, document, _list_filed_objections(workspace))
+    corrections, left_out = collect_corrections_and_notes(workspace, document, _list_filed_objections(workspace))
     for note in left_out:
         say(note)
     if output is None:
@@ -198,7 +198,7 @@ def export(
         )
 
 
-def _refuse_shipped_folder(output: Path) -> None:
+def _refuse_output_in_shipped_folder(output: Path) -> None:
     """Raise a UsageError for a file among the data of the installation, or of the checkout that a command is run in."""
     if output.expanduser().resolve().is_relative_to(shipped_folder("corrections")):
         raise UsageError(
@@ -238,13 +238,13 @@ def _store_ruling(
     """Keep a ruling; a UsageError for somebody who may not give any."""
     from genaipa.scoring.people import load_people
     from genaipa.scoring.store import open_store
-    from genaipa_objections.settling import settle_objection
+    from genaipa_objections.settling import make_objection_ruling_event
 
     with contextlib.closing(open_store(workspace)) as store:
         user = load_people(workspace).admit_user(by, {event.analyst for _, event in store.events()}, login=False)
         if user.why_no_adjudication:
             raise UsageError(user.why_no_adjudication)
-        store.append([settle_objection(objection, user.name, correction, reason=reason)])
+        store.append([make_objection_ruling_event(objection, user.name, correction, reason=reason)])
 
 
 def _list_objection_facts(workspace: Workspace, objection: FiledObjection) -> dict[str, Any]:
@@ -259,7 +259,7 @@ def _list_objection_facts(workspace: Workspace, objection: FiledObjection) -> di
         "question": objected.question,
         "analyst": objection.event.analyst,
         "time": objection.event.time,
-        "annotated": _find_annotated_answer(workspace, document, objection) if document else "",
+        "annotated": _format_annotated_answer(workspace, document, objection) if document else "",
         "silent": right.silent,
         "answer": right.answer,
         "passage": " ".join(right.find_proving_sentence(document.text).split()) if document else "",
@@ -270,7 +270,7 @@ def _list_objection_facts(workspace: Workspace, objection: FiledObjection) -> di
     }
 
 
-def _find_annotated_answer(workspace: Workspace, document: Document, objection: FiledObjection) -> str:
+def _format_annotated_answer(workspace: Workspace, document: Document, objection: FiledObjection) -> str:
     """Return the annotated answer that an objection is about; empty where it is not in the workspace."""
     from genaipa.questions.annotations import find_annotations, find_question_set
 

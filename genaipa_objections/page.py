@@ -22,7 +22,7 @@ from genaipa.ui.widgets import (
     show_page_header,
     show_texts,
 )
-from genaipa_objections.settling import make_corrections_export_command, settle_objection
+from genaipa_objections.settling import make_corrections_export_command, make_objection_ruling_event
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,7 +133,7 @@ def _select_objections_user_may_see(desk: Desk, user: User, objections: list[Fil
     """Select the objections except those to an annotated answer beside which this user may be asked to score."""
     if not user.scores or not objections:
         return objections
-    answers = (desk.pool.answers.get(digest) for digest in desk.queue.answers_still_askable(user.name))
+    answers = (desk.pool.answers.get(digest) for digest in desk.queue.answers_analyst_may_still_score(user.name))
     ahead = {(answer.document_digest, answer.question) for answer in answers if answer}
     return [
         objection for objection in objections if (objection.objection.digest, objection.objection.question) not in ahead
@@ -227,7 +227,7 @@ def _show_ruling_form(desk: Desk, user: User, case: Case, objection: FiledObject
             if accepts
             else None
         )
-        desk.store.append([settle_objection(objection, user.name, settled, reason=reason)])
+        desk.store.append([make_objection_ruling_event(objection, user.name, settled, reason=reason)])
     except GenaipaError as error:
         st.text(f"Not settled: {error}")
     else:

@@ -10,10 +10,16 @@ import msgspec
 from genaipa.errors import GenaipaError, UsageError, shell_command
 from genaipa.files.stamps import now
 from genaipa.policies.document import load_document
-from genaipa.questions.annotations import Correction, Corrections, find_annotations, find_question_set, match_questions
+from genaipa.questions.annotations import (
+    Correction,
+    Corrections,
+    find_annotations,
+    find_question_set,
+    match_questions_of_two_sets,
+)
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.permission import is_redistributable
-from genaipa.runs.selection import run_folders
+from genaipa.runs.selection import list_run_folders
 from genaipa.scoring.events import Event, Objection, Ruling, new_event_id
 from genaipa.workspace import shipped_folder
 
@@ -38,7 +44,7 @@ def find_annotated_silence(workspace: Workspace, objection: Objection) -> Silent
     return answer.silent if answer else None
 
 
-def settle_objection(
+def make_objection_ruling_event(
     objection: FiledObjection, adjudicator: str, correction: Correction | None, *, reason: str = ""
 ) -> Event:
     """Return the event that accepts an objection with a correction or, with None, rejects it; that needs a reason."""
@@ -72,14 +78,14 @@ def find_objected_document(workspace: Workspace, objection: Objection) -> Docume
         document = load_document(objection.document, workspace)
         if document.digest == objection.digest:
             return document
-    for folder in run_folders(workspace):
+    for folder in list_run_folders(workspace):
         with contextlib.suppress(GenaipaError):
             if (folder.path / "documents" / f"{objection.digest}.txt").is_file():
                 return Inputs(workspace, folder).document(objection.document)
     return None
 
 
-def collect_corrections(
+def collect_corrections_and_notes(
     workspace: Workspace, document_name: str, objections: Iterable[FiledObjection]
 ) -> tuple[Corrections, list[str]]:
     """Return the accepted corrections about the document of that name, and sentences on any left out.
@@ -147,7 +153,7 @@ def _choose_text_digest_of_corrections(workspace: Workspace, document_name: str,
 def _find_question_in_set(
     workspace: Workspace, objection: Objection, question_set_name: str, document: Document
 ) -> str:
-    """Return the id of an objection's question in the set `questions`; empty if that does not ask it."""
+    """Return the id of an objection's question in the set `question_set_name`; empty if that does not ask it."""
     if objection.questions == question_set_name:
         return objection.question
     source_set, target_set = (
@@ -156,7 +162,7 @@ def _find_question_in_set(
     )
     if source_set is None or target_set is None:
         return ""
-    return next(iter(match_questions([objection.question], source_set, target_set, document.company)), "")
+    return next(iter(match_questions_of_two_sets([objection.question], source_set, target_set, document.company)), "")
 
 
 def _quote_proof_if_redistributable(correction: Correction, document: Document) -> Correction:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import add_next_steps, caveat, print_json, print_table, say, show
+from genaipa.cli.terminal.console import add_next_steps, print_caveat, print_json, print_table, say, show
 from genaipa.cli.terminal.options import (
     ForceOption,
     JsonOption,
@@ -101,7 +101,7 @@ def split(
     record = save_split(workspace, new_split)
     _print_split(new_split.partners, frozenset(new_split.shared))
     if not new_split.shared:
-        caveat("No answer is shared, so nothing will tell how harsh a partner is.")
+        print_caveat("No answer is shared, so nothing will tell how harsh a partner is.")
     show(f"Packs: {output}. Keep {record} to yourself: it has the systems' names.")
     add_next_steps(f"Partners run: {shell_command('genaipa', 'score', f'{new_split.partners[0].name}.zip')}")
 
@@ -203,7 +203,7 @@ def join(files: _FilesArgument, json: JsonOption = False) -> None:
                 right=(1, 2),
             )
             missing = [share.name for share in split.partners if share.name not in chosen]
-            caveat(f"No file of {join_names(missing)}." if missing else "")
+            print_caveat(f"No file of {join_names(missing)}." if missing else "")
             add_next_steps("Next: genaipa report")
     for problem in problems:
         say(problem)

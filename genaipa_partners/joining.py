@@ -14,7 +14,12 @@ import msgspec
 from genaipa.errors import DataError
 from genaipa.runs.authors import Authors
 from genaipa.scoring.events import Ruling
-from genaipa.scoring.importing import ReadEvent, event_content, find_imported_event_problem, store_read_events
+from genaipa.scoring.importing import (
+    ReadEvent,
+    event_content_without_time,
+    find_imported_event_problem,
+    store_read_events,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -86,7 +91,9 @@ def _check_extends_joined_events(
 ) -> None:
     """Raise a DataError where a log does not begin with what was joined of this partner before; it may be shorter."""
     for earlier, read_event in zip(joined, events, strict=False):
-        if earlier.id != read_event.event.id or event_content(earlier) != event_content(read_event.event):
+        if earlier.id != read_event.event.id or event_content_without_time(earlier) != event_content_without_time(
+            read_event.event
+        ):
             problem = (
                 f"is another than the one that was joined before; ask {partner} for the file that goes on from it."
             )

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from genaipa import __version__
-from genaipa.archive import write_file, write_pack_file, write_pack_rubric
+from genaipa.archive import copy_own_rubric_into_pack, write_file, write_pack_file
 from genaipa.archive.contents import FORMAT as PACK_FORMAT
 from genaipa.archive.contents import RUNS, SCORES, Pack
 from genaipa.errors import UsageError
@@ -173,8 +173,8 @@ def check_texts_may_be_shared(sources: Iterable[Source]) -> None:
     for source in sources:
         permission = Permission(source.folder, source.manifest)
         closed = sorted(permission.documents) or sorted(permission.restricted_files)
-        if closed or permission.withheld_replies():
-            what = closed[0] if closed else f"the replies of {permission.withheld_replies()[0][0]}"
+        if closed or permission.list_withheld_systems_and_documents():
+            what = closed[0] if closed else f"the replies of {permission.list_withheld_systems_and_documents()[0][0]}"
             raise UsageError(
                 f"The license of {what} in {source.folder.name} does not let it be passed on; where the partners may "
                 "have the texts all the same, add --with-texts."
@@ -186,7 +186,7 @@ def make_study_draw(sources: Iterable[Source], plan: StudySplitPlan) -> Draw:
     digest = hashlib.sha256(msgspec.json.encode((plan.seed, plan.share, list(plan.language_by_partner.items()))))
     for source in sources:
         digest.update(msgspec.json.encode((source.folder.name, source.systems)))
-        digest.update(hashlib.sha256(source.folder.answers.read_bytes()).digest())
+        digest.update(hashlib.sha256(source.folder.answers_path.read_bytes()).digest())
     return Draw(digest.digest())
 
 
@@ -311,7 +311,7 @@ class _PartnerPack:
         with tempfile.TemporaryDirectory() as made:
             folder = Path(made)
             write_file(folder / MARKER, b"# A part of a study, to be scored: see pack.json.\n")
-            write_pack_rubric(folder, rubric_file(self._study.workspace))
+            copy_own_rubric_into_pack(folder, rubric_file(self._study.workspace))
             if (guidelines := self._study.workspace.home / GUIDELINES).is_file():
                 write_file(folder / GUIDELINES, guidelines.read_bytes())
             write_file(folder / DESK, _encode_desk(self._study.people, with_reference=bool(events)))

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, BinaryIO
 import msgspec
 
 from genaipa import __version__
-from genaipa.archive.contents import read_unpacked_list
+from genaipa.archive.contents import read_pack_of_unpacked_folder
 from genaipa.errors import DataError, OtherFormatError, UsageError
 from genaipa.files.limits import SCORES
-from genaipa.files.text import DAMAGE, explain_error, read_lines
+from genaipa.files.text import DAMAGE, clip_error_message, read_lines
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import CHAIN_START, Event, chain_digest, make_event_decoder, verify_log
 from genaipa_partners.split import is_partner_name
@@ -70,7 +70,7 @@ class ReturnedLog:
 
 def find_pack_notes(workspace: Workspace) -> Mapping[str, str]:
     """Return what a partner's pack says of itself; a UsageError for a workspace that is none."""
-    pack = read_unpacked_list(workspace.home)
+    pack = read_pack_of_unpacked_folder(workspace.home)
     if pack is None or "study" not in pack.notes or not is_partner_name(pack.notes.get("partner", "")):
         raise UsageError(f"{workspace.home} is no partner's pack; open one with: genaipa score PACK.zip")
     return pack.notes
@@ -112,7 +112,7 @@ def read_returned_log(path: Path) -> ReturnedLog:
             event = decode_event(line.event)
         except DAMAGE as error:
             raise DataError(
-                path, f"can't be read ({explain_error(error)}); {_ask_again(head)}", f"event {number}"
+                path, f"can't be read ({clip_error_message(error)}); {_ask_again(head)}", f"event {number}"
             ) from None
         digest = chain_digest(digest, bytes(line.event).decode())
         if digest != line.digest:

@@ -12,7 +12,7 @@ import msgspec
 
 from genaipa.errors import DataError, OtherFormatError, UsageError
 from genaipa.files.atomic import open_for_atomic_write
-from genaipa.files.text import DAMAGE, explain_error
+from genaipa.files.text import DAMAGE, clip_error_message
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,7 +86,7 @@ def load_split(workspace: Workspace) -> StudySplit:
     except OSError as error:
         raise DataError(path, f"can't be read ({error.strerror}).") from None
     except DAMAGE as error:
-        raise DataError(path, f"is damaged ({explain_error(error)}); split again with the same seed.") from None
+        raise DataError(path, f"is damaged ({clip_error_message(error)}); split again with the same seed.") from None
 
 
 def check_no_other_split(workspace: Workspace, study: str) -> None:

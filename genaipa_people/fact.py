@@ -6,7 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, ClassVar
 
 from genaipa.answers.fact import Column, Fact
-from genaipa.runs.authors import fold_person_name, read_authorships
+from genaipa.runs.authors import normalize_person_name, read_authorships
 
 if TYPE_CHECKING:
     from genaipa.answers.fact import Row, RunInputs
@@ -31,7 +31,7 @@ def _read_author_signs(run: RunInputs) -> dict[tuple[str, str], str]:
     """Return (key, digest) → the sign of the author, of a run's answers."""
     return {
         (authorship.key, authorship.answer): hashlib.sha256(
-            f"author\0{fold_person_name(authorship.author)}".encode()
+            f"author\0{normalize_person_name(authorship.author)}".encode()
         ).hexdigest()[:8]
         for authorship in read_authorships(run.inputs.folder)
     }

@@ -57,7 +57,7 @@ def reserve_next_question(desk: Desk, user: User, questions: Iterable[OpenQuesti
     None where others hold all that are left for them.
     """
     open_questions = {question.draft_id: question for question in questions}
-    begun = [draft.answer for draft in desk.store.drafts(user.name) if draft.kind == "reply"]
+    begun = [draft.answer for draft in desk.store.load_drafts_of_analyst(user.name) if draft.kind == "reply"]
     for draft_id in begun:
         if draft_id in open_questions:
             _reserve(desk, user, draft_id)
@@ -75,7 +75,7 @@ def reserve_next_question(desk: Desk, user: User, questions: Iterable[OpenQuesti
 
 def load_reply_draft(desk: Desk, user: User, question: OpenQuestion) -> Draft:
     """Load what a writer has of an answer so far."""
-    return desk.store.draft(user.name, question.draft_id, "reply") or Draft(user.name, question.draft_id, "reply")
+    return desk.store.load_draft(user.name, question.draft_id, "reply") or Draft(user.name, question.draft_id, "reply")
 
 
 def save_reply_draft(desk: Desk, user: User, draft_id: str, text: str, seconds: float) -> None:
@@ -91,7 +91,7 @@ def _reserve(desk: Desk, user: User, draft_id: str) -> bool:
 def _keep_begun_score(desk: Desk, user: User) -> None:
     """Make the answer that a writer has on screen to score one that they have begun: its question stays known."""
     for answer, names in desk.store.reservations_by_answer().items():
-        if user.name in names and answer in desk.pool.answers and desk.store.draft(user.name, answer) is None:
+        if user.name in names and answer in desk.pool.answers and desk.store.load_draft(user.name, answer) is None:
             desk.store.save_draft(Draft(user.name, answer, "score"))
 
 
@@ -99,7 +99,7 @@ def _list_known_questions(desk: Desk, user: User) -> set[tuple[str, str]]:
     """Return the questions (a document's digest, a question's id) whose annotated answers this writer has seen."""
     digests = chain(
         (score.answer for score in desk.queue.history(user.name).scores),
-        (draft.answer for draft in desk.store.drafts(user.name) if draft.kind != "reply"),
+        (draft.answer for draft in desk.store.load_drafts_of_analyst(user.name) if draft.kind != "reply"),
         desk.current.answers_with_seen_scores(user.name),
         desk.current.answers_with_seen_system(user.name),
         desk.current.last_skip_number_by_answer(user.name),

@@ -36,9 +36,9 @@ class PointRatings(Ratings):
         counts: defaultdict[Part, NDArray[np.int64]] = defaultdict(lambda: np.zeros(len(self.values), np.int64))
         for event in events:
             known_points, ticks = points.get(event.answer), event.ticks
-            if known_points is not None and known_points.match_ticks(ticks):
+            if known_points is not None and known_points.are_ticks_of_these_points(ticks):
                 for number, point in enumerate(known_points.points):
-                    counts[event.answer, number][_number_of_tick_value(ticks, point.id)] += 1
+                    counts[event.answer, number][_tick_value_code(ticks, point.id)] += 1
         return dict(counts)
 
     def tabulate_judges_alone(self, study: Study, judges: Verdicts) -> Table:
@@ -46,6 +46,6 @@ class PointRatings(Ratings):
         return tabulate_recall_and_harm_by_judge(study, judges)
 
 
-def _number_of_tick_value(ticks: Ticks, point_id: str) -> int:
+def _tick_value_code(ticks: Ticks, point_id: str) -> int:
     """Return the number of the value that was ticked of a point."""
     return 2 if point_id in ticks.said else 0 if point_id in ticks.contradicted else 1

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.answers.fact import Column, ScoreFact
 from genaipa.questions.points import points_digest
-from genaipa.runs.manifest import LEFT_OUT, read_withheld
+from genaipa.runs.manifest import LEFT_OUT, read_withheld_facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +29,7 @@ class KnownPoints:
     digest: str
     points: tuple[Point, ...]
 
-    def match_ticks(self, ticks: Ticks | None) -> TypeGuard[Ticks]:
+    def are_ticks_of_these_points(self, ticks: Ticks | None) -> TypeGuard[Ticks]:
         """Tell whether ticks are of these very points: they may have been edited since."""
         return ticks is not None and ticks.digest == self.digest
 
@@ -73,7 +73,11 @@ class PointCounts(ScoreFact):
 
         def count_ticked_points(event: Event) -> Row:
             points = pointed.get(event.answer)
-            return points.count_ticks(event.ticks) if points is not None and points.match_ticks(event.ticks) else {}
+            return (
+                points.count_ticks(event.ticks)
+                if points is not None and points.are_ticks_of_these_points(event.ticks)
+                else {}
+            )
 
         return count_ticked_points if pointed else None
 
@@ -102,7 +106,7 @@ def find_points_by_place(
         digest = points_digest(answer.points)
         if any(point.text == LEFT_OUT for point in answer.points):
             if run not in digests_kept:
-                digests_kept[run] = read_withheld(folders[run]).points
+                digests_kept[run] = read_withheld_facts(folders[run]).points
             digest = digests_kept[run].get(document, {}).get(question, "")
         points_by_place[run, document, question] = KnownPoints(digest, answer.points)
     return points_by_place

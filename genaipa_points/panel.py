@@ -10,7 +10,7 @@ import msgspec
 import streamlit as st
 
 from genaipa.questions.points import Ticks, make_ticks, points_digest
-from genaipa.ui.answer_view import load_case_or_rerun_page, name_scorer
+from genaipa.ui.answer_view import label_scorer_of_event, load_case_or_rerun_page
 from genaipa.ui.pages.agreement import FEW
 from genaipa.ui.panel import Panel
 from genaipa.ui.widgets import (
@@ -70,7 +70,9 @@ class PointsPanel(Panel):
             ],
         }
         if scores:
-            agreed, settled = find_agreed_ticks(points, [event for event in scores if event.kind == "score"])
+            agreed, settled = find_agreed_ticks_and_whether_all(
+                points, [event for event in scores if event.kind == "score"]
+            )
             data |= {"agreed": msgspec.to_builtins(agreed), "partly": not settled}
         return data
 
@@ -97,7 +99,7 @@ class PointsPanel(Panel):
         if not events:
             return
         rows = tabulate_ticks(points, events)
-        heads = ["point", "", *map(name_scorer, events)]
+        heads = ["point", "", *map(label_scorer_of_event, events)]
         lines = [
             ListRow((point.text, point.weight_and_sections, *row)) for point, row in zip(points, rows, strict=True)
         ]
@@ -111,7 +113,7 @@ class PointsPanel(Panel):
         """Show the points ticked differently most often; of no answer that the user could be asked to score."""
 
         def find_disputed_points_for_user() -> list[DisputedPoint]:
-            ahead = desk.queue.answers_still_askable(user.name) if user.scores else set()
+            ahead = desk.queue.answers_analyst_may_still_score(user.name) if user.scores else set()
             scores = (score for score in desk.current.independent_human_scores() if score.answer not in ahead)
             return find_disputed_points(scores, desk.pool)
 
@@ -178,7 +180,7 @@ def _name_tick(point_id: str, ticks: Ticks) -> str:
     return "contradicted" if point_id in ticks.contradicted else "said" if point_id in ticks.said else "not said"
 
 
-def find_agreed_ticks(points: Sequence[Point], scores: Collection[Event]) -> tuple[Ticks, bool]:
+def find_agreed_ticks_and_whether_all(points: Sequence[Point], scores: Collection[Event]) -> tuple[Ticks, bool]:
     """Return the ticks that all these scores have, and whether they agree on every point."""
     rows = zip(points, tabulate_ticks(points, scores), strict=True)
     agreed = {point.id: point_ticks[0] for point, point_ticks in rows if len(set(point_ticks)) == 1}

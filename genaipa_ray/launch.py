@@ -153,7 +153,7 @@ def _read_exit_code_and_relay_lines(ray: ModuleType, launch: Launch, index: int,
     except ray.exceptions.TaskCancelledError:
         return INTERRUPTED
     except ray.exceptions.RayError as error:  # after its retries
-        launch.say(f"{launch.slice_name(index)} is abandoned after {RETRIES} retries: {_last_line(error)}.")
+        launch.say(f"{launch.slice_name(index)} is abandoned after {RETRIES} retries: {_last_line_of_error(error)}.")
         return -1
     for line in errors.splitlines():
         launch.relay_process_line(line)
@@ -182,7 +182,7 @@ def join_or_start_ray_cluster() -> ModuleType:
     if ray.is_initialized():
         return ray
     address = os.environ.get("RAY_ADDRESS", "")
-    _check_cluster_answers(address)
+    _check_cluster_responds(address)
     _silence_ray_death_messages()
     try:
         ray.init(log_to_driver=False, logging_level="ERROR", include_dashboard=None if address else False)
@@ -215,7 +215,7 @@ def _silence_ray_death_messages() -> None:
         worker.print_to_stdstream = lambda *_what, **_how: None  # type: ignore[attr-defined]
 
 
-def _check_cluster_answers(address: str) -> None:
+def _check_cluster_responds(address: str) -> None:
     """Raise a NotReadyError if nothing answers at the address; Ray itself would try for a minute."""
     try:
         parts = urllib.parse.urlsplit(address if "://" in address else f"ray://{address}")
@@ -229,7 +229,7 @@ def _check_cluster_answers(address: str) -> None:
         ) from None
 
 
-def _last_line(error: Exception) -> str:
+def _last_line_of_error(error: Exception) -> str:
     """Return the last line of Ray's words on a death."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return clip(lines[-1].removesuffix("."), _LONGEST) if lines else type(error).__name__

@@ -277,7 +277,7 @@ def _draw_shown_and_right_shares(data: pd.DataFrame, systems: Mapping[Any, str],
         forest.draw_mean_with_intervals(panels[0], row, position, marks[row["system"]])
         panels[0].text(1.03, position, f"{row['mean']:.0%}", va="center", fontsize=style.SMALL)
         if parts:
-            _draw_scored_answer_parts(panels[1], row, position)
+            _draw_shares_of_scored_answers(panels[1], row, position)
     panels[0].set_xlim(0, 1.16)
     panels[0].set_xlabel("Right section shown,\nwith its 95 % intervals")
     for axes in panels:
@@ -291,7 +291,7 @@ def _draw_shown_and_right_shares(data: pd.DataFrame, systems: Mapping[Any, str],
     return canvas
 
 
-def _draw_scored_answer_parts(axes: Axes, row: Mapping[Any, Any], position: float) -> None:
+def _draw_shares_of_scored_answers(axes: Axes, row: Mapping[Any, Any], position: float) -> None:
     """Draw the four parts of the scored answers in one bar."""
     if not row["scored"]:
         axes.text(0.02, position, "none scored", va="center", **style.ABSENT)

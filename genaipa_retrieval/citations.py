@@ -47,12 +47,12 @@ class VendorCitations(Fact):
         if not run.inputs.manifest.spec.citations or record.kind != "answer":
             return {}
         try:
-            return _count_citations(run, record)
+            return _count_vendor_and_own_citations(run, record)
         except GenaipaError:
             return {}  # which is said elsewhere
 
 
-def _count_citations(run: RunInputs, record: MeasuredHead) -> Row:
+def _count_vendor_and_own_citations(run: RunInputs, record: MeasuredHead) -> Row:
     from genaipa.scoring.evidence.examine import collect_reply_evidence, locate_annotated_sections
     from genaipa.scoring.evidence.section_finder import overlap_by_half
 
@@ -113,7 +113,7 @@ def tabulate_vendor_citations(study: Study) -> Table:
     """Tabulate recall and precision of the feature's citations, beside those of the answer's own words."""
     rows = study.rows_once_per_answer("vendor-citations")
     rows = rows[(rows["annotated_sections"] > 0) & ~rows["left_out"]]
-    data = averages.summarize_each_group(rows, _BY, _compare_citations)
+    data = averages.summarize_each_group(rows, _BY, _compare_vendor_and_own_citations)
     shares = ("vendor_recall", "own_recall", "mean", *BOTH[:-1], "vendor_precision", "own_precision", "unplaced")
     columns = [*_BY, "answers", "vendor_recall", "own_recall", "n", "mean", *BOTH]
     columns += ["vendor_precision", "own_precision", "each", "unplaced"]
@@ -142,7 +142,7 @@ def tabulate_vendor_citations(study: Study) -> Table:
     )
 
 
-def _compare_citations(rows: pd.DataFrame) -> dict[str, object]:
+def _compare_vendor_and_own_citations(rows: pd.DataFrame) -> dict[str, object]:
     vendor, own = (rows[name] / rows["annotated_sections"] for name in ("vendor_sections", "own_sections"))
     recalls = [estimate_crossed_mean(recall, rows["question"], rows["document"]).mean for recall in (vendor, own)]
     difference = estimate_crossed_mean(vendor - own, rows["question"], rows["document"])

@@ -13,7 +13,14 @@ from genaipa.runs.folder import RunFolder
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.selection import find_slices_of_same_study
 from genaipa.scoring.evidence.examine import locate_annotated_sections
-from genaipa.scoring.evidence.passages import RUN, SAME, OtherDocuments, PassageFinder, fold_words, list_four_word_runs
+from genaipa.scoring.evidence.passages import (
+    RUN,
+    SAME,
+    OtherDocuments,
+    PassageFinder,
+    list_four_word_runs,
+    list_normalized_words,
+)
 from genaipa.scoring.evidence.section_finder import overlap_by_half
 from genaipa.scoring.evidence.support import find_supporting_sentences, sentence_spans
 
@@ -67,7 +74,7 @@ def _is_mostly_covered(sentence: Span, passages: Sequence[Span]) -> bool:
     return 2 * covered >= end - start
 
 
-class Retrieval(msgspec.Struct, frozen=True, omit_defaults=True):
+class RetrievalCounts(msgspec.Struct, frozen=True, omit_defaults=True):
     """Counts of an answer's passages, and of the sections that its annotated answer rests on.
 
     Of `passages`, `passages_annotated` have a sentence of these sections, `passages_elsewhere` are not in the document,
@@ -93,7 +100,7 @@ def count_passages_and_right_sections(
     other_documents: OtherDocuments,
     document: str = "",
     reply: str = "",
-) -> Retrieval:
+) -> RetrievalCounts:
     """Count an answer's passages by place, and the right sections that they show; `document` is its document's name.
 
     With its `reply`, tell whether it is made of its passages.
@@ -105,7 +112,7 @@ def count_passages_and_right_sections(
         shown_spans += [span] if span else []
         if span and not shown_at and right.overlaps_passage(span) and right.count_shown_sections(shown_spans):
             shown_at = number
-    return Retrieval(
+    return RetrievalCounts(
         passages=len(passages),
         passages_annotated=sum(right.overlaps_passage(span) for span in shown_spans),
         passages_elsewhere=len(elsewhere),
@@ -113,14 +120,14 @@ def count_passages_and_right_sections(
         sections=len(right.sections),
         sections_shown=right.count_shown_sections(shown_spans),
         shown_at=shown_at,
-        quotes=int(_repeats_passages(reply, passages)),
+        quotes=int(_does_reply_repeat_passages(reply, passages)),
     )
 
 
-def _repeats_passages(reply: str, passages: Sequence[Passage]) -> bool:
+def _does_reply_repeat_passages(reply: str, passages: Sequence[Passage]) -> bool:
     """Tell whether at least half of a reply's words are in runs that its passages have."""
-    words = fold_words(reply) if passages else []
-    having = {run for passage in passages for run in list_four_word_runs(fold_words(passage.text))}
+    words = list_normalized_words(reply) if passages else []
+    having = {run for passage in passages for run in list_four_word_runs(list_normalized_words(passage.text))}
     repeated = {at + step for at, run in enumerate(list_four_word_runs(words)) if run in having for step in range(RUN)}
     return bool(words) and len(repeated) >= SAME * len(words)
 
@@ -147,12 +154,12 @@ class RunPassages:
     def __init__(self, inputs: Inputs, *, corrected: bool = False) -> None:
         self._inputs, self._corrected = inputs, corrected
         # Of a corpus only the latest documents stay: records of one are close together.
-        self._finder = lru_cache(maxsize=_DOCUMENTS)(self._make_finder)
+        self._finder = lru_cache(maxsize=_DOCUMENTS)(self._make_passage_finder)
         self.right_sections = lru_cache(maxsize=_DOCUMENTS * 100)(self._find_right_sections)
 
     def count_answer_passages(
         self, document: str, question: str, passages: Sequence[Passage] = (), reply: str = ""
-    ) -> Retrieval | None:
+    ) -> RetrievalCounts | None:
         """Count the passages of an answer, which may have none; None if the document can't be read."""
         try:
             finder, right = self._finder(document), self.right_sections(document, question)
@@ -160,7 +167,7 @@ class RunPassages:
             return None  # which is said elsewhere
         return count_passages_and_right_sections(passages, finder, right, self._other_documents, document, reply)
 
-    def _make_finder(self, document: str) -> PassageFinder:
+    def _make_passage_finder(self, document: str) -> PassageFinder:
         return PassageFinder(self._inputs.document(document).text)
 
     def _find_right_sections(self, document: str, question: str) -> RightSections:

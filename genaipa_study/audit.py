@@ -32,25 +32,25 @@ from genaipa_study.copies import (
     M_ALL_ROUNDING,
     ROUNDING,
     PublishedTable,
-    contradicting_means,
     counterpart_of_other_kind,
     find_table_copies,
+    two_means_if_they_differ,
 )
 from genaipa_study.findings import Finding, answer_finding
-from genaipa_study.layout import DOCUMENTS, parse_question_label, question_origin, read_csv_rows
+from genaipa_study.layout import DOCUMENTS, parse_question_id_and_number, question_origin, read_csv_rows
 from genaipa_study.results import PARAPHRASES
 from genaipa_study.sheets import column_letter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from genaipa.datasets.study import Answer
+    from genaipa.datasets.study import PublishedAnswer
     from genaipa.policies.document import Document
     from genaipa.questions.annotations import Annotations
     from genaipa.questions.sets import QuestionSet
     from genaipa.runs.imported import PublishedScore
-    from genaipa_study.copies import Copy, TableKind, Tables
-    from genaipa_study.layout import Tree
+    from genaipa_study.copies import PresumedCopy, TableKind, Tables
+    from genaipa_study.layout import PublishedTree
 
 
 # Names by which an answer mentions a company, beside the companies that go by their own name.
@@ -61,7 +61,7 @@ _NEAR = 0.95
 """Share of the words of two texts, in their order, from which on they are nearly the same."""
 
 
-def audit_answers(answers: list[Answer], questions: QuestionSet) -> list[Finding]:
+def audit_answers(answers: list[PublishedAnswer], questions: QuestionSet) -> list[Finding]:
     """Find answers about another company or to another question, repeats, and texts without their first letter."""
     return [
         *_find_answers_about_other_company(answers),
@@ -76,16 +76,16 @@ def audit_answers(answers: list[Answer], questions: QuestionSet) -> list[Finding
     ]
 
 
-def _group_answers_by_run(answers: Iterable[Answer]) -> dict[tuple[object, ...], list[Answer]]:
+def _group_answers_by_run(answers: Iterable[PublishedAnswer]) -> dict[tuple[object, ...], list[PublishedAnswer]]:
     """Group the answers by block: one sheet, one experiment, one run."""
-    blocks: dict[tuple[object, ...], list[Answer]] = defaultdict(list)
+    blocks: dict[tuple[object, ...], list[PublishedAnswer]] = defaultdict(list)
     for answer in answers:
         if answer.text is not None:
             blocks[answer.file, answer.sheet, answer.experiment, answer.repetition].append(answer)
     return blocks
 
 
-def _find_answers_about_other_company(answers: list[Answer]) -> Iterator[Finding]:
+def _find_answers_about_other_company(answers: list[PublishedAnswer]) -> Iterator[Finding]:
     """Yield every answer of a block that is about another company, whether it names one or not."""
     companies = [name for name, document in DOCUMENTS.items() if document.kind == "policy"]
     patterns = {name: re.compile(rf"\b(?:{_NAMES.get(name, DOCUMENTS[name].company)})\b") for name in companies}
@@ -105,7 +105,7 @@ def _find_answers_about_other_company(answers: list[Answer]) -> Iterator[Finding
                 yield answer_finding(answer, "other-company", reason, excludes=True)
 
 
-def audit_annotations(tree: Tree, document: Document, annotations: Annotations) -> Iterator[Finding]:
+def audit_annotations(tree: PublishedTree, document: Document, annotations: Annotations) -> Iterator[Finding]:
     """Yield annotated answers that cite the wrong part, and copies of another answer."""
     path = f"Annotated Answers/Privacy Policy Answers/annotated_answers_{document.company}.csv"
     cells = _find_annotation_cells(tree, path)
@@ -117,14 +117,14 @@ def audit_annotations(tree: Tree, document: Document, annotations: Annotations) 
             yield Finding("annotation-wrong-part", *position, misplacement, document=document.name, question=question)
 
 
-def _find_annotation_cells(tree: Tree, path: str) -> dict[str, str]:
+def _find_annotation_cells(tree: PublishedTree, path: str) -> dict[str, str]:
     """Return question id → the cell of its annotated answer."""
     first, *rows = read_csv_rows(tree.folder / path) or [[]]
     header = [name.strip().lower().replace("_", " ") for name in first]
     letter = column_letter(header.index("annotated answer") + 1) if "annotated answer" in header else ""
     cells = {}
     for number, row in enumerate(rows, start=2):
-        label = next((parsed for cell in row if (parsed := parse_question_label(cell))), None)
+        label = next((parsed for cell in row if (parsed := parse_question_id_and_number(cell))), None)
         if label:
             cells[label[0]] = f"{letter}{number}"
     return cells
@@ -142,12 +142,12 @@ _STEM = 5
 _Text = tuple[str, ...]
 
 
-def audit_repeated_answers(answers: Iterable[Answer], questions: QuestionSet) -> Iterator[Finding]:
+def audit_repeated_answers(answers: Iterable[PublishedAnswer], questions: QuestionSet) -> Iterator[Finding]:
     """Yield equal and nearly equal answers of a system about a document, in all experiments and runs.
 
     Left out is only an answer whose text was also given to one other question, which it fits better.
     """
-    answers_by_subject: defaultdict[tuple[str, str], defaultdict[_Text, list[Answer]]] = defaultdict(
+    answers_by_subject: defaultdict[tuple[str, str], defaultdict[_Text, list[PublishedAnswer]]] = defaultdict(
         lambda: defaultdict(list)
     )
     for answer in answers:
@@ -167,7 +167,7 @@ def audit_repeated_answers(answers: Iterable[Answer], questions: QuestionSet) ->
 
 
 def _find_worse_fitting_questions(
-    text: _Text, answers_with_text: list[Answer], questions: QuestionSet
+    text: _Text, answers_with_text: list[PublishedAnswer], questions: QuestionSet
 ) -> Iterator[Finding]:
     """Exclude a text under the one of two questions that it fits less; under more questions, mention it."""
     text_stems = _word_stems(" ".join(text))
@@ -187,7 +187,7 @@ def _find_worse_fitting_questions(
             yield answer_finding(answer, "other-question", reason, excludes=True)
 
 
-def _repeat_finding(kind: str, equal_answers: list[Answer], sentence: str) -> Finding:
+def _repeat_finding(kind: str, equal_answers: list[PublishedAnswer], sentence: str) -> Finding:
     """Return a finding on the first of these answers that names the places of the others."""
     first, *repeats = equal_answers
     places = [
@@ -240,7 +240,7 @@ def audit_scores(scores: list[PublishedScore]) -> list[Finding]:
     for tables in _group_tables_by_system(scores):
         copies = find_table_copies(tables)
         for copy in copies:
-            findings += _copy_findings(copy)
+            findings += _findings_on_presumed_copy(copy)
         findings += _find_unreachable_scores(tables)
         findings += _find_impossible_means(tables)
         findings += _find_contradicted_means(tables, copies)
@@ -260,15 +260,25 @@ def _group_tables_by_system(scores: list[PublishedScore]) -> Iterator[Tables]:
     return iter(systems.values())
 
 
-def _copy_findings(copy: Copy) -> Iterator[Finding]:
+def _findings_on_presumed_copy(presumed_copy: PresumedCopy) -> Iterator[Finding]:
     """Yield the finding on a copy; where it is one by the rule alone, on the original as well."""
-    whole = {question for question, _ in copy.cells} == set(copy.copy.rows) and copy.part.split()[-1] == "scores"
+    whole = {question for question, _ in presumed_copy.cells} == set(
+        presumed_copy.copy.rows
+    ) and presumed_copy.part.split()[-1] == "scores"
     kind = COPIED_TABLE if whole else "duplicate-scores"
-    equal = f"{copy.part} equal those of"
-    yield _score_finding(kind, copy.copy.scores(copy.cells), f"{equal} {copy.original}; {copy.why}.", excludes="score")
-    if not copy.sure:
-        reason = f"{equal} {copy.copy}; nothing shows which one is the copy, so a rule decides, and these scores count."
-        yield _score_finding(kind, copy.original.scores(copy.original_cells), reason)
+    equal = f"{presumed_copy.part} equal those of"
+    yield _score_finding(
+        kind,
+        presumed_copy.copy.scores_of_cells(presumed_copy.cells),
+        f"{equal} {presumed_copy.original}; {presumed_copy.why}.",
+        excludes="score",
+    )
+    if not presumed_copy.sure:
+        reason = (
+            f"{equal} {presumed_copy.copy}; nothing shows which one is the copy, so a rule decides, and these "
+            "scores count."
+        )
+        yield _score_finding(kind, presumed_copy.original.scores_of_cells(presumed_copy.original_cells), reason)
 
 
 def _find_unreachable_scores(tables: Tables) -> Iterator[Finding]:
@@ -329,7 +339,7 @@ def _list_possible_means_of_three() -> tuple[float, ...]:
     return tuple(sorted(set(means)))
 
 
-def _find_contradicted_means(tables: Tables, copies: Iterable[Copy]) -> Iterator[Finding]:
+def _find_contradicted_means(tables: Tables, copies: Iterable[PresumedCopy]) -> Iterator[Finding]:
     """Yield rows whose mean isn't what the metrics imply: a rule chooses, unless one of them holds a copy."""
     copied = {(copy.copy, question) for copy in copies for question, _ in copy.cells}
     for table in tables.values():
@@ -338,7 +348,7 @@ def _find_contradicted_means(tables: Tables, copies: Iterable[Copy]) -> Iterator
             continue
         loses = _count_complete_questions(table) < _count_complete_questions(metrics)
         for question, row in table.rows.items():
-            differ = contradicting_means(tables, table, question)
+            differ = two_means_if_they_differ(tables, table, question)
             if differ is None:
                 continue
             rows, means = list(row.values()), metrics.rows[question][""]
@@ -420,7 +430,7 @@ def make_annotation_exclusions(findings: Iterable[Finding]) -> list[Exclusion]:
 
 
 def make_score_exclusions(
-    scores: list[PublishedScore], findings: list[Finding], answers: list[Answer]
+    scores: list[PublishedScore], findings: list[Finding], answers: list[PublishedAnswer]
 ) -> dict[PublishedScore, Exclusion]:
     """Return the scores that analyses leave out by default.
 

@@ -63,7 +63,7 @@ class PublishedTable:
         return f"the {'M_all' if self.kind == 'm_all' else 'metrics'} table of {self.experiment}"
 
     @cached_property
-    def values(self) -> dict[Cell, float]:
+    def values_by_cell(self) -> dict[Cell, float]:
         """Every number in the table, and the mean M_all of each question that has a number in every column."""
         values: dict[Cell, float] = {}
         for question, row in self.rows.items():
@@ -83,7 +83,7 @@ class PublishedTable:
             return list(shipped_rubric().metrics)
         return list(dict.fromkeys(document for row in self.rows.values() for document in row))
 
-    def scores(self, cells: Iterable[Cell]) -> list[PublishedScore]:
+    def scores_of_cells(self, cells: Iterable[Cell]) -> list[PublishedScore]:
         """Return the scores that hold these cells, in the table's order; a row of metrics is one score."""
         rows_of_cells = {(question, "" if self.kind == "metrics" else column) for question, column in cells}
         questions = {question for question, column in rows_of_cells if column == _MEAN}
@@ -96,7 +96,7 @@ class PublishedTable:
 
 
 @dataclass(frozen=True)
-class Copy:
+class PresumedCopy:
     """A part of a table that equals one of another table, and is taken for its copy.
 
     `part` says in words what is equal, `why` which of the two is taken for the copy and for which reason. `sure` is
@@ -138,19 +138,23 @@ def counterpart_of_other_kind(tables: Tables, table: PublishedTable) -> Publishe
 def has_mean_in_both_kinds(tables: Tables, table: PublishedTable, question: str) -> bool:
     """Tell whether this table and its counterpart both have the question's mean over all documents."""
     other_table = counterpart_of_other_kind(tables, table)
-    return other_table is not None and (question, _MEAN) in table.values and (question, _MEAN) in other_table.values
+    return (
+        other_table is not None
+        and (question, _MEAN) in table.values_by_cell
+        and (question, _MEAN) in other_table.values_by_cell
+    )
 
 
-def contradicting_means(tables: Tables, table: PublishedTable, question: str) -> tuple[float, float] | None:
+def two_means_if_they_differ(tables: Tables, table: PublishedTable, question: str) -> tuple[float, float] | None:
     """Return the mean M_all of the question in this table and in its counterpart, where they differ; else None."""
     other_table = counterpart_of_other_kind(tables, table)
     if other_table is None or not has_mean_in_both_kinds(tables, table, question):
         return None
-    means = table.values[question, _MEAN], other_table.values[question, _MEAN]
+    means = table.values_by_cell[question, _MEAN], other_table.values_by_cell[question, _MEAN]
     return means if abs(means[0] - means[1]) > M_ALL_ROUNDING else None
 
 
-def find_table_copies(tables: Tables) -> list[Copy]:
+def find_table_copies(tables: Tables) -> list[PresumedCopy]:
     """Find the copies among the tables of one system.
 
     Of two equal parts the copy is the one the other kind of table of its experiment contradicts on more questions,
@@ -158,7 +162,7 @@ def find_table_copies(tables: Tables) -> list[Copy]:
     that shows nothing, the more complete table is taken for the original, and of two that are as complete the one whose
     experiment the study has first (quality, robustness, recall, summary).
     """
-    copies: list[Copy] = []
+    copies: list[PresumedCopy] = []
     lost: set[tuple[PublishedTable, Cell]] = set()
     for level in (_pair_whole_tables, _pair_means, _pair_columns, _pair_rows):
         pairs = combinations_with_replacement(tables.values(), 2)
@@ -204,11 +208,11 @@ class _EqualParts:
         yield from ((self.table, cell) for cell in self.cells)
         yield from ((self.other_table, cell) for cell in self.other_cells)
 
-    def make_copy(self, *, first_is_copy: bool, why: str, sure: bool) -> Copy:
+    def make_presumed_copy(self, *, first_is_copy: bool, why: str, sure: bool) -> PresumedCopy:
         """Make the finding that one of them is the copy: the first, or the other."""
         if first_is_copy:
-            return Copy(self.table, self.other_table, self.cells, self.other_cells, self.part, why, sure)
-        return Copy(self.other_table, self.table, self.other_cells, self.cells, self.part, why, sure)
+            return PresumedCopy(self.table, self.other_table, self.cells, self.other_cells, self.part, why, sure)
+        return PresumedCopy(self.other_table, self.table, self.other_cells, self.cells, self.part, why, sure)
 
 
 _Part = tuple[str, list[Cell], list[Cell]]
@@ -275,7 +279,7 @@ def _find_equal_parts(
         pairs = [
             (cell, another)
             for cell, another in zip(cells, other_cells, strict=True)
-            if cell in table.values and another in other_table.values
+            if cell in table.values_by_cell and another in other_table.values_by_cell
         ]
         if covered.issuperset(pairs) or any(
             (table, c) in copied_cells or (other_table, d) in copied_cells for c, d in pairs
@@ -294,8 +298,8 @@ def _find_equal_parts(
         ):
             continue
         covered.update(pairs)
-        tolerance, _ = _tolerance_and_digits(table, other_table, pairs)
-        equal = sum(abs(table.values[c] - other_table.values[d]) <= tolerance for c, d in pairs)
+        tolerance, _ = _comparison_tolerance_and_digits(table, other_table, pairs)
+        equal = sum(abs(table.values_by_cell[c] - other_table.values_by_cell[d]) <= tolerance for c, d in pairs)
         part = f"All {len(pairs)} {words}" if equal == len(pairs) else f"{equal} of the {len(pairs)} {words}"
         yield _EqualParts(table, other_table, [c for c, _ in pairs], [d for _, d in pairs], part, equal_telling)
 
@@ -304,9 +308,9 @@ def _count_equal_and_telling_cells(
     table: PublishedTable, other_table: PublishedTable, pairs: list[tuple[Cell, Cell]], min_values: int = _VALUES
 ) -> tuple[int, int]:
     """Count the telling cells that are equal, and all of them; equal ones with too few values count as none."""
-    tolerance, digits = _tolerance_and_digits(table, other_table, pairs)
+    tolerance, digits = _comparison_tolerance_and_digits(table, other_table, pairs)
     ends = shipped_rubric().values if tolerance == ROUNDING else M_ALL_RANGE
-    values = [(table.values[cell], other_table.values[another]) for cell, another in pairs]
+    values = [(table.values_by_cell[cell], other_table.values_by_cell[another]) for cell, another in pairs]
     frequent = [value for value, times in Counter(first for first, _ in values).items() if times > len(values) / 2]
     common_values = [min(ends), max(ends), *frequent]
     telling = [
@@ -320,7 +324,7 @@ def _count_equal_and_telling_cells(
     )
 
 
-def _tolerance_and_digits(
+def _comparison_tolerance_and_digits(
     table: PublishedTable, other_table: PublishedTable, pairs: list[tuple[Cell, Cell]]
 ) -> tuple[float, int]:
     """Return by how much two accounts of such a cell may differ, and the digits of its values."""
@@ -328,13 +332,15 @@ def _tolerance_and_digits(
     return (ROUNDING, 2) if metrics else (M_ALL_ROUNDING, 1)
 
 
-def _choose_copy_by_votes(tables: Tables, ignored: set[tuple[PublishedTable, str]], pair: _EqualParts) -> Copy | None:
+def _choose_copy_by_votes(
+    tables: Tables, ignored: set[tuple[PublishedTable, str]], pair: _EqualParts
+) -> PresumedCopy | None:
     """Choose the part that its counterpart contradicts more, or else confirms less; None if neither differs."""
     votes, reasons = [], []
     for source in (pair.table, pair.other_table):
         voter = counterpart_of_other_kind(tables, source)
         voting = [q for q in pair.questions if has_mean_in_both_kinds(tables, source, q) and (voter, q) not in ignored]
-        against = sum(contradicting_means(tables, source, question) is not None for question in voting)
+        against = sum(two_means_if_they_differ(tables, source, question) is not None for question in voting)
         votes.append((against, against - len(voting)))
         number = f"{against} of {len(voting)} questions"
         reasons.append(f"{voter} contradicts {{}} on {number}" if voting else "no mean can be compared with {}")
@@ -342,19 +348,19 @@ def _choose_copy_by_votes(tables: Tables, ignored: set[tuple[PublishedTable, str
         return None
     first = votes[0] > votes[1]
     copy_reason, original_reason = reasons if first else reasons[::-1]
-    return pair.make_copy(
+    return pair.make_presumed_copy(
         first_is_copy=first, why=f"{copy_reason.format('this one')}, {original_reason.format('the other')}", sure=True
     )
 
 
-def _choose_copy_by_completeness(pair: _EqualParts) -> Copy | None:
+def _choose_copy_by_completeness(pair: _EqualParts) -> PresumedCopy | None:
     """Choose the less complete table as the copy, then the one of the later experiment, then the later column."""
     if pair.telling < _ENOUGH:
         return None
-    sizes = (len(pair.table.values), len(pair.other_table.values))
+    sizes = (len(pair.table.values_by_cell), len(pair.other_table.values_by_cell))
     order = tuple(STUDY_EXPERIMENTS.index(source.experiment) for source in (pair.table, pair.other_table))
     first = sizes[0] < sizes[1] if sizes[0] != sizes[1] else order[0] > order[1]
     reason = "less complete table" if sizes[0] != sizes[1] else "later one"
-    return pair.make_copy(
+    return pair.make_presumed_copy(
         first_is_copy=first, why=f"nothing shows which one is the copy, so by rule it is the {reason}", sure=False
     )

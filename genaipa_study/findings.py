@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from genaipa.files.spreadsheets import format_csv
+from genaipa.files.spreadsheets import format_csv_records
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from genaipa.datasets.study import Answer
+    from genaipa.datasets.study import PublishedAnswer
 
 AUDIT = "audit.csv"
 
@@ -40,7 +40,7 @@ class Finding(msgspec.Struct, frozen=True):
     excludes: Literal["", "answer", "score"] = ""
 
 
-def answer_finding(answer: Answer, kind: str, reason: str, *, excludes: bool = False) -> Finding:
+def answer_finding(answer: PublishedAnswer, kind: str, reason: str, *, excludes: bool = False) -> Finding:
     """Return a finding about an answer."""
     about = {name: getattr(answer, name) for name in Finding.__struct_fields__ if hasattr(answer, name)}
     return Finding(kind=kind, reason=reason, excludes="answer" if excludes else "", **about)
@@ -48,4 +48,4 @@ def answer_finding(answer: Answer, kind: str, reason: str, *, excludes: bool = F
 
 def format_audit_csv(findings: Iterable[Finding]) -> bytes:
     """Return the findings as the content of a CSV file, one row each."""
-    return format_csv(Finding, findings)
+    return format_csv_records(Finding, findings)

@@ -30,7 +30,7 @@ COMMIT = "0a5fffcb00b92ba5a604e6b1b5127b1199e52919"
 LICENSE = "not stated; not redistributable"
 
 
-class Tree(Snapshot):
+class PublishedTree(Snapshot):
     """The 111 files of the published repository; the 25 of the study itself are needed for nothing else."""
 
     dataset = "genaipabench"
@@ -40,15 +40,15 @@ class Tree(Snapshot):
 
 
 @cache
-def published_tree() -> Tree:
+def published_tree() -> PublishedTree:
     """Return the commit that the paper's figures were checked against."""
     lines = Path(__file__).with_name("genaipabench.blobs").read_text(encoding="utf-8").splitlines()
-    return Tree(COMMIT, {path: blob for blob, path in (line.split("  ", 1) for line in lines)})
+    return PublishedTree(COMMIT, {path: blob for blob, path in (line.split("  ", 1) for line in lines)})
 
 
 def source_url(path: str) -> str:
     """Return the page of a published file."""
-    return f"https://github.com/{Tree.repository}/blob/{COMMIT}/{quote(path)}"
+    return f"https://github.com/{PublishedTree.repository}/blob/{COMMIT}/{quote(path)}"
 
 
 def read_csv_rows(path: Path, *, strict: bool = False) -> list[list[str]]:
@@ -180,7 +180,7 @@ def find_document_name(text: str, names: tuple[str, ...] = POLICIES) -> str | No
     return close[0] if close else None
 
 
-def parse_question_label(text: str) -> tuple[str, int] | None:
+def parse_question_id_and_number(text: str) -> tuple[str, int] | None:
     """Return question id and number of a label: `T_f1`, `AEEₑ` → AEE_f1; `T_u2` → T_u1, 2 (its second paraphrase)."""
     levels = any(ord(letter) in _LEVELS for letter in text)
     match = _LABEL.fullmatch(text.strip().translate(_LEVELS).upper().replace("PBD", "PD"))
@@ -202,7 +202,7 @@ def system_of_file(path: str) -> str:
     return "published/" + folder.removeprefix("Results_").lower()
 
 
-def list_available_files(tree: Tree, folder: str, suffix: str) -> list[str]:
+def list_available_files(tree: PublishedTree, folder: str, suffix: str) -> list[str]:
     """List the published files below a folder that are here, in order; files directly in it belong to no system."""
     return sorted(
         path

@@ -31,7 +31,7 @@ from genaipa_study.layout import (
     POLICY_SET,
     REGULATION_IDS,
     REGULATION_SET,
-    Tree,
+    PublishedTree,
     published_tree,
     read_rows_by_question,
     source_url,
@@ -49,19 +49,19 @@ _WINDOW = 40
 """Characters (white space aside) that place a segment which differs from the document."""
 
 
-def read_document_text(tree: Tree, name: str) -> str:
+def read_document_text(tree: PublishedTree, name: str) -> str:
     """Return the text as published, with the line ends that genaipa uses."""
     return read_text(tree.folder / DOCUMENTS[name].path).replace("\r\n", "\n")
 
 
-def convert_document(tree: Tree, name: str) -> tuple[str, About, list[str]]:
+def convert_document_and_list_notes(tree: PublishedTree, name: str) -> tuple[str, About, list[str]]:
     """Return the text, its metadata, and sentences about segments that differ from it."""
     published, text = DOCUMENTS[name], read_document_text(tree, name)
     part_sets, notes = {}, []
     for part_set in PART_SETS:
         segments = _read_segments(tree, name, part_set)
         if segments:
-            part_sets[part_set], inexact = locate_segments(text, segments, f"{name}, {part_set}")
+            part_sets[part_set], inexact = locate_segments_and_list_notes(text, segments, f"{name}, {part_set}")
             notes += inexact
     about = About(
         company=published.company,
@@ -77,7 +77,9 @@ def convert_document(tree: Tree, name: str) -> tuple[str, About, list[str]]:
     return text, about, notes
 
 
-def locate_segments(text: str, segments: list[str], segmentation_name: str) -> tuple[tuple[int, ...], list[str]]:
+def locate_segments_and_list_notes(
+    text: str, segments: list[str], segmentation_name: str
+) -> tuple[tuple[int, ...], list[str]]:
     """Return the offsets at which the segments begin in the text, found in order and up to white space.
 
     A segment that the text doesn't hold word for word is placed by its first words that it does hold, and a sentence
@@ -112,7 +114,7 @@ def _locate_by_first_characters(squeezed: str, segment: str, search_start: int, 
     raise DataError(segment_name, "the segment is not in its document.")
 
 
-def _read_segments(tree: Tree, name: str, part_set: str) -> list[str]:
+def _read_segments(tree: PublishedTree, name: str, part_set: str) -> list[str]:
     """Return the texts of a published segmentation in order, without their headers."""
     folder = f"Privacy Documents/Privacy Policy Segments/{part_set}/{name}-policy-text-segments/"
     segment_texts = {}
@@ -135,7 +137,7 @@ _POLICY_FOLDER = "Questions/Privacy Policy Questions/"
 _REGULATION_QUESTIONS = "Annotated Answers/Regulation Answers/annotated_answers_GDPR.csv"
 
 
-def convert_policy_questions(tree: Tree) -> QuestionSet:
+def convert_policy_questions(tree: PublishedTree) -> QuestionSet:
     """Return the 32 questions about a policy with three paraphrases each; a DataError names file, row and column."""
     path = _POLICY_FOLDER + "Questions.csv"
     question_columns = {"id": ("id_question",), "category": ("category",), "text": ("question",)}
@@ -165,7 +167,7 @@ def convert_policy_questions(tree: Tree) -> QuestionSet:
     )
 
 
-def convert_regulation_questions(tree: Tree) -> QuestionSet:
+def convert_regulation_questions(tree: PublishedTree) -> QuestionSet:
     """Return the six questions about a regulation, which have no published paraphrases.
 
     They are published for the GDPR and, word for word but for its name, for the CCPA: the name is the placeholder.
@@ -203,7 +205,7 @@ _NUMBERS = re.compile(r"(\d+(?:\.\d+)*)(?:\(\w+\))*(?:\s*[-\u2013]\s*(\d+(?:\.\d
 _NUMBERED = re.compile(r"(?m)^(?:Art\. (\d+) |(1798\.\d+)\.\s)")
 
 
-def convert_annotations(tree: Tree, name: str) -> Annotations:
+def convert_annotations(tree: PublishedTree, name: str) -> Annotations:
     """Return the annotated answers of one of the seven documents; a DataError names file, row and column."""
     document = DOCUMENTS[name]
     policy = document.kind == "policy"
@@ -250,7 +252,7 @@ def find_cited_parts(text: str) -> tuple[str, ...]:
 def find_cited_articles(text: str, law_numbers: tuple[str, ...]) -> tuple[str, ...]:
     """Return the articles or sections of a regulation that an answer refers to, as "Article 32" or "Section 1798.155".
 
-    `law` holds the numbers in the order of the regulation: "12-23" means all of them in between. A subdivision,
+    `law_numbers` holds the numbers in the order of the regulation: "12-23" means all of them in between. A subdivision,
     "1798.140(c)(1)", counts as its section.
     """
     labels: list[str] = []
@@ -295,7 +297,7 @@ OUTPUTS = (
 )
 
 
-def is_available(tree: Tree | None = None) -> bool:
+def is_available(tree: PublishedTree | None = None) -> bool:
     """Tell whether the seven documents, their annotated answers and the published questions can be used now."""
     return _load_conversion_notes(tree or published_tree()) is not None
 
@@ -305,7 +307,7 @@ def pull(
     origin: str | None = None,
     offline: bool = False,
     progress: Progress | None = None,
-    tree: Tree | None = None,
+    tree: PublishedTree | None = None,
 ) -> Pulled:
     """Fetch missing files (`Snapshot.fetch`) and convert them; the notes are about defects of the data."""
     tree = tree or published_tree()
@@ -313,17 +315,17 @@ def pull(
     return replace(pulled_files, notes=(*_convert_and_write_files(tree), *pulled_files.notes))
 
 
-def _load_conversion_notes(tree: Tree) -> list[str] | None:
+def _load_conversion_notes(tree: PublishedTree) -> list[str] | None:
     """Return the notes of this version's conversion of this commit; None unless all of its files are there."""
     mark = tree.load_conversion_step("converted", _conversion_key(tree))
     return mark["notes"] if mark and all((pulled_folder() / output).is_file() for output in OUTPUTS) else None
 
 
-def _conversion_key(tree: Tree) -> str:
+def _conversion_key(tree: PublishedTree) -> str:
     return digest_inputs(VERSION, tree.commit, sorted((path, tree.blobs[path]) for path in tree.required_files))
 
 
-def _convert_and_write_files(tree: Tree) -> list[str]:
+def _convert_and_write_files(tree: PublishedTree) -> list[str]:
     """Write documents, annotated answers and question sets, unless they are there; notes on defects of the data.
 
     A DataError names what can't be read; nothing is written then.
@@ -334,7 +336,7 @@ def _convert_and_write_files(tree: Tree) -> list[str]:
     outputs: dict[str, str] = {}
     notes: list[str] = []
     for name in DOCUMENTS:
-        text, about, inexact = convert_document(tree, name)
+        text, about, inexact = convert_document_and_list_notes(tree, name)
         annotations = convert_annotations(tree, name)
         outputs[f"policies/{name}.txt"] = text
         outputs[f"policies/{name}.yaml"] = _format_yaml(about)

@@ -21,7 +21,7 @@ from genaipa_study.layout import (
     find_document_name,
     find_experiment,
     list_available_files,
-    parse_question_label,
+    parse_question_id_and_number,
     question_origin,
     read_csv_rows,
     system_of_file,
@@ -31,7 +31,7 @@ from genaipa_study.sheets import Grid, column_letter, read_workbook
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from genaipa_study.layout import Tree
+    from genaipa_study.layout import PublishedTree
 
 PARAPHRASES = 3
 """Number of answers that a user question's score in the robustness experiment is the mean of."""
@@ -63,7 +63,7 @@ class _ScoreTable:
         return PublishedScore(system=system_of_file(self.path), experiment=self.experiment, **values)
 
 
-def read_published_scores(tree: Tree) -> tuple[list[PublishedScore], list[Finding]]:
+def read_published_scores_and_findings(tree: PublishedTree) -> tuple[list[PublishedScore], list[Finding]]:
     """Read every published score that is here, and list what could not be placed."""
     scores: list[PublishedScore] = []
     findings: list[Finding] = []
@@ -76,7 +76,7 @@ def read_published_scores(tree: Tree) -> tuple[list[PublishedScore], list[Findin
     return scores, findings
 
 
-def _read_score_file(tree: Tree, path: str) -> Iterator[PublishedScore | Finding]:
+def _read_score_file(tree: PublishedTree, path: str) -> Iterator[PublishedScore | Finding]:
     """Yield the scores in one file, sheet by sheet."""
     is_csv = path.lower().endswith(".csv")
     try:
@@ -109,7 +109,7 @@ def _read_policy_rows(table: _ScoreTable, experiment: StudyExperiment) -> Iterat
             yield table.make_finding("unplaced", f"{column_letter(column + 1)}1", reason)
     questions = set()
     for line, row in table.nonblank_rows():
-        label = parse_question_label(str(row[0] or ""))
+        label = parse_question_id_and_number(str(row[0] or ""))
         if label is None or label[0] in questions:
             reason = f"'{row[0]}' is not the id of a question." if label is None else f"'{row[0]}' appears twice."
             yield table.make_finding("unplaced", f"A{line}", reason)

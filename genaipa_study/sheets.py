@@ -14,7 +14,7 @@ from math import inf
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from genaipa.datasets.study import Answer
+from genaipa.datasets.study import PublishedAnswer
 from genaipa.errors import DataError
 from genaipa.files.spreadsheets import open_workbook
 from genaipa.questions.sets import WORDINGS, Wording
@@ -28,7 +28,7 @@ from genaipa_study.layout import (
     find_experiment,
     list_available_files,
     list_wordings,
-    parse_question_label,
+    parse_question_id_and_number,
     question_origin,
     system_of_file,
 )
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from genaipa.questions.sets import QuestionSet
     from genaipa.runs.experiments import StudyExperiment
-    from genaipa_study.layout import Tree
+    from genaipa_study.layout import PublishedTree
 
 
 Grid = list[tuple[object, ...]]
@@ -64,7 +64,7 @@ _QUESTION_ORDER = {question: index for index, question in enumerate(POLICY_IDS)}
 
 
 @dataclass(frozen=True)
-class Slot:
+class QuestionRow:
     """A row that asks a question."""
 
     row: int
@@ -89,35 +89,37 @@ class SheetCell:
 
 
 @dataclass
-class Sheet:
+class AnswerSheet:
     """A sheet as read: the questions, for each run the cell that answers each, and the cells that answer none.
 
     `unknown` are rows that ask something in no experiment that is known, `notes` cells that hold a note, and `unplaced`
     (cell or column, reason).
     """
 
-    slots: list[Slot] = field(default_factory=list)
+    slots: list[QuestionRow] = field(default_factory=list)
     unknown: list[int] = field(default_factory=list)
-    runs: list[dict[Slot, SheetCell]] = field(default_factory=list)
+    runs: list[dict[QuestionRow, SheetCell]] = field(default_factory=list)
     notes: list[SheetCell] = field(default_factory=list)
     unplaced: list[tuple[str, str]] = field(default_factory=list)
 
 
-def read_answer_sheet(grid: Grid, texts: Mapping[str, tuple[str, Wording]]) -> Sheet:
+def read_answer_sheet(grid: Grid, texts: Mapping[str, tuple[str, Wording]]) -> AnswerSheet:
     """Read the questions and answers of a sheet, from its cells row by row.
 
     `texts` gives question and wording for the simplified text of every published question, where a label is missing.
     """
-    sheet = Sheet()
+    sheet = AnswerSheet()
     label, question = _find_label_and_question_columns(grid)
     rows = _RowReader(sheet, texts)
     for number, row in enumerate(grid, start=1):
-        rows.read_row(number, *(SheetCell(number, column, _cell_text(row, column)) for column in (label, question)))
+        rows.read_label_and_question_of_row(
+            number, *(SheetCell(number, column, _cell_text(row, column)) for column in (label, question))
+        )
     if not sheet.slots:
         sheet.unplaced.append(("", "no row is labelled with a question of the study"))
         return sheet
-    for cells in _find_run_columns(grid, question, sheet):
-        cells_by_slot, unplaced_cells = _align_cells_with_questions(cells, sheet)
+    for cells in _list_cells_of_run_columns(grid, question, sheet):
+        cells_by_slot, unplaced_cells = _align_cells_and_list_unaligned(cells, sheet)
         sheet.runs.append(cells_by_slot)
         for cell in unplaced_cells:
             if len(cell.text.split()) <= _LONGEST_NOTE:
@@ -127,7 +129,7 @@ def read_answer_sheet(grid: Grid, texts: Mapping[str, tuple[str, Wording]]) -> S
     return sheet
 
 
-def letters_of_question(text: str) -> str:
+def reduce_question_to_letters(text: str) -> str:
     """Strip a question of the number, quotation marks, capitals and spacing that the sheets add."""
     return "".join(re.findall(r"[a-z]+", text.lower()))
 
@@ -161,7 +163,9 @@ def _find_label_and_question_columns(grid: Grid) -> tuple[int, int]:
     names = _column_names(grid)
     labels: Counter[int] = Counter()
     for row in grid:
-        labels.update(column for column in range(1, len(row) + 1) if parse_question_label(_cell_text(row, column)))
+        labels.update(
+            column for column in range(1, len(row) + 1) if parse_question_id_and_number(_cell_text(row, column))
+        )
     label_columns = [column for column, name in names.items() if name == "labels"]
     label = max(label_columns or labels or [1], key=lambda column: labels[column])
     return label, next((column for column, name in names.items() if name == "questions"), label + 1)
@@ -174,7 +178,7 @@ class _RowReader:
     heading may have been lost: what follows belongs to no experiment that is known, up to the next heading.
     """
 
-    def __init__(self, sheet: Sheet, texts: Mapping[str, tuple[str, Wording]]) -> None:
+    def __init__(self, sheet: AnswerSheet, texts: Mapping[str, tuple[str, Wording]]) -> None:
         self._sheet = sheet
         self._texts = texts
         self._experiment: StudyExperiment | None = None
@@ -182,7 +186,7 @@ class _RowReader:
         self._last = (0, "")
         self._blank = 0
 
-    def read_row(self, number: int, label: SheetCell, question: SheetCell) -> None:
+    def read_label_and_question_of_row(self, number: int, label: SheetCell, question: SheetCell) -> None:
         """Take a row in: the cells of its label and its question."""
         label_text, question_text = label.text.strip(), question.text.strip()
         self._blank = 0 if label_text or question_text else self._blank + 1
@@ -194,11 +198,11 @@ class _RowReader:
             if self._experiment is None:
                 self._sheet.unplaced.append((heading.name, f"'{heading.text.strip()}' is not a known experiment"))
             return
-        parsed = self._identify_question(number, label_text, question_text)
+        parsed = self._identify_question_id_and_number(number, label_text, question_text)
         if parsed is None:
             return
         self._last = (number, parsed[0])
-        wording = self._choose_wording(*parsed, self._texts.get(letters_of_question(question_text)))
+        wording = self._choose_wording(*parsed, self._texts.get(reduce_question_to_letters(question_text)))
         if wording is None or self._experiment is None:
             self._experiment = None
             self._sheet.unknown.append(number)
@@ -207,13 +211,15 @@ class _RowReader:
             )
             return
         self._questions_read.append((parsed[0], wording))
-        self._sheet.slots.append(Slot(number, self._experiment, parsed[0], wording, question.text))
+        self._sheet.slots.append(QuestionRow(number, self._experiment, parsed[0], wording, question.text))
 
-    def _identify_question(self, number: int, label_text: str, question_text: str) -> tuple[str, int] | None:
+    def _identify_question_id_and_number(
+        self, number: int, label_text: str, question_text: str
+    ) -> tuple[str, int] | None:
         """Return question id and number of a row by its label, else by its text, else as the paraphrase of the last."""
         if label_text:
-            return parse_question_label(label_text)
-        question_wording = self._texts.get(letters_of_question(question_text))
+            return parse_question_id_and_number(label_text)
+        question_wording = self._texts.get(reduce_question_to_letters(question_text))
         if question_wording:
             return question_wording[0], max(1, WORDINGS.index(question_wording[1]))
         is_paraphrase = question_text and self._last[0] == number - 1 and question_origin(self._last[1]) == "user"
@@ -241,7 +247,7 @@ class _RowReader:
         return None if contradicts else wording
 
 
-def _find_run_columns(grid: Grid, question: int, sheet: Sheet) -> Iterator[list[SheetCell]]:
+def _list_cells_of_run_columns(grid: Grid, question: int, sheet: AnswerSheet) -> Iterator[list[SheetCell]]:
     """Yield the cells of each column that holds a run, from left to right; other columns are named as unplaced."""
     names = _column_names(grid)
     expected = max(REPETITIONS[question_origin(slot.question)] for slot in sheet.slots)
@@ -269,7 +275,9 @@ def _find_run_columns(grid: Grid, question: int, sheet: Sheet) -> Iterator[list[
             yield cells
 
 
-def _align_cells_with_questions(cells: list[SheetCell], sheet: Sheet) -> tuple[dict[Slot, SheetCell], list[SheetCell]]:
+def _align_cells_and_list_unaligned(
+    cells: list[SheetCell], sheet: AnswerSheet
+) -> tuple[dict[QuestionRow, SheetCell], list[SheetCell]]:
     """Align questions with the cells that answer them, in order; return these, and the cells that answer none.
 
     Where every cell is beside a question, it answers that one. Else the way with the fewest changes of the
@@ -346,25 +354,27 @@ def read_workbook(path: Path) -> Iterator[tuple[str, Grid]]:
             yield sheet.title, grid
 
 
-def read_published_answers(tree: Tree, questions: QuestionSet) -> tuple[list[Answer], list[Finding]]:
+def read_published_answers_and_findings(
+    tree: PublishedTree, questions: QuestionSet
+) -> tuple[list[PublishedAnswer], list[Finding]]:
     """Read all published answers that are here, and list findings on how they were read.
 
     Of files with the same answers the one named after its folder is taken.
     """
     texts = {
-        letters_of_question(question.text_in_wording(wording)): (question.id, wording)
+        reduce_question_to_letters(question.text_in_wording(wording)): (question.id, wording)
         for question in questions.questions
         for wording in WORDINGS[: len(question.paraphrases) + 1]
     }
-    answers: dict[str, Answer] = {}
+    answers: dict[str, PublishedAnswer] = {}
     findings: list[Finding] = []
 
-    def file_order(path: str) -> tuple[str, bool, str]:
+    def file_sort_key(path: str) -> tuple[str, bool, str]:
         name, folder = PurePosixPath(path.lower()).name, PurePosixPath(path.lower()).parent.name
         return system_of_file(path), not name.startswith(folder), path
 
-    for path in sorted(list_available_files(tree, ANSWERS, ".xlsx"), key=file_order):
-        file_answers, file_findings = _read_answer_file(tree, path, texts)
+    for path in sorted(list_available_files(tree, ANSWERS, ".xlsx"), key=file_sort_key):
+        file_answers, file_findings = _read_answers_and_findings_of_file(tree, path, texts)
         duplicates = [answer for answer in file_answers if answer.key in answers]
         if duplicates:
             findings.append(_duplicate_file_finding(path, file_answers, answers))
@@ -378,7 +388,9 @@ def read_published_answers(tree: Tree, questions: QuestionSet) -> tuple[list[Ans
     return list(answers.values()), findings
 
 
-def _duplicate_file_finding(path: str, file_answers: list[Answer], answers: dict[str, Answer]) -> Finding:
+def _duplicate_file_finding(
+    path: str, file_answers: list[PublishedAnswer], answers: dict[str, PublishedAnswer]
+) -> Finding:
     """Return the finding about a file whose answers another file has given already."""
     duplicates = [answers[answer.key] for answer in file_answers if answer.key in answers]
     differ = sum(answers[a.key].text != a.text for a in file_answers if a.key in answers)
@@ -389,11 +401,11 @@ def _duplicate_file_finding(path: str, file_answers: list[Answer], answers: dict
     return Finding("duplicate-file", path, "", "", reason, system_of_file(path))
 
 
-def _read_answer_file(
-    tree: Tree, path: str, texts: dict[str, tuple[str, Wording]]
-) -> tuple[list[Answer], list[Finding]]:
+def _read_answers_and_findings_of_file(
+    tree: PublishedTree, path: str, texts: dict[str, tuple[str, Wording]]
+) -> tuple[list[PublishedAnswer], list[Finding]]:
     """Read the answers of one workbook, and list findings on its sheets."""
-    answers: list[Answer] = []
+    answers: list[PublishedAnswer] = []
     findings: list[Finding] = []
     sheets: dict[str, str] = {}
     try:
@@ -432,7 +444,7 @@ def _read_answer_file(
     return answers, findings
 
 
-def _make_answers(path: str, sheet_title: str, document: str, sheet: Sheet) -> Iterator[Answer]:
+def _make_answers(path: str, sheet_title: str, document: str, sheet: AnswerSheet) -> Iterator[PublishedAnswer]:
     """Yield an answer, or the lack of one, for each run of each question."""
     columns = [max((cell.column for cell in cells_by_slot.values()), default=0) for cells_by_slot in sheet.runs]
     for slot in sheet.slots:
@@ -440,7 +452,7 @@ def _make_answers(path: str, sheet_title: str, document: str, sheet: Sheet) -> I
             cell = sheet.runs[run].get(slot) if run < len(sheet.runs) else None
             column = columns[run] if run < len(columns) else 0
             empty = f"{column_letter(column)}{slot.row}" if column else f"row {slot.row}"
-            yield Answer(
+            yield PublishedAnswer(
                 system=system_of_file(path),
                 experiment=slot.experiment,
                 document=document,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.datasets.base import Imported, find_pulled_workspace
 from genaipa.datasets.snapshot import digest_inputs
-from genaipa.datasets.study import Answer, StudyRun, write_recordings, write_study
+from genaipa.datasets.study import PublishedAnswer, StudyRun, write_recordings, write_study
 from genaipa.errors import RunError, UsageError
 from genaipa.policies.document import Document, load_document
 from genaipa.questions.annotations import load_annotations
@@ -39,8 +39,8 @@ from genaipa_study.layout import (
     list_wordings,
     question_origin,
 )
-from genaipa_study.results import read_published_scores
-from genaipa_study.sheets import read_published_answers
+from genaipa_study.results import read_published_scores_and_findings
+from genaipa_study.sheets import read_published_answers_and_findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from genaipa.runs.imported import PublishedScore
     from genaipa.workspace import Workspace
     from genaipa_study.findings import Finding
-    from genaipa_study.layout import Tree
+    from genaipa_study.layout import PublishedTree
 
 RECORDING_VERSION = 1
 """Version of the recordings. Raise it when they change: those made before are then made again."""
@@ -67,7 +67,7 @@ class PublishedStudy:
     Answers are excluded by their keys.
     """
 
-    answers: list[Answer]
+    answers: list[PublishedAnswer]
     scores: list[PublishedScore]
     findings: list[Finding]
     documents: dict[str, Document]
@@ -75,7 +75,7 @@ class PublishedStudy:
     excluded_scores: dict[PublishedScore, Exclusion]
 
 
-def read_published_study(tree: Tree) -> PublishedStudy:
+def read_published_study(tree: PublishedTree) -> PublishedStudy:
     """Read the published study; a UsageError with the command that fetches it if it is not here."""
     pulled_data = find_pulled_workspace()
     if POLICY_SET not in pulled_data.nearest_files("questions") or not any(
@@ -87,8 +87,8 @@ def read_published_study(tree: Tree) -> PublishedStudy:
         )
     questions = load_question_set(POLICY_SET, pulled_data)
     documents = {name: load_document(name, pulled_data) for name in (*POLICIES, *REGULATIONS)}
-    answers, answer_findings = read_published_answers(tree, questions)
-    scores, score_findings = read_published_scores(tree)
+    answers, answer_findings = read_published_answers_and_findings(tree, questions)
+    scores, score_findings = read_published_scores_and_findings(tree)
     findings = [*answer_findings, *score_findings, *audit_answers(answers, questions), *audit_scores(scores)]
     for name in POLICIES:
         findings += audit_annotations(tree, documents[name], load_annotations(pulled_data, name))
@@ -96,7 +96,7 @@ def read_published_study(tree: Tree) -> PublishedStudy:
     return PublishedStudy(answers, scores, findings, documents, *excluded)
 
 
-def import_study(tree: Tree, workspace: Workspace) -> Imported:
+def import_study(tree: PublishedTree, workspace: Workspace) -> Imported:
     """Write the study's runs and its audit into the workspace."""
     study = read_published_study(tree)
     imported = write_study(workspace, _make_study_runs(study, f"{tree.repository}, commit {tree.commit}"))
@@ -155,7 +155,7 @@ def _make_study_runs(study: PublishedStudy, source: str) -> Iterator[StudyRun]:
                 wordings=list_wordings(experiment, origin),
                 repetitions=REPETITIONS.get(origin, 1),
             )
-            concerned = [finding for finding in study.findings if _concerns_run(finding, run, origin)]
+            concerned = [finding for finding in study.findings if _does_finding_concern_run(finding, run, origin)]
             excluded_answers, excluded_scores = study.excluded_answers, study.excluded_scores
             excluded = [excluded_answers[answer.key] for answer in answers if answer.key in excluded_answers]
             excluded += [excluded_scores[score] for score in scores if score in excluded_scores]
@@ -163,7 +163,7 @@ def _make_study_runs(study: PublishedStudy, source: str) -> Iterator[StudyRun]:
             yield replace(run, exclusions=excluded, more={AUDIT: format_audit_csv(concerned)})
 
 
-def _concerns_run(finding: Finding, run: StudyRun, origin: str) -> bool:
+def _does_finding_concern_run(finding: Finding, run: StudyRun, origin: str) -> bool:
     """Tell whether a finding is about a run, its questions or its documents."""
     return (
         (bool(run.answers) or not finding.file.startswith(ANSWERS))
@@ -175,7 +175,7 @@ def _concerns_run(finding: Finding, run: StudyRun, origin: str) -> bool:
     )
 
 
-def write_study_recordings(tree: Tree) -> list[str]:
+def write_study_recordings(tree: PublishedTree) -> list[str]:
     """Write the recordings of the systems whose answers are here, unless they are; a note if that can't be done."""
     sheets = list_available_files(tree, ANSWERS, ".xlsx")
     key = digest_inputs(RECORDING_VERSION, tree.commit, [(path, tree.blobs[path]) for path in sheets])
@@ -188,6 +188,6 @@ def write_study_recordings(tree: Tree) -> list[str]:
     questions = load_question_set(POLICY_SET, find_pulled_workspace())
     documents = {name: load_document(name, find_pulled_workspace()) for name in POLICIES}
     source = f"{tree.repository} (commit {tree.commit[:10]})"
-    systems = write_recordings(read_published_answers(tree, questions)[0], questions, documents, source)
+    systems = write_recordings(read_published_answers_and_findings(tree, questions)[0], questions, documents, source)
     tree.record_conversion_step("recorded", key, systems=systems)
     return []

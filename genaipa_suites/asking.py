@@ -127,7 +127,7 @@ def draw_items(suite: Suite) -> DrawnItems:
     plan, seed = suite.plan, suite.spec.seed
     loaded, changed_files = _load_split_and_unpublished_files(suite)
     items = suite.draw_sample(loaded.items, plan.limit or len(loaded.items))
-    probed = suite.apply_probe(Material(tuple(items), _select_documents(loaded, items)))
+    probed = suite.make_probed_material(Material(tuple(items), _select_documents(loaded, items)))
     left_out = probes.describe_omissions(plan.probe, len(probed.items), len(items))
     if not plan.shots:
         return DrawnItems(msgspec.structs.replace(probed, own=changed_files), left_out)
@@ -183,7 +183,7 @@ def _select_documents(material: Material, items: Sequence[Item]) -> dict[str, An
     return {key: text for key, text in material.documents.items() if key in keys}
 
 
-def run_data_notes(suite: Suite) -> tuple[str, ...]:
+def list_notes_on_run_data(suite: Suite) -> tuple[str, ...]:
     """Return sentences on a run's data: terms, the user's own files, the sample, and what is trained."""
     title, plan, files = suite.title, suite.plan, suite.files
     loaded = suite.material
@@ -234,7 +234,7 @@ def dialogues(suite: Suite, target: Target) -> Iterator[Dialogue]:
     answer, encoder = suite.baseline_reply_function(target.name), encoders.find_encoder(suite, target.name)
     shots = [] if answer or encoder else _example_messages(suite)
     for repetition in range(1, suite.spec.repetitions + 1):
-        for item in _opening_items_by_document(suite):
+        for item in _sort_opening_items_by_document(suite):
             coordinates = suite.coordinates(item, repetition)
             if encoder:
                 # An encoder is trained once the first reply of a repetition is asked for.
@@ -254,7 +254,7 @@ def group_dialogues_by_text_with_factor(suite: Suite, target: Target) -> tuple[I
     """Return dialogues that each ask the items about one text, or after the same examples; None without either."""
     if not _has_items_with_long_texts(suite) and not suite.plan.shots:
         return None
-    groups = groupby(_opening_items_by_document(suite) * suite.spec.repetitions, key=lambda item: item.document)
+    groups = groupby(_sort_opening_items_by_document(suite) * suite.spec.repetitions, key=lambda item: item.document)
     dialogues = suite.dialogues(target)
     return (_make_dialogue_of_one_step(tuple(islice(dialogues, len(list(items))))) for _, items in groups), 1
 
@@ -264,7 +264,7 @@ def _make_dialogue_of_one_step(step: Call | tuple[Dialogue, ...]) -> Dialogue:
     yield step
 
 
-def _opening_items_by_document(suite: Suite) -> list[Item]:
+def _sort_opening_items_by_document(suite: Suite) -> list[Item]:
     """Return the items that begin a conversation, those about one text in a row."""
     return sorted((item for item in suite.material.items if not item.after), key=lambda item: item.document)
 

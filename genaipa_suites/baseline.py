@@ -45,12 +45,12 @@ class Baseline:
     make: Callable[[Suite], Callable[[Item], str]]
 
 
-def make_item_baseline(answer: Callable[[Item], str]) -> Callable[[Suite], Callable[[Item], str]]:
+def adapt_item_function_to_baseline(answer_item: Callable[[Item], str]) -> Callable[[Suite], Callable[[Item], str]]:
     """Make a baseline of a function that needs nothing but the item."""
-    return lambda _suite: answer
+    return lambda _suite: answer_item
 
 
-class Replay(BuiltinSystem):
+class CarriedReplySystem(BuiltinSystem):
     """A system that repeats what a message carries: its suite works the reply out."""
 
     def __init__(self, *, name: str) -> None:

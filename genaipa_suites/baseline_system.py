@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from genaipa.systems.provider import Meanings, Provider
-from genaipa_suites.baseline import PREFIX, Replay
+from genaipa_suites.baseline import PREFIX, CarriedReplySystem
 from genaipa_suites.catalog import baseline_names, load_suite_classes
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def _describe_baselines() -> Meanings:
     )
 
 
-class BaselineSystem(Replay):
+class BaselineSystem(CarriedReplySystem):
     """`baseline/NAME`, of the suites that have one of that name."""
 
     provider: ClassVar[Provider] = Provider(

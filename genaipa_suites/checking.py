@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from genaipa.errors import DataError, GenaipaError, name_suggestion
-from genaipa.files.strict_yaml import read_valid_yaml_part
+from genaipa.files.strict_yaml import read_valid_yaml_part_and_errors
 from genaipa.questions.sets import load_question_set
 from genaipa.validation import NO_WORKSPACE, Checked, FileProblem, convert_to_findings
 from genaipa_suites.asking import PROBES, check_template, suite_templates, workspace_templates
@@ -40,7 +40,7 @@ def check_suite_files(workspace: Workspace) -> Checked:
     read = {workspace.home / CROSSWALK, workspace.home / SETTINGS}
     if workspace.home / SETTINGS in files:
         findings += convert_to_findings(
-            read_valid_yaml_part(workspace.home / SETTINGS, TrainingSettings, lambda _: ())[1]
+            read_valid_yaml_part_and_errors(workspace.home / SETTINGS, TrainingSettings, lambda _: ())[1]
         )
     folders: dict[str, list[Path]] = {}
     for path in files:
@@ -150,4 +150,4 @@ def _check_crosswalk(workspace: Workspace) -> Iterator[FileProblem]:
         return
     path = workspace.home / CROSSWALK
     rules = partial(unknown_category_errors, path, question_categories=categories)
-    yield from convert_to_findings(read_valid_yaml_part(path, Crosswalk, rules)[1])
+    yield from convert_to_findings(read_valid_yaml_part_and_errors(path, Crosswalk, rules)[1])

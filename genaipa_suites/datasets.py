@@ -72,7 +72,7 @@ class SuiteData:
 
     def next_step(self, workspace: Workspace) -> str:
         """Return the command that asks a baseline about the first readable split; else why none can be asked."""
-        name, suite = _find_suite_of_source(self.source)
+        name, suite = _find_suite_name_and_class_of_source(self.source)
         if suite is None:
             return _format_baseline_run_command(name, suite, "SPLIT")
         reasons = []
@@ -135,7 +135,7 @@ def make_datasets_of_suites() -> dict[str, Dataset]:
 
 def make_snapshot(source: SuiteSource) -> Snapshot:
     """Return a source's files as they are pulled: each where it can be had, at least one in all."""
-    name, suite = _find_suite_of_source(source)
+    name, suite = _find_suite_name_and_class_of_source(source)
 
     class Files(Snapshot):
         dataset = source.name
@@ -156,7 +156,7 @@ def make_snapshot(source: SuiteSource) -> Snapshot:
     return Files(source.commit, source.blobs)
 
 
-def _find_suite_of_source(source: SuiteSource) -> tuple[str, type[Suite] | None]:
+def _find_suite_name_and_class_of_source(source: SuiteSource) -> tuple[str, type[Suite] | None]:
     """Return the suite that reads a source, with its name: the one of the same name, else the first."""
     reading = {name: suite for name, suite in load_suite_classes().items() if source in suite.data}
     if source.name in reading:

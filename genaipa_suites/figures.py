@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from genaipa.kinds import Closing
+from genaipa.kinds import RunClosing
 from genaipa.tasks.catalog import make_task
 from genaipa.words import format_count, format_percent
 from genaipa_suites.catalog import suites_of_task
@@ -29,7 +29,7 @@ _AT_ONCE = 500
 
 
 @dataclass
-class Figures:
+class MeasureTotals:
     """The sums of one system's counts on one suite, by repetition and measure, and its faults."""
 
     system: str
@@ -40,7 +40,7 @@ class Figures:
     _faults: Counter[str] = field(default_factory=Counter)
     _sums: dict[int, dict[str, list[float]]] = field(default_factory=dict)
 
-    def add(self, outcome: Outcome) -> None:
+    def add_outcome(self, outcome: Outcome) -> None:
         """Count one more outcome."""
         self.answers += 1
         self.in_prose += outcome.parsed.in_prose
@@ -58,23 +58,23 @@ class Figures:
         return sum(values) / len(values) if values else math.nan
 
     @property
-    def faults(self) -> dict[str, int]:
+    def count_replies_by_fault(self) -> dict[str, int]:
         """Fault → how many replies have it; every kind of fault is there, and `missing`."""
         planned = len(self.suite.items) * self.suite.spec.repetitions
         return {**dict.fromkeys(FAULTS, 0), **self._faults, MISSING: max(0, planned - self.answers)}
 
 
-def closing_figures(workspace: Workspace, folder: RunFolder) -> Closing:
+def closing_lines_and_measure_values(workspace: Workspace, folder: RunFolder) -> RunClosing:
     """Return the first figures of a suite as lines, and all of them as percentages by measure for JSON."""
     lines, rows = [], []
-    for result in collect_figures(workspace, folder):
+    for result in collect_measure_totals(workspace, folder):
         pairs = ((measure, result.mean_over_repetitions(measure)) for measure in result.suite.measures[:_FIRST])
         headings = [
             f"{measure.heading} {format_percent(100 * value, len(result.suite.items))}"
             for measure, value in pairs
             if not math.isnan(value)
         ]
-        counts = {**result.faults, "read in prose": result.in_prose}
+        counts = {**result.count_replies_by_fault, "read in prose": result.in_prose}
         faults = [f"{count:,} {name}" for name, count in counts.items() if count]
         of = "" if result.suite.name == folder.manifest().spec.task else f" of {result.suite.name}"
         answers = f"{format_count(result.answers, 'answer')}{of}"
@@ -83,18 +83,23 @@ def closing_figures(workspace: Workspace, folder: RunFolder) -> Closing:
         )
         values = {measure.name: 100 * result.mean_over_repetitions(measure) for measure in result.suite.measures}
         percentages = {name: None if math.isnan(value) else value for name, value in values.items()}
-        row = {"system": result.system, "suite": result.suite.name, "figures": percentages, "faults": result.faults}
+        row = {
+            "system": result.system,
+            "suite": result.suite.name,
+            "figures": percentages,
+            "faults": result.count_replies_by_fault,
+        }
         rows.append({**row, "in_prose": result.in_prose})
-    return Closing(lines, {"suites": rows} if rows else {})
+    return RunClosing(lines, {"suites": rows} if rows else {})
 
 
-def collect_figures(workspace: Workspace, folder: RunFolder) -> list[Figures]:
+def collect_measure_totals(workspace: Workspace, folder: RunFolder) -> list[MeasureTotals]:
     """Collect the figures of every system and suite of a run that has any answers; none of a run of another task."""
     spec = folder.manifest().spec
     parts = suites_of_task(make_task(spec, workspace, folder))
-    results = {(system, name): Figures(system, suite) for system in spec.systems for name, suite in parts.items()}
+    results = {(system, name): MeasureTotals(system, suite) for system in spec.systems for name, suite in parts.items()}
     # Of each key the latest record.
-    positions = sorted(folder.tally_records()[1].values())
+    positions = sorted(folder.tally_records_and_map_offsets()[1].values())
     joint: defaultdict[tuple[str, str], list[Record]] = defaultdict(list)
     for begin in range(0, len(positions), _AT_ONCE):
         for record in folder.read_records_at(positions[begin : begin + _AT_ONCE]):
@@ -104,8 +109,8 @@ def collect_figures(workspace: Workspace, folder: RunFolder) -> list[Figures]:
                     joint[record.system, name].append(record)
                     continue
                 (outcome,) = parts[name].outcomes([record])
-                results[record.system, name].add(outcome)
+                results[record.system, name].add_outcome(outcome)
     for key, records in joint.items():
         for outcome in parts[key[1]].outcomes(records):
-            results[key].add(outcome)
+            results[key].add_outcome(outcome)
     return [result for result in results.values() if result.answers]

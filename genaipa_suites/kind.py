@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from genaipa.datasets.base import Dataset
-    from genaipa.kinds import Closing
+    from genaipa.kinds import RunClosing
     from genaipa.reports.chapters.chapter import Results
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import RunSpec
@@ -64,11 +64,11 @@ class _SuiteKind(Kind[SuitePlan]):
 
         return SuiteResults
 
-    def closing_lines_and_facts(self, workspace: Workspace, folder: RunFolder) -> Closing:
+    def closing_lines_and_facts(self, workspace: Workspace, folder: RunFolder) -> RunClosing:
         """Return the first figures of a suite as lines, all of them for JSON."""
-        from genaipa_suites.figures import closing_figures
+        from genaipa_suites.figures import closing_lines_and_measure_values
 
-        return closing_figures(workspace, folder)
+        return closing_lines_and_measure_values(workspace, folder)
 
     def show_page(self, desk: Desk, user: User) -> None:
         """Show the scores of the suites, and the items behind them."""

@@ -185,7 +185,7 @@ class LabelSuite(Suite):
         return [float(count) for counts in counts_by_label for count in counts]
 
     @classmethod
-    def _sum_item_f1(cls, outcome: Outcome) -> tuple[float, float]:
+    def _item_f1_and_count(cls, outcome: Outcome) -> tuple[float, float]:
         """Return (F1 of an item's labels, 1)."""
         return f1(count_matches(cls.prediction_labels(outcome), cls.gold_labels(outcome.item))), 1.0
 
@@ -211,7 +211,7 @@ class LabelSuite(Suite):
                 "f1_samples",
                 "F1 by item",
                 f"F1 of the predicted labels, computed for each of the {item_noun} and averaged.",
-                cls._sum_item_f1,
+                cls._item_f1_and_count,
             ),
             Measure(
                 "exact",

@@ -106,7 +106,7 @@ def sample_by_stratum(items: Sequence[Item], size: int, seed: int) -> list[Item]
 
 
 def draw_examples(candidates: Sequence[Item], number: int, seed: int, forbidden_texts: Collection[str]) -> list[Item]:
-    """Draw examples for a prompt, as many of each stratum as can be, none whose text is `forbidden`."""
+    """Draw examples for a prompt, as many of each stratum as can be, none whose text is `forbidden_texts`."""
     allowed = [item for item in candidates if normalized_item_text(item) not in forbidden_texts]
     draw = random.Random(f"{seed}|shots")  # noqa: S311 - a sample, not a secret
     draw.shuffle(allowed)
@@ -129,7 +129,7 @@ def normalized_item_text(item: Item) -> str:
     return " ".join(str(item.document or item.shown.get("text", "")).lower().split())
 
 
-def split_row_numbers_for_validation(size: int, share: float) -> tuple[list[int], list[int]]:
+def split_rows_into_training_and_validation(size: int, share: float) -> tuple[list[int], list[int]]:
     """Split the places of `size` rows as PrivacyGLUE does into (training, validation), `share` of them for validation.
 
     A permutation by numpy's `default_rng(42)`; its first ceil(share * size) places are set aside, the next

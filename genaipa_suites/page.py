@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from genaipa.runs.selection import run_folders
+from genaipa.runs.selection import list_run_folders
 from genaipa.ui.results import list_sources
 from genaipa.ui.widgets import (
     ANY,
@@ -49,7 +49,7 @@ _CHOSEN = "suites item"
 def show_page(desk: Desk, _user: User) -> None:
     """Show the systems of one suite, their scores by group, and the items behind a number."""
     show_page_header("Suites")
-    files = [(folder.name, folder.answers) for folder in run_folders(desk.workspace)]
+    files = [(folder.name, folder.answers_path) for folder in list_run_folders(desk.workspace)]
     stamp = tuple((name, file.stat().st_size if file.is_file() else 0) for name, file in files)
     with st.spinner("Scoring the suites …"):
         suite_results, problem_texts = cache_in_session(
@@ -71,12 +71,12 @@ def show_page(desk: Desk, _user: User) -> None:
     ]
     about = board.suite.about
     show_texts("suites about", [Text(f"{about[:1].upper()}{about[1:]}.", tone="system")])
-    result = _show_systems_and_choose(board)
+    result = _show_systems_and_return_chosen(board)
     _show_groups(board, result)
     _show_items(board, result)
 
 
-def _show_systems_and_choose(board: Board) -> Result:
+def _show_systems_and_return_chosen(board: Board) -> Result:
     """Show the systems with their first measures, and return the one whose items are below."""
     show_heading("Systems")
     measures = board.suite.measures[:_COLUMNS]
@@ -88,7 +88,7 @@ def _show_systems_and_choose(board: Board) -> Result:
         ListRow(
             (
                 label,
-                *(_format_percent(candidate.mean_figure_over_repetitions(measure)) for measure in measures),
+                *(_format_percent(candidate.mean_value_over_repetitions(measure)) for measure in measures),
                 faults or "-",
             ),
             id=label,
@@ -134,7 +134,7 @@ def _show_groups(board: Board, result: Result) -> None:
             (
                 group,
                 f"{len(group_outcomes):,}",
-                _format_percent(result.mean_figure_over_repetitions(measure, group_outcomes)),
+                _format_percent(result.mean_value_over_repetitions(measure, group_outcomes)),
             ),
             id=group,
         )

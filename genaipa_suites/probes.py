@@ -30,7 +30,7 @@ MIN_WORDS, MAX_WORDS = 20, 200
 """Words of a text that is continued; a shorter one tells nothing, of a longer one the beginning is enough."""
 
 
-def apply_probe(probe: str, material: Material) -> Material:
+def make_probed_material(probe: str, material: Material) -> Material:
     """Return the material that this probe asks about, itself without one; a UsageError if it can tell nothing."""
     if not probe:
         return material

@@ -36,7 +36,7 @@ class Span(NamedTuple):
     label: str
 
 
-def fold_blanks_quotes_and_dashes(text: str) -> str:
+def normalize_blanks_quotes_and_dashes(text: str) -> str:
     """Return a text without blanks, its quotation marks and dashes unified: the ways in which copies by hand differ."""
     return "".join(text.split()).translate(_SAME)
 
@@ -49,10 +49,10 @@ def locate_texts_in_tokens(
     The texts are taken in their order, which should be that of appearance: each has the first place after the one
     before it, or, where there is none, the first in the whole sentence. No token is used twice, so that a text named
     twice has two places. A text begins and ends with a token; letters have to be the same, case included
-    (`fold_blanks_quotes_and_dashes` says what may differ). `firsts` are the first tokens of those texts for which they
-    are known.
+    (`normalize_blanks_quotes_and_dashes` says what may differ). `first_tokens` are the first tokens of those texts for
+    which they are known.
     """
-    folded_tokens = [fold_blanks_quotes_and_dashes(token) for token in tokens]
+    folded_tokens = [normalize_blanks_quotes_and_dashes(token) for token in tokens]
     whole = "".join(folded_tokens)
     begins: dict[int, int] = {}
     ends: dict[int, int] = {}
@@ -67,7 +67,7 @@ def locate_texts_in_tokens(
     for text, first in zip(texts, first_tokens or [None] * len(texts), strict=True):
         candidates = [
             position
-            for position in _find_text_at_token_borders(whole, fold_blanks_quotes_and_dashes(text), begins, ends)
+            for position in _find_text_at_token_borders(whole, normalize_blanks_quotes_and_dashes(text), begins, ends)
             if used.isdisjoint(range(*position))
         ]
         later_candidates = (position for position in candidates if position[0] >= last_end)

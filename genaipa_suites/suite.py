@@ -171,9 +171,9 @@ class Suite(Task):
         """Draw about `size` items, and return them in their original order."""
         return sample_by_stratum(items, size, self.spec.seed)
 
-    def apply_probe(self, material: Material) -> Material:
+    def make_probed_material(self, material: Material) -> Material:
         """Return the items as the plan's probe asks about them; a UsageError for a probe that can tell nothing here."""
-        return probes.apply_probe(self.plan.probe, material)
+        return probes.make_probed_material(self.plan.probe, material)
 
     def add_facts_of_related_outcomes(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
         """Return the outcomes of one system, each completed with what its related outcomes say about it."""
@@ -276,7 +276,7 @@ class Suite(Task):
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on the terms of the data, on the user's own files, and on what a sample is."""
-        return asking.run_data_notes(self)
+        return asking.list_notes_on_run_data(self)
 
     @property
     def digests(self) -> Digests:

@@ -53,7 +53,7 @@ class _Blanks(dict[int, str]):
 _BLANKS = _Blanks()
 
 
-def fold_text_to_words(text: str) -> str:
+def normalize_text_to_words(text: str) -> str:
     """Return the words of a text that is given as it reads, in small letters, without addresses and punctuation."""
     plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
     return " ".join(_ADDRESS.sub("", plain).casefold().translate(_BLANKS).split())
@@ -83,7 +83,7 @@ class SectionChange:
         return " \u2192 ".join(dict.fromkeys(headings))
 
 
-class Changes:
+class DocumentChanges:
     """The changes from one version of a document to another."""
 
     def __init__(self, before: Document, after: Document) -> None:
@@ -113,7 +113,7 @@ class Changes:
         return (*changes, *(SectionChange("gone", old.sections[position], None) for position in last_gone))
 
     @cached_property
-    def count_by_state(self) -> dict[SectionState, int]:
+    def section_counts_by_state(self) -> dict[SectionState, int]:
         """State → the number of sections."""
         counted = Counter(change.state for change in self.section_changes)
         return {state: counted[state] for state in STATES if counted[state]}
@@ -121,7 +121,7 @@ class Changes:
     @cached_property
     def has_same_words(self) -> bool:
         """Whether both have the same words in the same order."""
-        return fold_text_to_words(read_markdown(self.before.text).text) == fold_text_to_words(
+        return normalize_text_to_words(read_markdown(self.before.text).text) == normalize_text_to_words(
             read_markdown(self.after.text).text
         )
 
@@ -130,7 +130,7 @@ class Changes:
         """The sentences of the later version, as words only, that the earlier one nowhere has."""
         return frozenset(chain(*self._new.keys)).difference(*self._old.keys)
 
-    def list_changes_within(self, section: Section) -> list[SectionChange]:
+    def list_changes_in_section_tree(self, section: Section) -> list[SectionChange]:
         """Return the changes of a section of the earlier version and of all its subsections."""
         inside = self._subsection_starts[section.start]
         return [change for change in self.section_changes if change.before and change.before.start in inside]
@@ -154,7 +154,7 @@ def _list_sections_and_lead(document: Document) -> tuple[Section, ...]:
     """Return the sections, after one without a number for the text before the first heading, if it has words."""
     sections = document.sections
     begin = sections[0].start if sections else len(document.text)
-    lead = fold_text_to_words(read_markdown(document.text).plain_text_of_source_span(0, begin))
+    lead = normalize_text_to_words(read_markdown(document.text).plain_text_of_source_span(0, begin))
     return (*([Section("", "(before the first heading)", _LEAD, 0, begin)] if lead else []), *sections)
 
 
@@ -169,8 +169,8 @@ class VersionSections:
             text = reading.plain_text_of_source_span(section.start, section.end)
             # The lead has no heading; an outline of one line has its headings in the line.
             body = text.partition("\n")[2] if section.level < _LEAD and "\n" in text else text
-            self.keys.append(tuple(map(fold_text_to_words, split_sentences(body))))
-        self.titles = [fold_text_to_words(section.title) for section in self.sections]
+            self.keys.append(tuple(map(normalize_text_to_words, split_sentences(body))))
+        self.titles = [normalize_text_to_words(section.title) for section in self.sections]
 
     def distinctive_sentences(self, position: int) -> tuple[str, ...]:
         """Return the sentences of a section that tell it by themselves; empty if they are short."""
@@ -297,24 +297,26 @@ def _subtract_sentences(keys: tuple[str, ...], other_keys: tuple[str, ...]) -> l
 
 
 @dataclass(frozen=True)
-class Piece:
+class DiffPiece:
     """A stretch of words in both versions (`same`), the later one alone (`new`) or the earlier one alone (`gone`)."""
 
     state: Literal["same", "new", "gone"]
     text: str
 
 
-def mark_changed_words(before: str, after: str) -> list[Piece]:
+def mark_changed_words(before: str, after: str) -> list[DiffPiece]:
     """Return the later text word by word, with what is new in it and what is gone from the earlier one."""
     old, new = re.findall(r"\S+\s*", before), re.findall(r"\S+\s*", after)
     pieces = []
-    matched = SequenceMatcher(None, [*map(fold_text_to_words, old)], [*map(fold_text_to_words, new)], autojunk=False)
+    matched = SequenceMatcher(
+        None, [*map(normalize_text_to_words, old)], [*map(normalize_text_to_words, new)], autojunk=False
+    )
     for operation, i1, i2, j1, j2 in matched.get_opcodes():
         if operation == "equal":
-            pieces.append(Piece("same", "".join(new[j1:j2])))
+            pieces.append(DiffPiece("same", "".join(new[j1:j2])))
             continue
         if i2 > i1:
-            pieces.append(Piece("gone", "".join(old[i1:i2])))
+            pieces.append(DiffPiece("gone", "".join(old[i1:i2])))
         if j2 > j1:
-            pieces.append(Piece("new", "".join(new[j1:j2])))
+            pieces.append(DiffPiece("new", "".join(new[j1:j2])))
     return pieces

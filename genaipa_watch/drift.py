@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import add_explanation, add_next_steps, caveat, print_json, show, show_table
+from genaipa.cli.terminal.console import add_explanation, add_next_steps, print_caveat, print_json, show, show_table
 from genaipa.cli.terminal.options import ForceOption, GateOption, JsonOption, current_workspace, open_output, option
 from genaipa.cli.terminal.selection import print_study_slice_problems
 from genaipa.errors import UsageError, clip, shell_command
@@ -40,7 +40,7 @@ def drift(
     from genaipa.answers.gather import gather_study_with_stored_scores
     from genaipa.reports import render
     from genaipa.reports.gate import LOST
-    from genaipa.runs.selection import find_days_of_most_repeated_plan, find_sources_by_name
+    from genaipa.runs.selection import find_occasions_of_most_repeated_plan, find_sources_by_name
     from genaipa_watch.over_time import (
         find_answers_judged_again,
         find_quality_loss,
@@ -52,7 +52,7 @@ def drift(
     workspace = current_workspace()
     sources = find_sources_by_name(workspace, system)
     print_study_slice_problems(workspace, [source.folder for source in sources])
-    occasions_by_system = find_days_of_most_repeated_plan(sources)
+    occasions_by_system = find_occasions_of_most_repeated_plan(sources)
     if not occasions_by_system:
         # No fault: the first of many days, on which a job that is to go on asks as well.
         if json:
@@ -108,20 +108,24 @@ def _print_latest_changes(system: str, days: list[Occasion], changes: Table, los
         too_few = {"M_all", "M_all (judge)"} & {*changes.data["measure"]}
         why = "Too few questions were scored on two days" if too_few else "Nobody scored answers from two days"
         why = "Different people scored the first day and the later days" if by_other_people else why
-        caveat(f"{why}, so quality is not compared{', and the gate passes' if gated else ''}.")
+        print_caveat(f"{why}, so quality is not compared{', and the gate passes' if gated else ''}.")
     elif lost.day != days[-1].day:
         reason = (
             "was scored by people other than those who scored the first day"
             if days[-1].day in by_other_people
             else "has too few"
         )
-        caveat(f"Quality is from {lost.day}, the latest occasion with comparable scores; {days[-1].day} {reason}.")
+        print_caveat(
+            f"Quality is from {lost.day}, the latest occasion with comparable scores; {days[-1].day} {reason}."
+        )
     watched = latest[(latest["measure"] == lost.by) & (latest["meaning"] != "lower")]
     if lost.points and len(watched):
-        caveat(
+        print_caveat(
             f"{lost.by}, which alone decides the gate, is lower by {lost.points:.1f} points: not significant among all "
             f"of these tests, but significant among the tests of {lost.by} alone."
         )
     moved = latest[(latest["measure"] == "judge again") & latest["meaning"].isin(["higher", "lower"])]
     for row in moved.to_dict("records"):
-        caveat(f"The judge itself scores {abs(row['difference']):.1f} points {row['meaning']} than on the first day.")
+        print_caveat(
+            f"The judge itself scores {abs(row['difference']):.1f} points {row['meaning']} than on the first day."
+        )

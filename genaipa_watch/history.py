@@ -17,7 +17,7 @@ from genaipa.files.limits import HISTORY, POLICY, limit_reading
 from genaipa.languages.catalog import detect_language_code
 from genaipa.policies.document import LONGEST
 from genaipa.policies.reading import PlainReading
-from genaipa_watch.changes import fold_text_to_words
+from genaipa_watch.changes import normalize_text_to_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -83,7 +83,7 @@ def read_version_history(repository: Path, path: str) -> VersionHistory:
     if _run_git(repository, "rev-parse", "--is-shallow-repository").strip() == b"true":
         raise UsageError(f"{repository} is a shallow clone without a history; to get it: git fetch --unshallow")
     raw_git_log = _run_git(repository, "log", "--format=%x00%H %as", "--raw", "--no-abbrev", "--no-renames", "--", path)
-    revisions = list(_list_revisions(raw_git_log.decode("utf-8", "replace"), path))
+    revisions = list(_list_commits_days_and_blobs(raw_git_log.decode("utf-8", "replace"), path))
     if not revisions:
         files = (
             _run_git(repository, "ls-tree", "-r", "--name-only", "-z", "HEAD").decode("utf-8", "replace").split("\0")
@@ -107,7 +107,7 @@ def _run_git(repository: Path, *arguments: str, input_text: bytes = b"") -> byte
     return done.stdout
 
 
-def _list_revisions(raw_git_log: str, path: str) -> Iterator[tuple[str, str, str]]:
+def _list_commits_days_and_blobs(raw_git_log: str, path: str) -> Iterator[tuple[str, str, str]]:
     """Yield commit, day and blob of each version of exactly this file, the oldest first."""
     for entry in reversed(raw_git_log.split("\0")[1:]):
         head, *changed = entry.strip().split("\n")
@@ -149,7 +149,7 @@ def _decode_document_text(content: bytes) -> str:
 
 
 def _select_distinct_versions(revisions: list[tuple[str, str, str]], texts: list[str]) -> VersionHistory:
-    words = [fold_text_to_words(PlainReading(text).text) for text in texts]
+    words = [normalize_text_to_words(PlainReading(text).text) for text in texts]
     usual = sorted(range(len(words)), key=lambda place: len(words[place]))[len(words) // 2]
     language = detect_language_code(texts[usual])
     left_out: dict[OmissionReason, int] = dict.fromkeys(REASONS, 0)

@@ -24,10 +24,10 @@ from genaipa.reports.crossed import number_documents, number_labels
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.gate import Loss, significant_loss_in_points
-from genaipa.reports.recognition import Rule, describe_rule_accuracy, document_languages
+from genaipa.reports.recognition import Rule, describe_rule_accuracy, language_codes_of_documents
 from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.reports.table import Table, make_table
-from genaipa.runs.selection import find_days_of_most_repeated_plan
+from genaipa.runs.selection import find_occasions_of_most_repeated_plan
 from genaipa.stats.changes import estimate_reply_change
 from genaipa.stats.looks import SIGNIFICANT
 from genaipa.stats.tests import adjust_p_by_holm
@@ -98,7 +98,7 @@ def tabulate_changes_since_first_occasion(
         "two replies of the first occasion agree, so it needs repetitions. "
         + " ".join(f"{name}: {meaning}." for name, meaning in MEASURES.items() if name in set(data["measure"]))
         + "".join(
-            f" {describe_rule_accuracy(rule, document_languages(frame, languages)).rstrip()}"
+            f" {describe_rule_accuracy(rule, language_codes_of_documents(frame, languages)).rstrip()}"
             for name, rule in _BY_RULES.items()
             if name in set(data["measure"])
         ),
@@ -174,7 +174,7 @@ def _select_answers_with_measures(
         .assign(served=answers["model"].astype(str), reply=answers["answer"].astype(object).where(came), **measures)
     )
     table["occasion"] = [day[str(run)] for run, _ in table.index]
-    table["same words"] = _measure_equal_replies(table, days[0].day)
+    table["same words"] = _percent_equal_to_first_replies(table, days[0].day)
     if anchors is None or anchors.empty:
         return table.reset_index(drop=True)
     first_answers = table.assign(answer=answers["answer"].astype(str))[table["occasion"] == days[0].day]
@@ -185,10 +185,10 @@ def _select_answers_with_measures(
     return pd.concat([table, judge_changes.assign(served="")], ignore_index=True)
 
 
-def _measure_equal_replies(answers: pd.DataFrame, first: str) -> pd.Series[Any]:
+def _percent_equal_to_first_replies(answers: pd.DataFrame, first_occasion: str) -> pd.Series[Any]:
     """Return how many of the first occasion's other replies to the question each reply equals, word for word, in %."""
     cells = pd.Series(list(answers[_CELL].itertuples(index=False, name=None)), answers.index)
-    began = (answers["occasion"] == first) & answers["reply"].notna()
+    began = (answers["occasion"] == first_occasion) & answers["reply"].notna()
     replies = cells[began].to_frame("cell").assign(reply=answers.loc[began, "reply"])
     reply_counts = replies.groupby("cell")["reply"].size().to_dict()
     often = replies.groupby(["cell", "reply"]).size().to_dict()
@@ -285,7 +285,7 @@ class OverTimeChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter | None:
         """Make the chapter; None where no system was asked the same on two days."""
-        systems = find_days_of_most_repeated_plan(study.sources)
+        systems = find_occasions_of_most_repeated_plan(study.sources)
         if not systems:
             return None
         table = tabulate_changes_since_first_occasion(
@@ -305,7 +305,7 @@ class OverTimeChapter(ChapterMaker):
 
     def notable(self, study: Study) -> Iterable[str]:
         """Yield a sentence where days are averaged as if they were repetitions."""
-        if systems := find_days_of_most_repeated_plan(study.sources):
+        if systems := find_occasions_of_most_repeated_plan(study.sources):
             days = "; ".join(
                 f"{name} on {', '.join(occasion.day for occasion in occasions_of_system)}"
                 for name, occasions_of_system in systems.items()

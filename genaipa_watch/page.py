@@ -12,18 +12,18 @@ from genaipa_watch.changes import UNCHANGED, mark_changed_words
 if TYPE_CHECKING:
     from genaipa.policies.document import Document
     from genaipa.policies.sections import Section
-    from genaipa_watch.changes import Changes
+    from genaipa_watch.changes import DocumentChanges
     from genaipa_watch.versions import CarriedAnswers
 
 _WORDS = {"look": "to be checked again", "perhaps": "may be answered now"}
 
 
-def make_changes_page(changes: Changes, carried: CarriedAnswers | None) -> str:
+def make_changes_page(changes: DocumentChanges, carried: CarriedAnswers | None) -> str:
     """Return the page as HTML that needs nothing else; texts of the documents are escaped."""
     return load_template("changes.html.jinja", "genaipa_watch").render(
         title=f"{changes.before.name} → {changes.after.name}",
         version=genaipa.__version__,
-        counts=changes.count_by_state,
+        counts=changes.section_counts_by_state,
         answers=_list_outdated_answers(carried) if carried else [],
         holding=len(carried.list_questions("holds")) if carried else 0,
         sections=[

@@ -16,7 +16,7 @@ from genaipa.words import format_count
 if TYPE_CHECKING:
     from genaipa.policies.document import Document
     from genaipa.workspace import Workspace
-    from genaipa_watch.changes import Changes
+    from genaipa_watch.changes import DocumentChanges
     from genaipa_watch.history import Version
     from genaipa_watch.versions import CarriedAnswers
 
@@ -78,16 +78,16 @@ def _add_versions(
 ) -> list[str]:
     """Write the versions that are not there yet, and return their names."""
     from genaipa.policies.adding import write_document
-    from genaipa.policies.document import document_names, load_document
-    from genaipa.policies.formats import Extracted
+    from genaipa.policies.document import document_layers_and_paths_by_name, load_document
+    from genaipa.policies.formats import ExtractedDocument
 
-    names, fresh = document_names(workspace), []
+    names, fresh = document_layers_and_paths_by_name(workspace), []
     for version in versions:
         called = f"{name}.{version.date}"
         if called in names and load_document(called, workspace).text == version.text:
             continue
         origin = f"{source} at {version.commit[:12]}"
-        extracted = Extracted(version.text, "", "", origin, version.date, markdown=source.endswith(".md"))
+        extracted = ExtractedDocument(version.text, "", "", origin, version.date, markdown=source.endswith(".md"))
         write_document(
             workspace.home / "policies",
             extracted,
@@ -119,7 +119,7 @@ def diff(
 
     workspace = current_workspace()
     changes = compare_versions(load_named_document(workspace, before), load_named_document(workspace, after))
-    carried = carry_answers(workspace, changes)
+    carried = carry_annotated_answers(workspace, changes)
     if output is not None:
         from genaipa_watch.page import make_changes_page
 
@@ -128,7 +128,7 @@ def diff(
     if json:
         print_json(_changes_for_json(changes, carried))
         return
-    show("sections: " + ", ".join(f"{count} {state}" for state, count in changes.count_by_state.items()))
+    show("sections: " + ", ".join(f"{count} {state}" for state, count in changes.section_counts_by_state.items()))
     rows = [
         (change.state, clip(change.heading, 70)) for change in changes.section_changes if change.state != "unchanged"
     ]
@@ -153,14 +153,14 @@ def carry(
 
     In the file of annotated answers for the later version, answers that hold are filled in, and others are comments.
     """
-    from genaipa.cli.commands.policies import CHECK, require_own_workspace, write_annotations
+    from genaipa.cli.commands.policies import CHECK, require_own_workspace, write_new_annotations_file
     from genaipa.datasets.base import load_named_document
     from genaipa.files.stamps import today
     from genaipa.questions.annotations import format_annotation_template
 
     workspace = current_workspace()
     require_own_workspace(workspace)
-    carried = carry_answers(
+    carried = carry_annotated_answers(
         workspace, compare_versions(load_named_document(workspace, before), load_named_document(workspace, after))
     )
     if carried is None:
@@ -173,26 +173,26 @@ def carry(
         carried.make_annotations(day),
         carried.format_earlier_answers(),
     )
-    path = write_annotations(workspace, after, text)
+    path = write_new_annotations_file(workspace, after, text)
     holding = len(carried.list_questions("holds"))
     remaining = format_count(len(carried.question_set.questions) - holding, "question")
     show(f"{path} keeps {format_count(holding, 'answer')} and leaves {remaining} to answer. {CHECK}")
 
 
-def compare_versions(before: Document, after: Document) -> Changes:
+def compare_versions(before: Document, after: Document) -> DocumentChanges:
     """Return the changes between two versions; a UsageError for one version, or where they are in two languages."""
     from genaipa.languages.catalog import language_name
-    from genaipa_watch.changes import Changes
+    from genaipa_watch.changes import DocumentChanges
 
     if before.name == after.name:
         raise UsageError(f"'{before.name}' can't be compared with itself; name a different version.")
     if "" not in (before.language, after.language) and before.language != after.language:
         languages = f"in {language_name(before.language)}, and '{after.name}' is in {language_name(after.language)}"
         raise UsageError(f"'{before.name}' is {languages}; name two versions in the same language.")
-    return Changes(before, after)
+    return DocumentChanges(before, after)
 
 
-def carry_answers(workspace: Workspace, changes: Changes) -> CarriedAnswers | None:
+def carry_annotated_answers(workspace: Workspace, changes: DocumentChanges) -> CarriedAnswers | None:
     """Return the annotated answers of the earlier version, held against the later; None if it has none."""
     from genaipa.questions.annotations import find_annotations, find_question_set, map_annotated_digests_to_names
     from genaipa_watch.versions import CarriedAnswers
@@ -218,7 +218,7 @@ def _print_which_annotations_hold(carried: CarriedAnswers) -> None:
     show("; ".join(parts))
 
 
-def _changes_for_json(changes: Changes, carried: CarriedAnswers | None) -> dict[str, Any]:
+def _changes_for_json(changes: DocumentChanges, carried: CarriedAnswers | None) -> dict[str, Any]:
     sections = [
         {
             "state": part.state,
@@ -239,7 +239,7 @@ def _changes_for_json(changes: Changes, carried: CarriedAnswers | None) -> dict[
     return {
         "before": changes.before.name,
         "after": changes.after.name,
-        "counts": changes.count_by_state,
+        "counts": changes.section_counts_by_state,
         "sections": sections,
         "answers": answers,
     }

@@ -17,7 +17,7 @@ from genaipa.policies.reading import read_markdown
 from genaipa.policies.search import rank_texts, split_at_section_starts
 from genaipa.policies.sections import resolve_citation
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
-from genaipa_watch.changes import UNCHANGED, Changes, fold_text_to_words, split_sentences
+from genaipa_watch.changes import UNCHANGED, DocumentChanges, normalize_text_to_words, split_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,7 @@ class CarriedAnswer:
 class CarriedAnswers:
     """The annotated answers of the earlier version of a document (`annotations`), held against the later."""
 
-    def __init__(self, changes: Changes, annotations: Annotations, question_set: QuestionSet) -> None:
+    def __init__(self, changes: DocumentChanges, annotations: Annotations, question_set: QuestionSet) -> None:
         self.changes, self.annotations, self.question_set = changes, annotations, question_set
 
     @cached_property
@@ -102,7 +102,9 @@ class CarriedAnswers:
         for label in labels:
             for section in self._find_earlier_sections(label):
                 yield from (
-                    change for change in self.changes.list_changes_within(section) if change.state not in UNCHANGED
+                    change
+                    for change in self.changes.list_changes_in_section_tree(section)
+                    if change.state not in UNCHANGED
                 )
 
     def _find_earlier_sections(self, label: str) -> list[Section]:
@@ -122,7 +124,7 @@ class CarriedAnswers:
         texts = self._pieces_of_later_version
         question_text = self.question_set.question_text(question, "original", self.changes.after.company)
         near = [texts[index] for index in rank_texts(texts, question_text)[:_NEAREST]]
-        return any(fold_text_to_words(sentence) in new for text in near for sentence in split_sentences(text))
+        return any(normalize_text_to_words(sentence) in new for text in near for sentence in split_sentences(text))
 
     @cached_property
     def _pieces_of_later_version(self) -> tuple[str, ...]:
@@ -157,7 +159,9 @@ class CarriedAnswers:
         labels = []
         for section in self._find_earlier_sections(label):
             later = next(
-                change.after for change in self.changes.list_changes_within(section) if change.before == section
+                change.after
+                for change in self.changes.list_changes_in_section_tree(section)
+                if change.before == section
             )
             if later:
                 is_unchanged = (later.number, later.title) == (section.number, section.title)

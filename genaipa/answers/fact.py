@@ -186,7 +186,7 @@ class _Facts(NamedTuple):
 
 
 @functools.cache
-def _load_facts(targets: tuple[tuple[str, str], ...]) -> _Facts:  # noqa: ARG001 - what there was to load
+def _load_usable_facts(targets: tuple[tuple[str, str], ...]) -> _Facts:  # noqa: ARG001 - what there was to load
     kind: Any = AnyFact
     loaded, unloaded = make_plugins_and_problems("fact", OWN, kind)
     usable: dict[str, AnyFact] = {}
@@ -213,7 +213,7 @@ def _load_facts(targets: tuple[tuple[str, str], ...]) -> _Facts:  # noqa: ARG001
 
 
 def _installed_facts() -> _Facts:
-    return _load_facts(list_class_targets("fact", OWN))
+    return _load_usable_facts(list_class_targets("fact", OWN))
 
 
 def facts() -> tuple[Fact, ...]:

@@ -13,11 +13,11 @@ import pandas as pd
 from genaipa.answers.fact import fact_columns
 from genaipa.answers.tidy import (
     ORDERED,
+    add_overall_columns,
     attach_metric_names,
     convert_column_types,
     convert_to_category,
     convert_to_plain_type,
-    derive_overall_columns,
     plain_texts,
     stack_published,
 )
@@ -53,7 +53,7 @@ class _TextColumn:
         if row < len(self.codes):
             self.codes[row] = -1
 
-    def codes_of_rows(self, row_count: int) -> _Codes:
+    def codes_padded_to_row_count(self, row_count: int) -> _Codes:
         _extend_array_to_row(self.codes, row_count - 1, -1)
         return np.array(self.codes, dtype="int32")
 
@@ -75,7 +75,7 @@ class _NumberColumn:
         if row < len(self.values):
             self.values[row] = nan
 
-    def values_of_rows(self, row_count: int) -> NDArray[np.float64]:
+    def values_padded_to_row_count(self, row_count: int) -> NDArray[np.float64]:
         _extend_array_to_row(self.values, row_count - 1, nan)
         return np.array(self.values)
 
@@ -101,14 +101,14 @@ class ColumnarRows:
         """The columns of which anything is known."""
         return frozenset(self._columns)
 
-    def add(self, values: Mapping[str, Any]) -> int:
+    def add_row(self, values: Mapping[str, Any]) -> int:
         """Add a row and return its number."""
         row = self.count
         self.count += 1
-        self.put(row, values)
+        self.update_row(row, values)
         return row
 
-    def put(self, row: int, values: Mapping[str, Any]) -> None:
+    def update_row(self, row: int, values: Mapping[str, Any]) -> None:
         """Set values of a row; None and empty texts are no values."""
         columns: dict[str, Any] = self._columns
         for name, value in values.items():
@@ -119,22 +119,26 @@ class ColumnarRows:
                 column = columns[name] = _TextColumn() if isinstance(value, str) else _NumberColumn()
             column.put(row, value)
 
-    def clear(self, row: int) -> None:
+    def clear_row(self, row: int) -> None:
         """Take a row's values away, before it is set anew."""
         for column in self._columns.values():
             column.clear(row)
 
-    def texts(self, name: str) -> tuple[_Codes, list[str]]:
+    def codes_and_texts_of_column(self, name: str) -> tuple[_Codes, list[str]]:
         """Return a column's codes, -1 where there is no text, and the texts that these are of."""
         column = self._columns.get(name)
         if not isinstance(column, _TextColumn):
             return np.full(self.count, -1, dtype="int32"), []
-        return column.codes_of_rows(self.count), list(column.places)
+        return column.codes_padded_to_row_count(self.count), list(column.places)
 
-    def numbers(self, name: str) -> NDArray[np.float64]:
+    def numbers_of_column(self, name: str) -> NDArray[np.float64]:
         """Return a column's numbers, NaN where there is none."""
         column = self._columns.get(name)
-        return column.values_of_rows(self.count) if isinstance(column, _NumberColumn) else np.full(self.count, nan)
+        return (
+            column.values_padded_to_row_count(self.count)
+            if isinstance(column, _NumberColumn)
+            else np.full(self.count, nan)
+        )
 
 
 class StudyFrameBuilder:
@@ -163,30 +167,30 @@ class StudyFrameBuilder:
 
     def add_question(self, values: Mapping[str, Any]) -> int:
         """Add what is known of a question about a document, whoever answers it, and return its number."""
-        return self._asked.add(values)
+        return self._asked.add_row(values)
 
     def add_conversation(self, values: Mapping[str, Any]) -> int:
         """Add what is known of a conversation, whatever it asks, and return its number."""
-        return self._talks.add(values)
+        return self._talks.add_row(values)
 
     def add_answer(self, key: str, question_row: int, conversation_row: int, values: Mapping[str, Any]) -> int:
         """Add an answer, a failure, or a question that was not asked, and return its row."""
         self._keys.append(key)
         self._asked_of.append(question_row)
         self._talk_of.append(conversation_row)
-        return self._answers.add(values)
+        return self._answers.add_row(values)
 
     def replace_answer(self, row: int, values: Mapping[str, Any]) -> None:
         """Set another answer to the same question in place of one."""
-        self._answers.clear(row)
-        self._answers.put(row, values)
+        self._answers.clear_row(row)
+        self._answers.update_row(row, values)
 
     def update_answer_columns(self, frame: pd.DataFrame) -> None:
         """Set values of answers, by the rows that are the frame's index."""
         for row, values in zip(frame.index, frame.to_dict("records"), strict=True):
-            self._answers.put(int(row), {str(name): value for name, value in values.items() if value == value})  # noqa: PLR0124 - not NaN
+            self._answers.update_row(int(row), {str(name): value for name, value in values.items() if value == value})  # noqa: PLR0124 - not NaN
 
-    def rows_from(self, start: int) -> pd.DataFrame:
+    def answer_rows_from(self, start: int) -> pd.DataFrame:
         """Return the answers from a row on, with all that is known of them, for facts about several answers."""
         answers = self._build_frames_from_row(ORDERED, start)[0]
         return answers.set_axis(range(start, self.count))
@@ -197,18 +201,18 @@ class StudyFrameBuilder:
     ) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the frame of answers, without facts of which nothing is known, and that of published scores.
 
-        `orders` is the order of a column's values where it is not that of the alphabet (the questions of a set).
+        `value_orders` is the order of a column's values where it is not that of the alphabet (the questions of a set).
         """
         answers, published = self._build_frames_from_row({**ORDERED, **value_orders}, 0)
         for name, (kind, _) in {**SCORER, **OVERALL}.items():
             if kind == "category":
-                texts = self.published.texts(name)
+                texts = self.published.codes_and_texts_of_column(name)
                 published[name] = _columns_with_shared_categories(
                     [texts], value_orders.get(name, ()), with_empty=self.count > 0
                 )[0]
             else:
-                published[name] = convert_to_plain_type(pd.Series(self.published.numbers(name)), kind)
-        metrics = {metric: self.published.numbers(metric) for metric in rubric.metrics}
+                published[name] = convert_to_plain_type(pd.Series(self.published.numbers_of_column(name)), kind)
+        metrics = {metric: self.published.numbers_of_column(metric) for metric in rubric.metrics}
         return answers, published.assign(**metrics)
 
     def _build_frames_from_row(
@@ -230,26 +234,26 @@ class StudyFrameBuilder:
             kind = ANSWER[name][0] if name in ANSWER else facts[name].kind
             below = self.published if in_table else ColumnarRows()
             if kind == "category":
-                codes, texts = rows.texts(name)
+                codes, texts = rows.codes_and_texts_of_column(name)
                 categories = _columns_with_shared_categories(
-                    [(codes[places], texts), below.texts(name)], value_orders.get(name, ())
+                    [(codes[places], texts), below.codes_and_texts_of_column(name)], value_orders.get(name, ())
                 )
                 answers[name], published[name] = categories
             elif kind == "str":  # the key, which published scores have none of
                 answers[name] = pd.Series(self._keys[start:], dtype="str").array
                 published[name] = pd.Series([""] * below.count, dtype="str").array
             else:
-                answers[name] = convert_to_plain_type(pd.Series(rows.numbers(name)[places]), kind)
-                published[name] = convert_to_plain_type(pd.Series(below.numbers(name)), kind)
+                answers[name] = convert_to_plain_type(pd.Series(rows.numbers_of_column(name)[places]), kind)
+                published[name] = convert_to_plain_type(pd.Series(below.numbers_of_column(name)), kind)
         return pd.DataFrame(answers), pd.DataFrame({name: published[name] for name in (*ANSWER, *IN_TABLE)})
 
 
 def _columns_with_shared_categories(
     columns: Sequence[tuple[_Codes, Sequence[str]]], first_values: Sequence[str], *, with_empty: bool = False
 ) -> list[pd.Categorical]:
-    """Return columns of codes as categories that they share: `first` in its order, then the others sorted.
+    """Return columns of codes as categories that they share: `first_values` in its order, then the others sorted.
 
-    An absent text is an empty one; `empty` has that among the categories in any case.
+    An absent text is an empty one; `with_empty` has that among the categories in any case.
     """
     used = [{texts[code] if code >= 0 else "" for code in np.unique(codes)} for codes, texts in columns]
     order = {value: position for position, value in enumerate(first_values)}
@@ -280,7 +284,7 @@ def build_score_table(
     `excluded` counts excluded answers as well.
     """
     order = {**ORDERED, **(value_orders or {})}
-    rows, picks = _match_scores(answers["answer"], scores.get("answer", ()))
+    rows, picks = _match_answer_rows_with_scores(answers["answer"], scores.get("answer", ()))
     answer_columns = answers[[*ANSWER, *IN_TABLE]]
     joined: dict[str, Any] = dict(
         answer_columns if len(rows) == len(answer_columns) else answer_columns.take(rows).reset_index(drop=True)
@@ -296,7 +300,7 @@ def build_score_table(
     frame = stack_published(
         pd.DataFrame(joined | {"row": rows}, copy=False), published.assign(row=-1), sorted_columns=IN_TABLE
     )
-    derive_overall_columns(frame, rubric, excluded=excluded)
+    add_overall_columns(frame, rubric, excluded=excluded)
     return attach_metric_names(convert_column_types(frame, order), rubric)
 
 
@@ -310,7 +314,9 @@ def _score_column_kinds(rubric: Rubric, scores: Mapping[str, Any]) -> dict[str, 
     return {name: kind for name, (kind, _) in SCORER.items()} | values | overall | facts
 
 
-def _match_scores(answers: pd.Series, scored_digests: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _match_answer_rows_with_scores(
+    answers: pd.Series, scored_digests: Sequence[str]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the row of an answer and the place of a score (-1: none) of each answer and score, in both orders.
 
     Several answers may have the same digest, and each has all scores of it.

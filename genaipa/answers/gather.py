@@ -26,7 +26,7 @@ from genaipa.answers.study import (
     Questions,
     Study,
     add_study_facts,
-    score_columns,
+    read_score_columns,
     select_finished_waves,
 )
 from genaipa.answers.tidy import plain_texts
@@ -37,7 +37,7 @@ from genaipa.runs.exclusions import EXCLUSIONS, read_exclusions
 from genaipa.runs.experiments import classify_experiment
 from genaipa.runs.imported import load_published_scores
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.manifest import read_withheld
+from genaipa.runs.manifest import read_withheld_facts
 from genaipa.runs.procedure import (
     Coordinates,
     conversation_id,
@@ -48,9 +48,9 @@ from genaipa.runs.procedure import (
 from genaipa.runs.records import MeasuredHead
 from genaipa.runs.selection import (
     describe_study_problems,
-    find_days_of_most_repeated_plan,
-    group_documents,
-    run_folders,
+    find_occasions_of_most_repeated_plan,
+    group_documents_by_column,
+    list_run_folders,
 )
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.people import load_people
@@ -103,7 +103,7 @@ def gather_study(
     for problem in find_metrics_named_like_facts(rubric_file(workspace), rubric):
         raise problem
     reading = _StudyReading(workspace, rubric, corrected=corrected, scores_alone=scores_alone)
-    again = {} if scores_alone else find_days_of_most_repeated_plan(sources)
+    again = {} if scores_alone else find_occasions_of_most_repeated_plan(sources)
     for group in _group_slices_by_study(source for source in sources if find_kind(source.manifest.spec.kind).people):
         runs, start = [], reading.gathering.count
         for source in group:
@@ -111,7 +111,7 @@ def gather_study(
             repeated = {system for system, days in again.items() if any(name in day.runs for day in days)}
             runs.append(_RunReading(reading, source, repeated))
             runs[-1].add_run_to_frames()
-        answers_of_group = cache(partial(reading.gathering.rows_from, start))
+        answers_of_group = cache(partial(reading.gathering.answer_rows_from, start))
         for run in runs:
             run.add_facts_of_several_answers(answers_of_group)
     questions = reading.collect_questions()
@@ -124,7 +124,7 @@ def gather_study(
         load_people(workspace),
         _read_events_about_answers(store, answers["answer"].cat.categories) if store is not None else [],
     )
-    authors = Authors([*run_folders(workspace), *(source.folder for source in sources)])
+    authors = Authors([*list_run_folders(workspace), *(source.folder for source in sources)])
     counted = list(people.select_counted_events(log, authors))
     effective = effective_scores_and_adjudications(counted)
     try:
@@ -134,7 +134,7 @@ def gather_study(
         waves = Waves()
     inputs = StudyInputs(sources, reading.annotated, waves)
     answers = add_study_facts(answers, inputs, reading.failures)
-    scores = score_columns(effective, rubric, inputs, answers, reading.failures)
+    scores = read_score_columns(effective, rubric, inputs, answers, reading.failures)
     study = Study(
         answers,
         build_score_table(answers, published, scores, rubric, excluded=excluded, value_orders=orders),
@@ -149,7 +149,7 @@ def gather_study(
         lost=describe_study_problems(workspace, (source.manifest.slice for source in sources)),
         workspace=workspace,
     )
-    return replace(study, groups=group_documents(sources, by, study.languages)) if by else study
+    return replace(study, groups=group_documents_by_column(sources, by, study.languages)) if by else study
 
 
 def _group_slices_by_study(sources: Iterable[Source]) -> list[list[Source]]:
@@ -170,7 +170,7 @@ def gather_study_with_stored_scores(
     scores_alone: bool = False,
     by: str = "",
 ) -> Study:
-    """Gather, as `gather`, with the scores of the workspace's own store, where there is one."""
+    """Gather, as `gather_study`, with the scores of the workspace's own store, where there is one."""
     with open_existing_store(workspace) as store:
         study = gather_study(
             workspace, sources, store, excluded=excluded, corrected=corrected, scores_alone=scores_alone, by=by
@@ -250,7 +250,7 @@ class _RunReading:
         self._recorded = {name for name, facts in manifest.systems.items() if facts.words == "recording"}
         self._asked: dict[tuple[str, str], int] = {}
         self._talks: dict[tuple[object, ...], int] = {}
-        self._withheld = read_withheld(source.folder)
+        self._withheld = read_withheld_facts(source.folder)
         inputs = RunInputs(self._inputs, reading.documents, repeated, self._withheld.facts, reading.corrected)
         self._reader = FactReader(inputs, reading.cache, reading.facts, reading.failures)
         self._labels = list_prompt_set_labels(manifest)
@@ -263,17 +263,17 @@ class _RunReading:
                 self._keep_document_and_questions(name)
         rows: dict[str, int] = {}
         unselected, failed = set[str](), set[str]()
-        for _, line in self._source.folder.read_verified_answers_as(MeasuredHead):
+        for _, line in self._source.folder.read_verified_answers_with_offsets(MeasuredHead):
             if line.kind != "answer":
                 continue
             (failed.add if line.status == "failed" else failed.discard)(line.key)
-            if self._source.includes(line):
+            if self._source.includes_record(line):
                 self._add_answer_or_failure(rows, line)
             else:
                 unselected.add(line.key)
         self._add_unasked_questions(rows)
         for row in self._read_published_scores():
-            self._reading.gathering.published.add(row)
+            self._reading.gathering.published.add_row(row)
         excluded = read_exclusions(self._source.folder, "answer")
         if unknown := sorted(excluded.keys() - rows.keys() - unselected):
             self._reading.problems.append(
@@ -400,7 +400,7 @@ class _RunReading:
             return
         for order_key, order in manifest.orders.items():
             document, _, number = order_key.rpartition("|")
-            worded = [*plan.list_questions_as_worded(order)]
+            worded = [*plan.pair_wordings_with_questions(order)]
             ways = product(self._source.systems, plan.initializations, self._labels, worded)
             for system, initialization, prompts, (wording, question) in ways:
                 if not self._source.includes_answers(document, initialization, wording):

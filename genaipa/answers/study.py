@@ -22,14 +22,14 @@ from genaipa.answers.fact import (
 from genaipa.answers.frames import build_score_table
 from genaipa.answers.tidy import (
     add_missing_fact_columns,
+    column_types_and_meanings,
     convert_to_category,
-    describe_columns,
     has_any_value,
     list_metrics,
     plain_texts,
     select_one_row_per_answer,
 )
-from genaipa.files.html import short_repr
+from genaipa.files.html import format_one_line_repr
 from genaipa.policies.document import Document
 from genaipa.policies.statistics import measure_text
 from genaipa.scoring.current import effective_scores_and_adjudications, independent_human_scores
@@ -148,7 +148,7 @@ class Study:
         """Return each answer once, however many scores it has, with what is known of it.
 
         `counted` says whether any of its scores counts, `left_out` whether it is excluded. The columns of these
-        `facts` are there also where nothing is known.
+        `fact_names` are there also where nothing is known.
         """
         return add_missing_fact_columns(self._distinct_answers, fact_names)
 
@@ -171,7 +171,7 @@ class Study:
             if isinstance(frame[name].dtype, pd.CategoricalDtype):
                 frame[name] = convert_to_category(_prepend_empty_category(frame[name]), ())
         complete_frame = add_missing_fact_columns(frame, [fact.name for fact in score_facts()])
-        return complete_frame[list(describe_columns(list_metrics(self.table)))]
+        return complete_frame[list(column_types_and_meanings(list_metrics(self.table)))]
 
     def collect_known_facts(self, run_name: str) -> dict[str, dict[str, Row]]:
         """Return the known values of a run's answers: fact → key of an answer → column → value."""
@@ -229,7 +229,7 @@ class Study:
         table = build_score_table(
             answers,
             published,
-            score_columns(effective, self.rubric, inputs, answers, failures),
+            read_score_columns(effective, self.rubric, inputs, answers, failures),
             self.rubric,
             excluded=excluded,
         )
@@ -238,7 +238,9 @@ class Study:
         return replace(self, answers=answers, table=table, log=log, waves=finished, problems=problems)
 
     def __repr__(self) -> str:
-        return short_repr("Study", "answers and scores", f"{len(self.table):,} rows of {len(self.sources):,} runs")
+        return format_one_line_repr(
+            "Study", "answers and scores", f"{len(self.table):,} rows of {len(self.sources):,} runs"
+        )
 
 
 def _prepend_empty_category(column: pd.Series) -> pd.Series:
@@ -259,7 +261,7 @@ def select_finished_waves(waves: Waves, answers: pd.DataFrame, effective_events:
 def add_study_facts(
     answers: pd.DataFrame, study: StudyInputs, failures: dict[str, str], *, only_from_scores: bool = False
 ) -> pd.DataFrame:
-    """Add facts about answers among all of a study; where `reads_scores`, those alone that follow from scores.
+    """Add facts about answers among all of a study; where `only_from_scores`, those alone that follow from scores.
 
     A package's that fails is left out, with a sentence in `failures`.
     """
@@ -284,7 +286,7 @@ def add_study_facts(
     return answers
 
 
-def score_columns(
+def read_score_columns(
     events: Sequence[Event], rubric: Rubric, study: StudyInputs, answers: pd.DataFrame, failures: dict[str, str]
 ) -> dict[str, Any]:
     """Return the columns of the scores that these events give, with what facts about scores read in them.

@@ -55,15 +55,15 @@ plain_texts = _PlainTexts()
 """Around whatever makes tables of tables; a decorator as well."""
 
 
-def describe_columns(metrics: Iterable[str]) -> Meanings:
+def column_types_and_meanings(metrics: Iterable[str]) -> Meanings:
     """Return the type and meaning of each column of answers joined with their scores, in their order."""
-    meanings = _fact_column_meanings()
+    meanings = _column_meanings_of_installed_facts()
     values: Meanings = {metric: ("float64", f"{metric}, from -1 to 1 (paper, section 5)") for metric in metrics}
     return {**ANSWER, **meanings["answers"], **SCORER, **values, **OVERALL, **meanings["scores"]}
 
 
 @functools.cache
-def _fact_meanings(
+def _column_meanings_of_given_facts(
     about_answers: tuple[Fact | StudyFact, ...], about_scores: tuple[ScoreFact, ...]
 ) -> dict[str, Meanings]:
     return {
@@ -72,13 +72,13 @@ def _fact_meanings(
     }
 
 
-def _fact_column_meanings() -> dict[str, Meanings]:
-    return _fact_meanings((*facts(), *study_facts()), score_facts())
+def _column_meanings_of_installed_facts() -> dict[str, Meanings]:
+    return _column_meanings_of_given_facts((*facts(), *study_facts()), score_facts())
 
 
 def list_metrics(data: pd.DataFrame) -> list[str]:
     """Return the metrics in a frame: its columns before `m_all` that have no other meaning."""
-    meanings = _fact_column_meanings()["answers"]
+    meanings = _column_meanings_of_installed_facts()["answers"]
     names = takewhile(lambda name: name != "m_all", data.columns)
     return [str(name) for name in names if name not in CORE and name not in meanings]
 
@@ -110,7 +110,7 @@ def stack_published(
     return pd.concat([scored.astype(shared_types), published.astype(shared_types)], ignore_index=True)
 
 
-def derive_overall_columns(frame: pd.DataFrame, rubric: Rubric, *, excluded: bool) -> None:
+def add_overall_columns(frame: pd.DataFrame, rubric: Rubric, *, excluded: bool) -> None:
     """Set the columns of the narrow table that follow from the others."""
     values = frame[list(rubric.metrics)].astype("float64")
     is_scored = values.notna().all(axis=1)
@@ -121,7 +121,9 @@ def derive_overall_columns(frame: pd.DataFrame, rubric: Rubric, *, excluded: boo
     once = (frame["unit"] == "answer") | frame["averaged"].isna()
     frame["averaged"] = frame["averaged"].mask(once, 1).where(frame["m_all"].notna(), 0)
     frame["counted"] = (
-        may_count_in_averages(frame) if excluded else may_count_in_averages(frame) & (frame["excluded"] == "")
+        flag_rows_averages_could_take(frame)
+        if excluded
+        else flag_rows_averages_could_take(frame) & (frame["excluded"] == "")
     )
 
 
@@ -138,7 +140,7 @@ def select_one_row_per_answer(table: pd.DataFrame) -> pd.DataFrame:
     return once.assign(counted=counted[once["row"]], left_out=(once["excluded"] != "") & (not included))
 
 
-def may_count_in_averages(frame: pd.DataFrame) -> pd.Series:
+def flag_rows_averages_could_take(frame: pd.DataFrame) -> pd.Series:
     """Tell whether averages could take a row, excluded or not."""
     adjudications = frame["role"] == "adjudication"
     settled = frame["answer"].isin(frame.loc[adjudications, "answer"].unique()) & (frame["unit"] == "answer")
@@ -147,7 +149,7 @@ def may_count_in_averages(frame: pd.DataFrame) -> pd.Series:
 
 def convert_column_types(frame: pd.DataFrame, value_orders: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """Return the columns of a frame of answers or scores in their types, in their order."""
-    meanings = describe_columns(list_metrics(frame))
+    meanings = column_types_and_meanings(list_metrics(frame))
     # All at once: a column that is put into a table costs as much as its type.
     converted = pd.DataFrame(
         {
@@ -181,7 +183,7 @@ def convert_to_plain_type(column: pd.Series, kind: ColumnKind) -> pd.Series:
 
 
 def convert_to_category(column: pd.Series, first_values: Sequence[str]) -> pd.Series | pd.Categorical:
-    """Return the column as categories: `first` in its order, then the others sorted; empty where there is none.
+    """Return the column as categories: `first_values` in its order, then the others sorted; empty where there is none.
 
     One that holds categories already keeps their order. Codes are counted rather than texts compared: a table has 33
     such columns, and most are the same from the first row to the last.
@@ -246,7 +248,7 @@ def has_any_value(frame: pd.DataFrame, names: Iterable[str]) -> bool:
 def _escape_spreadsheet_formulas(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame with texts that no spreadsheet takes for a formula."""
     changed = frame.copy(deep=False)
-    for name, kind in ((name, kind) for name, (kind, _) in describe_columns(()).items() if name in frame):
+    for name, kind in ((name, kind) for name, (kind, _) in column_types_and_meanings(()).items() if name in frame):
         if kind == "category":
             values = [escape_formula(value, csv=True) for value in frame[name].cat.categories]
             changed[name] = frame[name].cat.rename_categories(values)

@@ -46,7 +46,7 @@ class Wave(StudyFact):
         is_drawn, in_wave = included["pi"].notna(), included["in_wave"]
         first, whole = (
             in_wave if waves == study.waves else compute_wave_inclusion(answers, waves)["in_wave"]
-            for waves in study.waves.first_and_latest_waves
+            for waves in study.waves.waves_at_first_and_latest_sizes
         )
         return {
             "pi": included["pi"].to_numpy(),

@@ -45,12 +45,12 @@ from genaipa.archive.contents import (
     REPORT,
     RUNS,
     SCORES,
-    Absent,
+    AbsentText,
     Pack,
     extract_pack_files,
     may_pack_hold_file,
     read_checked_pack,
-    read_unpacked_list,
+    read_pack_of_unpacked_folder,
 )
 from genaipa.errors import DataError, UsageError
 from genaipa.files.atomic import open_for_atomic_write
@@ -62,7 +62,7 @@ from genaipa.policies.statistics import measure_text
 from genaipa.questions.annotations import read_annotations
 from genaipa.questions.points import points_digest
 from genaipa.questions.sets import QuestionSet
-from genaipa.reports.chapters.chapter import make_results_by_rule
+from genaipa.reports.chapters.chapter import make_rule_scored_results
 from genaipa.reports.provenance import package_versions
 from genaipa.reports.report import Report
 from genaipa.runs import journal
@@ -122,17 +122,17 @@ def pack(
         folder = Path(made)
         study = gather_study(workspace, sources, store)
         events = study.log.every
-        absent = _write_workspace(folder, sources, study, whole=whole)
-        write_pack_rubric(folder, rubric_file(workspace))
+        absent = _write_pack_workspace_and_list_absent(folder, sources, study, whole=whole)
+        copy_own_rubric_into_pack(folder, rubric_file(workspace))
         if (guidelines := workspace.home / GUIDELINES).is_file():
             write_file(folder / GUIDELINES, guidelines.read_bytes())
-        _write_waves(folder, study.waves, {name for source in sources for name in source.systems})
+        _write_waves_of_systems(folder, study.waves, {name for source in sources for name in source.systems})
         if study.log.left_out:
             write_file(folder / DESK, json.dumps({"left_out": dict(study.log.left_out)}).encode() + b"\n")
         # The report is made from the packed files, so that it holds no text that is left out.
         staged, names = find_workspace(folder), _names_that_select_sources(sources)
         packed = gather_study(staged, select_sources(staged, names), store, excluded=excluded)
-        report = Report.build(packed, results=make_results_by_rule(staged, packed.sources))
+        report = Report.build(packed, results=make_rule_scored_results(staged, packed.sources))
         report.write(folder / REPORT, whole=whole)
         content = Pack(
             format=FORMAT,
@@ -145,12 +145,14 @@ def pack(
             versions=package_versions(),
         )
         write_pack_file(file, folder, content)
-    return Packed(content, len(events), report, {} if whole else _systems_with_unknown_reply_author(sources))
+    return Packed(content, len(events), report, {} if whole else _documents_by_system_of_unknown_author(sources))
 
 
-def _write_workspace(folder: Path, sources: Sequence[Source], study: Study, *, whole: bool) -> list[Absent]:
+def _write_pack_workspace_and_list_absent(
+    folder: Path, sources: Sequence[Source], study: Study, *, whole: bool
+) -> list[AbsentText]:
     """Make an empty folder the workspace that whoever unpacks the study gets; the texts left out of it."""
-    absent: dict[str, Absent] = {}
+    absent: dict[str, AbsentText] = {}
     write_file(folder / MARKER, b"# An unpacked study: see pack.json.\n")
     for source in sources:
         run = source.folder.name
@@ -158,19 +160,22 @@ def _write_workspace(folder: Path, sources: Sequence[Source], study: Study, *, w
             write_file(folder / RUNS / source.folder.name / name, content)
         for name, about in source.manifest.documents.items():
             if not whole and not is_redistributable(about.license):
-                absent[about.digest] = Absent(name, about.digest, about.source, about.license)
+                absent[about.digest] = AbsentText(name, about.digest, about.source, about.license)
     write_file(folder / SCORES, b"".join(msgspec.json.encode(event) + b"\n" for event in study.log.every))
     return sorted(absent.values(), key=lambda one: one.document)
 
 
-def write_pack_rubric(folder: Path, file: Path) -> None:
+def copy_own_rubric_into_pack(pack_folder: Path, rubric_file: Path) -> None:
     """Give a folder that becomes a pack the rubric of its scores, unless that ships; its marker is there."""
-    if not file.is_relative_to(shipped_folder()):
-        write_file(folder / "rubrics" / file.name, file.read_bytes())
-        write_file(folder / MARKER, (folder / MARKER).read_bytes() + f"rubric = {json.dumps(file.stem)}\n".encode())
+    if not rubric_file.is_relative_to(shipped_folder()):
+        write_file(pack_folder / "rubrics" / rubric_file.name, rubric_file.read_bytes())
+        write_file(
+            pack_folder / MARKER,
+            (pack_folder / MARKER).read_bytes() + f"rubric = {json.dumps(rubric_file.stem)}\n".encode(),
+        )
 
 
-def _write_waves(folder: Path, waves: Waves, systems: Collection[str]) -> None:
+def _write_waves_of_systems(folder: Path, waves: Waves, systems: Collection[str]) -> None:
     """Give the unpacked study the waves of its systems."""
     if draws := tuple(draw for draw in waves.draws if draw.system in systems):
         write_file(folder / WAVES, encode_waves(Waves(draws)))
@@ -203,10 +208,10 @@ def write_file(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
-def _systems_with_unknown_reply_author(sources: Sequence[Source]) -> dict[str, list[str]]:
+def _documents_by_system_of_unknown_author(sources: Sequence[Source]) -> dict[str, list[str]]:
     documents_by_system: dict[str, dict[str, None]] = {}
     for source in sources:
-        for system, document in Permission(source.folder, source.manifest).withheld_replies():
+        for system, document in Permission(source.folder, source.manifest).list_withheld_systems_and_documents():
             if system in source.systems and not find_reply_author(source.manifest, system):
                 documents_by_system.setdefault(system, {})[document] = None
     return {system: list(documents) for system, documents in documents_by_system.items()}
@@ -229,10 +234,10 @@ def iterate_packed_run_files(
 ) -> Iterator[tuple[str, bytes]]:
     """(path in the run folder, content) of each file of a run that goes into a pack, in the order of the paths.
 
-    `whole` leaves nothing out: for a colleague who has the texts anyway. `facts` are the rows of facts about answers
-    (fact → key → row), which stay where the texts that they were read from don't. A DataError for
-    a damaged run, a UsageError for two kinds that go whole or not at all: a judge's, which repeats the texts of the
-    runs that it is about, and a suite's, whose figures could not be made again from what is left.
+    `whole` leaves nothing out: for a colleague who has the texts anyway. `known_facts` are the rows of facts about
+    answers (fact → key → row), which stay where the texts that they were read from don't. A DataError for a damaged
+    run, a UsageError for two kinds that go whole or not at all: a judge's, which repeats the texts of the runs that it
+    is about, and a suite's, whose figures could not be made again from what is left.
     """
     if find_kind(source.manifest.spec.kind).on_answers and not whole:
         raise UsageError(
@@ -270,11 +275,11 @@ class _RedactedRun:
         self._kept = KeptDocuments(source.folder.path)
         self._documents, self._worded = self._permission.documents, self._permission.restricted_files
         self._unasked = self._permission.restricted_questions
-        self._replies = set(self._permission.withheld_replies())
+        self._replies = set(self._permission.list_withheld_systems_and_documents())
         self._withheld = {} if whole else find_withheld_documents_of_study(source.folder)
         self._left_out = {f"documents/{self._document_digest(name)}.txt" for name in self._documents} | {
             f"introductions/{begun.introduction}.json"
-            for begun in source.folder.conversations()
+            for begun in source.folder.read_conversations()
             if begun.document in self._documents or (begun.system, begun.document) in self._replies
         }
 
@@ -317,7 +322,7 @@ class _RedactedRun:
 
     @cached_property
     def _answer_lines(self) -> bytes:
-        selected = (record for record in self._source.folder.records() if record.system in self._source.systems)
+        selected = (record for record in self._source.folder.read_records() if record.system in self._source.systems)
         permitted = (self._permission.redact_record(record, self._is_in_other_document) for record in selected)
         return b"".join(journal.encode_record_line(record) for record in permitted)
 
@@ -356,7 +361,7 @@ class _RedactedRun:
     def _list_redacted_fact_rows(self) -> dict[str, dict[str, Any]]:
         """Return the rows of facts that were read from a text that is left out: fact → key → row."""
         rows: defaultdict[str, dict[str, Any]] = defaultdict(dict)
-        for record in self._source.folder.records():
+        for record in self._source.folder.read_records():
             lost = self._withheld_texts_of_answer(record)
             for fact in facts() if lost else ():
                 row = self._rows.get(fact.name, {}).get(record.key)
@@ -443,7 +448,7 @@ def unpack(file: Path, folder: Path) -> Unpacked:
             if not pack.has_report:
                 return Unpacked(pack, events)
             study = gather_study(workspace, select_sources(workspace, pack.names), store, excluded=pack.excluded)
-        page = Report.build(study, results=make_results_by_rule(workspace, study.sources)).write(
+        page = Report.build(study, results=make_rule_scored_results(workspace, study.sources)).write(
             workspace.home / "reports" / "again", formats=("svg",)
         )
     except BaseException:
@@ -453,7 +458,7 @@ def unpack(file: Path, folder: Path) -> Unpacked:
         raise
     new_tables, packed = page.parent / "tables", folder / REPORT / "tables"
     tables = sorted({path.name for tables in (new_tables, packed) for path in tables.glob("*")})
-    different = [f"tables/{name}" for name in tables if not _are_tables_equal(new_tables / name, packed / name)]
+    different = [f"tables/{name}" for name in tables if not _are_table_files_equal(new_tables / name, packed / name)]
     return Unpacked(pack, events, page, len(tables), different)
 
 
@@ -463,7 +468,7 @@ def unpack_to_score(file: Path) -> Path:
     A UsageError for a folder that holds anything else, a DataError for a damaged pack.
     """
     folder = file.with_suffix("")
-    pack, unpacked = read_checked_pack(file), read_unpacked_list(folder)
+    pack, unpacked = read_checked_pack(file), read_pack_of_unpacked_folder(folder)
     if unpacked is None:
         unpack(file, folder)
     elif unpacked != pack:
@@ -471,7 +476,7 @@ def unpack_to_score(file: Path) -> Path:
     return folder
 
 
-def _are_tables_equal(file: Path, packed: Path) -> bool:
+def _are_table_files_equal(file: Path, packed: Path) -> bool:
     """Tell whether two tables are the same, but for the mark that CSV of earlier versions lacks."""
     if not (file.is_file() and packed.is_file()):
         return False

@@ -17,7 +17,7 @@ import msgspec
 from genaipa.errors import DataError, OtherFormatError, UsageError
 from genaipa.files.limits import PACK as LIMITS
 from genaipa.files.limits import TEXT, limit_reading
-from genaipa.files.text import DAMAGE, explain_error
+from genaipa.files.text import DAMAGE, clip_error_message
 from genaipa.runs.manifest import MANIFEST, has_wrong_manifest_checksum
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.rubric import GUIDELINES
@@ -35,7 +35,7 @@ REPORT = "report"
 RUNS = "runs"
 
 
-class Absent(msgspec.Struct, frozen=True):
+class AbsentText(msgspec.Struct, frozen=True):
     """A document whose text is not in the pack, and where it can be had."""
 
     document: str
@@ -56,7 +56,7 @@ class Pack(msgspec.Struct, frozen=True, omit_defaults=True):
     runs: tuple[str, ...]
     excluded: bool
     rubric: str
-    absent: tuple[Absent, ...]
+    absent: tuple[AbsentText, ...]
     versions: dict[str, str]
     files: dict[str, str] = {}
     notes: dict[str, str] = {}
@@ -104,7 +104,7 @@ def read_checked_pack(file: Path) -> Pack:
         try:
             pack = msgspec.json.decode(_read_packed_file(file, archive, PACK), type=Pack)
         except DAMAGE as error:
-            raise DataError(file, f"is not a pack, or is damaged ({explain_error(error)}).") from None
+            raise DataError(file, f"is not a pack, or is damaged ({clip_error_message(error)}).") from None
         if pack.format != FORMAT:
             raise OtherFormatError(file, pack.format, FORMAT, "ask for a pack written by this version")
         _check_packed_file_names(file, pack, names)
@@ -120,7 +120,7 @@ def read_checked_pack(file: Path) -> Pack:
     return pack
 
 
-def read_unpacked_list(folder: Path) -> Pack | None:
+def read_pack_of_unpacked_folder(folder: Path) -> Pack | None:
     """Return the `pack.json` of a folder into which a pack was unpacked; None for any other folder."""
     path = folder / PACK
     if not path.is_file():
@@ -128,7 +128,7 @@ def read_unpacked_list(folder: Path) -> Pack | None:
     try:
         return msgspec.json.decode(path.read_bytes(), type=Pack)
     except (OSError, *DAMAGE) as error:
-        raise DataError(path, f"can't be read ({explain_error(error)}); unpack the pack again.") from None
+        raise DataError(path, f"can't be read ({clip_error_message(error)}); unpack the pack again.") from None
 
 
 def extract_pack_files(file: Path, pack: Pack, folder: Path) -> None:

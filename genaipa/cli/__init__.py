@@ -21,7 +21,7 @@ from typer.main import get_group
 from genaipa import __version__
 from genaipa.cli.terminal.console import NOTHING, print_notes_at_end
 from genaipa.cli.terminal.headings import OWN, command_names, package_commands
-from genaipa.cli.terminal.help import Command, Group, Listing, Root, describe_parser_error
+from genaipa.cli.terminal.help import Command, DefaultListGroup, Group, RootGroup, describe_parser_error
 from genaipa.cli.terminal.options import ExplainOption, QuietOption, WorkspaceOption
 from genaipa.errors import GenaipaError, OptionError, RefusedSystemError, UsageError, clip
 from genaipa.plugins import load_object
@@ -32,7 +32,7 @@ _NOWHERE = ("init", "unpack")
 """Commands that work outside of any workspace."""
 
 
-class Commands(Root):
+class Commands(RootGroup):
     """`genaipa` itself, whose commands are made when they are named."""
 
     def __init__(self, **details: Any) -> None:
@@ -85,22 +85,22 @@ def _add_command(parent: typer.Typer, command_path: str) -> None:
     name = command_path.rpartition(" ")[2]
     command = _load_command(command_path)
     if not isinstance(command, typer.Typer):
-        parent.command(name, cls=Command)(_add_common_options(command))
+        parent.command(name, cls=Command)(_wrap_with_common_options(command))
         return
     for subcommand in command.registered_commands:
-        subcommand.cls, subcommand.callback = Command, _add_common_options(subcommand.callback)
+        subcommand.cls, subcommand.callback = Command, _wrap_with_common_options(subcommand.callback)
     if command.registered_callback is not None:
-        command.registered_callback.callback = _add_common_options(command.registered_callback.callback)
+        command.registered_callback.callback = _wrap_with_common_options(command.registered_callback.callback)
     for below in _WITHIN.get(command_path, ()):
         _add_command(command, f"{command_path} {below}")
     for below in package_commands():
         if below.rpartition(" ")[0] == command_path:
             with contextlib.suppress(UsageError):  # the others still work
                 _add_command(command, below)
-    parent.add_typer(command, name=name, cls=Listing if command.registered_callback is None else Group)
+    parent.add_typer(command, name=name, cls=DefaultListGroup if command.registered_callback is None else Group)
 
 
-def _add_common_options(command: Any) -> Any:
+def _wrap_with_common_options(command: Any) -> Any:
     """Add --workspace, which `current_workspace` goes by, --explain and --quiet to a command."""
     signature = inspect.signature(command, eval_str=True)
     own_parameters, general = list(signature.parameters.values()), _explanation_from_docstring(command)
@@ -150,7 +150,7 @@ app = typer.Typer(
 )
 
 
-def _show_version(wanted: bool) -> None:
+def _print_version_and_exit(wanted: bool) -> None:
     if wanted:
         typer.echo(f"genaipa {__version__}")
         raise typer.Exit
@@ -160,7 +160,7 @@ def _show_version(wanted: bool) -> None:
 def _print_help_or_load_dotenv(
     context: typer.Context,
     version: bool = typer.Option(  # noqa: ARG001 - handled by its callback
-        False, "--version", help="Show the version and exit.", callback=_show_version, is_eager=True
+        False, "--version", help="Show the version and exit.", callback=_print_version_and_exit, is_eager=True
     ),
     workspace: WorkspaceOption = None,  # noqa: ARG001 - noted by its callback
 ) -> None:
@@ -189,10 +189,10 @@ def _check_utf8_arguments(arguments: list[str]) -> None:
 
 def _print_error(error: GenaipaError, arguments: list[str]) -> None:
     """Print an error in the command line's words, and below it what to run instead of these."""
-    from genaipa.cli.terminal.alternatives import alternative_commands
+    from genaipa.cli.terminal.alternatives import format_alternative_commands
     from genaipa.cli.terminal.console import complain, say
 
-    lines = list(alternative_commands(arguments, error.ways)) if isinstance(error, RefusedSystemError) else []
+    lines = list(format_alternative_commands(arguments, error.ways)) if isinstance(error, RefusedSystemError) else []
     if isinstance(error, RefusedSystemError) and lines:
         complain(f"{error.problem} Instead:")
     else:
@@ -204,9 +204,9 @@ def _print_error(error: GenaipaError, arguments: list[str]) -> None:
 def run_command(arguments: list[str] | None = None) -> int:
     """Run a command and return its exit code; an error is one sentence on stderr."""
     from genaipa.cli.terminal.console import complain
-    from genaipa.cli.terminal.process import prepare_streams
+    from genaipa.cli.terminal.process import prepare_standard_streams
 
-    prepare_streams()
+    prepare_standard_streams()
     try:
         _check_utf8_arguments(sys.argv[1:] if arguments is None else arguments)
         code = root_command()(arguments, prog_name="genaipa", standalone_mode=False)

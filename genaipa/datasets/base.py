@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from genaipa.errors import UnknownNameError, UsageError
-from genaipa.files.html import short_repr
+from genaipa.files.html import format_one_line_repr
 from genaipa.kinds import load_kinds
 from genaipa.plugins import entry_point_targets, load_object
-from genaipa.policies.document import document_names, load_document
+from genaipa.policies.document import document_layers_and_paths_by_name, load_document
 from genaipa.workspace import Workspace, pulled_folder
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Pulled:
 
     def __repr__(self) -> str:
         absent = f", {self.absent:,} unavailable" if self.absent else ""
-        return short_repr(
+        return format_one_line_repr(
             "Pulled", str(self.folder), f"{self.fetched:,} files fetched, {self.kept:,} already here{absent}"
         )
 
@@ -156,7 +156,9 @@ def find_unpulled_dataset_with_document(document_name: str) -> Dataset | None:
 
 def load_named_document(workspace: Workspace, name: str) -> Document:
     """Load the document of that name; a UsageError says how to get a published document that isn't here."""
-    if name not in document_names(workspace) and (dataset := find_unpulled_dataset_with_document(name)):
+    if name not in document_layers_and_paths_by_name(workspace) and (
+        dataset := find_unpulled_dataset_with_document(name)
+    ):
         raise UsageError(f"'{name}' has not been fetched yet; fetch it with: genaipa get {dataset.name}")
     return load_document(name, workspace)
 

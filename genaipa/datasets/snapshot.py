@@ -49,7 +49,7 @@ class Origin(ABC):
     remedy: str
 
     @abstractmethod
-    def read(self, path: str) -> bytes:
+    def read_file(self, path: str) -> bytes:
         """Return the content; a UsageError if the file isn't there, a GenaipaError if it can't be had now."""
 
     def stop_retrying(self) -> None:  # noqa: B027 - a folder has no attempts under way
@@ -62,11 +62,11 @@ class Origin(ABC):
 def open_origin(origin: str, snapshot: Snapshot) -> Origin:
     """Return the origin behind a URL or the path of a folder; a UsageError if it is neither."""
     if is_url(origin):
-        return _Server(origin, snapshot)
+        return _ServerOrigin(origin, snapshot)
     folder = Path(origin).expanduser()
     if not folder.is_dir():
         raise UsageError(f"{origin} is neither a folder nor an http(s) URL; {snapshot.title} can't be pulled from it.")
-    return _Folder(folder, snapshot)
+    return _FolderOrigin(folder, snapshot)
 
 
 def is_url(origin: str) -> bool:
@@ -74,14 +74,14 @@ def is_url(origin: str) -> bool:
     return origin.lower().startswith(("http://", "https://"))
 
 
-class _Folder(Origin):
+class _FolderOrigin(Origin):
     """A checkout of the repository, or of scattered files whatever folder has them."""
 
     def __init__(self, folder: Path, files: Snapshot) -> None:
         self._folder, self._files = folder, files
         self.remedy = f"check {files.repository} out at commit {files.commit[:10]} with core.autocrlf=false."
 
-    def read(self, path: str) -> bytes:
+    def read_file(self, path: str) -> bytes:
         if self._files.scattered:
             return self._find_content(path)
         try:
@@ -143,7 +143,7 @@ class _Folder(Origin):
         return paths
 
 
-class _Server(Origin):
+class _ServerOrigin(Origin):
     """A server that has the repository's tree under a URL."""
 
     def __init__(self, url: str, files: Snapshot) -> None:
@@ -162,10 +162,10 @@ class _Server(Origin):
             f"use a checkout ({files.pull_command} --from FOLDER), or use what ships with genaipa: {files.shipped}"
         )
 
-    def read(self, path: str) -> bytes:
+    def read_file(self, path: str) -> bytes:
         pause = FIRST_PAUSE
         for attempt in range(1, ATTEMPTS + 1):
-            content, problem = self._try_download(path)
+            content, problem = self._download_or_give_reason(path)
             if content is not None:
                 return content
             if attempt < ATTEMPTS and self._stopped.wait(pause):
@@ -176,7 +176,7 @@ class _Server(Origin):
             f"Fetched files are kept; to continue, run {self._files.pull_command} again, {self._other_source}"
         )
 
-    def _try_download(self, path: str) -> tuple[bytes | None, str]:
+    def _download_or_give_reason(self, path: str) -> tuple[bytes | None, str]:
         """Return the content, or why there is none now."""
         import httpx2
 
@@ -307,7 +307,7 @@ class Snapshot:
         optional_errors: list[GenaipaError],
         progress: Progress | None,
     ) -> int:
-        """Fetch files, a few at a time, and count them; the first of those `missing` that fails ends it."""
+        """Fetch files, a few at a time, and count them; the first of those `required` that fails ends it."""
         from concurrent.futures import ThreadPoolExecutor, as_completed
         from contextlib import closing
 
@@ -329,7 +329,7 @@ class Snapshot:
     def _fetch_file(self, path: str, origin: Origin, optional_errors: list[GenaipaError] | None = None) -> bool:
         """Fetch one file; a DataError if it is not the published one. False if it can't be had, and may be lacking."""
         try:
-            content = origin.read(path)
+            content = origin.read_file(path)
         except GenaipaError as error:
             if optional_errors is None:
                 raise

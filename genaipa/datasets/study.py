@@ -27,7 +27,7 @@ from genaipa.runs.imported import (
     PublishedScore,
     RecordedRun,
     format_published_scores_csv,
-    update_run_folder,
+    update_run_folder_and_name_if_changed,
 )
 from genaipa.runs.manifest import CONVERSATIONS
 from genaipa.runs.procedure import GUIDED, INITIALIZATIONS, Coordinates, Initialization, ProcedurePlan
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 from genaipa.workspace import DataKind, Workspace
 
 
-class Answer(msgspec.Struct, frozen=True):
+class PublishedAnswer(msgspec.Struct, frozen=True):
     """A question and a system's answer as published, with their place; `text` is None if the cell is empty."""
 
     system: str
@@ -95,7 +95,7 @@ class StudyRun:
     experiment: StudyExperiment
     questions: str
     documents: Mapping[str, Document]
-    answers: list[Answer]
+    answers: list[PublishedAnswer]
     scores: list[PublishedScore]
     part_set: str
     source: str
@@ -222,18 +222,18 @@ def write_study(workspace: Workspace, runs: Iterable[StudyRun]) -> Imported:
         answered = sum(answer.text is not None for answer in run.answers)
         done.answers[run.system] = done.answers.get(run.system, 0) + answered
         done.scores[run.system] = done.scores.get(run.system, 0) + len(run.scores)
-        done.changed += update_run_folder(workspace.runs / run.name, run.files())
+        done.changed += update_run_folder_and_name_if_changed(workspace.runs / run.name, run.files())
     return done
 
 
 def write_recordings(
-    answers: Iterable[Answer], questions: QuestionSet, documents: Mapping[str, Document], source: str
+    answers: Iterable[PublishedAnswer], questions: QuestionSet, documents: Mapping[str, Document], source: str
 ) -> list[str]:
     """Write the recording of each system that answered, for `systems.published`; their names.
 
     A question is recorded in the words of its set: published tables number, quote and shorten it.
     """
-    by_system: defaultdict[str, list[Answer]] = defaultdict(list)
+    by_system: defaultdict[str, list[PublishedAnswer]] = defaultdict(list)
     for answer in answers:
         by_system[answer.system].append(answer)
     for system, recorded in by_system.items():

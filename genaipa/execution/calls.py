@@ -50,7 +50,7 @@ def make_blank_record(task: Task, system: str, call: Call) -> Record:
 
 async def record_conversation_opening(writer: RunWriter, task: Task, system: str, call: Call) -> None:
     """Keep how the conversation of its first call began."""
-    await writer.record_opening(
+    await writer.record_conversation_opening_once(
         ConversationRecord(
             id=call_conversation_id(task, system, call),
             system=system,
@@ -70,7 +70,7 @@ def preview_conversations(task: Task, target: Target) -> Iterator[tuple[str, Seq
     """(id, messages) of each fresh conversation with a system, up to the last message that it is sent."""
     for dialogue in task.dialogues_raising_task_error(target):
         title, messages = "", ()  # type: tuple[str, Sequence[Message]]
-        for call in walk_calls(dialogue, _placeholder_reply):
+        for call in walk_calls(dialogue, _placeholder_reply_to_call):
             if call.kind == "acknowledgement":
                 continue
             if call.after:
@@ -85,5 +85,5 @@ def preview_conversations(task: Task, target: Target) -> Iterator[tuple[str, Seq
             yield title, messages
 
 
-def _placeholder_reply(call: Call) -> str:
+def _placeholder_reply_to_call(call: Call) -> str:
     return call.placeholder_reply or (SUMMARY_PLACEHOLDER if call.kind == "summary" else REPLY_PLACEHOLDER)

@@ -15,14 +15,14 @@ from genaipa.execution.ready import measure_call_tokens
 from genaipa.files.locks import hold_lock, system_file_lock
 from genaipa.runs.batches import max_unrecorded_batch_dollars
 from genaipa.runs.manifest import ANSWERS
-from genaipa.runs.selection import find_slices
+from genaipa.runs.selection import find_sliced_study
 from genaipa.systems.base import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from genaipa.execution.prepare import PreparedRun
-    from genaipa.execution.ready import Ready
+    from genaipa.execution.ready import ReadySystem
     from genaipa.runs.folder import RunFolder
 
 LEAST_CALLS = 20
@@ -31,7 +31,7 @@ _ROUNDING = 1e-6
 """US dollars to which manifests round what a run cost."""
 
 
-def check_cap_and_find_least_share(run: PreparedRun, systems: Sequence[Ready], study_cap: float) -> float:
+def check_cap_and_find_least_share(run: PreparedRun, systems: Sequence[ReadySystem], study_cap: float) -> float:
     """Return the US dollars of the least share that is worth a slice; an OptionError for a cap with smaller shares."""
     assert run.slice is not None, "a study has slices"
     least = LEAST_CALLS * max((_dearest_call_cost(run, ready) for ready in systems), default=0.0)
@@ -49,17 +49,17 @@ def check_cap_and_find_least_share(run: PreparedRun, systems: Sequence[Ready], s
 def claim_cap_share(run: PreparedRun, folder: RunFolder, study_cap: float, least_share: float) -> float:
     """Return the US dollars that a slice may come to, and note them in its manifest, which is held for writing.
 
-    All slices that are not complete may come to the same, of what the complete ones left; and to the `least` share
-    more than they spent, if the study has so much left. What others spent, is set aside for their batches, or is their
-    share while they are asked, is gone.
+    All slices that are not complete may come to the same, of what the complete ones left; and to the `least_share`
+    share more than they spent, if the study has so much left. What others spent, is set aside for their batches, or is
+    their share while they are asked, is gone.
     """
     assert run.slice is not None, "a study has slices"
     lock = system_file_lock(run.workspace.runs / ".caps.lock")
     with hold_lock(lock, run.workspace.runs):
-        study = find_slices(run.workspace, run.slice.study)
+        study = find_sliced_study(run.workspace, run.slice.study)
         siblings = [sibling for sibling in study.as_folders if sibling.path != folder.path] if study else []
         used = {sibling.path: dollars_unavailable_to_other_slices(sibling) for sibling in siblings}
-        complete = [sibling.path for sibling in siblings if sibling.head().status == "complete"]
+        complete = [sibling.path for sibling in siblings if sibling.read_manifest_head().status == "complete"]
         own = folder.cost + max_unrecorded_batch_dollars(folder.path)
         level = (study_cap - sum(used[path] for path in complete)) / (run.slice.number - len(complete))
         left = max(0.0, study_cap - own - sum(used.values()) - _ROUNDING * run.slice.number)
@@ -73,7 +73,7 @@ def claim_cap_share(run: PreparedRun, folder: RunFolder, study_cap: float, least
 
 def dollars_unavailable_to_other_slices(slice_folder: RunFolder) -> float:
     """Return the US dollars of a slice that others can't spend: its share while it is asked, else what it came to."""
-    head, spent = slice_folder.head(), max_unrecorded_batch_dollars(slice_folder.path)
+    head, spent = slice_folder.read_manifest_head(), max_unrecorded_batch_dollars(slice_folder.path)
     try:
         size = (slice_folder.path / ANSWERS).stat().st_size
     except OSError:
@@ -85,13 +85,13 @@ def dollars_unavailable_to_other_slices(slice_folder: RunFolder) -> float:
 
 def holds_cap_share(slice_folder: RunFolder) -> bool:
     """Tell whether a slice is being asked, and has its share."""
-    head = slice_folder.head()
+    head = slice_folder.read_manifest_head()
     return head.status == "running" and head.max_cost is not None and slice_folder.is_held_for_writing()
 
 
-def _dearest_call_cost(run: PreparedRun, ready: Ready) -> float:
+def _dearest_call_cost(run: PreparedRun, ready: ReadySystem) -> float:
     """Return the US dollars at most of the dearest call of a slice to a system."""
-    if ready.tariff is None or ready.resolved.manual:
+    if ready.tariff is None or ready.resolved.is_manual:
         return 0.0
     output = max_reply_tokens(run.spec.max_tokens, ready.resolved.effort)
     longest = max((measured.input for measured in measure_call_tokens(run.task, ready)), default=0)

@@ -23,7 +23,7 @@ from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, LeftOutE
 from genaipa.execution.truncation import PromptCounts, estimate_least_tokens
 from genaipa.runs.records import FailureInfo, answer_digest
 from genaipa.runs.writer import RunWriter
-from genaipa.systems.base import UNSUPPORTED_SCHEMA, Message, Settings, limit_with_thoughts
+from genaipa.systems.base import UNSUPPORTED_SCHEMA, Message, Settings, token_limit_with_thoughts
 from genaipa.systems.citations import place_citations
 from genaipa.systems.provider import list_api_keys_in_environment, mask_keys
 from genaipa.tasks.json_reply import extract_json_or_flaw
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from genaipa.execution.limits import Breaker, RunLimits, Transport
     from genaipa.execution.observer import Observer
-    from genaipa.execution.ready import Ready
+    from genaipa.execution.ready import ReadySystem
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record, Status
     from genaipa.systems.base import Passage, Reply, Usage
@@ -57,7 +57,7 @@ class _ConversationEndsError(Exception):
 class _AskedSystem:
     """One system during a run."""
 
-    ready: Ready
+    ready: ReadySystem
     transport: Transport
     questions: asyncio.Semaphore
     """Independent questions at once: as many as the transport takes. The rest is not begun."""
@@ -86,7 +86,7 @@ class _AskedSystem:
 
 
 class Engine:
-    """One run being carried out. `run` may be called once."""
+    """One run being carried out. `ask_systems` may be called once."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class Engine:
         self.task = task
         self.limits = limits
         self.observer = observer
-        self.tally, self._offsets = folder.tally_records()
+        self.tally, self._offsets = folder.tally_records_and_map_offsets()
         self.budget = Budget(limits.max_cost, spent=self.tally.cost)
         self.capped, self.needed = "", 0.0
         # A server may repeat the key that it was sent, in any of its words: none of it is kept.
@@ -114,7 +114,7 @@ class Engine:
         self._beginning: dict[str, asyncio.Future[None]] = {}
         self._writer: RunWriter
 
-    async def ask_systems(self, systems: Sequence[Ready]) -> None:
+    async def ask_systems(self, systems: Sequence[ReadySystem]) -> None:
         """Ask everything that is missing. Failures are in the records; only an error that stops the run is raised."""
         self._writer = RunWriter(self.folder)
         self.observer.on_run_started(self.tally)
@@ -128,7 +128,7 @@ class Engine:
             self._worker.shutdown(wait=False, cancel_futures=True)
             await self._writer.close()
 
-    async def _ask_system(self, ready: Ready) -> None:
+    async def _ask_system(self, ready: ReadySystem) -> None:
         name = ready.resolved.requested_name
         assert ready.system is not None, "a system driven by hand is never called"
         limits, waiting = self.limits, partial(self.observer.on_wait, name)
@@ -137,7 +137,7 @@ class Engine:
         await self._ask_unrecorded_calls(asked)
         while not asked.breaker.is_open and await transport.wait_for_late_replies():
             await self._ask_unrecorded_calls(asked)
-        await self.budget.count_pending_as_spent(name)
+        await self.budget.count_pending_batches_as_spent(name)
         if asked.unplaced_citations:
             of_all = format_count(asked.citations, "citation")
             self.observer.on_note(
@@ -224,14 +224,14 @@ class Engine:
             # A server that counts no tokens must not slip under the cap, in this process or a later one.
             cost = self._calculate_usage_cost(asked, attempt.usage) if attempt.usage else sum(aside) or None
             spent = cost or 0.0
-            cut = self._check_prompt_cut(asked, record, messages, attempt.reply, settings)
+            cut = self._note_whether_prompt_was_cut(asked, record, messages, attempt.reply, settings)
             record = replace(self._make_answered_record(record, attempt, cost, call), prompt_cut=cut)
-            record = self._add_citations(asked, record, attempt.reply, messages)
+            record = self._add_cited_passages(asked, record, attempt.reply, messages)
             self._report_remark_once(asked, attempt.reply.remark)
         finally:
             await self.budget.settle_reservation(sum(aside), spent)
         record = replace(record, seconds=round(time.perf_counter() - clock, 3))
-        offset = await self._writer.append(record)
+        offset = await self._writer.append_and_get_offset(record)
         if asked.transport.again:
             self._offsets[key] = offset
         self.tally.add(record)
@@ -246,7 +246,7 @@ class Engine:
         """Return the messages of a call, whose conversation's beginning is kept."""
         messages = call.messages
         if call.kind != "acknowledgement":
-            await self._record_opening_once(system, call)
+            await self._record_conversation_opening_once(system, call)
             messages = [*messages[:-1], dataclasses.replace(messages[-1], key=record_key)]
         if call.compute is not None:
             carries = await self._compute_message_text(system, call)
@@ -264,7 +264,7 @@ class Engine:
             self._worker, self.task.compute_text_raising_task_error, call, report_progress
         )
 
-    async def _record_opening_once(self, system: str, call: Call) -> None:
+    async def _record_conversation_opening_once(self, system: str, call: Call) -> None:
         """Keep how a conversation began, before anything of it is asked; calls side by side wait for the first."""
         conversation = calls.call_conversation_id(self.task, system, call)
         if conversation in self._beginning:
@@ -285,7 +285,7 @@ class Engine:
         )
         own = dict(call.settings)
         if spec.max_tokens is None and (limit := own.get("max_tokens")):
-            own["max_tokens"] = limit_with_thoughts(limit, effort)  # the task knows nothing of thoughts
+            own["max_tokens"] = token_limit_with_thoughts(limit, effort)  # the task knows nothing of thoughts
         return replace(settings, **own) if own else settings
 
     def _make_answered_record(self, record: Record, attempt: Attempt, cost: float | None, call: Call) -> Record:
@@ -322,7 +322,9 @@ class Engine:
             thoughts=mask_keys(replace_surrogates(reply.thoughts), self._keys),
         )
 
-    def _add_citations(self, asked: _AskedSystem, record: Record, reply: Reply, messages: Sequence[Message]) -> Record:
+    def _add_cited_passages(
+        self, asked: _AskedSystem, record: Record, reply: Reply, messages: Sequence[Message]
+    ) -> Record:
         """Return the record with the passages that the reply cites by its vendor's feature."""
         if not reply.citations:
             return record
@@ -343,7 +345,7 @@ class Engine:
             asked.remarks.add(remark)
             self.observer.on_note(f"{asked.ready.target.name}: {mask_keys(replace_surrogates(remark), self._keys)}.")
 
-    def _check_prompt_cut(
+    def _note_whether_prompt_was_cut(
         self, asked: _AskedSystem, record: Record, messages: Sequence[Message], reply: Reply, settings: Settings
     ) -> bool:
         """Whether the server cut the prompt; said once."""
@@ -374,7 +376,8 @@ class Engine:
         attempt: Attempt,
         reserved_dollars: list[float],
     ) -> Attempt:
-        """Ask on until the task can use the reply: a few times at most, and while the cap has money to set `aside`."""
+        """Ask on until the task can use the reply: a few times at most, and while the cap has money to set
+        `reserved_dollars`."""
         for tried in range(min(self.limits.max_retries, _FURTHER_TRIES)):
             # A reply that was cut off would go on as long again, and whoever only thinks would think again.
             if (

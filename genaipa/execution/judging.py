@@ -14,7 +14,7 @@ from genaipa.execution.prepare import PreparedRun, prepare_resumed_run
 from genaipa.execution.run import carry_out_run
 from genaipa.files.locks import hold_lock, system_file_lock
 from genaipa.files.names import make_run_folder
-from genaipa.judging.plan import make_judge_worklist
+from genaipa.judging.plan import make_worklist_and_store_verdicts
 from genaipa.runs.batches import max_unrecorded_batch_dollars
 from genaipa.systems.provider import make_default_run_name
 
@@ -48,10 +48,10 @@ class PreparedJudges:
 def prepare_judge_runs(
     workspace: Workspace, request: JudgeRequest, observer: Observer, *, offline: bool = False
 ) -> PreparedJudges:
-    """Prepare the asking of judges, before a new run has a folder; the errors of `make_judge_worklist`."""
+    """Prepare the asking of judges, before a new run has a folder; the errors of `make_worklist_and_store_verdicts`."""
     if not request.judges:
         raise UsageError("name a judge; `genaipa systems` lists the models.")
-    worklist = make_judge_worklist(workspace, request)
+    worklist = make_worklist_and_store_verdicts(workspace, request)
     for sentence in worklist.notes:
         observer.on_note(sentence)
     runs = []

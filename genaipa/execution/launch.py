@@ -139,7 +139,7 @@ def load_launchers() -> dict[str, Launcher]:
     return make_plugins_and_problems("launcher", OWN, Launcher)[0]
 
 
-def parse_launcher_option(option: str) -> tuple[Launcher, int | None]:
+def parse_launcher_and_slices_at_once(option: str) -> tuple[Launcher, int | None]:
     """Return the launcher that `NAME` or `NAME:4` means, and how many slices at once; an OptionError for none."""
     name, colon, number = option.partition(":")
     if name not in launcher_names() or (colon and not number.isdecimal()) or (number and not 1 <= int(number) <= _MOST):
@@ -225,7 +225,7 @@ class StudyTally:
         path = folder.path / ANSWERS
         try:
             if path.stat().st_size > start:
-                for place, line in journal.read_lines(path, start):
+                for place, line in journal.read_lines_with_offsets(path, start):
                     self._read[index] = place + len(line)
                     tally.add(self._decoder.decode(line))
         except (OSError, msgspec.DecodeError):  # told by whoever carries it out

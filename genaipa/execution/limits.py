@@ -108,7 +108,7 @@ class Throttle:
         self._changed = asyncio.Condition()
 
     @contextlib.asynccontextmanager
-    async def hold_slot(self) -> AsyncIterator[int]:
+    async def hold_slot_and_get_epoch(self) -> AsyncIterator[int]:
         """Hold one of the places; gives the epoch to report an overload with."""
         async with self._changed:
             while self.busy >= self.limit:
@@ -161,7 +161,7 @@ class Budget:
     async def reserve(self, estimate: float, *, wait_for_pending_batches: bool = True) -> None:
         """Set money aside for a call that may cost this much; a SpendingCapError if it can't come free any more.
 
-        Without `of_left` it does not wait for what is `left` to come free.
+        Without `wait_for_pending_batches` it does not wait for what is `left` to come free.
         """
         async with self._settled:
             # Calls under way mostly cost less than was set aside for them: wait for the rest before giving up.
@@ -183,7 +183,7 @@ class Budget:
     def _fits_under_cap(self, estimate: float) -> bool:
         return self.cap is None or self.spent + self.reserved + estimate <= self.cap
 
-    async def count_pending_as_spent(self, system: str) -> None:
+    async def count_pending_batches_as_spent(self, system: str) -> None:
         """Take for spent what is set aside for a system's batches that nobody waits for."""
         for key in [key for key in self.left if key.startswith(f"{system}|")]:
             left = self.left.pop(key)
@@ -299,7 +299,7 @@ async def ask_with_retries(
     wasted: Usage | None = None
     for attempt in range(1, limits.retries + 2):
         try:
-            async with limits.gate.hold_slot() as epoch:
+            async with limits.gate.hold_slot_and_get_epoch() as epoch:
                 if limits.breaker.is_open:
                     raise BreakerOpenError
                 try:
@@ -370,8 +370,8 @@ async def _ask_once(system: System, messages: Sequence[Message], settings: Setti
         model=_clean_server_text(reply.model)[:_LONGEST_WORD] if isinstance(reply.model, str) else None,
         sent=_convert_settings_to_json(reply.sent),
         served=_clean_served_facts(reply.served),
-        first_token=_check_seconds(reply.first_token),
-        first_text=_check_seconds(reply.first_text),
+        first_token=_valid_rounded_seconds_or_none(reply.first_token),
+        first_text=_valid_rounded_seconds_or_none(reply.first_text),
         finish_detail=_clean_server_text(str(reply.finish_detail))[:_LONGEST_WORD],
     )
 
@@ -381,7 +381,7 @@ def _clean_server_text(text: str) -> str:
     return make_printable(" ".join(text[:_LONGEST_ERROR].split()))
 
 
-def _check_seconds(seconds: object) -> float | None:
+def _valid_rounded_seconds_or_none(seconds: object) -> float | None:
     """Return a time, in thousandths of a second, if it is one."""
     is_time = isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 <= seconds < math.inf
     return round(float(seconds), 3) if is_time else None  # type: ignore[arg-type]
@@ -475,7 +475,7 @@ class Transport:
     async def send(self, messages: Sequence[Message], settings: Settings) -> Attempt:
         """Ask; the first call with a long prefix goes alone, and the others wait for it to end, well or not.
 
-        Raises a LeftOutError, and the errors of `ask`.
+        Raises a LeftOutError, and the errors of `ask_with_retries`.
         """
         prefix = next((m for m in reversed(messages) if m.breakpoint), None)
         warm = self._warm.get(id(prefix))

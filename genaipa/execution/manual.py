@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from genaipa.execution.ready import Ready
+    from genaipa.execution.ready import ReadySystem
     from genaipa.runs.folder import RunFolder
     from genaipa.systems.base import Message
     from genaipa.tasks.base import Call, Target, Task
@@ -58,7 +58,7 @@ class ChatSheet:
 
 
 @dataclass
-class Collected:
+class CollectedReplies:
     """The result of collecting replies by hand."""
 
     taken: int = 0
@@ -72,18 +72,18 @@ class Collected:
 class ManualRun:
     """The web chats of a run. Hold the run by `hold_for_writing()` around `write_sheets` and `record_replies`."""
 
-    def __init__(self, folder: RunFolder, task: Task, systems: Sequence[Ready]) -> None:
+    def __init__(self, folder: RunFolder, task: Task, systems: Sequence[ReadySystem]) -> None:
         self.folder = folder
         self.task = task
-        self.systems = [ready for ready in systems if ready.resolved.manual]
-        self.tally, self._offsets = folder.tally_records()
+        self.systems = [ready for ready in systems if ready.resolved.is_manual]
+        self.tally, self._offsets = folder.tally_records_and_map_offsets()
 
     def chats_with_known_messages(self) -> Iterator[ChatSheet]:
         """Every chat whose messages are known by now, in the order of the plan."""
         number = 0
         for ready in self.systems:
             sheet, chat, before = None, "", None  # type: ChatSheet | None, str, Call | None
-            for call, known in self._manual_calls_and_whether_known(ready.target):
+            for call, known in self._manual_calls_and_are_messages_known(ready.target):
                 key = calls.call_record_key(self.task, ready.resolved.requested_name, call)
                 conversation = calls.call_conversation_id(self.task, ready.resolved.requested_name, call)
                 if conversation != chat or before is not None:
@@ -106,7 +106,7 @@ class ManualRun:
             if sheet is not None:
                 yield sheet
 
-    def _manual_calls_and_whether_known(self, target: Target) -> Iterator[tuple[Call, bool]]:
+    def _manual_calls_and_are_messages_known(self, target: Target) -> Iterator[tuple[Call, bool]]:
         """Every call that a person carries, and whether all is in that its messages depend on."""
         known = True
 
@@ -156,7 +156,7 @@ class ManualRun:
         return written
 
     def _format_messages_file(self, sheet: ChatSheet) -> str:
-        if sheet.system in self.written_systems:
+        if sheet.system in self.systems_with_written_replies:
             how = "Read the messages one after another, and write your answer to each whose reply is to be kept."
         elif sheet.needs_chat_per_question and len(sheet.calls) > 1:
             first = (
@@ -240,20 +240,22 @@ class ManualRun:
         replace: bool = False,
         author: str = "",
         seconds: Mapping[str, float] | None = None,
-    ) -> Collected:
+    ) -> CollectedReplies:
         """Keep replies; one that is known already is left alone, another text for it is a conflict unless `replace`.
 
         A summary is never replaced: answers may rest on it. `author` is who wrote them, without whom no reply of a
         system is taken whose replies people write; `seconds` are the times that they took, by key.
         """
-        result = Collected()
+        result = CollectedReplies()
         wanted = {
             key: (sheet.system, call) for sheet in self.chats_with_known_messages() for key, call in sheet.calls.items()
         }
         unknown = next((key for key in replies if key not in wanted), None)
         if unknown is not None:
             raise UnknownNameError("answer", unknown, wanted)
-        if not author and (written := [wanted[key][0] for key in replies if wanted[key][0] in self.written_systems]):
+        if not author and (
+            written := [wanted[key][0] for key in replies if wanted[key][0] in self.systems_with_written_replies]
+        ):
             raise OptionError("author", f": who wrote the answers of {written[0]}? Nobody may score what they wrote.")
         writer = RunWriter(self.folder)
         try:
@@ -268,20 +270,20 @@ class ManualRun:
                     result.conflicts = (*result.conflicts, key)
                 else:
                     system, call = wanted[key]
-                    writes = author if system in self.written_systems else ""
+                    writes = author if system in self.systems_with_written_replies else ""
                     await self._record_reply(
                         writer, system, call, text, author=writes, seconds=(seconds or {}).get(key, 0.0)
                     )
                     result.taken += 1
         finally:
             await writer.close()
-        self.tally, self._offsets = self.folder.tally_records()
+        self.tally, self._offsets = self.folder.tally_records_and_map_offsets()
         return result
 
     @property
-    def written_systems(self) -> set[str]:
+    def systems_with_written_replies(self) -> set[str]:
         """The names of the systems whose replies people write."""
-        return {ready.resolved.requested_name for ready in self.systems if ready.resolved.has_authors}
+        return {ready.resolved.requested_name for ready in self.systems if ready.resolved.are_replies_written_by_people}
 
     async def _record_reply(
         self, writer: RunWriter, system: str, call: Call, text: str, *, author: str, seconds: float
@@ -295,7 +297,7 @@ class ManualRun:
         if author:
             # First, so that no answer is ever without its author.
             await append_authorship(self.folder, Authorship(blank.key, digest, author, now()))
-        await writer.append(
+        await writer.append_and_get_offset(
             replace_fields(
                 blank,
                 status="answered" if reply else "truncated",

@@ -110,8 +110,8 @@ def make_run_request(systems: Systems, documents: Documents, arguments: RunOptio
     """Make the request and limits from arguments: names, objects that have one, or classes of systems."""
     given: dict[str, Any] = {**arguments}
     given["systems"] = _system_names(systems)
-    given["documents"] = _list_argument_names("documents", documents)
-    given["effort"] = _list_argument_names("effort", given.get("effort", ()))
+    given["documents"] = _names_given_in_argument("documents", documents)
+    given["effort"] = _names_given_in_argument("effort", given.get("effort", ()))
     given["corpus"] = None if given.get("corpus") is None else str(given["corpus"])
     given["kind"] = find_task_kind(given.get("task", DEFAULT))
     own = {
@@ -131,7 +131,7 @@ def _convert_kind_option(name: str, option: Option, value: Any) -> Any:
     if value is None:
         return None
     if option.takes is tuple:
-        return _list_argument_names(name, value)
+        return _names_given_in_argument(name, value)
     if option.takes is str:
         return "-".join(map(str, value)) if isinstance(value, tuple) else str(value)
     return convert_to_type({name: value}, dict[str, option.type], "genaipa.run")[name]  # type: ignore[name-defined]
@@ -147,7 +147,7 @@ def _system_names(systems: Systems) -> tuple[str, ...]:
         raise UsageError(f"give each system as a name or as your own class, not {systems!r}.") from None
 
 
-def _list_argument_names(argument: str, value: Documents) -> tuple[str, ...]:
+def _names_given_in_argument(argument: str, value: Documents) -> tuple[str, ...]:
     try:
         return list_names(value)
     except (AttributeError, TypeError):

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from genaipa.execution.prepare import PreparedRun
-    from genaipa.execution.ready import Ready
+    from genaipa.execution.ready import ReadySystem
     from genaipa.runs.records import Record
     from genaipa.runs.status import Tally
 
@@ -32,14 +32,14 @@ class Observer:
         """Show that a data set is being fetched; the callable that it yields takes (files done, files to fetch)."""
         yield None
 
-    def on_systems_ready(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> None:
+    def on_systems_ready(self, run: PreparedRun, systems: Sequence[ReadySystem], cap: float | None) -> None:
         """Hear that the systems are ready, before anything is asked; `cap` is in US dollars, None without one."""
 
     @contextlib.contextmanager
     def observer_while_asking(  # for whoever overrides it
         self,
         run: PreparedRun,  # noqa: ARG002
-        systems: Sequence[Ready],  # noqa: ARG002
+        systems: Sequence[ReadySystem],  # noqa: ARG002
         cap: float | None,  # noqa: ARG002
     ) -> Iterator[Observer]:
         """Give the observer that hears the rest, while the systems are asked."""

@@ -29,14 +29,14 @@ from genaipa.kinds import find_kind
 from genaipa.runs.documents import add_run_documents_to_workspace
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import FORMAT, Digests, Manifest, RunSpec, Slice
-from genaipa.runs.selection import find_run, find_slices, run_folders
+from genaipa.runs.selection import find_run, find_sliced_study, list_run_folders
 from genaipa.runs.slices import shared_plan_key, shared_plan_key_of_head
 from genaipa.systems.base import EFFORTS
 from genaipa.systems.catalog import ResolvedSystem, resolve_system
-from genaipa.systems.provider import join_effort, list_providers, make_default_run_name
+from genaipa.systems.provider import add_effort_to_system_name, list_providers, make_default_run_name
 from genaipa.tasks.catalog import digest_task_file_if_not_shipped, make_task
 from genaipa.tasks.planning import plan_slice, resolve_documents
-from genaipa.tasks.request import Resources, make_spec, select_kind_options
+from genaipa.tasks.request import Resources, make_spec, select_options_of_task_kind
 from genaipa.words import join_names
 
 if TYPE_CHECKING:
@@ -87,14 +87,14 @@ def versions_for_manifest() -> dict[str, str]:
     return found
 
 
-def find_source_commit() -> tuple[str | None, bool | None]:
+def find_source_commit_and_whether_changed() -> tuple[str | None, bool | None]:
     """(commit, changed since) of the checkout that genaipa runs from; (None, None) where it is an installed wheel."""
-    return _read_git_commit(Path(genaipa.__file__).resolve().parent.parent)
+    return _read_git_commit_and_whether_changed(Path(genaipa.__file__).resolve().parent.parent)
 
 
 # Once a process: what it runs is the code as it was when it began, whatever is edited or committed meanwhile.
 @cache
-def _read_git_commit(root: Path) -> tuple[str | None, bool | None]:
+def _read_git_commit_and_whether_changed(root: Path) -> tuple[str | None, bool | None]:
     if not (root / ".git").exists():
         return None, None
     # One command says both: first a line on the commit.
@@ -178,13 +178,13 @@ class PreparedRun:
         """Whether everything was answered before."""
         return self.folder is not None and self.folder.is_complete()
 
-    def resolve_spending_cap(self, given: float | None) -> float | None:
+    def resolve_spending_cap(self, given_cap: float | None) -> float | None:
         """Return the spending cap in US dollars: the one given now (infinity lifts it), else the run's own."""
-        if given is None and self.slice is not None:
+        if given_cap is None and self.slice is not None:
             return self.slice.cap
-        if given is None:
+        if given_cap is None:
             return self.folder.manifest().max_cost if self.folder else None
-        return None if math.isinf(given) else given
+        return None if math.isinf(given_cap) else given_cap
 
     def open_or_create_folder(self) -> RunFolder:
         """Open the run folder, made now if the run is new, and nobody has begun the same meanwhile."""
@@ -197,7 +197,7 @@ class PreparedRun:
 
     def make_manifest(self) -> Manifest:
         """Return the manifest of a new run."""
-        commit, dirty = find_source_commit()
+        commit, dirty = find_source_commit_and_whether_changed()
         return Manifest(
             format=FORMAT,
             name=self.name,
@@ -225,8 +225,8 @@ def prepare_run(workspace: Workspace, request: RunRequest, observer: Observer | 
     """
     observer = observer or Observer()
     _check_request(workspace, request)
-    request = replace(request, systems=tuple(_name_systems_by_effort(workspace, request)), effort=())
-    request = replace(request, plan=select_kind_options(request))
+    request = replace(request, systems=tuple(_list_systems_with_effort_levels(workspace, request)), effort=())
+    request = replace(request, plan=select_options_of_task_kind(request))
     resources = _make_resources(observer, offline=request.offline)
     if request.slice is not None:
         return _prepare_slice(workspace, request, resources)
@@ -238,7 +238,7 @@ def prepare_run(workspace: Workspace, request: RunRequest, observer: Observer | 
         raise OptionError("citations", " is for a document that is sent, and this run sends none; leave it out.")
     run = PreparedRun(task, request.name, None, request.offline, corpus)
     if not request.new:
-        known = frozenset(folder.name for folder in run_folders(workspace))
+        known = frozenset(folder.name for folder in list_run_folders(workspace))
         run.folder = find_run_of_same_plan(run, request.name)
         run.find_begun = partial(find_run_of_same_plan, run, request.name, known)
     for note in task.notes if run.folder is None else ():
@@ -268,7 +268,7 @@ def _prepare_slice(workspace: Workspace, request: RunRequest, resources: Resourc
     run.folder = run.find_begun()
     for note in task.notes if run.folder is None else ():
         resources.say(note)
-    if siblings := find_slices(workspace, study):
+    if siblings := find_sliced_study(workspace, study):
         run.slice = replace(part, cap=siblings.spending_cap)
     if run.folder is not None:
         check_inputs_unchanged(run.folder, run.folder.manifest(), run.digests)
@@ -277,26 +277,29 @@ def _prepare_slice(workspace: Workspace, request: RunRequest, resources: Resourc
     return run
 
 
-def _find_begun_slice(run: PreparedRun, part: Slice) -> RunFolder | None:
+def _find_begun_slice(run: PreparedRun, wanted_slice: Slice) -> RunFolder | None:
     """Find the slice of a study that was begun; a UsageError if the others have another plan."""
-    study = find_slices(run.workspace, part.study)
+    study = find_sliced_study(run.workspace, wanted_slice.study)
     if study is None:
         return None
-    plan = shared_plan_key(part, run.spec.systems, run.spec.repetitions)
-    other = next((folder for folder in study.as_folders if shared_plan_key_of_head(folder.head()) != plan), None)
+    plan = shared_plan_key(wanted_slice, run.spec.systems, run.spec.repetitions)
+    other = next(
+        (folder for folder in study.as_folders if shared_plan_key_of_head(folder.read_manifest_head()) != plan), None
+    )
     if other is not None:
-        head = other.head()
+        head = other.read_manifest_head()
         assert head.slice is not None, "it is one"
-        if head.slice.number != part.number:
-            what = f"has {head.slice.number:,} slices, not {part.number:,}"
+        if head.slice.number != wanted_slice.number:
+            what = f"has {head.slice.number:,} slices, not {wanted_slice.number:,}"
         elif {*head.spec.systems} != {*run.spec.systems}:
             what = f"asks {', '.join(head.spec.systems)}"
         else:
             what = "started with a different corpus, or with other options, prompts or questions"
         raise UsageError(
-            f"the study {part.study} {what} ({other.name}); repeat its options, or choose another name for this study."
+            f"the study {wanted_slice.study} {what} ({other.name}); repeat its options, or choose another "
+            "name for this study."
         )
-    return study.slices.get(part.index)
+    return study.slices.get(wanted_slice.index)
 
 
 def _check_request(workspace: Workspace, request: RunRequest) -> None:
@@ -314,13 +317,13 @@ def _check_request(workspace: Workspace, request: RunRequest) -> None:
     for name in request.systems:
         resolve_system(name, workspace)
     if request.citations is not None:
-        _check_citations(workspace, request)
+        _check_vendor_citations_available(workspace, request)
     for level in request.effort:
         if level not in EFFORTS:
             raise OptionError("effort", f" '{clip(level)}': the levels are {join_names(EFFORTS)}.")
 
 
-def _check_citations(workspace: Workspace, request: RunRequest) -> None:
+def _check_vendor_citations_available(workspace: Workspace, request: RunRequest) -> None:
     """Raise an OptionError where a vendor's own citations are not to be had: of which models, in which tasks."""
     if request.citations != "vendor":
         raise OptionError("citations", f" '{clip(request.citations or '')}': the only kind is vendor.")
@@ -328,25 +331,25 @@ def _check_citations(workspace: Workspace, request: RunRequest) -> None:
         raise OptionError("citations", " is for questions about documents; a reply by a JSON schema can't cite.")
     for name in request.systems:
         system = resolve_system(name, workspace)
-        if system.reader is not None or not (system.record and system.record.cites):
+        if system.reader is not None or not (system.provider_record and system.provider_record.cites):
             vendors = [f"{provider.name}/" for provider in list_providers() if provider.cites]
             raise OptionError(
                 "citations", f": {name} can't cite a document that it is sent; systems of {join_names(vendors)} can."
             )
 
 
-def _name_systems_by_effort(workspace: Workspace, request: RunRequest) -> Iterator[str]:
+def _list_systems_with_effort_levels(workspace: Workspace, request: RunRequest) -> Iterator[str]:
     """Yield the systems of a request: each that takes levels of effort by its name with each level, others once."""
     taken = False
     for name in request.systems:
         system = resolve_system(name, workspace)
         if request.effort and system.effort:
             raise OptionError("effort", f": {name} names its level already; leave out one of the two.")
-        if not request.effort or (system.record is not None and not system.record.efforts):
+        if not request.effort or (system.provider_record is not None and not system.provider_record.efforts):
             yield name
             continue
         taken = True
-        yield from (join_effort(name, level) for level in dict.fromkeys(request.effort))
+        yield from (add_effort_to_system_name(name, level) for level in dict.fromkeys(request.effort))
     if request.effort and not taken:
         raise OptionError("effort", f": {', '.join(request.systems)} takes no levels; leave it out.")
 
@@ -389,8 +392,8 @@ def check_inputs_unchanged(folder: RunFolder, manifest: Manifest, current_digest
 
 
 def find_run_of_same_plan(run: PreparedRun, name: str | None, ignored_names: Collection[str] = ()) -> RunFolder | None:
-    """Find the newest run of this plan, data and name (if one is given) `besides` some; None if there is none."""
-    for folder in reversed(run_folders(run.workspace)):
+    """Find the newest run of this plan, data and name (if one is given) `ignored_names` some; None if there is none."""
+    for folder in reversed(list_run_folders(run.workspace)):
         if folder.name in ignored_names:
             continue
         try:

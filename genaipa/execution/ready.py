@@ -19,7 +19,7 @@ from genaipa.runs.procedure import tally_row_name
 from genaipa.systems import costs
 from genaipa.systems.base import ASSUMED_THOUGHTS, MAX_TOKENS, BuiltinSystem, Message, Readiness, Usage
 from genaipa.systems.catalog import ResolvedSystem
-from genaipa.systems.provider import redact, split_effort
+from genaipa.systems.provider import redact, split_system_name_and_effort
 from genaipa.tasks.base import Target, walk_calls
 from genaipa.words import join_names
 
@@ -61,7 +61,7 @@ class CostEstimate:
     batch_cost: float | None = 0.0
 
 
-class Measured(NamedTuple):
+class MeasuredCall(NamedTuple):
     """A call, and its tokens in and out.
 
     `repeated` of those in the call before it has sent as well, and `reasoning` of those out are thoughts, where a level
@@ -75,7 +75,7 @@ class Measured(NamedTuple):
     reasoning: int
 
 
-def estimate_run_costs(run: PreparedRun, ready: Ready) -> list[CostEstimate]:
+def estimate_run_costs(run: PreparedRun, ready: ReadySystem) -> list[CostEstimate]:
     """Return the rows of one system over a whole run; a slice may stand for all of its study."""
     return [_scale_cost_estimate(row, run.study_size_factor) for row in estimate_task_costs(run.task, ready)]
 
@@ -90,10 +90,10 @@ def _scale_cost_estimate(row: CostEstimate, times: float) -> CostEstimate:
     return CostEstimate(row.system, row.initialization, round(row.calls * times), usage, *costs)
 
 
-def estimate_task_costs(task: Task, ready: Ready) -> list[CostEstimate]:
+def estimate_task_costs(task: Task, ready: ReadySystem) -> list[CostEstimate]:
     """Return the rows of one system over a task."""
     rows: dict[str, CostEstimate] = {}
-    times, batched = task.sample_raising_task_error(ready.target)[1], ready.resolved.batch_tariff
+    times, batched = task.sample_and_factor_raising_task_error(ready.target)[1], ready.resolved.batch_tariff
     for call, tokens_in, tokens_out, repeated, reasoning in measure_call_tokens(task, ready):
         name = tally_row_name(task.name, call.coordinates)
         row = rows.setdefault(name, CostEstimate(ready.resolved.requested_name, name))
@@ -111,13 +111,13 @@ def _add_usage_cost(total: float | None, tariff: Tariff | None, usage: Usage, ti
     return None if total is None or tariff is None else total + times * tariff.cost(usage)
 
 
-def measure_call_tokens(task: Task, ready: Ready) -> Iterator[Measured]:
+def measure_call_tokens(task: Task, ready: ReadySystem) -> Iterator[MeasuredCall]:
     """Return the calls of the task's sample of its questions."""
     counted: dict[tuple[str, str], int] = {}
     target, effort = ready.target, ready.resolved.effort
     prompt = [Message("user", task.spec.system_prompt)] if task.spec.system_prompt else []
 
-    def tokens(messages: Sequence[Message], document: str) -> int:
+    def count_message_tokens(messages: Sequence[Message], document: str) -> int:
         total = 0
         for message in messages:
             known = (document, message.content)
@@ -128,10 +128,11 @@ def measure_call_tokens(task: Task, ready: Ready) -> Iterator[Measured]:
             total += counted[known]
         return total
 
-    for dialogue in task.sample_raising_task_error(target)[0]:
+    for dialogue in task.sample_and_factor_raising_task_error(target)[0]:
         before: Sequence[Message] = ()
         for call in walk_calls(
-            dialogue, lambda call: call.placeholder_reply or f"\ue000{_assume_reply_tokens(task, call, target)}\ue001"
+            dialogue,
+            lambda call: call.placeholder_reply or f"\ue000{_assume_reply_token_count(task, call, target)}\ue001",
         ):
             document = call.coordinates.get("document", "")
             shared, sent = 0, ready.resolved.messages_sent_to_model(call.messages)
@@ -139,22 +140,22 @@ def measure_call_tokens(task: Task, ready: Ready) -> Iterator[Measured]:
                 if one is not other:
                     break
                 shared += 1
-            repeated = tokens(sent[:shared], document)
-            rest = tokens(sent[shared:], document)
+            repeated = count_message_tokens(sent[:shared], document)
+            rest = count_message_tokens(sent[shared:], document)
             schema = call.settings.get("json_schema")
             # Providers put both before the messages.
             if head := [*prompt, *([Message("user", json.dumps(schema))] if schema else [])]:
-                form = tokens(head, document)
+                form = count_message_tokens(head, document)
                 repeated, rest = (repeated + form, rest) if repeated else (0, rest + form)
-            reply = _assume_reply_tokens(task, call, target)
+            reply = _assume_reply_token_count(task, call, target)
             thoughts = ASSUMED_THOUGHTS.get(effort, 0)
             if task.spec.max_tokens:
                 thoughts = min(thoughts, max(0, task.spec.max_tokens - reply))
-            yield Measured(call, repeated + rest, reply + thoughts, repeated, thoughts)
+            yield MeasuredCall(call, repeated + rest, reply + thoughts, repeated, thoughts)
             before = sent
 
 
-def _assume_reply_tokens(task: Task, call: Call, target: Target) -> int:
+def _assume_reply_token_count(task: Task, call: Call, target: Target) -> int:
     if call.kind == "acknowledgement":
         return ACKNOWLEDGEMENT_TOKENS
     limit = call.settings.get("max_tokens", task.spec.max_tokens)
@@ -170,7 +171,7 @@ PART_TOKENS = 2000
 
 
 @dataclass
-class Ready:
+class ReadySystem:
     """A system that can be asked, with its target and limits for each document."""
 
     resolved: ResolvedSystem
@@ -183,9 +184,9 @@ class Ready:
     transport: type[Transport] = Transport
 
     @property
-    def guesses_tokens(self) -> bool:
+    def are_tokens_guessed(self) -> bool:
         """Whether tokens are estimated for a system that will count them when it is asked."""
-        record = self.resolved.record
+        record = self.resolved.provider_record
         builtin = isinstance(self.system, BuiltinSystem) or bool(record and record.builtin)
         wanted = self.system is not None and not builtin
         return wanted and any(counter.guess for counter in self.target.counters.values())
@@ -205,16 +206,16 @@ class StartedSystems:
         self._flags = flags
         self._known: dict[str, tuple[System, Readiness]] = {}
 
-    async def start_once(self, resolved: ResolvedSystem) -> tuple[System, Readiness]:
+    async def start_system_once(self, resolved: ResolvedSystem) -> tuple[System, Readiness]:
         """Return a system, started unless it was before; levels of one model share a server that is started here.
 
         A UsageError where the model does not take its level of effort.
         """
         name = resolved.requested_name
-        if resolved.record is not None and resolved.record.takes_flags:
-            name = split_effort(name)[0]
+        if resolved.provider_record is not None and resolved.provider_record.takes_flags:
+            name = split_system_name_and_effort(name)[0]
         if name not in self._known:
-            system = resolved.make(self._flags)
+            system = resolved.make_system(self._flags)
             self._known[name] = system, await start_system(system, resolved)
         resolved.check_effort(self._known[name][1].efforts)
         return self._known[name]
@@ -232,7 +233,7 @@ async def make_system_ready(
     offline: bool,
     say: Callable[[str], None],
     started: StartedSystems | None = None,
-) -> Ready:
+) -> ReadySystem:
     """One system with its tokens counted; to be asked, it is one of the `started`."""
     if resolved.name != resolved.requested_name:
         say(f"{resolved.requested_name} is {resolved.name}")
@@ -240,8 +241,8 @@ async def make_system_ready(
     for note in notes:
         say(note)
     system, readiness = None, Readiness()
-    if started is not None and not resolved.manual:
-        system, readiness = await started.start_once(resolved)
+    if started is not None and not resolved.is_manual:
+        system, readiness = await started.start_system_once(resolved)
         if task.spec.citations and readiness.cites is False:
             raise OptionError("citations", f": {resolved.requested_name} has none, by its vendor's list of models.")
     else:
@@ -249,10 +250,10 @@ async def make_system_ready(
     told = _server_notes(resolved, readiness)
     for note in told:
         say(note)
-    context = resolved.entry.context or readiness.context or resolved.context
+    context = resolved.entry.context or readiness.context or resolved.context_tokens
     target = await _make_target(resolved, system, task, offline=offline)
-    ready = Ready(resolved, system, resolved.tariff, context, target, [*notes, *told])
-    if ready.guesses_tokens:
+    ready = ReadySystem(resolved, system, resolved.tariff, context, target, [*notes, *told])
+    if ready.are_tokens_guessed:
         ready.notes.append(estimated_tokens_note([resolved.requested_name]))
     return ready
 
@@ -332,7 +333,7 @@ async def _make_token_counter(
         counted = None
     if counted is not None:
         return costs.make_measured_counter(counted, len(text), f"{resolved.provider}'s own count")
-    record = resolved.record
+    record = resolved.provider_record
     counter = record.counter(resolved.model, offline=offline) if record and record.counter else None
     return counter or costs.make_estimate_counter()
 
@@ -349,19 +350,19 @@ class OversizedDocument(NamedTuple):
     """Whether its questions fit in independent conversations."""
 
 
-def _reply_room(task: Task, measured: Measured) -> int:
+def _tokens_reserved_for_reply(task: Task, measured: MeasuredCall) -> int:
     """Return the tokens that a reply and its thoughts need in the context."""
     return task.spec.max_tokens or REPLY_TOKENS + measured.reasoning
 
 
-def find_oversized_documents(ready: Ready, task: Task, *, margin: float = 1.0) -> list[OversizedDocument]:
+def find_oversized_documents(ready: ReadySystem, task: Task, *, margin: float = 1.0) -> list[OversizedDocument]:
     """Return the documents that need more than the context, and `margin` times more where tokens are guessed."""
     if ready.context is None:
         return []
-    longest: dict[str, Measured] = {}
+    longest: dict[str, MeasuredCall] = {}
     shortest: dict[str, int] = {}
     for measured in measure_call_tokens(task, ready):
-        call, need = measured.call, measured.input + _reply_room(task, measured)
+        call, need = measured.call, measured.input + _tokens_reserved_for_reply(task, measured)
         if call.kind == "acknowledgement" or not any(message.purpose == "part" for message in call.messages):
             continue
         name = call.coordinates.get("document", call.label)
@@ -370,7 +371,7 @@ def find_oversized_documents(ready: Ready, task: Task, *, margin: float = 1.0) -
             longest[name] = measured
     exceeding = []
     for name, measured in longest.items():
-        need, counter = measured.input + _reply_room(task, measured), ready.target.counter_for_text(name)
+        need, counter = measured.input + _tokens_reserved_for_reply(task, measured), ready.target.counter_for_text(name)
         if need > ready.context * (margin if counter.guess else 1.0):
             parts = sum(message.purpose == "part" for message in measured.call.messages)
             alone = measured.call.mode == "shared" and shortest[name] <= ready.context

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genaipa.datasets.base import map_recorded_systems
-from genaipa.errors import RefusedSystemError, Way
+from genaipa.errors import AlternativeCommand, RefusedSystemError
 from genaipa.execution.ready import find_oversized_documents, make_system_ready
 from genaipa.kinds import DEFAULT
-from genaipa.policies.document import document_names
+from genaipa.policies.document import document_layers_and_paths_by_name
 from genaipa.systems.catalog import resolve_system
 from genaipa.systems.endpoint import read_variable
 from genaipa.words import format_count, join_some
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from genaipa.datasets.base import Dataset
     from genaipa.execution.prepare import PreparedRun
-    from genaipa.execution.ready import OversizedDocument, Ready
+    from genaipa.execution.ready import OversizedDocument, ReadySystem
     from genaipa.systems.catalog import ResolvedSystem
 
 _DENSEST = 2
@@ -40,13 +40,17 @@ WITHOUT_DOCUMENT = "recall"
 async def refuse_unusable_systems(run: PreparedRun, *, will_start: bool) -> None:
     """Raise a RefusedSystemError for systems that can't be asked, as far as that is known without them.
 
-    One that is `started` afterwards may count fewer tokens than are guessed here.
+    One that is `will_start` afterwards may count fewer tokens than are guessed here.
     """
     problems = []
     for system in run.systems:
-        ended = is_retired_by_vendor(system)
+        ended = would_ask_retired_vendor_model(system)
         exceeding: list[OversizedDocument] = []
-        if system.context is not None and not system.manual and (ended or _may_exceed_context(run, system.context)):
+        if (
+            system.context_tokens is not None
+            and not system.is_manual
+            and (ended or _may_exceed_context(run, system.context_tokens))
+        ):
             ready = await make_system_ready(system, run.task, offline=True, say=lambda _text: None)
             exceeding = find_oversized_documents(ready, run.task, margin=_MARGIN if will_start else 1.0)
         if ended or exceeding:
@@ -54,15 +58,15 @@ async def refuse_unusable_systems(run: PreparedRun, *, will_start: bool) -> None
     _refuse_if_problems(run, problems)
 
 
-def refuse_oversized_documents(run: PreparedRun, systems: Sequence[Ready]) -> None:
+def refuse_oversized_documents(run: PreparedRun, systems: Sequence[ReadySystem]) -> None:
     """Raise a RefusedSystemError for documents that exceed the context of these systems, as they count."""
     exceeding = ((ready.resolved, find_oversized_documents(ready, run.task)) for ready in systems)
     _refuse_if_problems(run, [(system, documents) for system, documents in exceeding if documents])
 
 
-def is_retired_by_vendor(system: ResolvedSystem) -> bool:
+def would_ask_retired_vendor_model(system: ResolvedSystem) -> bool:
     """Tell whether the vendor, and no server of one's own, would be asked for a model that it has retired."""
-    record = system.record
+    record = system.provider_record
     if not (system.entry.is_retired and record and record.hosted):
         return False
     return not (record.address and read_variable(record.fill_server_in_variable_names(system.name).address))
@@ -88,14 +92,14 @@ def _refuse_if_problems(
         raise RefusedSystemError(message, ways)
 
 
-def _covers_documents(study: Dataset, run: PreparedRun) -> bool:
+def _are_all_documents_of_study(study: Dataset, run: PreparedRun) -> bool:
     """Tell whether all documents of a run are a study's, and none is one's own of the same name."""
-    layers, names = document_names(run.workspace), {*run.task.facts}
+    layers, names = document_layers_and_paths_by_name(run.workspace), {*run.task.facts}
     return names <= {*study.documents} and all(layers[name][0] == PULLED for name in names)
 
 
 def _refusal_sentence(system: ResolvedSystem, exceeding: Sequence[OversizedDocument]) -> str:
-    retired = f"retired on {system.entry.retired}" if is_retired_by_vendor(system) else ""
+    retired = f"retired on {system.entry.retired}" if would_ask_retired_vendor_model(system) else ""
     if not exceeding:
         return f"{system.requested_name} {retired}."
     largest = max(exceeding, key=lambda misfit: misfit.need)
@@ -111,7 +115,7 @@ def _refusal_sentence(system: ResolvedSystem, exceeding: Sequence[OversizedDocum
 
 def _suggest_alternative_commands(
     run: PreparedRun, system: ResolvedSystem, exceeding: Sequence[OversizedDocument]
-) -> Iterator[Way]:
+) -> Iterator[AlternativeCommand]:
     """Yield the commands that can be run instead, the best first."""
     system_name = system.requested_name
     procedure = run.spec.kind == DEFAULT
@@ -119,19 +123,26 @@ def _suggest_alternative_commands(
     need = max((misfit.need for misfit in exceeding), default=0)
     if system.entry.use:
         successor = resolve_system(system.entry.use, run.workspace)
-        if not is_retired_by_vendor(successor) and need <= (successor.context or need):
-            yield Way(system_name, successor.requested_name, "its successor")
+        if not would_ask_retired_vendor_model(successor) and need <= (successor.context_tokens or need):
+            yield AlternativeCommand(system_name, successor.requested_name, "its successor")
     recorded = system.entry.recorded
-    if procedure and recorded and (study := map_recorded_systems().get(recorded)) and _covers_documents(study, run):
-        yield Way(system_name, recorded, f"the answers that the authors of {study.title} published")
-    if exceeding and not is_retired_by_vendor(system):
+    if (
+        procedure
+        and recorded
+        and (study := map_recorded_systems().get(recorded))
+        and _are_all_documents_of_study(study, run)
+    ):
+        yield AlternativeCommand(system_name, recorded, f"the answers that the authors of {study.title} published")
+    if exceeding and not would_ask_retired_vendor_model(system):
         if all(misfit.alone for misfit in exceeding):
-            yield Way(system_name, system_name, "each question by itself", ("--conversation", "independent"))
+            yield AlternativeCommand(
+                system_name, system_name, "each question by itself", ("--conversation", "independent")
+            )
         if without:
-            yield Way(system_name, system_name, "without the document", without)
-    if is_retired_by_vendor(system) and not (exceeding and not without):
+            yield AlternativeCommand(system_name, system_name, "without the document", without)
+    if would_ask_retired_vendor_model(system) and not (exceeding and not without):
         server = "azure" if system.provider == "openai" else "other"
         about = f"{'Azure or ' if server == 'azure' else ''}another server that still has it"
         about += ", without the document" if without else ""
         address = f"{server.upper()}_BASE_URL=https://HOST/v1"
-        yield Way(system_name, f"openai-api/{server}/{system.model}", about, without, address)
+        yield AlternativeCommand(system_name, f"openai-api/{server}/{system.model}", about, without, address)

@@ -17,12 +17,12 @@ from genaipa.execution.engine import Engine
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.manual import ManualRun
 from genaipa.execution.observer import Observer
-from genaipa.execution.ready import Ready, StartedSystems, estimated_tokens_note, make_system_ready
+from genaipa.execution.ready import ReadySystem, StartedSystems, estimated_tokens_note, make_system_ready
 from genaipa.execution.refusal import refuse_oversized_documents, refuse_unusable_systems
-from genaipa.runs.batches import find_pending_batches, has_batches, summarize_pending
+from genaipa.runs.batches import describe_pending_batches, find_pending_batches, has_batches
 from genaipa.runs.procedure import find_procedure_plan
 from genaipa.runs.records import Manifest, RunStatus, SystemFacts
-from genaipa.runs.status import closing_status
+from genaipa.runs.status import status_once_asking_ended
 from genaipa.systems.base import Words
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ async def carry_out_run(
     if run.is_complete:
         folder = run.open_or_create_folder()
         return RunOutcome("complete", folder.read_manifest_and_tally()[1])
-    check_limits(run, limits)
+    check_batching_and_spending_cap(run, limits)
     plan = _choose_batching(run, limits.batch)
     if plan is not None:
         _refuse_streamed_batches(limits)
@@ -96,7 +96,7 @@ async def carry_out_run(
         # What a suite's baselines learn before anything is asked takes time as well.
         since = time.monotonic()
         folder = run.open_or_create_folder()
-        with folder.hold_for_writing() as repairs:
+        with folder.hold_for_writing_and_list_repairs() as repairs:
             store_inputs(folder, run.task)
             for sentence in repairs:
                 observer.on_note(sentence)
@@ -108,16 +108,16 @@ async def carry_out_run(
             ):
                 batches = RunBatches(folder, systems, plan, watching, limits.max_retries)
                 outcome = await _ask_and_save_status(run, folder, batches, limits, watching, keep)
-            if any(ready.resolved.manual for ready in systems):
+            if any(ready.resolved.is_manual for ready in systems):
                 ManualRun(folder, run.task, systems).write_sheets()
-        if not all(ready.resolved.manual for ready in systems):
+        if not all(ready.resolved.is_manual for ready in systems):
             outcome.elapsed = round(time.monotonic() - since, 3)
     finally:
         await started.close_systems()
     return outcome
 
 
-def check_limits(run: PreparedRun, limits: RunLimits) -> None:
+def check_batching_and_spending_cap(run: PreparedRun, limits: RunLimits) -> None:
     """Raise a UsageError, before anything is started, for batches that cost more or a cap that could not be kept."""
     if limits.batch:
         _refuse_streamed_batches(limits)
@@ -155,7 +155,7 @@ async def _ask_and_save_status(
     in_order = False
     try:
         async with batches:
-            await engine.ask_systems([ready for ready in systems if not ready.resolved.manual])
+            await engine.ask_systems([ready for ready in systems if not ready.resolved.is_manual])
             await batches.note_and_delete_recorded_batches(engine)
         in_order = True
     finally:
@@ -164,7 +164,7 @@ async def _ask_and_save_status(
             facts.served = sorted({*facts.served, *engine.served.get(ready.resolved.requested_name, ())})
             facts.sent = engine.sent.get(ready.resolved.requested_name, facts.sent)
         ended = {"clean_exit": in_order, "capped": bool(engine.capped), "batches_pending": batches.has_pending}
-        manifest.status = status = closing_status(
+        manifest.status = status = status_once_asking_ended(
             engine.tally.incomplete_systems(), _manual_system_names(systems), **ended
         )
         manifest.totals = engine.tally.totals()
@@ -173,13 +173,13 @@ async def _ask_and_save_status(
     return RunOutcome(status, engine.tally, engine.stopped, engine.capped, engine.needed, aside=aside)
 
 
-def _manual_system_names(systems: Sequence[Ready]) -> set[str]:
-    return {ready.resolved.requested_name for ready in systems if ready.resolved.manual}
+def _manual_system_names(systems: Sequence[ReadySystem]) -> set[str]:
+    return {ready.resolved.requested_name for ready in systems if ready.resolved.is_manual}
 
 
 async def open_manual_run(run: PreparedRun) -> ManualRun:
     """Return the web chats of a run; a RunError if it has none."""
-    folder, manual = run.open_or_create_folder(), [system for system in run.systems if system.manual]
+    folder, manual = run.open_or_create_folder(), [system for system in run.systems if system.is_manual]
     if not manual:
         go_on = shell_command("genaipa", "run", "--resume", folder.name)
         raise RunError(f"{folder.name} has no system that is driven by hand; continue with: {go_on}")
@@ -191,19 +191,19 @@ async def open_manual_run(run: PreparedRun) -> ManualRun:
 def save_manual_progress(manual: ManualRun) -> RunOutcome:
     """Write into the manifest how far a run by hand is."""
     manifest = manual.folder.manifest()
-    manifest.status = closing_status(manual.tally.incomplete_systems(), _manual_system_names(manual.systems))
+    manifest.status = status_once_asking_ended(manual.tally.incomplete_systems(), _manual_system_names(manual.systems))
     manifest.totals = manual.tally.totals()
     manual.folder.write_manifest(manifest)
     return RunOutcome(manifest.status, manual.tally)
 
 
-def _record_system_facts(manifest: Manifest, systems: list[Ready]) -> None:
+def _record_system_facts(manifest: Manifest, systems: list[ReadySystem]) -> None:
     for ready in systems:
         name = ready.resolved.requested_name
         known = manifest.systems.get(name)
         manifest.systems[name] = SystemFacts(
             model=ready.resolved.name,
-            words=_find_reply_author(ready, known),
+            words=_find_reply_author_by_adapter(ready, known),
             counter="; ".join(sorted({counter.label for counter in ready.target.counters.values()})),
             context=ready.context,
             part_tokens=ready.target.part_tokens,
@@ -214,18 +214,18 @@ def _record_system_facts(manifest: Manifest, systems: list[Ready]) -> None:
         )
 
 
-def _find_reply_author(ready: Ready, known: SystemFacts | None) -> Words:
+def _find_reply_author_by_adapter(ready: ReadySystem, known: SystemFacts | None) -> Words:
     """Return the author of a system's replies as its adapter says; a shipped adapter may leave it out."""
     if ready.system is None:
-        return "own" if ready.resolved.manual else known.words if known else ""
-    record = ready.resolved.record
+        return "own" if ready.resolved.is_manual else known.words if known else ""
+    record = ready.resolved.provider_record
     said: Words = getattr(ready.system, "words", record.words if record else "")
     return said if said in get_args(Words) else ""
 
 
 async def make_systems_ready(
     run: PreparedRun, say: Callable[[str], None], started: StartedSystems | None = None
-) -> list[Ready]:
+) -> list[ReadySystem]:
     """Every system of a run, made ready; `started` collects the systems asked, for the caller to close.
 
     A RefusedSystemError, as early as can be, where any is retired or has too small a context.
@@ -235,7 +235,7 @@ async def make_systems_ready(
         await make_system_ready(one, run.task, offline=run.offline, say=say, started=started) for one in run.systems
     ]
     refuse_oversized_documents(run, ready)
-    if guessed := [one.resolved.requested_name for one in ready if one.guesses_tokens]:
+    if guessed := [one.resolved.requested_name for one in ready if one.are_tokens_guessed]:
         say(estimated_tokens_note(guessed))
     return ready
 
@@ -249,7 +249,7 @@ def _choose_batching(run: PreparedRun, given: Batching | bool | None) -> Batchin
         out = list(find_pending_batches(run.folder.path)) if run.folder else []
         if out and run.folder:
             raise RunError(
-                f"{summarize_pending(out)}; collect them first, or give them up (they are still charged) with: "
+                f"{describe_pending_batches(out)}; collect them first, or give them up (they are still charged) with: "
                 f"genaipa runs batches forget {run.folder.name}"
             )
         return None
@@ -258,12 +258,12 @@ def _choose_batching(run: PreparedRun, given: Batching | bool | None) -> Batchin
     return Batching() if given is True else given
 
 
-def _takes_batches(ready: Ready) -> bool:
+def _takes_batches(ready: ReadySystem) -> bool:
     """Whether a system can be asked by batches."""
     return ready.system is not None and ready.resolved.takes_batches
 
 
-def _apply_batch_prices(run: PreparedRun, systems: list[Ready], observer: Observer) -> list[Ready]:
+def _apply_batch_prices(run: PreparedRun, systems: list[ReadySystem], observer: Observer) -> list[ReadySystem]:
     """Price the systems at the rate of batches, and say what that means; a UsageError if none takes them."""
     if not any(map(_takes_batches, systems)):
         names = ", ".join(ready.resolved.requested_name for ready in systems)
@@ -271,7 +271,7 @@ def _apply_batch_prices(run: PreparedRun, systems: list[Ready], observer: Observ
             f"{names} can't be asked in batches (only openai/…, anthropic/… and google/… can); use single calls."
         )
     for ready in systems:
-        if not _takes_batches(ready) and ready.resolved.record and ready.resolved.record.hosted:
+        if not _takes_batches(ready) and ready.resolved.provider_record and ready.resolved.provider_record.hosted:
             observer.on_note(
                 f"{ready.resolved.requested_name} takes no batches; genaipa sends single calls at full price"
             )
@@ -289,7 +289,7 @@ class RunBatches:
     """The batches of a run while it is asked; `systems` are those to ask. Without a plan it does nothing."""
 
     def __init__(
-        self, folder: RunFolder, systems: list[Ready], plan: Batching | None, observer: Observer, retries: int
+        self, folder: RunFolder, systems: list[ReadySystem], plan: Batching | None, observer: Observer, retries: int
     ) -> None:
         self.systems = systems
         self._ledger: BatchLedger | None = None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from genaipa.errors import UsageError
 from genaipa.execution.ready import StartedSystems
 from genaipa.systems.endpoint import read_variable
-from genaipa.systems.provider import split_effort
+from genaipa.systems.provider import split_system_name_and_effort
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +22,9 @@ def find_systems_to_serve(systems: Sequence[ResolvedSystem]) -> list[ResolvedSys
     return [
         system
         for system in systems
-        if system.record and system.record.takes_flags and read_variable(system.record.address) is None
+        if system.provider_record
+        and system.provider_record.takes_flags
+        and read_variable(system.provider_record.address) is None
     ]
 
 
@@ -38,17 +40,17 @@ def serve_models(
     if not served:
         yield {}
         return
-    if len({split_effort(system.name)[0] for system in served}) > 1:
+    if len({split_system_name_and_effort(system.name)[0] for system in served}) > 1:
         names = ", ".join(system.requested_name for system in served)
         raise UsageError(
             f"{names} would each need a server here, but slices share one; ask one of these systems per study."
         )
-    record = served[0].record
+    record = served[0].provider_record
     assert record is not None, "its server is started by an adapter of ours"
     with asyncio.Runner() as runner:
         started = StartedSystems(flags)
         try:
-            system, readiness = runner.run(started.start_once(served[0]))
+            system, readiness = runner.run(started.start_system_once(served[0]))
             for note in readiness.notes:
                 say(note)
             endpoint = getattr(system, "find_endpoint")()  # noqa: B009 - of systems that start a server alone

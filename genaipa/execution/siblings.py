@@ -20,21 +20,26 @@ if TYPE_CHECKING:
 
 
 def resume_or_prepare_slice(
-    workspace: Workspace, study: SlicedStudy, part: tuple[int, int], observer: Observer, *, offline: bool = False
+    workspace: Workspace,
+    study: SlicedStudy,
+    slice_index_and_count: tuple[int, int],
+    observer: Observer,
+    *,
+    offline: bool = False,
 ) -> PreparedRun:
     """Prepare a slice of a study: the one that was begun, else a new one by the plan of its siblings.
 
     A UsageError if the corpus, or what else they were begun with, has changed since; an OptionError for no slice of
     this study.
     """
-    index, number = part
+    index, number = slice_index_and_count
     if number != study.number:
         raise OptionError("slice", f" {index}/{number}: {study.name} has {study.number:,} slices.")
     if index in study.slices:
         run = prepare_resumed_run(workspace, study.slices[index].name, observer, offline=offline)
     else:
         sibling = study.as_folders[0].manifest()
-        request = _copy_slice_request(sibling, part, offline=offline)
+        request = _copy_slice_request(sibling, slice_index_and_count, offline=offline)
         try:
             run = prepare_run(workspace, request, observer)
         except UsageError:
@@ -47,7 +52,7 @@ def resume_or_prepare_slice(
     return run
 
 
-def _copy_slice_request(sibling: Manifest, part: tuple[int, int], *, offline: bool) -> RunRequest:
+def _copy_slice_request(sibling: Manifest, slice_index_and_count: tuple[int, int], *, offline: bool) -> RunRequest:
     """Return the request for a slice that is asked as its sibling was."""
     spec, plan, corpus = sibling.spec, require_procedure_plan(sibling.spec), sibling.corpus
     assert sibling.slice is not None, "it is a slice"
@@ -67,6 +72,6 @@ def _copy_slice_request(sibling: Manifest, part: tuple[int, int], *, offline: bo
         seed=spec.seed,
         name=sibling.slice.study,
         offline=offline,
-        slice=part,
+        slice=slice_index_and_count,
         **{name: getattr(spec, name) for name in Sampling.__struct_fields__},
     )

@@ -85,7 +85,10 @@ class PromptCounts:
         return longer and current.earlier == previous.earlier and sum(map(len, earlier)) >= _LEAST_COMPARED
 
 
-def estimate_least_tokens(messages: Sequence[Message], rate: float) -> float:
-    """Return the least tokens that messages have by their length; `rate` is a token's characters in the document."""
-    usual = max(rate, CHARACTERS_PER_TOKEN)
-    return sum(len(message.content) / (rate if message.purpose == "part" else usual) for message in messages)
+def estimate_least_tokens(messages: Sequence[Message], characters_per_token: float) -> float:
+    """Return the least tokens that messages have by their length; `characters_per_token` is a token's characters in the
+    document."""
+    usual = max(characters_per_token, CHARACTERS_PER_TOKEN)
+    return sum(
+        len(message.content) / (characters_per_token if message.purpose == "part" else usual) for message in messages
+    )

@@ -52,7 +52,7 @@ class Downloads:
         self.close()
 
     def get(self, url: str, *, seconds: float, max_bytes: int, follow_redirects: bool = True) -> Download:
-        """Fetch a URL, over redirects if it `follows` them.
+        """Fetch a URL, over redirects if it `follow_redirects` them.
 
         A TimeoutException once the time is over, a TooLargeError for more bytes, another HTTPError or an InvalidURL for
         what can't be had, and a redirect into this machine or its network that comes from outside.

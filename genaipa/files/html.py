@@ -19,7 +19,7 @@ LINE = 100
 _ABOUT = 60
 
 
-def short_repr(class_name: str, name: str, description: str) -> str:
+def format_one_line_repr(class_name: str, name: str, description: str) -> str:
     """Return the `repr` of an object: `<Run NAME: ABOUT>`, cut to a line."""
     name, description = ("".join(sign if sign.isprintable() else " " for sign in text) for text in (name, description))
     description = clip(description, _ABOUT)
@@ -41,14 +41,14 @@ def replace_control_characters(value: object) -> object:
 
 
 def html_picture(png: bytes, alt_text: str) -> str:
-    """Return an `<img>` that holds a PNG file; `says` is its text for whoever can't see it."""
+    """Return an `<img>` that holds a PNG file; `alt_text` is its text for whoever can't see it."""
     from base64 import b64encode
 
     return f'<img alt="{escape_html(alt_text)}" src="data:image/png;base64,{b64encode(png).decode()}">'
 
 
 def html_table(caption: str, rows: Iterable[Sequence[object]], column_headings: Sequence[str] = ()) -> str:
-    """Return a `<table>`; without a `head`, the first cell of each row is its heading."""
+    """Return a `<table>`; without a `column_headings`, the first cell of each row is its heading."""
     lines = (
         [f"<tr>{''.join(f'<th>{escape_html(cell)}</th>' for cell in column_headings)}</tr>"] if column_headings else []
     )

@@ -27,7 +27,7 @@ def propose_run_folder_paths(runs_path: Path, name: str) -> Iterator[Path]:
 
 
 def make_run_folder(path: Path, *, must_be_new: bool = False) -> None:
-    """Make the folder of runs where it is missing, or that of a `new` run; a RunError if it can't be made.
+    """Make the folder of runs where it is missing, or that of a `must_be_new` run; a RunError if it can't be made.
 
     A FileExistsError where a new run's is there.
     """

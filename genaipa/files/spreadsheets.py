@@ -41,7 +41,7 @@ MARK = "\ufeff"
 """Begins a CSV file for people, so that Excel takes it for UTF-8; what is read here loses it."""
 
 
-def format_csv(record_type: type[T], records: Iterable[T]) -> bytes:
+def format_csv_records(record_type: type[T], records: Iterable[T]) -> bytes:
     """Format records as CSV in UTF-8 with a header; None is an empty cell. The same records give the same bytes."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
@@ -53,7 +53,7 @@ def format_csv(record_type: type[T], records: Iterable[T]) -> bytes:
     return out.getvalue().encode()
 
 
-def read_csv(path: Path, record_type: type[T]) -> list[T]:
+def read_csv_records(path: Path, record_type: type[T]) -> list[T]:
     """Read records; columns may be in any order, unknown ones are ignored. A DataError names the row (header: 1)."""
     rows = read_csv_rows(path)
     fields = {field.name: field for field in msgspec.structs.fields(record_type)}
@@ -150,10 +150,10 @@ def open_workbook(path: Path, extra: str) -> Iterator[Iterator[tuple[Any, Iterat
             # About formatting, which is not read.
             warnings.simplefilter("ignore")
             with contextlib.closing(library.load_workbook(file, read_only=True, data_only=True)) as book:
-                yield ((sheet, _limit_rows(sheet, allowance)) for sheet in book.worksheets)
+                yield ((sheet, _read_rows_within_allowance(sheet, allowance)) for sheet in book.worksheets)
 
 
-def _limit_rows(sheet: Any, allowance: Allowance) -> Iterator[tuple[Any, ...]]:
+def _read_rows_within_allowance(sheet: Any, allowance: Allowance) -> Iterator[tuple[Any, ...]]:
     for row in sheet.iter_rows(values_only=True):
         allowance.count_read_elements(max(1, len(row)), sheet.title)
         yield row

@@ -112,17 +112,18 @@ def parse_yaml_or_keep_bytes(content: bytes) -> Any:
 
 
 def read_yaml(path: Path, target_type: type[T]) -> T:
-    """Read a file as a `kind` (a msgspec Struct that forbids unknown fields); a DataError that says what to fix."""
+    """Read a file as a `target_type` (a msgspec Struct that forbids unknown fields); a DataError that says what to
+    fix."""
     return convert_to_type(_load_yaml_file(path), target_type, path)
 
 
-def read_valid_yaml_part(
+def read_valid_yaml_part_and_errors(
     path: Path, target_type: type[T], find_further_errors: Callable[[T], Iterable[DataError]]
 ) -> tuple[T | None, list[DataError]]:
     """Read as much of a file as is valid, and list everything that is wrong with it; None if it is not YAML.
 
-    Invalid values are replaced: a text by UNREADABLE, others by an empty value. `rules` yield further errors. At most
-    `MOST_PROBLEMS` are reported.
+    Invalid values are replaced: a text by UNREADABLE, others by an empty value. `find_further_errors` yield further
+    errors. At most `MOST_PROBLEMS` are reported.
     """
     try:
         raw = _load_yaml_file(path)
@@ -175,7 +176,7 @@ def _parse_yaml(text: str) -> Any:
 
 
 def convert_to_type(raw: Any, target_type: type[T], path: Path | str) -> T:
-    """Convert `raw` (lists, dicts, strings, numbers) to a `kind`; a DataError names `path`."""
+    """Convert `raw` (lists, dicts, strings, numbers) to a `target_type`; a DataError names `path`."""
     try:
         return msgspec.convert(raw, target_type, strict=True)
     except msgspec.ValidationError:
@@ -203,14 +204,14 @@ class _Conversion:
         self.path, self.most = path, most_problems
         self.problems: list[DataError] = []
 
-    def record_or_raise_problem(self, problem: str, entry: str) -> None:
+    def record_problem_raise_at_limit(self, problem: str, entry: str) -> None:
         """Record a problem, or raise it."""
         self.problems.append(DataError(self.path, problem, entry))
         if len(self.problems) == self.most:
             raise self.problems[-1] from None
 
     def convert_value(self, raw: Any, target_type: Any, entry: str) -> Any:
-        """Convert `raw` to a `kind`, or to a placeholder if it is invalid."""
+        """Convert `raw` to a `target_type`, or to a placeholder if it is invalid."""
         origin, inner = typing.get_origin(target_type), typing.get_args(target_type)
         if type(None) in inner:
             kinds = [option for option in inner if option is not type(None)]
@@ -234,7 +235,7 @@ class _Conversion:
         try:
             return msgspec.convert(raw, target_type, strict=True)
         except msgspec.ValidationError as error:
-            self.record_or_raise_problem(_explain_mismatch(raw, target_type, error), entry)
+            self.record_problem_raise_at_limit(_explain_type_mismatch(raw, target_type, error), entry)
             return _make_placeholder(target_type)
 
     def _convert_struct(self, raw: dict[Any, Any], struct_type: type[msgspec.Struct], entry: str) -> Any:
@@ -245,23 +246,23 @@ class _Conversion:
                 values[fields[key].name] = self.convert_value(value, fields[key].type, _join_entry_path(entry, key))
             elif self._check_key_is_text(key, entry):
                 intended_keys.add(closest(key, fields))
-                self.record_or_raise_problem(f"unknown key '{clip(key)}'{name_suggestion(key, fields)}", entry)
+                self.record_problem_raise_at_limit(f"unknown key '{clip(key)}'{name_suggestion(key, fields)}", entry)
         for name, field in fields.items():
             if field.name not in values and field.required:
                 values[field.name] = _make_placeholder(field.type)
                 if name not in intended_keys:
-                    self.record_or_raise_problem(f"the key '{name}' is missing.", entry)
+                    self.record_problem_raise_at_limit(f"the key '{name}' is missing.", entry)
         try:
             return struct_type(**values)
         except ValueError as error:
             # Raised by the kind's own checks; problems of its parts are recorded already.
             if len(self.problems) == problems_before:
-                self.record_or_raise_problem(f"{error}.", entry)
+                self.record_problem_raise_at_limit(f"{error}.", entry)
             return UNREADABLE
 
     def _check_key_is_text(self, key: Any, entry: str) -> bool:
         if not isinstance(key, str):
-            self.record_or_raise_problem(f"the key {clip(str(key))} is not text; put it in quotes.", entry)
+            self.record_problem_raise_at_limit(f"the key {clip(str(key))} is not text; put it in quotes.", entry)
         return isinstance(key, str)
 
 
@@ -318,16 +319,16 @@ def _list_plain_types(target_type: Any) -> list[Any]:
     ]
 
 
-def _explain_mismatch(raw: Any, target_type: Any, error: msgspec.ValidationError) -> str:
+def _explain_type_mismatch(raw: Any, target_type: Any, error: msgspec.ValidationError) -> str:
     """Why one value is not of its kind, in the words of whoever writes the file."""
     origin, inner = typing.get_origin(target_type), typing.get_args(target_type)
     if origin is typing.Annotated:
         if isinstance(raw, str) and inner[1].pattern:
             return "may contain only letters, digits, '.', '_' and '-'."
-        return _explain_mismatch(raw, inner[0], error)
+        return _explain_type_mismatch(raw, inner[0], error)
     if origin is typing.Literal:
         if type(raw) not in map(type, inner):
-            return _explain_mismatch(raw, type(inner[0]), error)
+            return _explain_type_mismatch(raw, type(inner[0]), error)
         return f"'{clip(str(raw))}' is not a valid value{name_suggestion(str(raw), {*map(str, inner)} - {str(raw)})}"
     kinds = _list_plain_types(target_type)
     # Of several kinds the one that the value is of, with its own bounds.

@@ -29,7 +29,7 @@ def read_text(path: Path, limits: Limits = TEXT) -> str:
     with limit_reading(limits, path) as allowance, _open_regular_file_or_pipe(path) as file:
         raw = file.read(limits.size + 1)
         allowance.check_size(len(raw))
-        return _decode(path, raw.removeprefix(_MARK))
+        return _decode_utf8_text(path, raw.removeprefix(_MARK))
 
 
 def read_lines(path: Path, limits: Limits) -> Iterator[str]:
@@ -37,7 +37,7 @@ def read_lines(path: Path, limits: Limits) -> Iterator[str]:
     with limit_reading(limits, path) as allowance, _open_regular_file_or_pipe(path) as file:
         start = 0
         while line := file.readline(TEXT.size):
-            yield _decode(
+            yield _decode_utf8_text(
                 path, line.removesuffix(b"\n") if start else line.removesuffix(b"\n").removeprefix(_MARK), start
             )
             start += len(line)
@@ -57,7 +57,7 @@ def _open_regular_file_or_pipe(path: Path) -> Iterator[BinaryIO]:
         yield file
 
 
-def _decode(path: Path, raw: bytes, start: int = 0) -> str:
+def _decode_utf8_text(path: Path, raw: bytes, start: int = 0) -> str:
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
@@ -81,7 +81,7 @@ def sha256_of(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def explain_error(error: Exception) -> str:
+def clip_error_message(error: Exception) -> str:
     """Describe one of them, short enough for a sentence."""
     return "it is nested too deeply" if isinstance(error, RecursionError) else clip(str(error), 200)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from genaipa.errors import DataError, GenaipaError, UsageError
-from genaipa.files.text import DAMAGE, explain_error
+from genaipa.files.text import DAMAGE, clip_error_message
 from genaipa.judging.name import are_of_same_family
 from genaipa.kinds import find_kind
 from genaipa.languages.catalog import language_to_read_reply
@@ -25,7 +25,7 @@ from genaipa.policies.search import count_words, rank_texts, split_at_section_st
 from genaipa.questions.annotations import SAID
 from genaipa.questions.points import Point
 from genaipa.runs.records import DocumentFacts
-from genaipa.runs.selection import find_days_of_most_repeated_plan, select_sources
+from genaipa.runs.selection import find_occasions_of_most_repeated_plan, select_sources
 from genaipa.scoring.answers import Exchange, Pool
 from genaipa.scoring.evidence.examine import collect_reply_evidence, locate_annotated_sections
 from genaipa.scoring.evidence.section_finder import find_outline
@@ -99,12 +99,12 @@ class JudgedAnswers:
         return list(self._pool.answers)
 
     @property
-    def anchor_digests(self) -> list[str]:
+    def anchor_candidate_digests(self) -> list[str]:
         """The digests of the first occasion's answers: some are judged again."""
         return list(self._anchors.answers)
 
     @property
-    def answer_systems_and_questions(self) -> Iterator[tuple[str, str, str]]:
+    def walk_systems_and_questions_of_answers(self) -> Iterator[tuple[str, str, str]]:
         """Digest, system and question of every place of an answer."""
         for digest, answer in self._pool.answers.items():
             for occurrence in answer.occurrences:
@@ -152,7 +152,7 @@ class JudgedAnswers:
             named = pieces.select_cited_or_quoted(examined, passages)
         return JudgedItem(
             digest=case.answer.digest,
-            document=self._register_document_name(document),
+            document=self._add_document_and_return_name(document),
             question=case.answer.question,
             asked=case.asked,
             earlier=case.earlier,
@@ -170,7 +170,7 @@ class JudgedAnswers:
             points=annotated.points if annotated and with_points else (),
         )
 
-    def _register_document_name(self, document: Document) -> str:
+    def _add_document_and_return_name(self, document: Document) -> str:
         """Return the document's name in the judge's run; of two texts of one name, the second gets its digest added."""
         existing = self.documents.setdefault(document.name, document)
         if existing.digest == document.digest:
@@ -189,7 +189,7 @@ def _find_latest_day_and_first_sources(workspace: Workspace, sources: Sequence[S
     names = {source.folder.name for source in sources}
     latest, first = "", dict[str, set[str]]()
     all_sources = select_sources(workspace, [])
-    for system, days in find_days_of_most_repeated_plan(all_sources).items():
+    for system, days in find_occasions_of_most_repeated_plan(all_sources).items():
         day = max((occasion.day for occasion in days if names.intersection(occasion.runs)), default="")
         if day > days[0].day:
             latest = max(latest, day)
@@ -299,7 +299,7 @@ class DocumentPassages:
         self._nearest: dict[str, list[Span]] = {}
 
     @cached_property
-    def spans(self) -> tuple[Span, ...]:
+    def passage_spans(self) -> tuple[Span, ...]:
         """The passages, in characters of the document's text."""
         return split_at_section_starts(self.document.text, (section.start for section in find_outline(self.document)))
 
@@ -336,15 +336,19 @@ class DocumentPassages:
         """Return the passages that share a character with one of these spans, in the document's order."""
         wanted = list(spans)
         return [
-            passage for passage in self.spans if any(passage[0] < end and start < passage[1] for start, end in wanted)
+            passage
+            for passage in self.passage_spans
+            if any(passage[0] < end and start < passage[1] for start, end in wanted)
         ]
 
     def _rank_passages(self, question: str) -> list[Span]:
         """Return all passages, the nearest to the question first."""
         if question not in self._nearest:
             reading = read_markdown(self.document.text)
-            ranking = rank_texts(tuple(reading.plain_text_of_source_span(*span) for span in self.spans), question)
-            self._nearest[question] = [self.spans[index] for index in ranking]
+            ranking = rank_texts(
+                tuple(reading.plain_text_of_source_span(*span) for span in self.passage_spans), question
+            )
+            self._nearest[question] = [self.passage_spans[index] for index in ranking]
         return self._nearest[question]
 
 
@@ -431,7 +435,7 @@ def read_judged_material(folder: RunFolder) -> JudgedMaterial:
     except OSError as error:
         raise DataError(path, f"can't be read ({error.strerror}); restore the file.") from None
     except DAMAGE as error:
-        raise DataError(path, f"is damaged ({explain_error(error)}); restore the file.") from None
+        raise DataError(path, f"is damaged ({clip_error_message(error)}); restore the file.") from None
     if hashlib.sha256(content).hexdigest() != folder.manifest().digests.task.get(FILE):
         raise DataError(path, "has changed since the judge was asked; restore the file.")
     return material

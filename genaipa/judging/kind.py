@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 
-class _Judge(Kind[Plan]):
+class _JudgeKind(Kind[Plan]):
     on_answers = True
     keeps = True
     prompts = NAME
@@ -25,4 +25,4 @@ class _Judge(Kind[Plan]):
         return JudgeTask(spec, workspace)
 
 
-JUDGE = _Judge()
+JUDGE = _JudgeKind()

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import NamedTuple, Self
 
-from genaipa.systems.provider import split_effort
+from genaipa.systems.provider import split_system_name_and_effort
 
 NAME = "judge"
 
@@ -81,7 +81,7 @@ def model_family(model: str) -> str:
     >>> family("openai/gpt-4o"), family("vllm/meta-llama/Llama-3.1-8B-Instruct"), family("scripted/kind")
     ('gpt', 'llama', 'scripted/kind')
     """
-    model = split_effort(model)[0]
+    model = split_system_name_and_effort(model)[0]
     name = model.casefold().strip()
     pieces = name.split("/")
     # A server's name is no model: `openai-api/lab/my-model` is not a gpt.

@@ -21,13 +21,13 @@ from genaipa.judging.task import JudgeInputs, JudgeTask, load_judge_templates, p
 from genaipa.judging.verdict import model_by_asked_system, store_verdicts
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.runs.records import RunSpec
-from genaipa.runs.selection import run_folders
+from genaipa.runs.selection import list_run_folders
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_existing_store
-from genaipa.systems.base import limit_with_thoughts
+from genaipa.systems.base import token_limit_with_thoughts
 from genaipa.systems.catalog import resolve_system
-from genaipa.systems.provider import join_effort, split_effort
+from genaipa.systems.provider import add_effort_to_system_name, split_system_name_and_effort
 from genaipa.words import format_count
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class _StartedRun(NamedTuple):
     max_tokens: int | None
 
 
-def make_judge_worklist(workspace: Workspace, request: JudgeRequest) -> JudgeWorklist:
+def make_worklist_and_store_verdicts(workspace: Workspace, request: JudgeRequest) -> JudgeWorklist:
     """List the judgements that are missing; puts verdicts that only a run folder has into the store.
 
     A UsageError for runs without answers, for a judge that is none, and for one of the family of a system that it
@@ -106,11 +106,11 @@ def make_judge_worklist(workspace: Workspace, request: JudgeRequest) -> JudgeWor
     answers = JudgedAnswers(workspace, request.runs, request.only)
     own_family = _find_judged_systems_of_own_family(answers, judges, allowed=request.own_family)
     prompt = prompt_digest(templates.template_texts, rubric, evidence=request.evidence)
-    started_runs, served = _store_verdicts_and_find_started_runs(workspace, prompt, rubric, judges)
+    started_runs, served = _store_verdicts_and_find_runs_and_models(workspace, prompt, rubric, judges)
     passes = range(1, request.passes + 1)
     stored = _find_stored_judgements(workspace, prompt, served)
     requested = {(digest, passed) for digest in answers.answer_digests for passed in passes}
-    wanted = {judge: requested | _choose_anchors(workspace, answers, stored[judge]) for judge in judges}
+    wanted = {judge: requested | _choose_anchor_judgements(workspace, answers, stored[judge]) for judge in judges}
     worklist = JudgeWorklist(answers, sum(map(len, wanted.values())))
     _remove_done_judgements(wanted, stored)
     for started_run in started_runs:
@@ -174,16 +174,21 @@ def _make_judge_task(
             for annotated, points in forms
         )
         limit = _THOUGHT + max(longest)
-        spec = replace(spec, max_tokens=max(limit_with_thoughts(limit, split_effort(name)[1]) for name in spec.systems))
+        spec = replace(
+            spec,
+            max_tokens=max(
+                token_limit_with_thoughts(limit, split_system_name_and_effort(name)[1]) for name in spec.systems
+            ),
+        )
     return JudgeTask(spec, workspace, JudgeInputs(material, documents, facts, templates))
 
 
 def _check_system_can_judge(workspace: Workspace, name: str) -> None:
     """Raise a UsageError for a system without words of its own."""
     system = resolve_system(name, workspace)
-    if system.manual:
+    if system.is_manual:
         raise UsageError(f"{name} can't judge: it is asked by hand. People score with: genaipa score")
-    words = system.record.words if system.record else "own"
+    words = system.provider_record.words if system.provider_record else "own"
     if words != "own":
         reason = "repeats the recorded answers of a study" if words == "recording" else "only quotes the document"
         raise UsageError(f"{name} can't judge: it {reason}. Name a model, or use scripted/FILE to try things out.")
@@ -214,7 +219,7 @@ def _remove_done_judgements(wanted: Wanted, done: Wanted) -> None:
 def _list_judge_runs(workspace: Workspace) -> list[tuple[RunFolder, Manifest, JudgedMaterial]]:
     """Return the runs in which judges were asked, oldest first; without those whose manifest is damaged."""
     runs = []
-    for folder in run_folders(workspace):
+    for folder in list_run_folders(workspace):
         if (folder.path / FILE).is_file() and not folder.has_withheld_texts:
             try:
                 runs.append((folder, folder.manifest(), read_judged_material(folder)))
@@ -223,13 +228,15 @@ def _list_judge_runs(workspace: Workspace) -> list[tuple[RunFolder, Manifest, Ju
     return runs
 
 
-def _store_verdicts_and_find_started_runs(
+def _store_verdicts_and_find_runs_and_models(
     workspace: Workspace, prompt: str, rubric: Rubric, judges: Mapping[str, str]
 ) -> tuple[list[_StartedRun], dict[str, set[str]]]:
     """Return the runs in which these judges were asked this, and the models as which each judge was served."""
     started_runs: list[_StartedRun] = []
     systems = {judge: resolve_system(name, workspace) for judge, name in judges.items()}
-    served = {judge: {judge, join_effort(system.model, system.effort)} for judge, system in systems.items()}
+    served = {
+        judge: {judge, add_effort_to_system_name(system.model, system.effort)} for judge, system in systems.items()
+    }
     # Verdicts by another rubric are another judge's, and perhaps not even of these metrics.
     runs = [run for run in _list_judge_runs(workspace) if run[2].rubric.digest == rubric.digest]
     if runs:
@@ -242,17 +249,19 @@ def _store_verdicts_and_find_started_runs(
         planned = dict.fromkeys(names.values(), judgements)
         done: Wanted = {judge: set() for judge in names.values()}
         started_run = _StartedRun(folder, planned, done, manifest.spec.max_tokens)
-        for record in folder.records():
+        for record in folder.read_records():
             if record.status == "answered" and record.system in names:
                 judge, coordinates = names[record.system], record.coordinates
                 started_run.done[judge].add((coordinates["answer"], int(coordinates["pass"])))
                 if record.model and judge in served:
-                    served[judge].add(join_effort(record.model, systems[judge].effort))
+                    served[judge].add(add_effort_to_system_name(record.model, systems[judge].effort))
         started_runs.append(started_run)
     return started_runs, served
 
 
-def _choose_anchors(workspace: Workspace, answers: JudgedAnswers, done: set[tuple[str, int]]) -> set[tuple[str, int]]:
+def _choose_anchor_judgements(
+    workspace: Workspace, answers: JudgedAnswers, done: set[tuple[str, int]]
+) -> set[tuple[str, int]]:
     """Choose the first occasion's answers that a judge judges again, among those that people scored, too."""
     if not answers.day:
         return set()
@@ -263,7 +272,7 @@ def _choose_anchors(workspace: Workspace, answers: JudgedAnswers, done: set[tupl
     judged = {digest for digest, passed in done if passed < FIRST_DAY}
     # Those that were drawn once stay; digests are as good as random numbers.
     chosen = sorted(
-        judged & by_people & set(answers.anchor_digests), key=lambda digest: (digest not in earlier, digest)
+        judged & by_people & set(answers.anchor_candidate_digests), key=lambda digest: (digest not in earlier, digest)
     )
     return {(digest, int(answers.day.replace("-", ""))) for digest in chosen[:ANCHORS]}
 

@@ -153,7 +153,7 @@ class JudgeTask(Task):
 
     def sample_dialogues_and_factor(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Return dialogues of the missing verdicts, those that begin alike as one: so a repeated document shows."""
-        is_kept = self.folder.tally_records()[0].has_reply if self.folder else target.is_done
+        is_kept = self.folder.tally_records_and_map_offsets()[0].has_reply if self.folder else target.is_done
         missing = (
             opened
             for opened in self._list_answer_passes(target)
@@ -161,11 +161,11 @@ class JudgeTask(Task):
         )
         conversations = groupby(missing, key=itemgetter(2))
         return (
-            self._group_dialogues([self._make_judge_dialogue(*opened) for opened in group])
+            self._make_dialogue_of_parallel_dialogues([self._make_judge_dialogue(*opened) for opened in group])
             for _, group in conversations
         ), 1
 
-    def _group_dialogues(self, dialogues: list[Dialogue]) -> Dialogue:
+    def _make_dialogue_of_parallel_dialogues(self, dialogues: list[Dialogue]) -> Dialogue:
         yield tuple(dialogues)
 
     def _make_judge_dialogue(
@@ -335,7 +335,7 @@ def _clip_answer(answer: str) -> str:
 
 def _replace_marks_and_lookalikes(text: str, mark: str) -> str:
     """Replace every place that reads as the mark, or as one of the lines, however it is spelt."""
-    folded, origins = _fold_text(text)
+    folded, origins = _simplify_letters_with_positions(text)
     pieces, done = [], 0
     for start, end in sorted([*(match.span() for match in re.finditer(mark, folded)), *_find_lookalike_lines(folded)]):
         if end > done:
@@ -344,19 +344,19 @@ def _replace_marks_and_lookalikes(text: str, mark: str) -> str:
     return _REPLACED.join([*pieces, text[origins[done - 1] + 1 :]]) if done else text
 
 
-def _find_lookalike_lines(folded_text: str) -> Iterator[tuple[int, int]]:
+def _find_lookalike_lines(simplified_text: str) -> Iterator[tuple[int, int]]:
     """Yield the places that read as one of the lines."""
-    rules = [match.span() for match in _RULE.finditer(folded_text)]
+    rules = [match.span() for match in _RULE.finditer(simplified_text)]
     ends = [end for _, end in rules]
-    for phrase in _SAYS.finditer(folded_text):
+    for phrase in _SAYS.finditer(simplified_text):
         nearest = bisect_right(ends, phrase.start()) - 1
         if nearest >= 0 and phrase.start() - ends[nearest] <= _MOST_BETWEEN:
-            words = _WORD.findall(folded_text, ends[nearest], phrase.start())
+            words = _WORD.findall(simplified_text, ends[nearest], phrase.start())
             if len(words) <= _MOST_WORDS:
                 yield rules[nearest][0], phrase.end()
 
 
-def _fold_text(text: str) -> tuple[str, list[int]]:
+def _simplify_letters_with_positions(text: str) -> tuple[str, list[int]]:
     """Return the text in small plain letters, without invisible characters, and each letter's place in the text."""
     if text.isascii():
         return text.lower(), list(range(len(text)))

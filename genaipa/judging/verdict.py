@@ -42,7 +42,7 @@ from genaipa.scoring.events import ANCHOR, Event
 from genaipa.scoring.rubric import load_rubric, shipped_rubric
 from genaipa.scoring.store import open_existing_store, open_store
 from genaipa.systems.costs import CHARACTERS_PER_TOKEN
-from genaipa.systems.provider import join_effort, split_effort
+from genaipa.systems.provider import add_effort_to_system_name, split_system_name_and_effort
 from genaipa.words import format_count
 
 if TYPE_CHECKING:
@@ -226,13 +226,15 @@ class RunVerdicts:
     def judge_of_record(self, record: Record) -> Judge:
         """Return the judge that gave a verdict: the model as served, else as it was asked for."""
         requested, coordinates = self._models[record.system], record.coordinates
-        name, effort = split_effort(requested)
+        name, effort = split_system_name_and_effort(requested)
         # A script without a model of its own is served as "scripted", and would be one judge with every other.
         # A server may say anything: a name of several lines would be nobody's.
         served = " ".join((record.model or "").split())
         served = served if served != name.partition("/")[0] else ""
         return Judge(
-            join_effort(served, effort) if served else requested, coordinates["prompt"], int(coordinates["pass"])
+            add_effort_to_system_name(served, effort) if served else requested,
+            coordinates["prompt"],
+            int(coordinates["pass"]),
         )
 
     def score_event(self, record: Record) -> Event | None:
@@ -278,7 +280,7 @@ class VerdictKeeper:
         self._store = open_store(self._workspace)
         # Those of a sitting that was killed between the record and the store, and of a store that was lost.
         self._verdicts = RunVerdicts(self._folder.manifest(), self._material)
-        self._store.append(list(self._verdicts.score_events(self._folder.records())))
+        self._store.append(list(self._verdicts.score_events(self._folder.read_records())))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -303,7 +305,7 @@ def store_verdicts(workspace: Workspace, runs: Iterable[tuple[RunFolder, Manifes
     """Put the verdicts of judges' runs that it lacks into the store."""
     with closing(open_store(workspace)) as store:
         for folder, manifest, material in runs:
-            store.append(list(RunVerdicts(manifest, material).score_events(folder.records())))
+            store.append(list(RunVerdicts(manifest, material).score_events(folder.read_records())))
 
 
 @dataclass(frozen=True)
@@ -330,7 +332,7 @@ def summarize_judges(workspace: Workspace, answers: JudgedAnswers) -> list[Judge
     """Average every judge's verdicts on these answers by system and question; judges by name."""
     rubric = load_rubric(workspace)
     cells: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
-    for digest, system, question in answers.answer_systems_and_questions:
+    for digest, system, question in answers.walk_systems_and_questions_of_answers:
         cells[digest].append((system, question))
     with open_existing_store(workspace) as store:
         events = [event for _, event in store.events() if event.answer in cells] if store else []

@@ -103,10 +103,10 @@ def _is_metric_entry(json_value: Any) -> bool:
 
 def _match_verdict_fields(fields: dict[str, Any], wanted: Iterable[str]) -> dict[str, Any]:
     """Return the wanted fields of an object, however their names are spelt; a ValueError for two of one name."""
-    names = {_fold_field_name(name): name for name in wanted}
+    names = {_normalize_field_name(name): name for name in wanted}
     matches: dict[str, Any] = {}
     for name, value in fields.items():
-        if (field := names.get(_fold_field_name(name))) is None:
+        if (field := names.get(_normalize_field_name(name))) is None:
             continue
         if field in matches or getattr(fields, "twice", False):
             raise ValueError("it has two fields with the same name")
@@ -114,7 +114,7 @@ def _match_verdict_fields(fields: dict[str, Any], wanted: Iterable[str]) -> dict
     return matches
 
 
-def _fold_field_name(name: str) -> str:
+def _normalize_field_name(name: str) -> str:
     return "".join(sign for sign in name if sign.isalnum()).casefold()
 
 
@@ -125,8 +125,8 @@ def _build_verdict(rubric: Rubric, fields: dict[str, Any], wanted: set[str], poi
         raise ValueError(f"it is not an object with {' and '.join(sorted(wanted))}")
     values: dict[str, float] = {}
     evidence: dict[str, str] = {}
-    for entry in _list_entries(fields.get(VERDICTS, []), "metric"):
-        metric, quotation, value = _read_metric_entry(rubric, metrics, entry)
+    for entry in _list_entries_of_array_or_object(fields.get(VERDICTS, []), "metric"):
+        metric, quotation, value = _read_metric_evidence_and_value(rubric, metrics, entry)
         if metric in values:
             raise ValueError(f"it has two verdicts on {metric}")
         values[metric], evidence[metric] = value, quotation
@@ -136,7 +136,9 @@ def _build_verdict(rubric: Rubric, fields: dict[str, Any], wanted: set[str], poi
     ordered = {metric: evidence[metric] for metric in metrics}
     if not points:
         return Verdict(rubric.make_values({metric: values[metric] for metric in metrics}), ordered, right_answer)
-    ticks, point_evidence = _read_ticks(points, _list_entries(fields[POINTS], "point"))
+    ticks, point_evidence = _read_ticks_and_evidence_by_point(
+        points, _list_entries_of_array_or_object(fields[POINTS], "point")
+    )
     values[rubric.points_metric] = rubric.value_from_points(points, ticks)
     return Verdict(
         rubric.make_values({metric: values[metric] for metric in rubric.metrics}),
@@ -146,18 +148,22 @@ def _build_verdict(rubric: Rubric, fields: dict[str, Any], wanted: set[str], poi
     )
 
 
-def _list_entries(value: Any, key: str) -> list[Any]:
+def _list_entries_of_array_or_object(json_value: Any, key: str) -> list[Any]:
     """Return the entries of a list, or of an object in its place that has one by each metric or point."""
-    if isinstance(value, dict):
-        if getattr(value, "twice", False):
+    if isinstance(json_value, dict):
+        if getattr(json_value, "twice", False):
             raise ValueError("it has two fields with the same name")
-        return [Fields({key: name, **entry}) if isinstance(entry, dict) else entry for name, entry in value.items()]
-    if not isinstance(value, list):
+        return [
+            Fields({key: name, **entry}) if isinstance(entry, dict) else entry for name, entry in json_value.items()
+        ]
+    if not isinstance(json_value, list):
         raise ValueError(f"its {VERDICTS if key == 'metric' else POINTS} are not a list")  # noqa: TRY004 - told as a flaw
-    return value
+    return json_value
 
 
-def _read_ticks(points: Sequence[Point], entries: Iterable[object]) -> tuple[Ticks, dict[str, str]]:
+def _read_ticks_and_evidence_by_point(
+    points: Sequence[Point], entries: Iterable[object]
+) -> tuple[Ticks, dict[str, str]]:
     """Return the ticks of a reply, each point's once, and the evidence by point; a ValueError for anything else."""
     ids = {normalize_words(point.id): point.id for point in points}
     decisions: dict[str, str] = {}
@@ -185,14 +191,14 @@ def _read_ticks(points: Sequence[Point], entries: Iterable[object]) -> tuple[Tic
     return ticks, {f"point {name} ({decisions[name]})": evidence[name] for name in ids.values()}
 
 
-def _read_metric_entry(rubric: Rubric, metrics: Sequence[str], entry: object) -> tuple[str, str, float]:
+def _read_metric_evidence_and_value(rubric: Rubric, metrics: Sequence[str], entry: object) -> tuple[str, str, float]:
     """Return metric, evidence and value of one entry of the list."""
     fields = _match_verdict_fields(entry, ("metric", "evidence", "value")) if isinstance(entry, dict) else {}
     if len(fields) < 3:  # noqa: PLR2004 - as are named
         raise ValueError("an entry in verdicts is not an object with metric, evidence and value")
     name = _require_text(fields["metric"], "metric")
-    metric_names = {_fold_field_name(metric): metric for metric in rubric.metrics}
-    metric = name if name in rubric.metrics else metric_names.get(_fold_field_name(name), name)
+    metric_names = {_normalize_field_name(metric): metric for metric in rubric.metrics}
+    metric = name if name in rubric.metrics else metric_names.get(_normalize_field_name(name), name)
     if metric not in metrics:
         why = "is not asked for: it follows from the points" if metric in rubric.metrics else "is not a metric"
         raise ValueError(f"'{clip(metric)}' {why}")

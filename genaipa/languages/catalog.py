@@ -85,8 +85,9 @@ def language_to_read_reply(reply: str, document_language_code: str) -> Language 
     return ENGLISH if often[ENGLISH.code] > often[document_language.code] else document_language
 
 
-def mark_ends_sentence(text: str, mark_position: int, abbreviations: str, language: Language | None) -> bool:
-    """Whether the mark at a place ends a sentence: no full stop of an abbreviation (`short`) or an ordinal number."""
+def is_mark_end_of_sentence(text: str, mark_position: int, abbreviations: str, language: Language | None) -> bool:
+    """Whether the mark at a place ends a sentence: no full stop of an abbreviation (`abbreviations`) or an ordinal
+    number."""
     if text[mark_position] != ".":
         return True
     before = text[max(0, mark_position - _LONGEST_SHORT) : mark_position]

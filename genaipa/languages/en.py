@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from genaipa.languages import sides
-from genaipa.languages.language import QUOTED, CitationRules, Language, LawRules, Readability, Search, SilenceRules
+from genaipa.languages.language import QUOTED, CitationRules, Language, LawRules, Readability, SearchRules, SilenceRules
 from genaipa.languages.refusals import ENGLISH
 
 
@@ -532,7 +532,7 @@ LANGUAGE = Language(
     policy=_policy_phrase,
     regulation=_regulation_phrase,
     no_answer="(no answer)",
-    search=Search(
+    search=SearchRules(
         stop_words="STOPWORDS_EN_PLUS",
         asking=re.compile(
             r"also|company|could|document|even|ever|kinds?|may|might|must|polic(?:y|ies)|sections?"

@@ -17,10 +17,10 @@ expression = cache(re.compile)
 @cache
 def compile_lowercase_pattern(pattern: str) -> re.Pattern[str]:
     """Compile an expression whose case does not count, for a text that `lower` made: 4 times faster than IGNORECASE."""
-    return re.compile(re.sub(r"\\.|\(\?P|[^\\(]+|\(", lambda part: _lower_part(part.group()), pattern))
+    return re.compile(re.sub(r"\\.|\(\?P|[^\\(]+|\(", lambda part: _lowercase_pattern_part(part.group()), pattern))
 
 
-def _lower_part(part: str) -> str:
+def _lowercase_pattern_part(part: str) -> str:
     return part if part.startswith(("\\", "(?P")) else part.lower()
 
 
@@ -59,7 +59,7 @@ QUOTED = (
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class SearchRules:
     """The rules by which the words of a question are looked for in texts of a language.
 
     `stop_words` are left out, by the name of their list in bm25s; so are words that match `asking` as a whole, which
@@ -221,7 +221,8 @@ def make_syllable_counter(
 ) -> Callable[[str], int]:
     """Make a function that counts the syllables of a word from its spelling: groups of vowels; one for a number.
 
-    `vowels` are of one syllable each, once `mute` ones are left out and `apart` ones divided from what follows.
+    `vowels` are of one syllable each, once `mute_vowels` ones are left out and `separate_vowels` ones divided from what
+    follows.
     """
 
     @lru_cache(maxsize=50_000)
@@ -290,7 +291,7 @@ class Language:
     policy: Callable[[str], str]
     regulation: Callable[[str, str], str]
     no_answer: str
-    search: Search | None = None
+    search: SearchRules | None = None
     not_said: str = "The document does not say."
     sections: Mapping[str, str] = field(default_factory=dict)
     spelt: Callable[[str], str] | None = None

@@ -19,7 +19,7 @@ from genaipa.files.atomic import open_for_atomic_write
 from genaipa.files.strict_yaml import format_yaml
 from genaipa.policies.companies import LONGEST_NAME, UNNAMED, find_company, is_generic_name, main_domain_label
 from genaipa.policies.document import GIVEN, About, Document, DocumentKind, load_document
-from genaipa.policies.formats import STDIN, SUFFIXED, Extracted, extract
+from genaipa.policies.formats import STDIN, SUFFIXED, ExtractedDocument, extract
 from genaipa.words import format_count
 from genaipa.workspace import SUFFIXES, find_workspace
 
@@ -99,7 +99,7 @@ def add_document(
 
 def write_document(
     folder: Path,
-    extracted: Extracted,
+    extracted: ExtractedDocument,
     *,
     name: str,
     company: str,
@@ -190,8 +190,8 @@ def read_given_document(
 ) -> Document:
     """Read the document of a file, an address or standard input.
 
-    `company` comes from the title or the host where it is empty. `is_taken` (name, digest) is whether another text has
-    a name; a number is added then. `tell` hears what was left out or replaced, and what looks wrong. The errors of
+    `company` comes from the title or the host where it is empty. `is_name_taken` (name, digest) is whether another text
+    has a name; a number is added then. `tell` hears what was left out or replaced, and what looks wrong. The errors of
     `extract`, and a UsageError for a company that can't be one.
     """
     extracted = extract(source)
@@ -224,7 +224,7 @@ def describe_given_document(document: Document) -> str:
     )
 
 
-def _make_document(extracted: Extracted, name: str, company: str) -> Document:
+def _make_document(extracted: ExtractedDocument, name: str, company: str) -> Document:
     about = About(
         company=company,
         title=extracted.title,

@@ -31,7 +31,7 @@ _TELLING = 150
 _LOOKED_AT, _LONGEST_TITLE = 300_000, 300  # characters
 
 
-def _word_set(words: str) -> frozenset[str]:
+def _split_to_word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
@@ -97,17 +97,17 @@ _GENERIC_UNSPACED = re.compile(
     "개인정보\\s*처리\\s*방침|개인정보|처리방침|보호정책|이용약관|약관|정책|안내|소개|서문|นโยบายความเป็นส่วนตัว|นโยบาย|ความเป็นส่วนตัว|"
     "[与和及《》「」『』【】（）]"
 )
-_SPEAKING: frozenset[str] = _word_set(
+_SPEAKING: frozenset[str] = _split_to_word_set(
     "how i me my our us we what when who why you your wie wir uns unser unsere sie ihr ihre du dein deine was"
     " comment nous notre nos vous votre vos nosotros nuestra nuestro tu tus su sus cómo come noi nostra nostro"
     " tuoi hoe wij onze uw jouw jak nasza nasze twoje"
 )
 """Words of a title that speaks to the reader, whose company name can't be found."""
-_ALONE: frozenset[str] = _word_set(
+_ALONE: frozenset[str] = _split_to_word_set(
     "ag ai app bv co corp corporation gmbh group inc llc lp ltd limited plc pvt sa sarl se spa"
 )
 """Words that are part of a name, and none alone."""
-_ARTICLES = _word_set("The Le La Les El Los Las Il Lo Die Der Das De Het O A Os As")
+_ARTICLES = _split_to_word_set("The Le La Les El Los Las Il Lo Die Der Das De Het O A Os As")
 _BETWEEN = re.compile(r"\s*[|\u2013\u2014:\u00b7\u00bb\u2022]\s*|\s+-\s+")
 _DEFINED = re.compile(
     r"[(\[][^()\[\]]{0,40}?[\"\u201c]([A-Z][\w.&' -]{1,40}?),?[\"\u201d],? (?:or |and )?"
@@ -115,7 +115,7 @@ _DEFINED = re.compile(
 )
 _ELIDED = re.compile(r"^[dlDL]['\u2019](?=\w)")
 _SECOND = frozenset(("ac", "co", "com", "edu", "gob", "gov", "go", "ltd", "me", "ne", "net", "nom", "or", "org", "plc"))
-_HOSTS: frozenset[str] = _word_set(
+_HOSTS: frozenset[str] = _split_to_word_set(
     "amazonaws archive blogspot cloudfront firebaseapp framer github githubusercontent gitlab google"
     " herokuapp iubenda netlify notion pages pactsafe readthedocs termly termsfeed vercel webflow web windows"
     " wixsite wordpress"
@@ -124,7 +124,8 @@ _HOSTS: frozenset[str] = _word_set(
 
 
 def find_company(title: str, text: str, site_names: Iterable[str], source: str) -> str:
-    """Return a document's company, by its title, what its page calls itself (`named`) or an address; else `UNNAMED`.
+    """Return a document's company, by its title, what its page calls itself (`site_names`) or an address; else
+    `UNNAMED`.
 
     A name is taken that the text has twice or more outside its headings. Where none is, the page's own name or its
     address is; a title's only where the text is too short to tell.
@@ -145,9 +146,9 @@ def find_company(title: str, text: str, site_names: Iterable[str], source: str) 
     unconfirmed = (
         []
         if body.is_long_enough_to_name_company
-        else [_name_in_title_piece(piece) for piece in _candidate_name_words((title,))]
+        else [_title_piece_as_name_or_empty(piece) for piece in _candidate_name_words((title,))]
     )
-    unconfirmed += [_name_in_title_piece(piece) for piece in _candidate_name_words(names[:1])]
+    unconfirmed += [_title_piece_as_name_or_empty(piece) for piece in _candidate_name_words(names[:1])]
     unconfirmed += [
         label.replace("-", " ").title() for host in addresses if (label := host.split(".")[0]) not in _HOSTS
     ]
@@ -185,11 +186,11 @@ def _candidate_name_words(titles: Iterable[str]) -> Iterator[list[str]]:
         for piece in _BETWEEN.split(title):
             words_text = _GENERIC_UNSPACED.sub(" ", piece).replace("\u2019", "'")
             words = [part for word in words_text.split() for part in _split_generic_compound(_ELIDED.sub("", word))]
-            if _SPEAKING & {_fold_word(word) for word in words}:
+            if _SPEAKING & {_strip_and_lowercase_word(word) for word in words}:
                 continue
-            while words and _fold_word(words[0]) in GENERIC and not _begins_with_article(words[:2]):
+            while words and _strip_and_lowercase_word(words[0]) in GENERIC and not _begins_with_article(words[:2]):
                 words = words[1:]
-            while words and _fold_word(words[-1]) in GENERIC:
+            while words and _strip_and_lowercase_word(words[-1]) in GENERIC:
                 words = words[:-1]
             words = [word.strip(',;:!?()[]"').removesuffix("'s") for word in words]
             if words := [word for word in words if word]:
@@ -198,26 +199,34 @@ def _candidate_name_words(titles: Iterable[str]) -> Iterator[list[str]]:
 
 def _begins_with_article(words: list[str]) -> bool:
     """Tell whether the first of two words is an article that a name begins with: Le Monde, The Guardian."""
-    return len(words) > 1 and words[0] in _ARTICLES and words[1][:1].isupper() and _fold_word(words[1]) not in GENERIC
+    return (
+        len(words) > 1
+        and words[0] in _ARTICLES
+        and words[1][:1].isupper()
+        and _strip_and_lowercase_word(words[1]) not in GENERIC
+    )
 
 
 def _split_generic_compound(word: str) -> list[str]:
     """Return a word in parts, where a hyphen puts a name and a generic word together: Acme-Datenschutzerklärung."""
     parts = word.split("-")
-    return parts if any(_fold_word(part) in GENERIC for part in parts) else [word]
+    return parts if any(_strip_and_lowercase_word(part) in GENERIC for part in parts) else [word]
 
 
-def _fold_word(word: str) -> str:
+def _strip_and_lowercase_word(word: str) -> str:
     return word.strip(",.;:!?()[]'\"").removesuffix("'s").lower()
 
 
-def _name_in_title_piece(words: list[str]) -> str:
+def _title_piece_as_name_or_empty(words: list[str]) -> str:
     """Return a piece of a title as a name, if it looks like one; else empty."""
     words = words[_begins_with_article(words[:2]) :]
     name = " ".join(words).strip(" ,.'\"")
-    called = all(_is_written_as_name(word) or _fold_word(word) in GENERIC for word in words) or len(words) == 1
+    called = (
+        all(_is_written_as_name(word) or _strip_and_lowercase_word(word) in GENERIC for word in words)
+        or len(words) == 1
+    )
     looks = called and len(words) <= _MOST_WORDS and name.isprintable() and re.search(r"[^\W\d_]", name)
-    return name[:LONGEST_NAME] if looks and not {_fold_word(word) for word in words} <= _ALONE else ""
+    return name[:LONGEST_NAME] if looks and not {_strip_and_lowercase_word(word) for word in words} <= _ALONE else ""
 
 
 def _is_written_as_name(word: str) -> bool:
@@ -257,11 +266,11 @@ class _PolicyBody:
         ]
         counts: dict[str, int] = {}
         for span in spans:
-            edges = {_fold_word(span[0]), _fold_word(span[-1])} - (
-                {_fold_word(span[0])} if _begins_with_article(span[:2]) else set()
+            edges = {_strip_and_lowercase_word(span[0]), _strip_and_lowercase_word(span[-1])} - (
+                {_strip_and_lowercase_word(span[0])} if _begins_with_article(span[:2]) else set()
             )
             name = " ".join(span).strip(" ,.'\"")
-            if edges & GENERIC or {*map(_fold_word, span)} <= _ALONE or not re.search(r"[^\W\d_]", name):
+            if edges & GENERIC or {*map(_strip_and_lowercase_word, span)} <= _ALONE or not re.search(r"[^\W\d_]", name):
                 continue
             if all(_is_written_as_name(word) for word in (span[0], span[-1])) and not self._is_ordinary_word(name):
                 counts[name] = self._count_mentions(name)

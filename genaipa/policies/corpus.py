@@ -111,7 +111,7 @@ def is_plain_valid_row(cells: Mapping[str, Any]) -> bool:
     )
 
 
-def find_row_problems(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def find_row_problems_with_details(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield every problem of a row by itself: the kind, and the words that are its own."""
     for name in NEEDED:
         if name not in cells:
@@ -126,10 +126,10 @@ def find_row_problems(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield f"the column '{clip(name)}' does not contain text", type(value).__name__
         elif name != "text" and len(str(value)) > _LONGEST_CELL:
             yield f"the column '{clip(name)}' has more than {_LONGEST_CELL:,} characters", ""
-    yield from _find_unusable_cells(cells)
+    yield from _find_cell_problems_with_details(cells)
 
 
-def _find_unusable_cells(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _find_cell_problems_with_details(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     name, company, text = (format_cell(cells.get(column)) or "" for column in NEEDED)
     if name.strip() and not (_NAME.fullmatch(name) and len(name) <= LONGEST_NAME):
         rule = f"use at most {LONGEST_NAME} letters, digits, '.', '_' and '-', beginning with a letter or digit"
@@ -150,7 +150,7 @@ _LISTED = 20
 """Places that are listed of one kind of problem; the others are counted."""
 
 
-class Problems:
+class CorpusProblems:
     """Everything that is wrong with a corpus: each kind once, with its lines."""
 
     def __init__(self, row_word: str) -> None:
@@ -158,11 +158,11 @@ class Problems:
         self._rows_by_problem: dict[str, list[str]] = {}
         self._unlisted: dict[str, int] = {}
 
-    def add(self, number: int, problem: str, detail: str = "") -> None:
+    def add_row_problem(self, row_number: int, problem: str, detail: str = "") -> None:
         """Note a kind of problem of a row, with the words that are this row's own."""
         places = self._rows_by_problem.setdefault(problem, [])
         if len(places) < _LISTED:
-            places.append(f"{number} ({detail})" if detail else str(number))
+            places.append(f"{row_number} ({detail})" if detail else str(row_number))
         else:
             self._unlisted[problem] = self._unlisted.get(problem, 0) + 1
 
@@ -201,17 +201,17 @@ class Corpus:
     kinds: set[str] = field(default_factory=set)
     numbers: int = 0
     """Documents whose group is a number, or yes or no, and not a text."""
-    heads: Heads | None = None
+    heads: DocumentHeads | None = None
     """Facts about each document; None where nobody asked for them."""
 
     @property
-    def group_remarks(self) -> list[str]:
+    def remarks_on_groups(self) -> list[str]:
         """Sentences on documents without a group in the column, and on groups that are texts here and numbers there."""
         without = int((self.stratum == self.strata.index("")).sum()) if "" in self.strata else 0
-        remarks, total = [], f"of {self.documents:,} documents"
+        remarks, total = [], f"of {self.document_count:,} documents"
         if without:
             remarks.append(f"{without:,} {total} {_has_or_have(without)} no {self.by}; they form the group (none).")
-        if 0 < self.numbers < self.documents - without:
+        if 0 < self.numbers < self.document_count - without:
             remarks.append(
                 f"{self.numbers:,} {total} {_has_or_have(self.numbers)} a number or a boolean as the {self.by}, and "
                 "others have text; each value is used as written."
@@ -219,16 +219,16 @@ class Corpus:
         return remarks
 
     @property
-    def documents(self) -> int:
+    def document_count(self) -> int:
         """The number of its documents."""
         return len(self.starts)
 
     @property
-    def distinct_texts(self) -> int:
+    def distinct_text_count(self) -> int:
         """The number of texts that differ, or are about another company."""
-        return int((self.first == _number_rows(self.first)).sum())
+        return int((self.first == _row_numbers_like(self.first)).sum())
 
-    def select_rows(self, sample_size: int | None = None) -> NDArray[np.int64]:
+    def select_distinct_or_sampled_rows(self, sample_size: int | None = None) -> NDArray[np.int64]:
         """Return the rows that are asked about, in the order of the file: one for each text, or a sample of that size.
 
         Each stratum has its share of a sample, by largest remainders. The sample depends on the seed and the documents'
@@ -236,7 +236,7 @@ class Corpus:
         """
         import numpy as np
 
-        once = np.flatnonzero(self.first == _number_rows(self.first))
+        once = np.flatnonzero(self.first == _row_numbers_like(self.first))
         if sample_size is None or sample_size >= len(once):
             return once
         strata = self.stratum[once]
@@ -254,7 +254,7 @@ class Corpus:
         import numpy as np
 
         duplicates: dict[int, list[int]] = {}
-        for row in np.flatnonzero(self.first != _number_rows(self.first)).tolist():
+        for row in np.flatnonzero(self.first != _row_numbers_like(self.first)).tolist():
             duplicates.setdefault(int(self.first[row]), []).append(row)
         return duplicates
 
@@ -280,7 +280,7 @@ class Corpus:
         }
 
     def _read_cells(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[Mapping[str, Any]]:
-        for row in self.file.read_rows(self._list_row_offsets(rows)):
+        for row in self.file.read_rows_by_start(self._list_row_offsets(rows)):
             if row.problem or not row.cells.keys() >= _NEEDED:
                 break
             yield row.cells
@@ -296,7 +296,7 @@ class Corpus:
 
 
 @dataclass
-class Heads:
+class DocumentHeads:
     """Facts about each document of a corpus, by its row, that a plan over all of them needs without the texts.
 
     `texts` are the digests of company and text, 16 bytes each. A language that is not recognised is `~` and the code of
@@ -309,7 +309,7 @@ class Heads:
     languages: list[str]
     texts: bytes
 
-    def find_representative_rows(self, rows: Sequence[int]) -> list[int]:
+    def map_rows_to_first_asked_alike(self, rows: Sequence[int]) -> list[int]:
         """Return for each row the first of these whose document is asked about as its is.
 
         English documents of a kind are alike; all others are named to the user, and each stands for itself.
@@ -367,10 +367,10 @@ def _has_or_have(number: int) -> str:
     return "has" if number == 1 else "have"
 
 
-def _number_rows(like: NDArray[np.int64]) -> NDArray[np.int64]:
+def _row_numbers_like(array: NDArray[np.int64]) -> NDArray[np.int64]:
     import numpy as np
 
-    return np.arange(len(like))
+    return np.arange(len(array))
 
 
 class _CorpusReading:
@@ -379,26 +379,26 @@ class _CorpusReading:
     def __init__(self, path: Path, file: CorpusFile, seed: int, by: str, *, heads: bool = False) -> None:
         self.path, self.file, self.by = path, file, by
         self.stamp = read_file_stamp(path)
-        self.problems = Problems(file.place)
+        self.problems = CorpusProblems(file.place)
         self.starts, self.numbers, self.stratum = array("Q"), array("Q"), array("i")
         self.names, self.texts = bytearray(), bytearray()
         self.strata: dict[str, int] = {}
         self.columns: set[str] = set()
         self.kinds: set[str] = set()
         self.plain_numbers = 0
-        self.heads = Heads([], [], [], [], b"") if heads else None
+        self.heads = DocumentHeads([], [], [], [], b"") if heads else None
         self._key = _sampling_hash_key(seed)
 
     def check_and_add_row(self, row: CorpusRow) -> None:
         """Check one row, and note what is needed of it."""
         if row.problem:
             problem, _, reason = row.problem.partition(" (")
-            self.problems.add(row.number, problem, reason.removesuffix(")"))
+            self.problems.add_row_problem(row.number, problem, reason.removesuffix(")"))
             return
         cells = row.cells
         if not is_plain_valid_row(cells):
-            for problem, detail in find_row_problems(cells):
-                self.problems.add(row.number, problem, detail)
+            for problem, detail in find_row_problems_with_details(cells):
+                self.problems.add_row_problem(row.number, problem, detail)
         if not cells.keys() <= self.columns:
             self.columns.update(cells)
         name, company, text = cells.get("name"), cells.get("company"), cells.get("text")
@@ -431,13 +431,15 @@ class _CorpusReading:
         names = np.frombuffer(bytes(self.names), np.uint64).reshape(-1, 2)
         texts = np.frombuffer(bytes(self.texts), np.uint64).reshape(-1, 2)
         numbers, first = np.frombuffer(self.numbers, np.uint64), _first_rows_of_equal_hashes(names)
-        for row in np.flatnonzero(first != _number_rows(first)).tolist():
-            self.problems.add(
+        for row in np.flatnonzero(first != _row_numbers_like(first)).tolist():
+            self.problems.add_row_problem(
                 int(numbers[row]), "another document has this name", f"by {self.file.place} {numbers[first[row]]}"
             )
         groups = sorted(self.columns.difference(KNOWN))
         if len(groups) > _MOST_GROUPS:
-            self.problems.add(1, f"there are more than {_MOST_GROUPS} columns; remove those that you don't need")
+            self.problems.add_row_problem(
+                1, f"there are more than {_MOST_GROUPS} columns; remove those that you don't need"
+            )
         if self.problems:
             listed = "\n".join(f"  {problem}" for problem in self.problems)
             raise DataError(self.path, f"can't be used until these problems are corrected:\n{listed}")
@@ -494,8 +496,8 @@ def examine_corpus(
     """Read a corpus once, in a stream, and check all of it.
 
     A DataError lists every problem with its lines, so that nothing is half taken; a UsageError for a column `by` that
-    it doesn't have; a MissingPackageError where Parquet can't be read. `seen` hears of each row. `heads` has facts
-    about each document noted, their languages among them, which takes as long as reading them.
+    it doesn't have; a MissingPackageError where Parquet can't be read. `on_row` hears of each row. `note_heads` has
+    facts about each document noted, their languages among them, which takes as long as reading them.
     """
     file = open_corpus(path)
     reading = _CorpusReading(path, file, seed, by, heads=note_heads)
@@ -516,7 +518,7 @@ def find_document(path: Path, document_name: str) -> Document:
     """Find the document of that name in a corpus, which may have other problems; a DataError without it."""
     for row in open_corpus(path).rows():
         if row.cells.get("name") == document_name:
-            if problems := list(find_row_problems(row.cells)):
+            if problems := list(find_row_problems_with_details(row.cells)):
                 raise DataError(path, f"{problems[0][0]}.", document_name)
             return make_document(row.cells)
     raise DataError(path, f"has no document '{clip(document_name)}'.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import msgspec
 
 from genaipa.errors import DataError, MissingPackageError
-from genaipa.files.text import DAMAGE, explain_error
+from genaipa.files.text import DAMAGE, clip_error_message
 from genaipa.policies.document import LONGEST
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class CorpusFile(Protocol):
     def digest(self) -> str:
         """Return the SHA-256 of the file; read along where all of its rows were."""
 
-    def read_rows(self, starts: Sequence[int]) -> Iterator[CorpusRow]:
+    def read_rows_by_start(self, starts: Sequence[int]) -> Iterator[CorpusRow]:
         """Yield the rows that start there, in the order of the file; `starts` rise."""
 
 
@@ -68,13 +68,13 @@ def open_corpus(path: Path) -> CorpusFile:
     except OSError as error:
         raise DataError(path, f"can't be read ({error.strerror}).") from None
     if path.suffix.lower() in (".jsonl", ".ndjson"):
-        return _JsonLines(path)
+        return _JsonLinesCorpus(path)
     if path.suffix.lower() == ".parquet":
-        return _Parquet(path)
+        return _ParquetCorpus(path)
     raise DataError(path, "is not a corpus; a corpus is a .jsonl file (one JSON object per line) or a .parquet file.")
 
 
-class _JsonLines:
+class _JsonLinesCorpus:
     """JSON lines; blank ones are passed over. A start is a byte offset."""
 
     place = "line"
@@ -105,7 +105,7 @@ class _JsonLines:
                 start += length
         self._digest = hasher.hexdigest()
 
-    def read_rows(self, starts: Sequence[int]) -> Iterator[CorpusRow]:
+    def read_rows_by_start(self, starts: Sequence[int]) -> Iterator[CorpusRow]:
         with self._path.open("rb") as file:
             for number, start in enumerate(starts, 1):
                 file.seek(start)
@@ -120,13 +120,13 @@ def _parse_row(number: int, start: int, line: bytes) -> CorpusRow:
     try:
         cells = msgspec.json.decode(line)
     except DAMAGE as error:
-        return CorpusRow(number, start, {}, f"not a JSON object ({explain_error(error)})")
+        return CorpusRow(number, start, {}, f"not a JSON object ({clip_error_message(error)})")
     if not isinstance(cells, dict):
         return CorpusRow(number, start, {}, "not a JSON object")
     return CorpusRow(number, start, cells)
 
 
-class _Parquet:
+class _ParquetCorpus:
     """A Parquet file, read a few rows at a time however large its row groups are. A start is a row's number from 0."""
 
     place = "row"
@@ -159,7 +159,7 @@ class _Parquet:
         except self._wrong as error:
             raise DataError(self._path, f"can't be read as Parquet ({' '.join(str(error).split())[:200]}).") from None
 
-    def read_rows(self, starts: Sequence[int]) -> Iterator[CorpusRow]:
+    def read_rows_by_start(self, starts: Sequence[int]) -> Iterator[CorpusRow]:
         first, rows_read = 0, 0
         for batch in self._read_batches():
             if rows_read == len(starts):

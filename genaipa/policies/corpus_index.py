@@ -17,7 +17,7 @@ from genaipa.files.atomic import open_for_atomic_write
 from genaipa.files.locks import hold_folder_lock
 from genaipa.files.stamps import read_file_stamp
 from genaipa.languages.catalog import LANGUAGES
-from genaipa.policies.corpus import Corpus, Heads, examine_corpus, sampling_keys_of_names
+from genaipa.policies.corpus import Corpus, DocumentHeads, examine_corpus, sampling_keys_of_names
 from genaipa.policies.corpus_file import open_corpus
 
 if TYPE_CHECKING:
@@ -61,8 +61,9 @@ def load_or_index_corpus(
 ) -> Corpus:
     """Return a checked corpus with the facts about each document, by the index in a folder, which is made if missing.
 
-    The errors of `examine`. Without `sampled`, it may have no order in which a sample takes documents. `anew` has the
-    file read again whatever its index says. Of so few documents as are to stay `unindexed`, no index is made.
+    The errors of `examine_corpus`. Without `with_sample_order`, it may have no order in which a sample takes documents.
+    `reread` has the file read again whatever its index says. Of so few documents as are to stay `largest_unindexed`, no
+    index is made.
     """
     open_corpus(path)
     identity = hashlib.sha256(f"{path.resolve()}\0{by}".encode()).hexdigest()
@@ -77,9 +78,9 @@ def load_or_index_corpus(
             corpus := _load_indexed_corpus(index_path, path, seed=seed, by=by, with_sample_order=with_sample_order)
         ):
             return corpus
-        key = _index_key(path)
+        key = _corpus_file_key(path)
         corpus = examine_corpus(path, seed=seed, by=by, note_heads=True)
-        if corpus.documents > largest_unindexed:
+        if corpus.document_count > largest_unindexed:
             with contextlib.suppress(OSError):
                 index_folder.mkdir(parents=True, exist_ok=True)
                 _save_index(index_path, key, corpus)
@@ -89,24 +90,24 @@ def load_or_index_corpus(
 def find_indexed_digest(corpus_path: Path, index_folder: Path) -> str:
     """Return the SHA-256 of a corpus as an index of it in a folder knows it; empty where none does."""
     for index_path in sorted(index_folder.glob("*.index")):
-        index = _decode_index(index_path)
-        if index is not None and index.key == _index_key(corpus_path):
+        index = _read_index_if_valid(index_path)
+        if index is not None and index.key == _corpus_file_key(corpus_path):
             return index.digest
     return ""
 
 
-def _index_key(path: Path) -> str:
+def _corpus_file_key(corpus_path: Path) -> str:
     """Return what an index is of: the file, as far as a look at it shows, and the rules by which it was read."""
-    stat = path.stat()
-    with path.open("rb") as file:
+    stat = corpus_path.stat()
+    with corpus_path.open("rb") as file:
         ends = hashlib.sha256(file.read(_ENDS))
         file.seek(max(0, stat.st_size - _ENDS))
         ends.update(file.read(_ENDS))
-    file_facts = (str(path.resolve()), stat.st_size, stat.st_mtime_ns, ends.hexdigest())
+    file_facts = (str(corpus_path.resolve()), stat.st_size, stat.st_mtime_ns, ends.hexdigest())
     return repr((*file_facts, genaipa.__version__, sorted(LANGUAGES)))
 
 
-def _decode_index(index_path: Path) -> _Index | None:
+def _read_index_if_valid(index_path: Path) -> _Index | None:
     try:
         content = index_path.read_bytes()
         if hashlib.sha256(content[_SUM:]).digest() != content[:_SUM]:
@@ -122,10 +123,10 @@ def _load_indexed_corpus(
     """Return the corpus of an index; None where there is none, or it is not of this file."""
     import numpy as np
 
-    index = _decode_index(index_path)
-    if index is None or index.key != _index_key(corpus_path):
+    index = _read_index_if_valid(index_path)
+    if index is None or index.key != _corpus_file_key(corpus_path):
         return None
-    heads = Heads(index.names, index.companies, index.head_kinds, index.languages, index.texts)
+    heads = DocumentHeads(index.names, index.companies, index.head_kinds, index.languages, index.texts)
     return Corpus(
         path=corpus_path,
         file=open_corpus(corpus_path),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from genaipa.errors import DataError, UnknownNameError, clip
-from genaipa.files.html import html_table, short_repr
+from genaipa.files.html import format_one_line_repr, html_table
 from genaipa.files.limits import POLICY
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.files.text import read_text
@@ -76,7 +76,7 @@ class Document:
         object.__setattr__(self, "digest", hashlib.sha256(self.text.encode()).hexdigest())
 
     def __repr__(self) -> str:
-        return short_repr("Document", self.name, f"{self.words:,} words in {len(self.sections):,} sections")
+        return format_one_line_repr("Document", self.name, f"{self.words:,} words in {len(self.sections):,} sections")
 
     def _repr_html_(self) -> str:
         facts = {
@@ -163,7 +163,7 @@ def read_document(path: Path) -> str:
     return text
 
 
-def document_names(workspace: Workspace) -> dict[str, tuple[str, Path]]:
+def document_layers_and_paths_by_name(workspace: Workspace) -> dict[str, tuple[str, Path]]:
     """Name → (layer, text file) of every document; those held in memory have the workspace's folder for a file."""
     return workspace.nearest_files("policies") | dict.fromkeys(workspace.held, ("corpus", workspace.home))
 
@@ -174,7 +174,7 @@ def list_documents(workspace: WorkspaceLike = None) -> list[str]:
     >>> genaipa.list_documents()
     ['brindlecart', 'brindlecart-de', 'brindlecart-fr', 'vpda']
     """
-    return list(document_names(find_workspace(workspace)))
+    return list(document_layers_and_paths_by_name(find_workspace(workspace)))
 
 
 def load_document(name: str, workspace: WorkspaceLike = None) -> Document:
@@ -242,7 +242,8 @@ _BORDERS = [
 
 
 def split_by_token_limit(document: Document, token_limit: int, count_tokens: Callable[[str], int]) -> list[str]:
-    """Split the text into parts of at most `size` tokens, as `count` counts; joined, they are the document.
+    """Split the text into parts of at most `token_limit` tokens, as `count_tokens` counts; joined, they are the
+    document.
 
     A document that fits in one part stays whole. Blanks without room in a part stay with the text around them.
     """

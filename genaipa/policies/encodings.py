@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Decoded(NamedTuple):
+class DecodedText(NamedTuple):
     """A text, and sentences on what of it was replaced, left out or guessed."""
 
     text: str
@@ -105,8 +105,11 @@ def find_declared_html_encoding(raw: bytes) -> str:
     return "utf-8" if _CODECS.get(label, "").startswith("utf-16") else label
 
 
-def decode_text(raw: bytes, source: str, stated_encoding: str, import_library: Callable[[str, str], Any]) -> Decoded:
-    """Decode bytes; `charset` is the stated encoding or empty, and `library` imports the package that guesses.
+def decode_text(
+    raw: bytes, source: str, stated_encoding: str, import_library: Callable[[str, str], Any]
+) -> DecodedText:
+    """Decode bytes; `stated_encoding` is the stated encoding or empty, and `import_library` imports the package that
+    guesses.
 
     Places that are wrong in a stated encoding, or in what is UTF-8 but for them, are replaced and said; an encoding is
     guessed only where none is stated, which is said, too. A DataError if none is certain enough.
@@ -192,10 +195,10 @@ def _is_utf8(raw: bytes, min_non_ascii: int) -> bool:
     return sum(character > "\x7f" for character in text) >= min_non_ascii
 
 
-def _decode_replacing(raw: bytes, codec: str) -> Decoded:
+def _decode_replacing(raw: bytes, codec: str) -> DecodedText:
     """Decode bytes, each place that is wrong as one replacement character, and say how many there are and where."""
     try:
-        return Decoded(raw.decode(codec), [])
+        return DecodedText(raw.decode(codec), [])
     except UnicodeDecodeError:
         text = raw.decode(codec, "surrogateescape" if codec.startswith("utf-8") else "replace")
     places = list(_ESCAPED.finditer(text)) or list(re.finditer("\ufffd", text))
@@ -206,7 +209,7 @@ def _decode_replacing(raw: bytes, codec: str) -> Decoded:
     remark = (
         f'{format_count(len(places), "place")} could not be read as {_encoding_name(codec)} and {verb} near "{context}"'
     )
-    return Decoded(_ESCAPED.sub("\ufffd", text), [remark])
+    return DecodedText(_ESCAPED.sub("\ufffd", text), [remark])
 
 
 def _encoding_name(codec: str) -> str:
@@ -214,10 +217,10 @@ def _encoding_name(codec: str) -> str:
     return _DISPLAY_NAMES.get(codec) or next(iter(_LABELS.get(codec, codec).split()))
 
 
-def _remove_nul(text: str, notes: list[str]) -> Decoded:
+def _remove_nul(text: str, notes: list[str]) -> DecodedText:
     if nul := text.count("\0"):
         notes = [*notes, f"{format_count(nul, 'NUL character')} {'was' if nul == 1 else 'were'} removed"]
-    return Decoded(text.replace("\0", "") if nul else text, notes)
+    return DecodedText(text.replace("\0", "") if nul else text, notes)
 
 
 def _is_best_encoding_guess_certain(guesses: list[Any]) -> bool:

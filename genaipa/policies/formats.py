@@ -42,10 +42,10 @@ from genaipa.policies.encodings import decode_text, find_declared_html_encoding
 from genaipa.policies.extraction_warnings import extraction_warning
 from genaipa.policies.hidden_parts import HiddenParts
 from genaipa.policies.numbering import begins_like_numbered_heading
-from genaipa.policies.pages import Page
-from genaipa.policies.pdf_text import join_lines_to_paragraphs, page_text, pdf_title
+from genaipa.policies.pages import HtmlPage
+from genaipa.policies.pdf_text import join_pdf_pages_to_paragraphs, page_text, pdf_title
 from genaipa.policies.search import HALF, count_words, replace_ligatures
-from genaipa.policies.sections import find_headings
+from genaipa.policies.sections import list_heading_levels_lines_and_titles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +83,7 @@ _CONTENT_TYPES: dict[str, Format | None] = {
 
 
 @dataclass(frozen=True)
-class Extracted:
+class ExtractedDocument:
     """The text of a document and its origin.
 
     `extraction` names the method with the library's version, empty for an unchanged text; `date` is its day (ISO).
@@ -104,7 +104,7 @@ class Extracted:
     named: tuple[str, ...] = ()
 
 
-def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
+def extract(source: str, *, timeout: float = TIMEOUT) -> ExtractedDocument:
     """Extract the text of a file (a path), a page (an http or https URL) or standard input (`-`).
 
     A DataError if there is none.
@@ -121,7 +121,7 @@ def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
         raise DataError(
             _strip_credentials(source), "can't be read; give a file, or a URL that begins with http:// or https://."
         )
-    raw, url, content_type = _download_document(source, timeout)
+    raw, url, content_type = _download_content_with_url_and_type(source, timeout)
     media, _, parameters = content_type.partition(";")
     media = media.strip().lower()
     if media not in _CONTENT_TYPES:
@@ -156,7 +156,7 @@ def _read_standard_input() -> bytes:
     return raw
 
 
-def _download_document(url: str, timeout: float) -> tuple[bytes, str, str]:
+def _download_content_with_url_and_type(url: str, timeout: float) -> tuple[bytes, str, str]:
     """Download a URL: the content, the URL after redirects, and the content type."""
     import httpx2
 
@@ -196,7 +196,7 @@ def _strip_credentials(text: str) -> str:
     return re.sub(r"(?<=://)[^\s/?#]*@", "", text)
 
 
-def _extract_bytes(raw: bytes, source: str, form: Format | None, charset: str = "") -> Extracted:
+def _extract_bytes(raw: bytes, source: str, form: Format | None, charset: str = "") -> ExtractedDocument:
     """Extract the text of these bytes; their format is detected if `form` is None."""
     if not raw.strip():
         raise DataError(source, "is empty.")
@@ -219,7 +219,7 @@ def _extract_bytes(raw: bytes, source: str, form: Format | None, charset: str = 
             raise DataError(source, "is JSON data, not a document; save the document's text as a .txt file.")
         else:
             title = _title_from_first_heading(text) if form == "Markdown" else ""
-            document = Extracted(text, title, "", source, today(), markdown=form == "Markdown")
+            document = ExtractedDocument(text, title, "", source, today(), markdown=form == "Markdown")
     if len(document.text) > LONGEST:
         raise DataError(source, too_long_message(document.text))
     return replace(document, notes=tuple(filter(None, (*notes, *document.notes, extraction_warning(document.text)))))
@@ -250,7 +250,7 @@ def _package_with_version(name: str) -> str:
 
 def _title_from_first_heading(text: str) -> str:
     """Return the first heading of a Markdown text; empty if it is numbered, so no title."""
-    heading = next((title for _, _, title in find_headings(text)), "")
+    heading = next((title for _, _, title in list_heading_levels_lines_and_titles(text)), "")
     return "" if begins_like_numbered_heading(heading) else heading
 
 
@@ -260,7 +260,7 @@ _MIN_WORDS = 30
 _LONGEST_NAME = 300  # characters of what a page calls itself
 
 
-def _extract_html(page: str, source: str) -> Extracted:
+def _extract_html(page: str, source: str) -> ExtractedDocument:
     """Convert a page to Markdown."""
     trafilatura = import_library("trafilatura", "HTML")
     with limit_reading(PAGE, source) as allowance:
@@ -269,7 +269,7 @@ def _extract_html(page: str, source: str) -> Extracted:
         return _extract_page(page, source, trafilatura)
 
 
-def _extract_page(page: str, source: str, trafilatura: Any) -> Extracted:
+def _extract_page(page: str, source: str, trafilatura: Any) -> ExtractedDocument:
     tree = trafilatura.load_html(page)
     stated = "" if tree is None else tree.get("lang") or tree.get("xml:lang") or ""
     hidden = HiddenParts(tree) if tree is not None else None
@@ -285,23 +285,25 @@ def _extract_page(page: str, source: str, trafilatura: Any) -> Extracted:
         favor_recall=True,
     )
     names = _page_and_site_names(tree) if tree is not None else ()
-    whole, text = Page(tree) if tree is not None else None, (text or "").strip() + "\n"
+    whole, text = HtmlPage(tree) if tree is not None else None, (text or "").strip() + "\n"
     method = f"main text of HTML as Markdown, {_package_with_version('trafilatura')}"
-    if whole and not (whole.has_whole_structure(text) and hidden and hidden.has_all_hidden_parts(text, whole.markdown)):
+    if whole and not (
+        whole.is_structure_kept_in_text(text) and hidden and hidden.has_all_hidden_parts(text, whole.markdown)
+    ):
         text, method = whole.markdown(), f"all text of HTML but navigation as Markdown, {_package_with_version('lxml')}"
     # A page that a script would fill says little more than that it needs one.
     if not whole or count_words(text, HALF) < _MIN_WORDS:
         raise DataError(source, "has no recognizable main text; save its text as a .txt file.")
     title = trafilatura.extract_metadata(page, extensive=False).title or ""
-    language, doubt = _check_stated_language(stated, text)
-    return Extracted(
+    language, doubt = _find_stated_language_or_note(stated, text)
+    return ExtractedDocument(
         text,
         title,
         method,
         source,
         today(),
         markdown=True,
-        held=str(whole.count_structures_lost_in_text(text)),
+        held=str(whole.count_structures_and_lost_in_text(text)),
         language=language,
         notes=(*(hidden.describe_hidden_parts(text) if hidden else ()), doubt),
         named=names,
@@ -324,7 +326,7 @@ def _page_and_site_names(tree: Any) -> tuple[str, ...]:
     return tuple(value for value in names if value and len(value) <= _LONGEST_NAME)
 
 
-def _check_stated_language(stated: str, text: str) -> tuple[str, str]:
+def _find_stated_language_or_note(stated: str, text: str) -> tuple[str, str]:
     """Return the language that a page states, or a note on why it is ignored: templates state `en` for any text."""
     code, detected = language_code(stated), detect_language_code(text)
     if stated and not code:
@@ -342,7 +344,7 @@ def _check_stated_language(stated: str, text: str) -> tuple[str, str]:
     return code, ""
 
 
-def _extract_word(raw: bytes, source: str) -> Extracted:
+def _extract_word(raw: bytes, source: str) -> ExtractedDocument:
     """Convert a Word document to Markdown."""
     mammoth = import_library("mammoth", "Word")
     with limit_reading(WORD, source) as allowance:
@@ -350,12 +352,12 @@ def _extract_word(raw: bytes, source: str) -> Extracted:
         return _extract_word_html(html, numbered, source)
 
 
-def _extract_word_html(html: str, numbered_headings: int, source: str) -> Extracted:
-    page = Page(import_library("lxml.html", "Word").document_fromstring(html))
+def _extract_word_html(html: str, numbered_headings: int, source: str) -> ExtractedDocument:
+    page = HtmlPage(import_library("lxml.html", "Word").document_fromstring(html))
     text = page.markdown()
     if not text.strip():
         raise DataError(source, "has no text; save it as a .txt file.")
-    held = str(page.count_structures_lost_in_text(text)).replace("in the page", "in the document")
+    held = str(page.count_structures_and_lost_in_text(text)).replace("in the page", "in the document")
     if numbered_headings:
         lost = (
             f"Word generates the numbers of {numbered_headings} heading{'s' * (numbered_headings > 1)}; type "
@@ -363,13 +365,13 @@ def _extract_word_html(html: str, numbered_headings: int, source: str) -> Extrac
         )
         held = f"{held}; {lost}" if held else lost
     method = f"text of Word document as Markdown, {_package_with_version('mammoth')}"
-    return Extracted(text, _title_from_first_heading(text), method, source, today(), markdown=True, held=held)
+    return ExtractedDocument(text, _title_from_first_heading(text), method, source, today(), markdown=True, held=held)
 
 
-def _extract_pdf(raw: bytes, source: str) -> Extracted:
+def _extract_pdf(raw: bytes, source: str) -> ExtractedDocument:
     pypdf = import_library("pypdf", "PDF")
     try:
-        with limit_reading(PDF, source) as allowance, _silence_log("pypdf"):
+        with limit_reading(PDF, source) as allowance, _silence_library_log("pypdf"):
             reader = pypdf.PdfReader(io.BytesIO(raw))
             _unlock_pdf(reader, source)
             pages = list(_page_texts(reader, source, allowance))
@@ -390,14 +392,14 @@ def _unlock_pdf(reader: Any, source: str) -> None:
         raise DataError(source, _ENCRYPTED)
 
 
-def _extract_pdf_pages(pages: list[str], stated_title: str, source: str) -> Extracted:
+def _extract_pdf_pages(pages: list[str], stated_title: str, source: str) -> ExtractedDocument:
     # A broken font map gives half characters, which no file can hold.
     pages = [replace_ligatures(page.encode("utf-16", "surrogatepass").decode("utf-16", "replace")) for page in pages]
-    text = join_lines_to_paragraphs(pages)
+    text = join_pdf_pages_to_paragraphs(pages)
     if not text.strip():
         raise DataError(source, "has no text; its pages may be images. Run text recognition (OCR) on it first.")
     method = f"text of PDF with lines joined to paragraphs, {_package_with_version('pypdf')}"
-    return Extracted(text, pdf_title(stated_title, pages), method, source, today())
+    return ExtractedDocument(text, pdf_title(stated_title, pages), method, source, today())
 
 
 def _page_texts(reader: Any, source: str, allowance: Allowance) -> Iterator[str]:
@@ -414,7 +416,7 @@ def _page_texts(reader: Any, source: str, allowance: Allowance) -> Iterator[str]
 
 
 @contextlib.contextmanager
-def _silence_log(name: str) -> Iterator[None]:
+def _silence_library_log(name: str) -> Iterator[None]:
     """Silence a library's log: its errors are ours to report."""
     logger = logging.getLogger(name)
     before = logger.level
@@ -459,8 +461,8 @@ def _word_html_and_numbered_headings(raw: bytes, mammoth: Any, allowance: Allowa
         )
     if not is_word(raw):
         raise DataError(allowance.source, "can't be read as a Word document.")
-    with allowance.open_zip_archive(io.BytesIO(raw), _is_markup_file) as archive:
-        for name in filter(_is_markup_file, archive.namelist()):
+    with allowance.open_zip_archive(io.BytesIO(raw), _is_xml_file_name) as archive:
+        for name in filter(_is_xml_file_name, archive.namelist()):
             # The library needs minutes and gigabytes for a few kilobytes of packed paragraphs.
             content = archive.read(name)
             allowance.count_read_elements(count_xml_elements(content) + count_xml_attributes(content), name)
@@ -482,5 +484,5 @@ def _word_html_and_numbered_headings(raw: bytes, mammoth: Any, allowance: Allowa
     return f"<html><body>{page.value}</body></html>", len(numbered)
 
 
-def _is_markup_file(name: str) -> bool:
+def _is_xml_file_name(name: str) -> bool:
     return name.endswith((".xml", ".rels"))

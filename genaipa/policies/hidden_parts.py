@@ -50,11 +50,11 @@ class HiddenParts:
             shadow.tag = "div"  # it is shown, whatever its name says
         self.changed = bool(shadows)
         self._remaining: list[tuple[list[str], int]] = []
-        hidden = _find_hidden(tree)
+        hidden = _find_hidden_elements(tree)
         if any(count_words(_readable_text(part)) >= _LEAST for part in hidden):
-            self._remove_repeated_parts(tree, hidden)
+            self._remove_repeated_hidden_parts(tree, hidden)
 
-    def _remove_repeated_parts(self, tree: Any, hidden: list[Any]) -> None:
+    def _remove_repeated_hidden_parts(self, tree: Any, hidden: list[Any]) -> None:
         """Take out each part that mostly repeats what is seen, or another part before it."""
         hidden_set = set(hidden)
         known_runs = set(_word_ngrams(_split_words(_readable_text(tree, hidden_set))))
@@ -101,7 +101,7 @@ class HiddenParts:
 _GONE = "data-genaipa-left-out"
 
 
-def _find_hidden(tree: Any) -> list[Any]:
+def _find_hidden_elements(tree: Any) -> list[Any]:
     """Return the elements that a browser does not show at first, in the order of the page."""
     rules = _classes_hidden_by_styles(" ".join(style.text or "" for style in tree.iter("style")))
     elements = set(tree.xpath(_HIDDEN))

@@ -43,14 +43,14 @@ DIVISION = "|".join(_NAMES[name] for name in ("Section", "Chapter", "Part", "Art
 
 
 @cache
-def _section_word_pattern(pattern: str) -> re.Pattern[str]:
+def _compile_section_word(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{pattern})s?\.?", re.IGNORECASE)
 
 
 def english_section_word(word: str, patterns_by_name: Mapping[str, str]) -> str:
     """Return the English name of a word for a section: of these names (name → words) the one with it, else the word."""
     return next(
-        (name for name, words in patterns_by_name.items() if _section_word_pattern(words).fullmatch(word)), word
+        (name for name, words in patterns_by_name.items() if _compile_section_word(words).fullmatch(word)), word
     )
 
 
@@ -150,26 +150,26 @@ def split_number_steps(number: str) -> tuple[str, tuple[str, ...]]:
 def join_letter_to_parent_number(parent_number: str, letter: str, *, same_level: bool = False) -> str:
     """Return the whole number of a letter or Roman number that a heading beneath a number has alone; else "".
 
-    `A.` beneath `IV.` is IV.A. `beside`: its heading is of the same level, so that it has to be of another kind.
+    `A.` beneath `IV.` is IV.A. `same_level`: its heading is of the same level, so that it has to be of another kind.
     """
     last = parent_number.rpartition(".")[2]
     if not parent_number or " " in parent_number or not re.fullmatch(rf"{ROMAN}|{SMALL_ROMAN}|[A-Za-z]", letter):
         return ""
-    if _step_case(last) == _step_case(letter):
+    if _classify_number_step(last) == _classify_number_step(letter):
         over, under = (re.fullmatch(ROMAN, letters.upper()) for letters in (last, letter))
         if same_level or not ((over and len(letter) == 1) or (under and not over)):
             return ""
     return f"{parent_number}.{letter}"
 
 
-def _step_case(step: str) -> str:
+def _classify_number_step(step: str) -> str:
     return "digit" if step[0].isdigit() else "small" if step[-1].islower() else "capital"
 
 
 # --- Beginnings ----------------------------------------------------------------------------------------------------
 
 
-class Beginning(NamedTuple):
+class LeadingNumber(NamedTuple):
     """A number at the beginning of a line or heading.
 
     `kind` is its word ("Article", "Section"), or "number", "Roman", "letter", "small Roman", "small letter", with the
@@ -239,27 +239,27 @@ def normalize_leading_number(text: str) -> str:
     return reduce(lambda words, spell: spell(words), _SPELT, text)
 
 
-def read_leading_number(line: str) -> Iterator[Beginning]:
+def read_leading_number(line: str) -> Iterator[LeadingNumber]:
     """Yield the ways to read the number that a line begins with: none, one, or as a Roman number and as a letter."""
     text = normalize_leading_number(line)
     if worded := _WORDED.match(text):
         word, number, mark, title = worded.groups()
         name = cite_section(word, number)
         kind, _, counted = name.rpartition(" ")
-        yield Beginning(kind or "Section", name, comparable_number(counted, roman=False), mark or "", title, word)
+        yield LeadingNumber(kind or "Section", name, comparable_number(counted, roman=False), mark or "", title, word)
         return
     if _YEAR.match(text):
         return
     if around := _AROUND.match(text):
         if not re.match(r"(?:19|20)\d\d\b", around[2]):  # (c) 2024
-            yield from _number_beginnings(around[1], "()", around[2])
+            yield from _list_possible_leading_numbers(around[1], "()", around[2])
         return
     if match := _GLUED.match(text) or _DIGITS.match(text) or _LETTERS.match(text):
         number, mark, blank, title = (group or "" for group in match.groups())
         if not mark and title[:1].islower() and (article := re.fullmatch(r"(.+)\.([AI])", number)):
             number, title, mark, blank = article[1], f"{article[2]} {title}", ".", " "  # "1.A new way"
         if _is_followed_like_section_number(number, mark, blank, title):
-            yield from _number_beginnings(number, mark.strip(), title)
+            yield from _list_possible_leading_numbers(number, mark.strip(), title)
 
 
 def _is_followed_like_section_number(number: str, mark: str, blank: str, title: str) -> bool:
@@ -276,24 +276,24 @@ def _is_followed_like_section_number(number: str, mark: str, blank: str, title: 
     return bool(re.match(_NEW_WORD, title))
 
 
-def _number_beginnings(number: str, mark: str, title: str) -> Iterator[Beginning]:
+def _list_possible_leading_numbers(number: str, mark: str, title: str) -> Iterator[LeadingNumber]:
     number = normalize_section_number(number)
     form = "({})" if mark == "()" else "{})" if mark.startswith(")") and "." not in number else "{}"
     first = number.partition(".")[0]
     if number[0].isdigit():
         for value in dict.fromkeys((comparable_number(number, roman=False), comparable_number(number))):
-            yield Beginning(form.format("number"), number, value, mark, title)
+            yield LeadingNumber(form.format("number"), number, value, mark, title)
         return
     small = "small " if first.islower() else ""
     if roman := from_roman(first.upper()):
         value = (roman, *comparable_number(number, roman=False)[1:])
-        yield Beginning(form.format(f"{small}Roman"), number, value, mark, title)
+        yield LeadingNumber(form.format(f"{small}Roman"), number, value, mark, title)
     if len(first) == 1:
         value = (ord(first.upper()) - ord("A") + 1, *comparable_number(number, roman=False)[1:])
-        yield Beginning(form.format(f"{small}letter"), number, value, mark, title)
+        yield LeadingNumber(form.format(f"{small}letter"), number, value, mark, title)
 
 
-def split_number(heading: str) -> tuple[str, str]:
+def split_heading_number_and_title(heading: str) -> tuple[str, str]:
     """Split "4.2 Title" into "4.2" and "Title", "Article 12: Title" into "Article 12" and "Title"; "" for no number."""
     beginning = next(read_leading_number(heading), None)
     if beginning is None:

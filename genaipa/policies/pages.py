@@ -39,7 +39,7 @@ _MOST_REPEATED = 1_000_000
 
 
 @dataclass(frozen=True)
-class Structures:
+class StructureCounts:
     """Tables and lists of a page, and how many of them are not (wholly) in the text."""
 
     tables: int = 0
@@ -60,7 +60,7 @@ def _tables_and_lists_in_words(tables: int, lists: int) -> str:
     return " and ".join(format_count(n, noun) for n, noun in ((tables, "table"), (lists, "list")) if n)
 
 
-class Page:
+class HtmlPage:
     """A page, from its lxml tree, which is changed."""
 
     def __init__(self, tree: Any) -> None:
@@ -77,11 +77,13 @@ class Page:
         self._structures = list(_iterate_tables_and_lists(main))
         self._blocks = list(_iterate_text_blocks(main))
 
-    def has_whole_structure(self, text: str) -> bool:
+    def is_structure_kept_in_text(self, text: str) -> bool:
         """Whether a text has the tables, lists and headings of the page's main part as such."""
-        return next(_kinds_of_lost_structures(self._structures, text), None) is None and self._has_headings(text)
+        return next(
+            _kinds_of_lost_structures(self._structures, text), None
+        ) is None and self._are_headings_kept_in_text(text)
 
-    def _has_headings(self, text: str) -> bool:
+    def _are_headings_kept_in_text(self, text: str) -> bool:
         """Whether the blocks in a text have their headings above them; the page's title isn't missed."""
         text_letters, headings = _fold_to_letters_and_digits(text), _PageLines(text, "#")
         titles = [block for block in self._blocks if block.startswith("# ")]
@@ -96,10 +98,10 @@ class Page:
                 above = []
         return True
 
-    def count_structures_lost_in_text(self, text: str) -> Structures:
+    def count_structures_and_lost_in_text(self, text: str) -> StructureCounts:
         """Tables and lists of the whole page that are in a text; menus (lists of links alone) don't count."""
         kinds, lost = [kind for kind, _ in self._whole], list(_kinds_of_lost_structures(self._whole, text))
-        return Structures(kinds.count("table"), kinds.count("list"), lost.count("table"), lost.count("list"))
+        return StructureCounts(kinds.count("table"), kinds.count("list"), lost.count("table"), lost.count("list"))
 
     def markdown(self) -> str:
         """Format the main part of the page as Markdown."""

@@ -71,12 +71,12 @@ def _squeeze_blanks(line: str) -> str:
     return re.sub(r" {2,}", " ", re.sub(r" {3,}(?=\d{1,4}$)", "\t", line.strip()))
 
 
-def join_lines_to_paragraphs(pages: list[str]) -> str:
+def join_pdf_pages_to_paragraphs(pages: list[str]) -> str:
     """Join the lines of pages to paragraphs, without page numbers and running titles.
 
     A line continues the one before if that one is full, or if it begins in lower case.
     """
-    lines = _drop_page_numbers_and_titles(
+    lines = _drop_page_numbers_and_running_titles(
         [[_squeeze_blanks(line) for line in page.strip().split("\n")] for page in pages]
     )
     lengths = sorted(_column_width(line) for line in lines if line)
@@ -146,7 +146,7 @@ _TITLES = 2
 """Lines of a running title at most."""
 
 
-def _drop_page_numbers_and_titles(pages: list[list[str]]) -> list[str]:
+def _drop_page_numbers_and_running_titles(pages: list[list[str]]) -> list[str]:
     """Drop page numbers, and first and last lines that most pages share."""
     pages = [_trim_blank_lines(page) for page in pages]
     edges = Counter(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     """A stretch of the source and what it reads as: itself, if that is as long."""
 
 
-def commonmark() -> MarkdownIt:
+def make_commonmark_parser() -> MarkdownIt:
     """Make a parser of CommonMark."""
     from markdown_it import MarkdownIt  # takes too long to import for `--help`
 
@@ -32,7 +32,7 @@ def commonmark() -> MarkdownIt:
     return MarkdownIt("commonmark")
 
 
-_parser = cache(commonmark)
+_parser = cache(make_commonmark_parser)
 
 
 class PlainReading:
@@ -218,7 +218,7 @@ _KEPT = 5_000
 
 
 def _inline_pieces(text: str, block_start: int, env: dict[str, Any]) -> Iterable[Piece]:
-    """Return the pieces of a block, which begins at `base`, in the order of its text."""
+    """Return the pieces of a block, which begins at `block_start`, in the order of its text."""
     if not _MARKUP.search(text):
         return [(block_start, block_start + len(text), text)]
     # Versions of a document have most of their blocks in common.
@@ -255,48 +255,51 @@ class _TokenAligner:
         remaining = iter(tokens)
         for token in remaining:
             if token.type in {"text", "html_inline"}:
-                yield self._take_next_occurrence(token.content, token.content)
+                yield self._move_behind_next_occurrence(token.content, token.content)
             elif token.type == "text_special":
-                yield self._take_next_occurrence(token.markup, token.content)
+                yield self._move_behind_next_occurrence(token.markup, token.content)
             elif token.type in {"softbreak", "hardbreak"}:
-                yield self._take_next_occurrence("\n", "\n")
+                yield self._move_behind_next_occurrence("\n", "\n")
             elif token.type == "code_inline":
                 yield self._code_piece(token)
             elif token.type == "image":
-                self._take_next_occurrence("![", "")
+                self._move_behind_next_occurrence("![", "")
                 yield from self.align_tokens(token.children or ())
                 self._skip_link_end()
             elif token.markup == "autolink":
-                start, end = self._take_next_occurrence("<", "")[1], self._take_next_occurrence(">", "")[0]
+                start, end = (
+                    self._move_behind_next_occurrence("<", "")[1],
+                    self._move_behind_next_occurrence(">", "")[0],
+                )
                 yield start, end, self._text[start:end]
                 next(remaining)  # its text, in which the parser may spell the address in another way
                 next(remaining)  # and its end
             elif token.type == "link_open":
-                self._take_next_occurrence("[", "")
+                self._move_behind_next_occurrence("[", "")
             elif token.type == "link_close":
                 self._skip_link_end()
 
     def _code_piece(self, token: Token) -> Piece:
-        self._take_next_occurrence(token.markup, "")
+        self._move_behind_next_occurrence(token.markup, "")
         words = token.content.lstrip(" ")
         start = self._text.index(words[:1], self._place)
         self._place = start + len(words)
-        self._take_next_occurrence(token.markup, "")
+        self._move_behind_next_occurrence(token.markup, "")
         return start, start + len(words), words
 
-    def _take_next_occurrence(self, sought: str, plain_text: str) -> Piece:
+    def _move_behind_next_occurrence(self, sought: str, plain_text: str) -> Piece:
         start = self._text.index(sought, self._place)
         self._place = start + len(sought)
         return start, self._place, plain_text
 
     def _skip_link_end(self) -> None:
         """Go on behind a link: its bracket, and its address and title or its label."""
-        self._take_next_occurrence("]", "")
+        self._move_behind_next_occurrence("]", "")
         following = self._text[self._place : self._place + 1]
         if following == "(" and (end := self._find_address_end()):
             self._place = end
         elif following == "[":
-            self._take_next_occurrence("]", "")
+            self._move_behind_next_occurrence("]", "")
 
     def _find_address_end(self) -> int:
         """Return the end of the address and title in brackets; 0 if what is in them is neither."""

@@ -16,7 +16,7 @@ from genaipa.languages.language import UNSPACED
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
 
-    from genaipa.languages.language import Language, Search
+    from genaipa.languages.language import Language, SearchRules
 
     Span = tuple[int, int]
 
@@ -67,7 +67,7 @@ def token_pattern(text: str) -> re.Pattern[str]:
 def count_words(text: str, words_per_character: float = 1) -> int:
     """Count the words with a letter or a digit; in a script without blanks each character is a word.
 
-    A limit that is set in words of English counts it as half a word (`of_character`).
+    A limit that is set in words of English counts it as half a word (`words_per_character`).
     """
     if text.isascii():
         return len(_WORD_BETWEEN_BLANKS.findall(text))
@@ -105,8 +105,8 @@ def _split_into_character_pairs(run: str) -> Iterable[str]:
         yield from map("".join, pairwise(piece)) if _UNSPACED.match(piece) and len(piece) > 1 else (piece,)
 
 
-def _search_rules(language: Language) -> Search:
-    return language.search or cast("Search", ENGLISH.search)
+def _search_rules(language: Language) -> SearchRules:
+    return language.search or cast("SearchRules", ENGLISH.search)
 
 
 @lru_cache(maxsize=4)
@@ -117,7 +117,7 @@ def _stop_words(name: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=20_000)
-def _stem_word(word: str, rules: Search) -> str:
+def _stem_word(word: str, rules: SearchRules) -> str:
     """Strip the ending of a word: "encryption", "encrypted" and "encrypts" are one word to the index."""
     stem = rules.ending.sub("", word)
     return rules.same.get(stem, stem)
@@ -152,14 +152,14 @@ def language_to_search(text: str) -> Language:
 
 def rank_texts(texts: tuple[str, ...], question: str) -> list[int]:
     """Rank texts by BM25 against a question: their indices, the nearest first."""
-    language, vocabulary, index = _index_texts(texts)
+    language, vocabulary, index = _build_search_index_of_texts(texts)
     words = stem_question_words(question, language, vocabulary)
     scores = index.get_scores(words).tolist() if words else [0.0] * len(texts)
     return sorted(range(len(texts)), key=lambda place: -scores[place])
 
 
 @lru_cache(maxsize=4)
-def _index_texts(texts: tuple[str, ...]) -> tuple[Language, frozenset[str], Any]:
+def _build_search_index_of_texts(texts: tuple[str, ...]) -> tuple[Language, frozenset[str], Any]:
     language = language_to_search("\n".join(texts))
     words = [stem_content_words(text, language) for text in texts]
     return language, frozenset(chain.from_iterable(words)), build_bm25_index(words)

@@ -24,7 +24,7 @@ from genaipa.policies.numbering import (
     GAP,
     NUMBER,
     SECTION_WORD,
-    Beginning,
+    LeadingNumber,
     can_follow_in_outline,
     cite_section,
     from_roman,
@@ -32,12 +32,12 @@ from genaipa.policies.numbering import (
     normalize_leading_number,
     normalize_section_number,
     read_leading_number,
-    split_number,
+    split_heading_number_and_title,
     split_number_steps,
     strip_brackets,
     strip_name_of_act,
 )
-from genaipa.policies.reading import commonmark, read_markdown_line
+from genaipa.policies.reading import make_commonmark_parser, read_markdown_line
 from genaipa.policies.search import count_words
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 @cache
 def _block_parser() -> MarkdownIt:
-    parser = commonmark()
+    parser = make_commonmark_parser()
     # "2. Data" above a line of dashes is a heading, and no item of a list.
     parser.disable("list").core.ruler.enableOnly(["normalize", "block"])
     return parser
@@ -56,7 +56,7 @@ def _block_parser() -> MarkdownIt:
 _ANCHOR = re.compile(r"(?:\s+#|\s*\u00b6|[\u200b-\u200d])+$")
 
 
-def find_headings(text: str) -> list[tuple[int, int, str]]:
+def list_heading_levels_lines_and_titles(text: str) -> list[tuple[int, int, str]]:
     """List the headings of a text: level (1 to 6), line (from 0), and title without markup.
 
     Headings inside code and quotations don't count; nor do underlined list items, or several lines above one underline,
@@ -99,7 +99,7 @@ class Section:
         return f"{self.label} {self.title}" if self.number and self.title else self.label
 
     @cached_property
-    def folded_title_and_label(self) -> tuple[str, str]:
+    def case_insensitive_title_and_label(self) -> tuple[str, str]:
         """Title and label, folded: every citation is compared with those of every section."""
         return self.title.casefold(), self.label.casefold()
 
@@ -124,10 +124,13 @@ def find_sections(text: str) -> tuple[Section, ...]:
 
 def _read_markdown_headings(text: str, line_starts: list[int]) -> list[Section]:
     """Sections of Markdown headings; their numbers are read from their text."""
-    headings = find_headings(text)
+    headings = list_heading_levels_lines_and_titles(text)
     outermost = min((level for level, _, _ in headings), default=1)
     return _complete_lettered_numbers(
-        [Section(*split_number(title), level - outermost + 1, line_starts[line], 0) for level, line, title in headings]
+        [
+            Section(*split_heading_number_and_title(title), level - outermost + 1, line_starts[line], 0)
+            for level, line, title in headings
+        ]
     )
 
 
@@ -157,7 +160,7 @@ def _read_plain_lines_and_starts(
 ) -> tuple[list[str], list[int]]:
     """Return the lines of a text as they read, and their places: one that is bold as a whole between blank lines.
 
-    With `bold` every other line that has text is an ellipsis.
+    With `bold_only` every other line that has text is an ellipsis.
     """
     lines, places = [], []
     for line, start in zip(text.split("\n"), line_starts, strict=False):
@@ -170,7 +173,9 @@ def _read_plain_lines_and_starts(
 
 def _add_bold_headings(lines: list[str], line_starts: list[int], markdown_headings: list[Section]) -> list[Section]:
     """Return the marked headings, which have no numbers, with the numbered bold lines beneath them."""
-    outline = _build_outline([bold for i, line in enumerate(lines) if line for bold in _read_numbered_line(lines, i)])
+    outline = _build_outline(
+        [bold for i, line in enumerate(lines) if line for bold in _list_headings_in_numbered_line(lines, i)]
+    )
     starts_known = {section.start for section in markdown_headings}
     bold = [
         section for section in _make_sections_with_levels(outline, line_starts) if section.start not in starts_known
@@ -220,7 +225,7 @@ def _find_plain_headings(lines: list[str], line_starts: list[int], markdown_head
     # Line → its rank among the lines that aren't blank.
     ranks = {i: rank for rank, i in enumerate(i for i, line in enumerate(lines) if line)}
     candidates = _treat_bracketed_as_plain_numbers(
-        [candidate for i in range(len(lines)) for candidate in _read_numbered_line(lines, i)]
+        [candidate for i in range(len(lines)) for candidate in _list_headings_in_numbered_line(lines, i)]
     )
     headings = _build_outline(_drop_list_items(_drop_table_of_contents(candidates, ranks), ranks))
     numbered = {candidate.line for candidate in headings}
@@ -228,7 +233,7 @@ def _find_plain_headings(lines: list[str], line_starts: list[int], markdown_head
         candidate
         for i in range(len(lines))
         if i not in numbered
-        for candidate in _read_unnumbered_title(lines, i, numbered)
+        for candidate in _list_heading_in_unnumbered_line(lines, i, numbered)
     ]
     repeated = Counter(title.title.casefold() for title in titles)
     headings = sorted(
@@ -251,7 +256,7 @@ def _treat_bracketed_as_plain_numbers(candidates: list[_Candidate]) -> list[_Can
     return [replace(c, kind="number") if c.kind == "number)" else c for c in candidates]
 
 
-def _read_numbered_line(lines: list[str], i: int) -> list[_Candidate]:
+def _list_headings_in_numbered_line(lines: list[str], i: int) -> list[_Candidate]:
     """Read a line as a numbered heading: no way, one way, or as a Roman number and as a letter."""
     text = lines[i]
     if len(text) > _MAX_TITLE and not re.match(r"\d{3,}(?:\.\d+)+\.\s|§", text):
@@ -268,22 +273,22 @@ def _read_numbered_line(lines: list[str], i: int) -> list[_Candidate]:
     return candidates
 
 
-def _title_after_worded_number(lines: list[str], i: int, leading_number: Beginning) -> str | None:
+def _title_after_worded_number(lines: list[str], i: int, leading_number: LeadingNumber) -> str | None:
     """Return the title behind a number with its word; None if the line is no heading."""
     if leading_number.word[0].islower():
         return None
     run_in = bool(leading_number.mark) or leading_number.word[0] == "§"
     heading = strip_brackets(strip_name_of_act(leading_number.rest))
-    title = _read_title(
+    title = _read_title_after_number(
         heading, after_finished_line=_follows_finished_line(lines, i), lower=bool(leading_number.mark), run_in=run_in
     )
     return title if leading_number.rest else _read_title_below(lines, i)
 
 
-def _title_after_plain_number(lines: list[str], i: int, leading_number: Beginning) -> str | None:
+def _title_after_plain_number(lines: list[str], i: int, leading_number: LeadingNumber) -> str | None:
     """Return the title behind a number without a word; None if the line is no heading."""
     code = bool(re.match(r"\d{3,}\.\d", leading_number.number)) and leading_number.mark.startswith(".")
-    title = _read_title(
+    title = _read_title_after_number(
         strip_brackets(leading_number.rest), after_finished_line=_follows_finished_line(lines, i), run_in=code
     )
     if not title and not code:
@@ -307,7 +312,9 @@ def _follows_finished_line(lines: list[str], i: int) -> bool:
     return i == 0 or not lines[i - 1] or lines[i - 1].endswith((".", ")", ";", ":", "?", "!"))
 
 
-def _read_title(text: str, *, after_finished_line: bool, lower: bool = False, run_in: bool = False) -> str | None:
+def _read_title_after_number(
+    text: str, *, after_finished_line: bool, lower: bool = False, run_in: bool = False
+) -> str | None:
     """Read a title behind a number; "" if the section's text follows at once (`run_in`), None if it is no title."""
     text = text.strip()
     if re.search(r"(?:\t|\.{2,}|…|\s{3,}|\s\.)\s*\d{1,4}$", text):  # a table of contents
@@ -324,24 +331,28 @@ def _read_title(text: str, *, after_finished_line: bool, lower: bool = False, ru
 
 def _read_title_below(lines: list[str], i: int) -> str:
     text = lines[i + 1] if i + 1 < len(lines) else ""
-    title = "" if split_number(text)[0] or text.startswith("(") else _read_title(text, after_finished_line=True)
+    title = (
+        ""
+        if split_heading_number_and_title(text)[0] or text.startswith("(")
+        else _read_title_after_number(text, after_finished_line=True)
+    )
     return title if title == text else ""
 
 
 def _drop_table_of_contents(candidates: list[_Candidate], line_ranks: dict[int, int]) -> list[_Candidate]:
     """Leave out a table of contents: lines in a row that come again as headings."""
-    last_lines = {_heading_key(candidate): candidate.line for candidate in candidates}
+    last_lines = {_comparable_heading_key(candidate): candidate.line for candidate in candidates}
     candidate_places = {line_ranks[candidate.line] for candidate in candidates}
     return [
         candidate
         for candidate in candidates
         if not candidate.title
-        or last_lines[_heading_key(candidate)] == candidate.line
+        or last_lines[_comparable_heading_key(candidate)] == candidate.line
         or line_ranks[candidate.line] + 1 not in candidate_places
     ]
 
 
-def _heading_key(candidate: _Candidate) -> tuple[str, str, str]:
+def _comparable_heading_key(candidate: _Candidate) -> tuple[str, str, str]:
     title = re.sub(r"\W*\d*$", "", candidate.title).casefold()
     return candidate.kind, candidate.number, " ".join(title.split())
 
@@ -416,7 +427,7 @@ def _can_heading_follow(earlier: _Candidate, later: _Candidate) -> bool:
     return later.value > earlier.value if leaps else can_follow_in_outline(earlier.value, later.value)
 
 
-def _read_unnumbered_title(lines: list[str], i: int, numbered: set[int]) -> list[_Candidate]:
+def _list_heading_in_unnumbered_line(lines: list[str], i: int, numbered: set[int]) -> list[_Candidate]:
     """Read an unnumbered title: a short line between blank lines, with text below."""
     if not _stands_alone_as_title(lines, i, lines[i]):
         return []
@@ -524,12 +535,12 @@ def resolve_citation(sections: tuple[Section, ...], citation: str) -> Section | 
         return max(innermost, key=lambda candidate: candidate.level)
     # "C. Cookies" is cited by its title; "5. Cookies" names a section that isn't there.
     lettered = all(re.fullmatch(r"[A-Z]", number) for number, _ in cited)
-    return _find_by_title(sections, split_number(wanted)[1]) if cited and lettered else None
+    return _find_by_title(sections, split_heading_number_and_title(wanted)[1]) if cited and lettered else None
 
 
 def _find_by_title(sections: tuple[Section, ...], title: str) -> Section | None:
     wanted = title.strip(" \"'\u201c\u201d\u2018\u2019").casefold()
-    matches = (section for section in sections if wanted in section.folded_title_and_label)
+    matches = (section for section in sections if wanted in section.case_insensitive_title_and_label)
     return next(matches, None) if wanted else None
 
 
@@ -540,7 +551,7 @@ _BARE = re.compile(rf"({NUMBER})({BELOW})(?=$|[.,:()]|\s[A-Z(\u2013—-])(?![A-Z
 def _find_by_number(sections: tuple[Section, ...], cited_number: str, subdivision: str = "") -> list[Section]:
     """Find sections by number; else the one above, if that has no subsections.
 
-    What is `under` a number, as in 12(3)(a), may be a section of its own.
+    What is `subdivision` a number, as in 12(3)(a), may be a section of its own.
     """
     numbers = _sections_with_cited_word(sections, cited_number)
     inner = tuple(step.casefold() for step in re.findall(r"\w+", subdivision))

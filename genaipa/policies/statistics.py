@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.languages.catalog import ENGLISH, LANGUAGES, detect_language_code, mark_ends_sentence
+from genaipa.languages.catalog import ENGLISH, LANGUAGES, detect_language_code, is_mark_end_of_sentence
 from genaipa.languages.language import ENDS, NEVER, STOPS, UNSPACED
 from genaipa.policies.corpus import group_of_document
 from genaipa.policies.reading import read_markdown
@@ -98,7 +98,7 @@ def _split_sentences(block: str, language: Language | None) -> Iterator[str]:
     short = (formula and formula.abbreviations) or (language and language.abbreviations) or NEVER
     start = 0
     for end in _SENTENCE_END.finditer(block):
-        if not mark_ends_sentence(block, end.start() - 1, short, language):
+        if not is_mark_end_of_sentence(block, end.start() - 1, short, language):
             continue
         yield block[start : end.start()]
         start = end.end()

@@ -97,7 +97,8 @@ class Annotations(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
 class AnnotationFile:
     """A file of annotated answers, as found for a document.
 
-    `of_this_text`: it is about the document's very text. `asked` is its question set, None if that can't be loaded.
+    `of_this_text`: it is about the document's very text. `question_set` is its question set, None if that can't be
+    loaded.
     """
 
     path: Path
@@ -110,7 +111,7 @@ class AnnotationFile:
         """Annotated answers to the questions of a set about this text, by the set's ids; perhaps none."""
         if self.question_set is None or not self.of_this_text:
             return msgspec.structs.replace(self.annotations, answers={})
-        return map_to_questions(self.annotations, self.question_set, questions, company)
+        return map_annotations_to_questions(self.annotations, self.question_set, questions, company)
 
     def unused_answers_notice(self, questions: QuestionSet, company: str) -> str:
         """Return a notice about annotated answers that are unused or from another set; else empty."""
@@ -172,7 +173,7 @@ def format_annotation_template(
 ) -> str:
     """Make a file of annotated answers to fill in, with an entry for each question.
 
-    Entries for questions of `carried` are filled in; `earlier` has, for others, a comment on what was said before.
+    Entries for questions of `prefilled` are filled in; `comments` has, for others, a comment on what was said before.
     """
     about = Annotations(
         document=document.name,
@@ -247,8 +248,8 @@ def find_annotations(
     """Find the nearest annotated answers about this very text, else the nearest of its name; None without any.
 
     A file with a digest is about that text; one without, about the document of its own layer or one below. A DataError
-    if a nearer file can't be used. A document of a corpus has a name of its own: `texts` (see `annotated_texts`) find
-    the answers about its text.
+    if a nearer file can't be used. A document of a corpus has a name of its own: `names_by_digest` (see
+    `map_annotated_digests_to_names`) find the answers about its text.
     """
     if names_by_digest is not None:
         if document.digest not in names_by_digest:
@@ -299,17 +300,17 @@ def find_question_set(workspace: Workspace, name: str, layer: str = "") -> Quest
     return None
 
 
-def map_to_questions(
+def map_annotations_to_questions(
     annotations: Annotations, written_for: QuestionSet | None, questions: QuestionSet, company: str
 ) -> Annotations:
-    """Map annotated answers to the questions of the set `asked`, by its ids.
+    """Map annotated answers to the questions of the set `questions`, by its ids.
 
     An answer holds for a question with the same original text, up to the company, case, spacing and quotation marks;
     never for one that merely has the same id. Annotations that fit as they are stay unchanged.
     """
     if written_for is None:
         return msgspec.structs.replace(annotations, answers={})
-    chosen = match_questions(annotations.answers, written_for, questions, company)
+    chosen = match_questions_of_two_sets(annotations.answers, written_for, questions, company)
     answers = {question: annotations.answers[source] for question, source in chosen.items()}
     if questions.name == annotations.questions and answers == annotations.answers:
         return annotations
@@ -317,10 +318,10 @@ def map_to_questions(
     return msgspec.structs.replace(annotations, questions=questions.name, answers=answers, written_for=before)
 
 
-def match_questions(
+def match_questions_of_two_sets(
     question_ids: Collection[str], written_for: QuestionSet, questions: QuestionSet, company: str
 ) -> dict[str, str]:
-    """Map questions of the set `asked` to those known of another set that have the same text."""
+    """Map questions of the set `questions` to those known of another set that have the same text."""
     ids: dict[str, list[str]] = {}
     for question in written_for.questions:
         if question.id in question_ids:
@@ -339,11 +340,13 @@ _COMPANY = "\0"
 
 def _normalize_question(question: Question, questions: QuestionSet, company: str) -> str:
     """Normalise a question's text: spelling, and names of the company."""
-    text = _fold_text(question.text).replace(_fold_text(questions.placeholder), _COMPANY)
+    text = _normalize_quotes_case_and_blanks(question.text).replace(
+        _normalize_quotes_case_and_blanks(questions.placeholder), _COMPANY
+    )
     # Sets differ in whether "the company" is a placeholder, and may name the company itself.
     names = {
-        _fold_text(questions.placeholder).strip("[]{}<> "),
-        _fold_text(company),
+        _normalize_quotes_case_and_blanks(questions.placeholder).strip("[]{}<> "),
+        _normalize_quotes_case_and_blanks(company),
         "the company" if questions.kind == "policy" else "",
     }
     for name in sorted(names - {""}, key=len, reverse=True):
@@ -351,7 +354,7 @@ def _normalize_question(question: Question, questions: QuestionSet, company: str
     return text
 
 
-def _fold_text(text: str) -> str:
+def _normalize_quotes_case_and_blanks(text: str) -> str:
     return " ".join(text.translate(_QUOTES).casefold().split())
 
 
@@ -451,7 +454,7 @@ def find_unproved_corrections(path: Path, corrections: Corrections, document_tex
             yield DataError(path, f"{quotation} is not in {corrections.document}'s text.", f"corrections.{question}")
 
 
-def find_corrections(workspace: Workspace, document: Document) -> list[tuple[str, Corrections]]:
+def find_corrections_with_layers(workspace: Workspace, document: Document) -> list[tuple[str, Corrections]]:
     """Find the corrections about this very text in every layer (with its name), the nearest last.
 
     A DataError for a bad file, and for a correction whose proof is not in the text.

@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from genaipa.errors import DataError, UnknownNameError, clip, name_suggestion
-from genaipa.files.html import html_table, short_repr
+from genaipa.files.html import format_one_line_repr, html_table
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.languages.catalog import ENGLISH, LANGUAGES, detect_language_code, language_name, variant_name_for_language
 from genaipa.policies.document import DocumentKind
@@ -89,7 +89,7 @@ class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return f"into {language_name(self.language_code)}{by}, {checked}"
 
     def __repr__(self) -> str:
-        return short_repr("QuestionSet", self.name, f"{len(self.questions)} questions about a {self.kind}")
+        return format_one_line_repr("QuestionSet", self.name, f"{len(self.questions)} questions about a {self.kind}")
 
     def _repr_html_(self) -> str:
         rows = (
@@ -106,10 +106,10 @@ class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return the questions of a category, in their order."""
         return [question for question in self.questions if question.category == category]
 
-    def add_follow_ups(self, text: str) -> QuestionSet:
+    def add_follow_up_questions(self, default_text: str) -> QuestionSet:
         """Return the set with a follow-up behind each of its questions: the question's own, else this text."""
         follow_ups = (
-            Question(follow_up_id(question.id), question.category, question.origin, question.follow_up or text)
+            Question(follow_up_id(question.id), question.category, question.origin, question.follow_up or default_text)
             for question in self.questions
         )
         return replace(self, questions=(*self.questions, *follow_ups))
@@ -165,7 +165,7 @@ def default_question_set_name(document: Document, workspace: Workspace) -> str:
     A published document is asked the set that was published with it. A translation in a layer below a set of one's own
     translates another one, and is not taken.
     """
-    if published := find_published_question_set_name(document, workspace):
+    if published := question_set_name_of_published_answers(document, workspace):
         return published
     files, layers = workspace.nearest_files("questions"), [name for name, _ in workspace.layers]
     translated, original = variant_name_for_language(document.kind, document.language), document.kind
@@ -181,7 +181,7 @@ class _WrittenFor(msgspec.Struct):
     questions: str = ""
 
 
-def find_published_question_set_name(document: Document, workspace: Workspace) -> str:
+def question_set_name_of_published_answers(document: Document, workspace: Workspace) -> str:
     """Return the name of the set that a published document's published answers were written to; else nothing."""
     if document.layer != PULLED:
         return ""

@@ -18,7 +18,7 @@ import numpy as np
 from genaipa.answers.tidy import metric_display_names
 from genaipa.policies.search import HALF, count_words
 from genaipa.reports.figures.style import clean_name_on_one_line
-from genaipa.reports.judged.alone import NO_ESTIMATE, count_only_verdicts, find_judge_passes
+from genaipa.reports.judged.alone import NO_ESTIMATE, group_passes_by_judge, let_only_verdicts_count
 from genaipa.runs.permission import Permission
 from genaipa.words import join_names
 
@@ -79,7 +79,7 @@ class AskedQuestion:
         return f"answers-{self.number}"
 
     @property
-    def word_count(self) -> int:
+    def estimated_words_in_page(self) -> int:
         """About as many words as it takes in a page."""
         return sum(
             count_words(text, HALF)
@@ -109,30 +109,33 @@ class Answers:
         """All of them, where the report's page has not all; else none."""
         return self.questions if any(question.page for question in self.questions) else []
 
-    def answer_links(self, data: pd.DataFrame) -> list[str]:
+    def answer_links(self, table_rows: pd.DataFrame) -> list[str]:
         """For each row of a table, the link to its answers; empty where there are none, or it is no row of a cell."""
-        if not {*_CELL} <= {*data.columns}:
-            return [""] * len(data)
+        if not {*_CELL} <= {*table_rows.columns}:
+            return [""] * len(table_rows)
         places = {
             (question.experiment, question.question, system): f"{question.page}#{question.anchor}"
             for question in self.questions
             for system, _ in question.overall
         }
-        return [places.get((e, q, s), "") for e, q, s in data[_CELL].itertuples(index=False, name=None)]
+        return [places.get((e, q, s), "") for e, q, s in table_rows[_CELL].itertuples(index=False, name=None)]
 
 
-def collect_readable_answers(study: Study, *, whole: bool = False) -> Answers:
-    """Return the answers behind the averages; `whole` shows texts that may not be passed on as well."""
+def collect_readable_answers(study: Study, *, with_restricted_texts: bool = False) -> Answers:
+    """Return the answers behind the averages; `with_restricted_texts` shows texts that may not be passed on as well."""
     frame, whose = _select_scores_beside_answers(study)
     overall = frame[frame["counted"]].groupby(_CELL, observed=True)["m_all"].mean().rename("overall")
     answered_rows = frame[(frame["unit"] == "answer") & (frame["answer"] != "")]
     answered_rows = answered_rows.drop_duplicates(["run", "key"])[["run", "key", *_CELL, *_LINE]]
     # Where nothing is scored, all that came back can be read.
     answered_rows = answered_rows.merge(overall.reset_index(), on=_CELL, how="inner" if len(overall) else "left")
-    sources = [] if whole else study.sources
+    sources = [] if with_restricted_texts else study.sources
     allowed = {source.folder.name: Permission(source.folder, source.manifest) for source in sources}
     locations = list(answered_rows[["run", "system", "document"]].itertuples(index=False, name=None))
-    may_show = {(run, *location): whole or allowed[run].may_share_reply(*location) for run, *location in set(locations)}
+    may_show = {
+        (run, *location): with_restricted_texts or allowed[run].may_share_reply(*location)
+        for run, *location in set(locations)
+    }
     free = np.array([may_show[location] for location in locations], dtype=bool)
     shown_rows = answered_rows[free]
     # The systems' answers to a question stay together.
@@ -154,7 +157,9 @@ def collect_readable_answers(study: Study, *, whole: bool = False) -> Answers:
     scores = _describe_scores_by_answer(frame, shown_rows, whose)
     return Answers(
         _assign_questions_to_page_or_file(
-            _collect_questions_with_answers(study, shown_rows, allowed, scores, whole=whole)
+            _collect_questions_with_answers(
+                study, shown_rows, allowed, scores, with_restricted_texts=with_restricted_texts
+            )
         ),
         lacking,
     )
@@ -163,18 +168,18 @@ def collect_readable_answers(study: Study, *, whole: bool = False) -> Answers:
 def _select_scores_beside_answers(study: Study) -> tuple[pd.DataFrame, str]:
     """Return the tidy table whose scores stand beside answers, and the judges' names where nobody but these scored."""
     frame = study.table
-    judges = {} if frame["counted"].any() else find_judge_passes(frame, study.rubric.digest)
+    judges = {} if frame["counted"].any() else group_passes_by_judge(frame, study.rubric.digest)
     if not judges:
         return frame, ""
     passes = [name for pass_names in judges.values() for name in pass_names]
-    return count_only_verdicts(frame, passes), join_names([clean_name_on_one_line(judge) for judge in judges])
+    return let_only_verdicts_count(frame, passes), join_names([clean_name_on_one_line(judge) for judge in judges])
 
 
 def _assign_questions_to_page_or_file(questions: list[AskedQuestion]) -> list[AskedQuestion]:
     """Return the questions in the tidy table's order; the page's room decides which are in a file apart."""
     room, in_page = ROOM, set[int]()
     for question in questions:
-        if (room := room - question.word_count) < 0:
+        if (room := room - question.estimated_words_in_page) < 0:
             break
         in_page.add(question.number)
     ordered = sorted(questions, key=lambda question: question.number)
@@ -187,7 +192,7 @@ def _collect_questions_with_answers(
     permissions: Mapping[str, Permission],
     described_scores: Mapping[tuple[str, str], str],
     *,
-    whole: bool,
+    with_restricted_texts: bool,
 ) -> list[AskedQuestion]:
     """Return the questions with their answers, the worst first, numbered in the tidy table's order."""
     records = _read_answer_records(study, shown_rows)
@@ -206,14 +211,14 @@ def _collect_questions_with_answers(
                 continue
             texts = (
                 [("Asked", record.asked)]
-                if whole or row["document"] not in permissions[row["run"]].restricted_questions
+                if with_restricted_texts or row["document"] not in permissions[row["run"]].restricted_questions
                 else []
             )
             annotated = study.annotated.answers.get((row["run"], row["document"], row["question"]))
             if (
                 annotated
                 and annotated.answer
-                and (whole or permissions[row["run"]].may_share_annotations(row["document"]))
+                and (with_restricted_texts or permissions[row["run"]].may_share_annotations(row["document"]))
             ):
                 texts.append(("Annotated answer", annotated.answer))
             prompt_key = (*(row[name] for name in _LINE), *texts)
@@ -254,7 +259,11 @@ def _read_answer_records(study: Study, shown_rows: pd.DataFrame) -> dict[tuple[s
     for source in study.sources:
         keys = wanted.get(source.folder.name)
         if keys:
-            places = {line.key: position for position, line in source.folder.read_answers_as(_Key) if line.key in keys}
+            places = {
+                line.key: position
+                for position, line in source.folder.read_answers_with_offsets(_Key)
+                if line.key in keys
+            }
             for record in source.folder.read_records_at([*places.values()]):
                 records[source.folder.name, record.key] = record
     return records

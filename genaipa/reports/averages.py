@@ -249,7 +249,7 @@ def summarize_each_group(
 
 
 @cache_per_frame
-def weigh_cells_in_average(frame: pd.DataFrame, averaged_column: str) -> pd.DataFrame:
+def select_and_weigh_averaged_cells(frame: pd.DataFrame, averaged_column: str) -> pd.DataFrame:
     """Return the cells that make up the averages of a column, about policies, with their `weight` in their question.
 
     Columns: `system`, `experiment`, `question`, `category`, `source`, `document`, the column, `weight`, `scores` (as in
@@ -257,7 +257,7 @@ def weigh_cells_in_average(frame: pd.DataFrame, averaged_column: str) -> pd.Data
     (`average_policy_questions`): a cell without a document is a published mean, and is here where not all of its
     documents have the value.
     """
-    policy_rows, question_numbers = average_policy_cells(frame), _number_cell_questions(frame)
+    policy_rows, question_numbers = average_policy_cells(frame), _question_number_of_each_cell(frame)
     single, has_value = (policy_rows["document"] != "").to_numpy(), policy_rows[averaged_column].notna().to_numpy()
 
     def count_cells_of_question(rows: NDArray[np.bool_]) -> NDArray[Any]:
@@ -280,7 +280,7 @@ def weigh_cells_in_average(frame: pd.DataFrame, averaged_column: str) -> pd.Data
 
 
 @cache_per_frame
-def _number_cell_questions(frame: pd.DataFrame) -> NDArray[Any]:
+def _question_number_of_each_cell(frame: pd.DataFrame) -> NDArray[Any]:
     """Return the number of the question, in its system and experiment, that each of `average_policy_cells` is about."""
     numbers: NDArray[Any] = (
         average_policy_cells(frame).groupby(_QUESTION, observed=True, sort=False).ngroup().to_numpy()
@@ -288,7 +288,7 @@ def _number_cell_questions(frame: pd.DataFrame) -> NDArray[Any]:
     return numbers
 
 
-def summarize_analyst_dependence(frame: pd.DataFrame) -> pd.DataFrame:
+def summarize_dependence_on_analysts(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a row per system that people scored: its average, and how far it depends on who they are.
 
     Columns: `system`, `analysts` (how many), `mean`, `policies_low` and `policies_high`, `analysts_low` and
@@ -298,7 +298,7 @@ def summarize_analyst_dependence(frame: pd.DataFrame) -> pd.DataFrame:
     summaries = []
     for system, group in scores.groupby("system", observed=True, sort=True):
         people = analysts.estimate_analyst_panel_of_column(group, "m_all")
-        cells = weigh_cells_in_average(frame, "m_all")
+        cells = select_and_weigh_averaged_cells(frame, "m_all")
         rows = cells[cells["system"] == system]
         estimate = estimate_crossed_mean(
             rows["m_all"],
@@ -419,8 +419,8 @@ def note_few_documents(estimates: pd.DataFrame) -> str:
     return note
 
 
-def has_unlike_scored_questions(frame: pd.DataFrame, question_means: pd.DataFrame) -> bool:
-    """Tell whether systems were scored on different questions or documents (see `note_unlike_scored_questions`)."""
+def has_differing_scored_questions(frame: pd.DataFrame, question_means: pd.DataFrame) -> bool:
+    """Tell whether systems were scored on different questions or documents (see `note_differing_scored_questions`)."""
     single = select_scored_document_cells(average_policy_cells(frame))
     question_sets: set[object] = set()
     for system in question_means["system"].unique():
@@ -433,10 +433,10 @@ def has_unlike_scored_questions(frame: pd.DataFrame, question_means: pd.DataFram
     return len(question_sets) > 2  # noqa: PLR2004
 
 
-def note_unlike_scored_questions(frame: pd.DataFrame, question_means: pd.DataFrame) -> str:
+def note_differing_scored_questions(frame: pd.DataFrame, question_means: pd.DataFrame) -> str:
     """Say which questions of each system are scored, where these differ between systems or experiments; else empty.
 
-    `found` are the means over documents (`average_policy_questions`) that have an M_all.
+    `question_means` are the means over documents (`average_policy_questions`) that have an M_all.
     """
     single = select_scored_document_cells(average_policy_cells(frame))
     descriptions, even = [], True
@@ -448,7 +448,7 @@ def note_unlike_scored_questions(frame: pd.DataFrame, question_means: pd.DataFra
         documents = ", ".join(system_cells["document"].unique())
         where = f"about {documents}" if documents else "published as means over documents"
         descriptions.append(f"{system} {', '.join(experiments)}, {where}")
-    if even and not has_unlike_scored_questions(frame, question_means):
+    if even and not has_differing_scored_questions(frame, question_means):
         return ""
     return (
         " Not all systems and experiments were scored on the same questions about the same documents, so the averages "
@@ -479,7 +479,7 @@ def pair_experiments(frame: pd.DataFrame, first: str, second: str) -> pd.DataFra
     published = {name: rows[rows["document"] == ""] for name, rows in sides.items()}
     whole = _join_pairs_of_experiments(
         {
-            name: stack_frames([published[name], _average_unpublished_questions(rows, published[name])])
+            name: stack_frames([published[name], _average_questions_without_published(rows, published[name])])
             for name, rows in sides.items()
         }
     )
@@ -509,9 +509,9 @@ def _join_pairs_of_experiments(sides: dict[str, pd.DataFrame]) -> pd.DataFrame:
     return ours.merge(theirs, on=_SAME)
 
 
-def _average_unpublished_questions(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+def _average_questions_without_published(rows: pd.DataFrame, published_means: pd.DataFrame) -> pd.DataFrame:
     """Return the means over documents of the questions that have no published one, with an empty document."""
-    unpublished = rows[~_is_question_in_other_rows(rows, published)]
+    unpublished = rows[~_is_question_in_other_rows(rows, published_means)]
     means = unpublished.groupby(_SAME[:-1], observed=True)["m_all"].mean().reset_index()
     return means.assign(document="")
 

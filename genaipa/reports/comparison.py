@@ -17,7 +17,7 @@ import msgspec
 from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.answers.tidy import metric_display_names, plain_texts
 from genaipa.errors import UnscoredError, UsageError, clip
-from genaipa.files.html import short_repr
+from genaipa.files.html import format_one_line_repr
 from genaipa.reports import render, significance
 from genaipa.reports.analysts import describe_analyst_count, note_confounded_analysts
 from genaipa.reports.answered import count_answered_by_system, note_unanswered
@@ -37,12 +37,12 @@ from genaipa.reports.figures.style import format_difference
 from genaipa.reports.judged.alone import (
     NO_ESTIMATE,
     advise_comparing_by_judge,
-    count_only_verdicts,
-    find_judge_passes,
+    group_passes_by_judge,
+    let_only_verdicts_count,
     note_systems_of_judge_family,
     resolve_judge_name,
 )
-from genaipa.reports.judged.estimate import estimate_sides
+from genaipa.reports.judged.estimate import estimate_sides_with_one_lambda
 from genaipa.reports.matches import (
     HEADINGS,
     PRINTED,
@@ -183,7 +183,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         sides = (clip(name, _SIDE) for name in (self.first, self.second))
-        return short_repr("Comparison", " and ".join(sides), f"{len(self.frame)} differences")
+        return format_one_line_repr("Comparison", " and ".join(sides), f"{len(self.frame)} differences")
 
     def _repr_html_(self) -> str:
         main = self.frame["questions"] == "all"
@@ -292,10 +292,10 @@ def compare(
     study = gather_study_with_stored_scores(
         resolved_workspace, merge_sources_of_same_run([*sides[0], *sides[1]]), excluded=excluded, scores_alone=True
     )
-    frame, judges = study.table, find_judge_passes(study.table, study.rubric.digest)
+    frame, judges = study.table, group_passes_by_judge(study.table, study.rubric.digest)
     if judge:
         judge = resolve_judge_name(judge, judges, resolved_workspace)
-        frame = count_only_verdicts(frame, judges[judge], excluded=excluded)
+        frame = let_only_verdicts_count(frame, judges[judge], excluded=excluded)
     try:
         ours, theirs = (
             build_side(resolved_workspace, name, sources, frame, experiments, judge=judge)
@@ -339,7 +339,7 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
         first, second = shared
     frames = [first.frame, second.frame]
     questions_by_group = group_questions_by_source_and_category(*frames)
-    judged = estimate_sides(frames, alike=True)
+    judged = estimate_sides_with_one_lambda(frames, alike=True)
     estimated = any(not estimate.estimated_groups.empty for estimate in judged)
     matched = match_systems_by_measure(judged[0].frame, judged[1].frame)
     favoured = note_systems_of_judge_family(judge, *frames) if judge else ""
@@ -367,7 +367,7 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
         *([f"All scores are the judge {judge}'s alone: {NO_ESTIMATE}."] if judge else []),
         *filter(None, [favoured]),
         *filter(None, [str(evidence)]),
-        *(_describe_estimates(first, second, judged, evidence) if estimated else []),
+        *(_describe_estimates_and_people_alone(first, second, judged, evidence) if estimated else []),
         *note_study_prompts(first, second),
         *significance.describe_detectable_difference(matched[OVERALL], evidence.p),
         *significance.warn_of_few_questions(data),
@@ -390,14 +390,14 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
         documents=about,
         answered=unanswered,
         evidence=evidence,
-        systems=(_find_side_system(first), _find_side_system(second)),
+        systems=(_system_name_of_side(first), _system_name_of_side(second)),
         judge=judge,
         favoured=favoured,
         sides=(first, second),
     )
 
 
-def _find_side_system(side: Side) -> str:
+def _system_name_of_side(side: Side) -> str:
     """Return the system whose scores a side is."""
     return str(side.frame["system"].iloc[0])
 
@@ -420,20 +420,23 @@ def _note_confounded_analysts_by_group(
 _JUDGED = " Averages are estimates from people and judge (docs/method/estimates.md), which have no ranks."
 
 
-def _describe_estimates(
-    first: Side, second: Side, judged: Sequence[Estimate], evidence: EvidenceLevel
+def _describe_estimates_and_people_alone(
+    first: Side, second: Side, side_estimates: Sequence[Estimate], evidence: EvidenceLevel
 ) -> Iterator[str]:
     """Sentences on the basis of the estimates, and on the difference that people alone would find."""
-    models = dict.fromkeys(model for estimate in judged for model in estimate.judges)
+    models = dict.fromkeys(model for estimate in side_estimates for model in estimate.judges)
     basis = (
         f"for {side.name}, {estimate.describe_scored_answers() or 'people alone'}"
-        for side, estimate in zip((first, second), judged, strict=True)
+        for side, estimate in zip((first, second), side_estimates, strict=True)
     )
     yield f"Estimates from people and judge ({', '.join(models)}): {'; '.join(basis)}."
-    alone = match_systems_by_measure(judged[0].people, judged[1].people)[OVERALL]
+    alone = match_systems_by_measure(side_estimates[0].people, side_estimates[1].people)[OVERALL]
     questions_by_group = {"all": {*alone.ours.index, *alone.theirs.index}}
     data = compute_difference_rows(
-        {OVERALL: alone}, questions_by_group, judged=any(estimate.has_others for estimate in judged), evidence=evidence
+        {OVERALL: alone},
+        questions_by_group,
+        judged=any(estimate.has_others for estimate in side_estimates),
+        evidence=evidence,
     )
     for row in data.to_dict("records"):
         sure = "" if isnan(row["low"]) else f" (for these documents {row['low']:+.1f} to {row['high']:+.1f})"

@@ -31,7 +31,7 @@ from genaipa.reports.crossed import (
     warn_of_rough_policy_interval,
 )
 from genaipa.reports.evidence import ENDED, EvidenceLevel, choose_evidence_level, measure_plan_share
-from genaipa.reports.judged.estimate import estimate_sides
+from genaipa.reports.judged.estimate import estimate_sides_with_one_lambda
 from genaipa.reports.part import drop_sparsely_scored_experiments
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL
 from genaipa.reports.table import Table, make_table
@@ -108,7 +108,7 @@ def match_systems_by_measure(
     cells = _join_sides(ours.cells, theirs.cells, measures, _CELL)
     questions = _join_sides(ours.questions, theirs.questions, measures, _QUESTION)
     return {
-        measure: _match_cells(
+        measure: _match_cells_or_questions(
             _select_measure(cells, measure, _CELL),
             _select_measure(questions, measure, _QUESTION),
             *(side.questions.dropna(subset=measure).groupby("question")[measure].mean() for side in (ours, theirs)),
@@ -162,7 +162,9 @@ def _average_measures(averaged_rows: pd.DataFrame, keys: list[str]) -> pd.DataFr
     return groups[[OVERALL, *list_metrics(averaged_rows)]].mean().join(groups["known"].any()).reset_index()
 
 
-def _match_cells(cells: pd.DataFrame, means: pd.DataFrame, ours: pd.Series[float], theirs: pd.Series[float]) -> Match:
+def _match_cells_or_questions(
+    cells: pd.DataFrame, means: pd.DataFrame, ours: pd.Series[float], theirs: pd.Series[float]
+) -> Match:
     """Return the pairs of one measure: cells where an experiment has any in common, else questions."""
     means = means[~means["experiment"].isin(cells["experiment"])]
     paired = pd.concat([cells, means.assign(document="")], ignore_index=True) if len(means) else cells
@@ -251,13 +253,13 @@ def compute_difference_rows(
                 compared_values.append(_Difference(selection, _LIMITS[measure == OVERALL], judged))
                 row = compared_values[-1].as_row(evidence)
                 row_values.append({"measure": measure, "questions": group, "family": family, **row})
-    data = _adjust_p_and_intervals(row_values, compared_values, [*HEADINGS, "why", "warning"])
+    data = _tabulate_adjusted_differences(row_values, compared_values, [*HEADINGS, "why", "warning"])
     data["meaning"] = [significance.describe_row_meaning(row) for row in data.to_dict("records")]
     return data
 
 
-def _adjust_p_and_intervals(
-    row_values: Sequence[Mapping[str, Any]], compared_values: Sequence[_Difference], columns: list[str]
+def _tabulate_adjusted_differences(
+    row_values: Sequence[Mapping[str, Any]], differences: Sequence[_Difference], columns: list[str]
 ) -> pd.DataFrame:
     """Return the rows with p adjusted within their families by Holm's method, and the intervals that belong to it."""
     data = pd.DataFrame(row_values, columns=columns)
@@ -271,7 +273,7 @@ def _adjust_p_and_intervals(
     ends = [
         difference.interval_ends(level / factor, level / policies_factor)
         for difference, level, factor, policies_factor in zip(
-            compared_values, data["level"], factors["p"], factors["policies_p"], strict=True
+            differences, data["level"], factors["p"], factors["policies_p"], strict=True
         )
     ]
     data[list(_ENDS)] = np.array(ends, dtype="float64").reshape(-1, len(_ENDS))
@@ -381,7 +383,7 @@ def system_differences(frame: pd.DataFrame) -> pd.DataFrame:
     so where only the number of pairs makes it that. Intervals belong to the adjusted p.
     """
     frame = drop_sparsely_scored_experiments(frame)
-    (estimate,) = estimate_sides([frame], alike=True)
+    (estimate,) = estimate_sides_with_one_lambda([frame], alike=True)
     policy_rows = select_policy_rows(estimate.frame)
     means = average_policy_questions(policy_rows).groupby(["system", "question"], observed=True)["m_all"].mean()
     means = means.groupby("system", observed=True).mean().dropna()
@@ -389,7 +391,7 @@ def system_differences(frame: pd.DataFrame) -> pd.DataFrame:
     people = select_policy_rows(frame)
     sides = {name: (policy_rows[policy_rows["system"] == name], people[people["system"] == name]) for name in ordered}
     pairs = list(_compare_system_pairs(sides, judged=estimate.is_z)) if len(ordered) <= _MOST else []
-    data = _adjust_p_and_intervals(
+    data = _tabulate_adjusted_differences(
         [row for row, _ in pairs], [behind for _, behind in pairs], [*PAIRS, "family", "p", "policies_p"]
     )
     data["meaning"] = [_describe_pair_meaning(row) for row in data.to_dict("records")]

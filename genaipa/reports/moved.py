@@ -181,18 +181,18 @@ def _list_sections_briefly(labels: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Movement:
+class MovedAnswerRanking:
     """All pairs of two systems' answers, those that moved most first."""
 
     names: tuple[str, str]
     pairs: list[MovedAnswer] = field(default_factory=list)
 
     @property
-    def changed_sides(self) -> list[MovedAnswer]:
+    def pairs_that_changed_sides(self) -> list[MovedAnswer]:
         """The pairs that changed sides."""
         return [pair for pair in self.pairs if pair.has_changed_side]
 
-    def find_sentence(self, position: int) -> str:
+    def movement_sentence_at(self, position: int) -> str:
         """Return the sentence of the pair at a place; empty where there is none."""
         return next((pair.movement_sentence for pair in self.pairs if pair.position == position), "")
 
@@ -202,13 +202,13 @@ class Movement:
         ours, theirs = self.names
         if not self.pairs:
             return f"{ours} and {theirs} were asked no question in the same words."
-        flips, count = self.changed_sides, format_count(len(self.pairs), "answer")
+        flips, count = self.pairs_that_changed_sides, format_count(len(self.pairs), "answer")
         if not flips:
             return f"None of {count} changed sides from {ours} to {theirs}."
         if len(flips) <= _NAMED:
             first = max(flips, key=lambda pair: pair.is_yes_against_no)
             about = (
-                f"{_verb_before_question(first.second.side)} \u201c{first.asked}\u201d, where {ours} "
+                f"{_verb_for_answer_side(first.second.side)} \u201c{first.asked}\u201d, where {ours} "
                 f"{SIDES[first.first.side]}"
             )
             return f"{theirs} {about}: {len(flips)} of {count} changed sides."
@@ -217,7 +217,7 @@ class Movement:
         return f"{len(flips):,} of {count} changed sides from {ours} to {theirs}: {join_some(ways_described, _WAYS)}."
 
 
-def _verb_before_question(side: AnswerSide) -> str:
+def _verb_for_answer_side(side: AnswerSide) -> str:
     """Return a side's verb as it stands before the question."""
     return {
         "yes": "says yes to",
@@ -229,10 +229,10 @@ def _verb_before_question(side: AnswerSide) -> str:
     }[side]
 
 
-def rank_moved_answers(pairs: Iterable[MovedAnswer], names: tuple[str, str]) -> Movement:
+def rank_moved_answers(pairs: Iterable[MovedAnswer], names: tuple[str, str]) -> MovedAnswerRanking:
     """Put pairs of answers in the order of how far they moved; equal ones stay as they came."""
     ordered: Sequence[MovedAnswer] = sorted(pairs, key=lambda pair: pair.movement_size, reverse=True)
-    return Movement(names, list(ordered))
+    return MovedAnswerRanking(names, list(ordered))
 
 
 class AnswerScores(NamedTuple):
@@ -261,7 +261,7 @@ def read_answer_facts(record: Record, inputs: Inputs, scores: AnswerScores = NO_
 
 def find_moved_answers(
     first: str | Run, second: str | Run, *, judge: str = "", workspace: WorkspaceLike = None
-) -> Movement:
+) -> MovedAnswerRanking:
     """Return the pairs of answers of two systems or runs, those that moved most first.
 
     Each is named as a system, a run, or RUN:SYSTEM; `judge` is the one whose scores count beside people's, else all
@@ -280,11 +280,13 @@ def find_moved_answers(
         sides.append(latest_answers_by_system(sources).get(systems[0], {}))
     with open_existing_store(resolved_workspace) as store:
         events = [event for _, event in store.events()] if store is not None else []
-    reader = AnswerReader(resolved_workspace, average_scores_by_answer(events, load_rubric(resolved_workspace), judge))
+    reader = AnswerPairReader(
+        resolved_workspace, average_scores_by_answer(events, load_rubric(resolved_workspace), judge)
+    )
     return reader.pair_answers(sides[0], sides[1], (names[0], names[-1]))
 
 
-class AnswerReader:
+class AnswerPairReader:
     """Reads answers of a workspace's runs, each once. `scores` are the answers', by their digests."""
 
     def __init__(self, workspace: Workspace, scores: Mapping[str, AnswerScores]) -> None:
@@ -292,7 +294,7 @@ class AnswerReader:
         self._inputs = cache(lambda folder: Inputs(workspace, folder))
         self._facts: dict[tuple[str, str], tuple[str, AnswerFacts]] = {}
 
-    def pair_answers(self, ours: AnswersByKey, theirs: AnswersByKey, names: tuple[str, str]) -> Movement:
+    def pair_answers(self, ours: AnswersByKey, theirs: AnswersByKey, names: tuple[str, str]) -> MovedAnswerRanking:
         """Return what moved from one side's answers to the other's, where both were asked the same words."""
         pairs = []
         # In an order of their own: answers come in any order, and from any slice of a study.
@@ -326,8 +328,8 @@ def latest_answers_by_system(sources: Sequence[Source]) -> dict[str, AnswersByKe
     """Return each system's latest answer to every question as it was asked; neither failures nor texts not kept."""
     answers: dict[str, AnswersByKey] = {}
     for source in sources:
-        for record in source.folder.records():
-            if record.kind != "answer" or record.task != DEFAULT or not source.includes(record):
+        for record in source.folder.read_records():
+            if record.kind != "answer" or record.task != DEFAULT or not source.includes_record(record):
                 continue
             system_answers = answers.setdefault(record.system, {})
             key = read_coordinates(record)

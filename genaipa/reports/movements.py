@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.reports.moved import MEASURED, AnswerReader, average_scores_by_answer, latest_answers_by_system
+from genaipa.reports.moved import MEASURED, AnswerPairReader, average_scores_by_answer, latest_answers_by_system
 from genaipa.reports.table import Table, make_table
 from genaipa.systems.provider import shorten_system_names
 
 if TYPE_CHECKING:
     from genaipa.answers.study import Study
     from genaipa.reports.figures.figure import Scope
-    from genaipa.reports.moved import Movement
+    from genaipa.reports.moved import MovedAnswerRanking
     from genaipa.workspace import Workspace
 
 _SYSTEMS = 4
@@ -25,7 +25,7 @@ _LISTED = 10
 """Rows of each pair of systems, where there are several; `genaipa view` has the others."""
 
 
-def tabulate_moved_answers(movements: list[Movement]) -> Table:
+def tabulate_moved_answers(movements: list[MovedAnswerRanking]) -> Table:
     """Return the questions whose answers moved most between two systems."""
     several = len(movements) > 1
     max_rows = _LISTED if several else 3 * _LISTED
@@ -68,11 +68,13 @@ def tabulate_moved_answers(movements: list[Movement]) -> Table:
 _ASIDE = ("document", "by", "gained", "lost")
 
 
-def _find_movements(study: Study, workspace: Workspace, names: list[str], left_out: pd.DataFrame) -> list[Movement]:
+def _find_movements(
+    study: Study, workspace: Workspace, names: list[str], left_out_rows: pd.DataFrame
+) -> list[MovedAnswerRanking]:
     """Return what moved between each two of these systems, where they were asked the same."""
-    reader = AnswerReader(workspace, average_scores_by_answer(study.log.counted, study.rubric))
+    reader = AnswerPairReader(workspace, average_scores_by_answer(study.log.counted, study.rubric))
     answers, short = latest_answers_by_system(study.sources), shorten_system_names(names)
-    gone = set(left_out[["run", "key"]].astype("str").itertuples(index=False, name=None))
+    gone = set(left_out_rows[["run", "key"]].astype("str").itertuples(index=False, name=None))
     remaining = {
         name: {
             key: (source, record)
@@ -88,15 +90,15 @@ def _find_movements(study: Study, workspace: Workspace, names: list[str], left_o
     return [moved for moved in pairs if moved.pairs]
 
 
-def movement_tables(study: Study, scope: Scope, once: pd.DataFrame) -> list[Table]:
+def movement_tables(study: Study, scope: Scope, planned_questions: pd.DataFrame) -> list[Table]:
     """Return the table of what moved between systems; none where fewer than two were asked the same, or too many.
 
-    `once` has each question that was planned.
+    `planned_questions` has each question that was planned.
     """
-    answered = once[once["answer"] != ""]
+    answered = planned_questions[planned_questions["answer"] != ""]
     names = [name for name in scope.systems if name in set(answered["system"].astype("str"))]
     workspace = study.workspace
     if workspace is None or len(names) > _SYSTEMS or len(answered) > _MOST:
         return []
-    movements = _find_movements(study, workspace, names, once[once["left_out"]])
+    movements = _find_movements(study, workspace, names, planned_questions[planned_questions["left_out"]])
     return [tabulate_moved_answers(movements)] if movements else []

@@ -13,7 +13,7 @@ from genaipa.reports.chapters import notable_chapter_sentences, outcomes, prompt
 from genaipa.reports.figures.fonts import warn_of_missing_glyphs
 from genaipa.reports.table import Table
 from genaipa.scoring.current import effective_scores_and_adjudications
-from genaipa.systems.provider import split_effort
+from genaipa.systems.provider import split_system_name_and_effort
 from genaipa.words import format_count, join_names, join_some
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def notable_sentences(study: Study, results: Sequence[Results] = ()) -> list[str
         *_note_model_changes(study.table),
         *_note_reworded_questions(study),
         *_note_translated_questions(study),
-        *filter(None, [prompting.note_unlike_prompts(study.table)]),
+        *filter(None, [prompting.note_differing_prompts(study.table)]),
         *_note_known_corrections(study),
         *_note_exclusions(study.table),
         *dict.fromkeys(source.manifest.corpus.summary_sentence for source in study.sources if source.manifest.corpus),
@@ -84,7 +84,9 @@ def _note_filters(study: Study) -> list[str]:
 def _note_scripted_systems(study: Study) -> list[str]:
     """Return a sentence on systems whose replies come from a script."""
     models = {name: full for source in study.sources for name, full in source.manifest.digests.systems.items()}
-    named = sorted(name for name, full in models.items() if split_effort(full)[0].partition("/")[0] == "scripted")
+    named = sorted(
+        name for name, full in models.items() if split_system_name_and_effort(full)[0].partition("/")[0] == "scripted"
+    )
     if not named:
         return []
     return [f"{join_names(named)} {'is a script, not a model' if len(named) == 1 else 'are scripts, not models'}."]
@@ -109,9 +111,9 @@ def gap_sentences(study: Study) -> list[str]:
     return [*_note_filters(study), *(sentence for sentence in sentences if not sentence.startswith(_LACKS["unscored"]))]
 
 
-def _note_lacking_answers(statuses: Table) -> list[str]:
+def _note_lacking_answers(status_counts: Table) -> list[str]:
     """Sentences on answers missing from averages: failed, not asked or not scored."""
-    total = statuses.data.select_dtypes("number").sum()
+    total = status_counts.data.select_dtypes("number").sum()
     sentences = []
     for status, meaning in _LACKS.items():
         count = int(total.get(status, 0))

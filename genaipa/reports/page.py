@@ -32,7 +32,7 @@ from genaipa.reports.chapters.judges import NAME as ALONE
 from genaipa.reports.figures.data_url import make_svg_data_url
 from genaipa.reports.figures.figure import render_figure
 from genaipa.reports.figures.style import clean_name_on_one_line, format_difference, last_part_labels
-from genaipa.reports.judged.alone import describe_scores_by_judges_alone, find_judge_passes, note_unfinished_judges
+from genaipa.reports.judged.alone import describe_scores_by_judges_alone, group_passes_by_judge, note_unfinished_judges
 from genaipa.reports.part import extract_sparse_scores_warning
 from genaipa.reports.render import as_html, render_note_html
 from genaipa.reports.significance import OTHER_PEOPLE, format_confidence, format_p_value
@@ -248,7 +248,7 @@ def _describe_lead_and_its_limits(
     report: Report, board: pd.DataFrame, pairs: pd.DataFrame, means: Mapping[str, float], names: Mapping[Any, str]
 ) -> str:
     if not means and len(report.frame):
-        judges = find_judge_passes(report.frame, report.study.rubric.digest)
+        judges = group_passes_by_judge(report.frame, report.study.rubric.digest)
         below = "Answers, times and costs are below; averages need scores: genaipa score"
         return f"{note_unfinished_judges(report.frame, judges)} {below}".strip()
     if not means:
@@ -306,9 +306,9 @@ def _list_reading_warnings(report: Report) -> list[str]:
     ]
 
 
-def _note_unmeasured_topics(absent: Sequence[str]) -> str:
+def _note_unmeasured_topics(absence_sentences: Sequence[str]) -> str:
     """Return a sentence on what the study says nothing of."""
-    topics = [match[1] for sentence in absent if (match := _ABSENT.match(sentence))]
+    topics = [match[1] for sentence in absence_sentences if (match := _ABSENT.match(sentence))]
     named = "; ".join(f"{topic[:1].lower()}{topic[1:]}" for topic in topics[:_SILENT])
     remainder = f"; and {len(topics) - _SILENT} more" if len(topics) > _SILENT else ""
     return f"Not measured: {named}{remainder}." if topics else ""
@@ -369,7 +369,7 @@ _MOST_DOCUMENTS = 24
 
 
 @dataclass(frozen=True)
-class _View:
+class _TableOrFigureOnPage:
     """A table or figure on its way into the template."""
 
     name: str
@@ -396,7 +396,10 @@ def render_pages(report: Report, pictures: Mapping[str, bytes] | None = None, *,
 
     `whole` shows answers whose text may not be passed on as well.
     """
-    answers, words = collect_readable_answers(report.study, whole=whole), _shared_template_values(report)
+    answers, words = (
+        collect_readable_answers(report.study, with_restricted_texts=whole),
+        _shared_template_values(report),
+    )
     html_by_name = {PAGE: _render_main_page(report, pictures or {}, answers, words)}
     html_by_name[NOTES] = load_template("notes.html.jinja").render(**words, title="Notes on the report")
     if answers.questions_in_separate_file:
@@ -406,20 +409,22 @@ def render_pages(report: Report, pictures: Mapping[str, bytes] | None = None, *,
     return html_by_name
 
 
-def _render_main_page(report: Report, pictures: Mapping[str, bytes], answers: Answers, words: Mapping[str, Any]) -> str:
+def _render_main_page(
+    report: Report, pictures: Mapping[str, bytes], answers: Answers, shared_values: Mapping[str, Any]
+) -> str:
     study, finding = report.study, build_first_screen(report)
     full = [chapter for chapter in report.chapters if chapter.tables or chapter.figures]
     first = _choose_first_figure(report)
     return load_template("report.html.jinja").render(
-        **words,
+        **shared_values,
         title=finding.title,
         front=finding,
-        first=_figure_view(first, pictures) if first else None,
+        first=_render_figure_for_page(first, pictures) if first else None,
         by_judge=first is not None and first.name.startswith(ALONE),
-        key=_table_view(report.main_table, answers)
+        key=_render_table_for_page(report.main_table, answers)
         if report.main_table and overall.OVERVIEW not in report.figures
         else None,
-        chapters=[_chapter_view(chapter, pictures, answers, first) for chapter in full],
+        chapters=[_chapter_template_values(chapter, pictures, answers, first) for chapter in full],
         answers=answers,
         absent=report.absent,
         number_absent=len({sentence.partition(":")[0] for sentence in report.absent}),
@@ -504,7 +509,7 @@ def _study_facts(report: Report, sources: Sequence[Source]) -> list[tuple[str, s
 
 def _name_judges_or_nobody(study: Study) -> str:
     """Return whose scores there are where no person's is."""
-    judges = find_judge_passes(study.table, study.rubric.digest)
+    judges = group_passes_by_judge(study.table, study.rubric.digest)
     return (
         f"{join_names([clean_name_on_one_line(judge) for judge in judges])} alone, in no average"
         if judges
@@ -530,43 +535,45 @@ def _note_count_of_different_texts(counted: pd.DataFrame) -> str:
     return f", of {format_count(texts, 'different text')}" if texts < len(answers) else ""
 
 
-def _chapter_view(
-    chapter: Chapter, pictures: Mapping[str, bytes], answers: Answers, above: Figure | None
+def _chapter_template_values(
+    chapter: Chapter, pictures: Mapping[str, bytes], answers: Answers, first_screen_figure: Figure | None
 ) -> dict[str, Any]:
     """Return a chapter: the first figure of each kind, the others folded, tables folded, and the files of long tables.
 
-    The figure that is `above`, on the first screen, is not shown twice.
+    The figure that is `first_screen_figure`, on the first screen, is not shown twice.
     """
     first: dict[str, Figure] = {}
     folded: list[Figure] = []
     for figure in chapter.figures:
-        if figure is above:
+        if figure is first_screen_figure:
             continue
         if first.setdefault(figure.kind or figure.name, figure) is not figure:
             folded.append(figure)
     tables = [table for table in chapter.tables if table.name not in {figure.table.name for figure in first.values()}]
     titles = {table.title for table in tables}
     tables += [figure.table for figure in first.values() if not figure.kind and figure.table.title not in titles]
-    views = {table.name: _table_view(table, answers) for table in tables if len(table.data) <= MOST}
+    views = {table.name: _render_table_for_page(table, answers) for table in tables if len(table.data) <= MOST}
     return {
         "name": chapter.name,
         "title": chapter.title,
         "lead": first_sentences(chapter.lead, 1),
         "method": chapter.method,
         "references": chapter.references,
-        "figures": [_figure_view(figure, pictures) for figure in first.values()],
-        "further": [_figure_view(figure, pictures) for figure in folded],
+        "figures": [_render_figure_for_page(figure, pictures) for figure in first.values()],
+        "further": [_render_figure_for_page(figure, pictures) for figure in folded],
         "first": [views[name] for name in chapter.first if name in views],
         "tables": [view for name, view in views.items() if name not in chapter.first],
         "files": [(table.name, table.title, len(table.data)) for table in tables if table.name not in views],
     }
 
 
-def _table_view(table: Table, answers: Answers) -> _View:
+def _render_table_for_page(table: Table, answers: Answers) -> _TableOrFigureOnPage:
     lean = table.without_repeated_rows
     markup = Markup(as_html(lean, hrefs=answers.answer_links(lean.data), bare=True))  # noqa: S704 - escaped cell by cell
     brief = sum(count_words(cell, HALF) for row in lean.cells for cell in row) <= _BRIEF
-    return _View(table.name, table.title, _render_caption(table.caption, table.note), markup, brief=brief)
+    return _TableOrFigureOnPage(
+        table.name, table.title, _render_caption(table.caption, table.note), markup, brief=brief
+    )
 
 
 def _render_caption(caption: str, note: str) -> Markup:
@@ -574,11 +581,11 @@ def _render_caption(caption: str, note: str) -> Markup:
     return Markup(render_note_html(" ".join(filter(None, (caption, missing, extract_sparse_scores_warning(note))))))  # noqa: S704 - escaped
 
 
-def _figure_view(figure: Figure, pictures: Mapping[str, bytes]) -> _View:
+def _render_figure_for_page(figure: Figure, pictures: Mapping[str, bytes]) -> _TableOrFigureOnPage:
     svg = pictures.get(figure.name) or render_figure(figure, "svg")
     across, down = (re.search(rb'<svg[^>]* %s="([\d.]+)pt"' % side, svg) for side in (b"width", b"height"))
     points, ends = float(across[1]) if across else 0.0, re.search(rb'<svg data-names="([\d.]+) ([\d.]+)"', svg)
-    return _View(
+    return _TableOrFigureOnPage(
         figure.name,
         figure.title,
         _render_caption(figure.caption or first_sentences(figure.note), figure.note),

@@ -41,8 +41,8 @@ _SHORT = 12
 def tabulate_runs(study: Study) -> Table:
     """Return one row per run: its plan, time, and version of genaipa."""
     sources = sorted(study.sources, key=lambda source: source.folder.name)
-    blank_facts = {name: "" for source in sources for name in _plan_facts(source)}
-    data = _make_frame_without_blank_columns([_run_row(source, blank_facts) for source in sources], ("run",))
+    blank_facts = {name: "" for source in sources for name in _run_table_facts_of_plan(source)}
+    data = _make_frame_without_blank_columns([_make_run_table_row(source, blank_facts) for source in sources], ("run",))
     note = (
         "Times are in UTC; a run that was imported has none. The digest is the beginning of the SHA-256 of the run's "
         "answers. The complete manifests are in the same folder."
@@ -50,14 +50,14 @@ def tabulate_runs(study: Study) -> Table:
     return Table("runs", "The runs", note, data, {"answers_digest": "digest"})
 
 
-def _plan_facts(source: Source) -> Mapping[str, str]:
+def _run_table_facts_of_plan(source: Source) -> Mapping[str, str]:
     """Facts about the plan of a run whose kind has some."""
     return source.manifest.spec.plan.run_table_facts(source.manifest.spec.task)
 
 
-def _run_row(source: Source, blank: dict[str, str]) -> dict[str, Any]:
+def _make_run_table_row(source: Source, blank_facts: dict[str, str]) -> dict[str, Any]:
     manifest, spec = source.manifest, source.manifest.spec
-    plan_facts, plan = {**blank, **_plan_facts(source)}, find_procedure_plan(spec)
+    plan_facts, plan = {**blank_facts, **_run_table_facts_of_plan(source)}, find_procedure_plan(spec)
     return {
         "run": source.folder.name,
         "status": source.folder.status(manifest, answers_missing=bool(source.folder.describe_lost_answers(manifest))),
@@ -169,7 +169,7 @@ def _digest_answers(source: Source) -> str | None:
     """Return the SHA-256 of the answers of a run; None without any."""
     digest = hashlib.sha256()
     try:
-        for _, line in source.folder.read_answer_lines():
+        for _, line in source.folder.read_answer_lines_with_offsets():
             digest.update(line)
     except OSError:
         return None

@@ -90,7 +90,7 @@ def _read_replies_to_show(workspace: Workspace, answer_keys: Iterable[tuple[str,
     for run, keys in wanted.items():
         folder = find_run(workspace, run)
         permission = Permission(folder, folder.manifest())
-        for _, record in folder.read_answers_as(RecordHead):
+        for _, record in folder.read_answers_with_offsets(RecordHead):
             if record.key in keys:
                 free = permission.may_share_reply(record.system, record.document)
                 texts[run, record.key] = (record.reply or "") if free else "(its text may not be passed on)"
@@ -104,7 +104,7 @@ def render_comparison_markdown(
     gate: Gate | None = None,
     report_reference: str = "",
 ) -> str:
-    """Return the comparison for a pull request; `report` is Markdown on where to read more."""
+    """Return the comparison for a pull request; `report_reference` is Markdown on where to read more."""
     first, second = (_format_inline_code(clip(name, _LONGEST)) for name in (comparison.first, comparison.second))
     result = ("fails" if gate.is_failing else "passes") if gate else "compared"
     lines = [

@@ -69,14 +69,14 @@ class RatedTables(NamedTuple):
     problems: list[str]
 
 
-def tabulate_ratings_of_packages(make: Callable[[Ratings], Table | None]) -> RatedTables:
+def tabulate_ratings_of_packages(make_table_of_ratings: Callable[[Ratings], Table | None]) -> RatedTables:
     """Make a table of the ratings of each installed package."""
     ratings, unloaded = make_plugins_and_problems("agreement", {}, Ratings)
     tables: list[Table] = []
     problems = list(unloaded)
     for name, package_ratings in ratings.items():
         try:
-            tables += filter(None, [make(package_ratings)])
+            tables += filter(None, [make_table_of_ratings(package_ratings)])
         except Exception as error:  # noqa: BLE001 - a stranger's code may fail in any way, and ends no report
             problems.append(
                 f"The agreement {name} is left out: it can't be instantiated ({type(error).__name__}: {error})."
@@ -89,7 +89,7 @@ def tabulate_agreement_of_people(ratings: Ratings, study: Study) -> Table:
     people = ratings.count_ratings(study, study.independent_scores)
     parts = [part for part, counts in people.items() if counts.sum() > 1]
     agreement = measure_agreement(
-        _stack_counts_of_parts(ratings, people, parts), _scale_values(ratings), _number_answers_of_parts(parts)
+        _stack_counts_of_parts(ratings, people, parts), _rating_scale_values(ratings), _number_answers_of_parts(parts)
     )
     return _make_agreement_table(
         ratings,
@@ -111,7 +111,9 @@ def tabulate_agreement_of_judges(ratings: Ratings, study: Study, judges: Verdict
         parts = [part for part in judge_counts if part in people]
         if judge_counts:
             judged, scored = (_stack_counts_of_parts(ratings, side, parts) for side in (judge_counts, people))
-            agreement = measure_side_agreement(judged, scored, _scale_values(ratings), _number_answers_of_parts(parts))
+            agreement = measure_side_agreement(
+                judged, scored, _rating_scale_values(ratings), _number_answers_of_parts(parts)
+            )
             rows.append({"judge": judge, **_make_agreement_row(ratings, parts, agreement, least_answers=LEAST)})
     return _make_agreement_table(
         ratings,
@@ -136,7 +138,7 @@ def _group_verdicts_by_judge(study: Study, judges: Verdicts) -> dict[str, list[E
     return verdicts
 
 
-def _scale_values(ratings: Ratings) -> NDArray[np.float64]:
+def _rating_scale_values(ratings: Ratings) -> NDArray[np.float64]:
     return np.array([*ratings.values.values()])
 
 

@@ -108,7 +108,8 @@ def as_latex(table: Table) -> str:
 
 
 def as_html(table: Table, *, max_rows: int | None = None, hrefs: Sequence[str] = (), bare: bool = False) -> str:
-    """Return a `<table>` with its title as caption, and its note under it; of `most` rows at most, and then it says so.
+    """Return a `<table>` with its title as caption, and its note under it; of `max_rows` rows at most, and then it says
+    so.
 
     `hrefs` are the links, one for each row or empty, of its question, metrics and M_all. A `bare` table has neither
     title nor note.
@@ -243,7 +244,7 @@ class _Layout:
 
 
 def render_latex_table(name: str, title: str, note: str, head: Sequence[str], body: Cells, numeric: set[int]) -> str:
-    r"""Return a floating table labelled `tab:NAME`, or a `longtable`; `right` are the columns that hold numbers."""
+    r"""Return a floating table labelled `tab:NAME`, or a `longtable`; `numeric` are the columns that hold numbers."""
     layout, (note, comment) = _fit_latex_layout(head, body, numeric), _split_note_after_first_sentence(note)
     columns = "".join(
         ("r" if index in numeric else "l") if width is None else f">{{\\raggedright\\arraybackslash}}p{{{width:.1f}pt}}"
@@ -348,7 +349,7 @@ def _fit_latex_layout(head: Sequence[str], body: Cells, numeric: set[int]) -> _L
             for index in indices
         ]
         heads = [_TURNED if upright[index] else max(map(_measure_text_ems, lines[index])) for index in indices]
-        widths = _share_column_widths(cells, narrowest, heads, (room - 2 * gap * len(head)) / points)
+        widths = _distribute_column_widths(cells, narrowest, heads, (room - 2 * gap * len(head)) / points)
         if widths is not None:
             break
     final_widths = widths or narrowest
@@ -366,13 +367,13 @@ def _fit_latex_layout(head: Sequence[str], body: Cells, numeric: set[int]) -> _L
     return _Layout(size, points, gap, narrowed, heading_cells, wide)
 
 
-def _share_column_widths(
-    cells: list[float], narrowest: list[float], heads: list[float], room: float
+def _distribute_column_widths(
+    cell_widths: list[float], least_widths: list[float], heading_widths: list[float], total_width: float
 ) -> list[float] | None:
     """Return the columns' widths in ems: what each needs, and its share of what is left; None without enough room."""
-    whole = [max(pair) for pair in zip(cells, heads, strict=True)]
-    narrow = [max(pair) for pair in zip(narrowest, heads, strict=True)]
-    spare = room - sum(narrow)
+    whole = [max(pair) for pair in zip(cell_widths, heading_widths, strict=True)]
+    narrow = [max(pair) for pair in zip(least_widths, heading_widths, strict=True)]
+    spare = total_width - sum(narrow)
     lacking = sum(whole) - sum(narrow)
     if spare < 0:
         return None

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.errors import UsageError
-from genaipa.files.html import html_picture, short_repr
+from genaipa.files.html import format_one_line_repr, html_picture
 from genaipa.kinds import find_kind
 from genaipa.reports import notable, provenance, writing
 from genaipa.reports.chapters import MadeChapters, make_chapters, overall
-from genaipa.reports.chapters.chapter import make_results_by_rule
+from genaipa.reports.chapters.chapter import make_rule_scored_results
 from genaipa.reports.chapters.cost import CostChapter
 from genaipa.reports.figures.figure import FORMATS, Scope
 from genaipa.reports.render import as_json_rows
@@ -94,7 +94,8 @@ class Report:
 
     @property
     def main_tables(self) -> list[Table]:
-        """The tables to read first: `key`, and the main table of each set of items of a suite that this does not show.
+        """The tables to read first: `main_table`, and the main table of each set of items of a suite that this does not
+        show.
 
         A card has one set of items of each suite.
         """
@@ -144,7 +145,7 @@ class Report:
 
     def __repr__(self) -> str:
         about = ", ".join(self.selection) or "all runs"
-        return short_repr("Report", about, f"{len(self.tables)} tables, {len(self.figures)} figures")
+        return format_one_line_repr("Report", about, f"{len(self.tables)} tables, {len(self.figures)} figures")
 
     def _repr_html_(self) -> str:
         figure = next(iter(self.figures.values()), None)
@@ -203,7 +204,7 @@ def report(
     results: list[Results] = []
     if not only or not (only.documents or only.experiments):
         tell("scoring by rule")
-        results = make_results_by_rule(resolved_workspace, sources)
+        results = make_rule_scored_results(resolved_workspace, sources)
     full = [resolve_system_or_run_name(resolved_workspace, name).name for name in names]
     tell("computing tables")
     built_report = Report.build(

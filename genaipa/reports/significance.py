@@ -117,7 +117,7 @@ def describe_findings(
 ) -> Iterator[str]:
     """Yield the overall difference and the verdict on it, then what holds in each family of secondary tests.
 
-    `refused` says why there is no verdict, `judge` whose verdicts alone are compared.
+    `refusal_reason` says why there is no verdict, `judge` whose verdicts alone are compared.
     """
     for row in data[data["family"] == PRIMARY].to_dict("records"):
         sure = [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from genaipa.answers.tidy import list_metrics
-from genaipa.files.html import short_repr
+from genaipa.files.html import format_one_line_repr
 from genaipa.systems.provider import shorten_system_names
 from genaipa.words import first_sentences
 
@@ -100,7 +100,9 @@ class Table:
     def visible_columns(self) -> list[str]:
         """The columns that people see: those with anything in them, the upper end of an interval in the lower's."""
         names = self.main_columns
-        names = [name for name in names if not name.endswith("high") or _other_end_of_interval(name) not in names]
+        names = [
+            name for name in names if not name.endswith("high") or _column_of_other_interval_end(name) not in names
+        ]
         return [name for name in names if any(self._format_column(name))] or names
 
     @cached_property
@@ -127,13 +129,13 @@ class Table:
         if name == "system":
             short = shorten_system_names(cells)
             return [short[cell] for cell in cells]
-        if not name.endswith("low") or _other_end_of_interval(name) not in self.data:
+        if not name.endswith("low") or _column_of_other_interval_end(name) not in self.data:
             return cells
-        ends = (self.format_cell(name, value) for value in self.data[_other_end_of_interval(name)])
+        ends = (self.format_cell(name, value) for value in self.data[_column_of_other_interval_end(name)])
         return [f"{low} to {high}" if low or high else "" for low, high in zip(cells, ends, strict=True)]
 
     def __repr__(self) -> str:
-        return short_repr("Table", self.name, f"{len(self.data):,} rows, {self.title}")
+        return format_one_line_repr("Table", self.name, f"{len(self.data):,} rows, {self.title}")
 
     def _repr_html_(self) -> str:
         from genaipa.reports.render import as_html
@@ -151,7 +153,7 @@ class Table:
         return written.lstrip("+-") if not written.strip("+-0.%") else written
 
 
-def _other_end_of_interval(name: str) -> str:
+def _column_of_other_interval_end(name: str) -> str:
     return f"{name.removesuffix('low')}high" if name.endswith("low") else f"{name.removesuffix('high')}low"
 
 

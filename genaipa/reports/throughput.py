@@ -61,7 +61,7 @@ def calls_by_system(study: Study) -> dict[str, Calls]:
     for source in study.sources:
         facts = source.manifest.systems
         measured_systems = {name for name in source.systems if not (name in facts and facts[name].words == "recording")}
-        for _, call in source.folder.read_answers_as(_Call):
+        for _, call in source.folder.read_answers_with_offsets(_Call):
             if call.system in measured_systems and call.started:  # somebody else's file may not tell the time
                 tokens = float(call.usage.input + call.usage.output) if call.usage else np.nan
                 answered = call.kind == "answer" and call.status != "failed"

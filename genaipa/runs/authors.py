@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 AUTHORS = "authors.jsonl"
 
 
-def find_written_systems(manifests: Iterable[Manifest]) -> frozenset[str]:
+def find_systems_written_by_people(manifests: Iterable[Manifest]) -> frozenset[str]:
     """Return the systems of runs whose replies people write, by the names that the runs have for them."""
     return frozenset(
         name
@@ -42,7 +42,7 @@ class Authorship(msgspec.Struct, frozen=True):
     time: str
 
 
-def fold_person_name(name: str) -> str:
+def normalize_person_name(name: str) -> str:
     """Return a key that is equal for names of the same person."""
     return " ".join(name.split()).casefold()
 
@@ -51,7 +51,7 @@ async def append_authorship(folder: RunFolder, authorship: Authorship) -> None:
     """Note who wrote an answer, on disk when this returns; hold the run for writing meanwhile."""
     file = journal.Journal(folder.path / AUTHORS)
     try:
-        await file.append(authorship)
+        await file.append_and_get_offset(authorship)
     finally:
         await file.close()
 
@@ -60,7 +60,7 @@ def read_authorships(folder: RunFolder) -> Iterator[Authorship]:
     """Yield who wrote the run's answers; a RunError for a line that is not as it was written."""
     path = folder.path / AUTHORS
     if path.is_file():
-        for _, authorship in journal.read_records(path, Authorship, has_checksums=True):
+        for _, authorship in journal.read_records_with_offsets(path, Authorship, has_checksums=True):
             yield authorship
 
 
@@ -85,14 +85,14 @@ class Authors:
             if stamp != self._stamps.get(folder.name):
                 self._stamps[folder.name] = stamp
                 for authorship in read_authorships(folder):
-                    name = fold_person_name(authorship.author)
+                    name = normalize_person_name(authorship.author)
                     self._names_by_answer.setdefault(authorship.answer, set()).add(name)
                     self._answers_by_name.setdefault(name, set()).add(authorship.answer)
 
-    def is_author(self, name: str, answer: str) -> bool:
+    def is_author(self, name: str, answer_digest: str) -> bool:
         """Tell whether this person wrote the answer with a digest."""
-        return fold_person_name(name) in self._names_by_answer.get(answer, ())
+        return normalize_person_name(name) in self._names_by_answer.get(answer_digest, ())
 
-    def answers_written_by(self, name: str) -> set[str]:
+    def answer_digests_of_author(self, name: str) -> set[str]:
         """Return the digests of the answers that this person wrote."""
-        return self._answers_by_name.get(fold_person_name(name), set())
+        return self._answers_by_name.get(normalize_person_name(name), set())

@@ -89,7 +89,7 @@ class Batch:
         """Whether its results are still to come."""
         return self.step in ("intended", "submitted")
 
-    def apply(self, event: BatchEvent) -> None:
+    def apply_event(self, event: BatchEvent) -> None:
         """Go on by an event."""
         if event.step != "looked":
             self.step = event.step
@@ -121,11 +121,11 @@ def read_request_name(result_line: bytes) -> str:
 def read_batches(folder: Path) -> dict[str, Batch]:
     """Return mark → batch, oldest first; a RunError names a line that is no event."""
     batches: dict[str, Batch] = {}
-    for _, event in journal.read_records(folder / BATCHES, BatchEvent):
+    for _, event in journal.read_records_with_offsets(folder / BATCHES, BatchEvent):
         if event.step == "intended":
             batches[event.mark] = Batch(event)
         elif event.mark in batches:
-            batches[event.mark].apply(event)
+            batches[event.mark].apply_event(event)
     return batches
 
 
@@ -145,7 +145,7 @@ def has_batches(folder: Path) -> bool:
     return (folder / BATCHES).exists()
 
 
-def summarize_pending(batches: Sequence[Batch]) -> str:
+def describe_pending_batches(batches: Sequence[Batch]) -> str:
     """Count the batches that are out, their questions, and how many are done."""
     questions = sum(len(batch.intended.lines) for batch in batches)
     done = sum(batch.done for batch in batches)

@@ -50,7 +50,7 @@ class KeptDocuments(Mapping[str, Document]):
 
     def _load_document_offsets(self) -> dict[str, int]:
         if self._offsets is None:
-            self._offsets = {line.name: offset for offset, line in journal.read_records(self.path, _Name)}
+            self._offsets = {line.name: offset for offset, line in journal.read_records_with_offsets(self.path, _Name)}
         return self._offsets
 
     def __getitem__(self, name: str) -> Document:
@@ -170,7 +170,9 @@ class KeptIntroductions:
     def _load_introduction_offsets(self) -> dict[str, int]:
         size = self.path.stat().st_size if self.path.is_file() else 0
         if size != self._size:
-            self._offsets = {line.digest: offset for offset, line in journal.read_records(self.path, _Digest)}
+            self._offsets = {
+                line.digest: offset for offset, line in journal.read_records_with_offsets(self.path, _Digest)
+            }
             self._size = size
         return self._offsets
 
@@ -202,7 +204,7 @@ class KeptIntroductions:
 
     def lines_without_digests(self, digests: set[str]) -> Iterator[bytes]:
         """Return the file's lines without those for some digests."""
-        for _, introduction in journal.read_records(self.path, _Introduction):
+        for _, introduction in journal.read_records_with_offsets(self.path, _Introduction):
             if introduction.digest not in digests:
                 yield msgspec.json.encode(introduction) + b"\n"
 

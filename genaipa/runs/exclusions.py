@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from genaipa.files.spreadsheets import format_csv, read_csv
+from genaipa.files.spreadsheets import format_csv_records, read_csv_records
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +42,7 @@ class Exclusion(msgspec.Struct, frozen=True):
 
 def format_exclusions_csv(exclusions: Iterable[Exclusion]) -> bytes:
     """Return the exclusions as the content of a CSV file, one row each."""
-    return format_csv(Exclusion, exclusions)
+    return format_csv_records(Exclusion, exclusions)
 
 
 def read_exclusions(folder: RunFolder, excluded_kind: What) -> dict[str, Exclusion]:
@@ -51,5 +51,5 @@ def read_exclusions(folder: RunFolder, excluded_kind: What) -> dict[str, Exclusi
     Where something is excluded twice, the first row counts.
     """
     path = folder.path / EXCLUSIONS
-    rows = read_csv(path, Exclusion) if path.is_file() else []
+    rows = read_csv_records(path, Exclusion) if path.is_file() else []
     return {row.key: row for row in reversed(rows) if row.what == excluded_kind}

@@ -29,7 +29,7 @@ from genaipa.errors import DataError, GenaipaError, RunBusyError, RunError
 from genaipa.files.locks import system_file_lock, take_run_lock
 from genaipa.files.names import clean_folder_name, make_run_folder, propose_run_folder_paths
 from genaipa.files.stamps import Stamp, read_file_stamp
-from genaipa.files.text import DAMAGE, explain_error
+from genaipa.files.text import DAMAGE, clip_error_message
 from genaipa.runs import journal
 from genaipa.runs.authors import AUTHORS
 from genaipa.runs.batches import find_pending_batches
@@ -37,7 +37,7 @@ from genaipa.runs.documents import INTRODUCTIONS, KeptIntroductions, decode_intr
 from genaipa.runs.integrity import describe_lost_answers, describe_record_flaw
 from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST, MANIFEST_COPY, ManifestFolder
 from genaipa.runs.records import ConversationRecord, Manifest, Record, RunStatus
-from genaipa.runs.status import CountedRecord, Tally, count_records, current_status
+from genaipa.runs.status import CountedRecord, Tally, current_run_status, tally_records_and_map_offsets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,7 +96,7 @@ class RunFolder(ManifestFolder):
     # -- writing --
 
     @contextlib.contextmanager
-    def hold_for_writing(self) -> Iterator[list[str]]:
+    def hold_for_writing_and_list_repairs(self) -> Iterator[list[str]]:
         """Hold it for writing; gives the sentences about repairs. A RunBusyError if it is held already.
 
         Whoever held it before, and lost it, writes no more: a lock on a shared file system ends with its lease.
@@ -106,9 +106,9 @@ class RunFolder(ManifestFolder):
             for name in (MANIFEST, MANIFEST_COPY):
                 for leftover in self.path.glob(f".{name}.*.tmp"):
                     leftover.unlink(missing_ok=True)  # of a process that was killed
-            repairs = self._describe_damage()
+            repairs = self._describe_manifest_and_answer_damage()
             repairs += [
-                journal.remove_cut_last_line(self.path / name)
+                journal.repair_cut_last_line_and_describe(self.path / name)
                 for name in (ANSWERS, CONVERSATIONS, INTRODUCTIONS, AUTHORS)
             ]
             self._token = uuid.uuid4().hex
@@ -118,7 +118,7 @@ class RunFolder(ManifestFolder):
             self._token = ""
             self.lock.release()
 
-    def _describe_damage(self) -> list[str]:
+    def _describe_manifest_and_answer_damage(self) -> list[str]:
         """Return sentences about what is wrong with the manifest, and gone since it was written; empty for nothing."""
         # By itself, since `writing` would hold a manifest, large for a large run, for as long as the run takes.
         try:
@@ -163,42 +163,44 @@ class RunFolder(ManifestFolder):
 
     def answers_file_stamp(self) -> Stamp | None:
         """Return numbers that change with each answer; None if there is none."""
-        return read_file_stamp(self.answers)
+        return read_file_stamp(self.answers_path)
 
-    def read_answer_lines(self, offset: int = 0) -> Iterator[tuple[int, bytes]]:
+    def read_answer_lines_with_offsets(self, offset: int = 0) -> Iterator[tuple[int, bytes]]:
         """Yield (place, line) of each whole line of the answers from this place on; an OSError if none can be read."""
-        return journal.read_lines(self.answers, offset)
+        return journal.read_lines_with_offsets(self.answers_path, offset)
 
-    def read_answers_as(self, record_type: type[T]) -> Iterator[tuple[int, T]]:
+    def read_answers_with_offsets(self, record_type: type[T]) -> Iterator[tuple[int, T]]:
         """Yield (place, record) of each line of the answers; a RunError for one that has not the sum of its content."""
-        return journal.read_records(self.answers, record_type, has_checksums=True)
+        return journal.read_records_with_offsets(self.answers_path, record_type, has_checksums=True)
 
-    def read_verified_answers_as(self, record_type: type[R]) -> Iterator[tuple[int, R]]:
+    def read_verified_answers_with_offsets(self, record_type: type[R]) -> Iterator[tuple[int, R]]:
         """Yield (place, record) of all answers, each as it was written.
 
         A RunError names the line that is no record, or was changed since: results computed from it would be wrong.
         """
         documents = {name: facts.digest for name, facts in self.manifest().documents.items()}
         withheld = self.has_withheld_texts
-        for number, (offset, record) in enumerate(self.read_answers_as(record_type), 1):
+        for number, (offset, record) in enumerate(self.read_answers_with_offsets(record_type), 1):
             if problem := describe_record_flaw(record, documents, texts_withheld=withheld):
                 raise RunError(
-                    f"{self.answers}: line {number} was changed ({problem}); restore the file, "
+                    f"{self.answers_path}: line {number} was changed ({problem}); restore the file, "
                     "or delete that line to ask its question again."
                 )
             yield offset, record
 
-    def records(self) -> Iterator[Record]:
+    def read_records(self) -> Iterator[Record]:
         """Yield every record in the order in which they were made, failures that were replaced later included."""
-        return (record for _, record in self.read_verified_answers_as(Record))
+        return (record for _, record in self.read_verified_answers_with_offsets(Record))
 
     def read_records_at(self, offsets: list[int]) -> list[Record]:
         """Read the records at these places."""
-        return journal.read_records_at(self.answers, offsets, Record)
+        return journal.read_records_at(self.answers_path, offsets, Record)
 
-    def conversations(self) -> Iterator[ConversationRecord]:
+    def read_conversations(self) -> Iterator[ConversationRecord]:
         """Yield the records of how each conversation began."""
-        for _, conversation in journal.read_records(self.conversations_file, ConversationRecord, has_checksums=True):
+        for _, conversation in journal.read_records_with_offsets(
+            self.conversations_path, ConversationRecord, has_checksums=True
+        ):
             yield conversation
 
     def read_introduction(self, digest: str) -> list[Message]:
@@ -209,28 +211,28 @@ class RunFolder(ManifestFolder):
             content = self.introductions.introduction_content(digest) if in_lines else path.read_bytes()
             messages = decode_introduction(content)
         except (OSError, *DAMAGE) as error:
-            raise DataError(path, f"can't be read ({explain_error(error)}); restore the file.") from None
+            raise DataError(path, f"can't be read ({clip_error_message(error)}); restore the file.") from None
         if hashlib.sha256(content).hexdigest() != digest:
             raise DataError(path, "was changed since the conversation began; restore the file.")
         return messages
 
     # -- how far it is --
 
-    def tally_records(self) -> tuple[Tally, dict[str, int]]:
+    def tally_records_and_map_offsets(self) -> tuple[Tally, dict[str, int]]:
         """Return the counts so far beside the planned ones, and the place of each key's latest record."""
-        return count_records(self.manifest(), self.read_answers_as(CountedRecord))
+        return tally_records_and_map_offsets(self.manifest(), self.read_answers_with_offsets(CountedRecord))
 
     def read_manifest_and_tally(self) -> tuple[Manifest, Tally]:
         """Return the manifest, with an outdated status put right, and the counts."""
         manifest = self.manifest()
-        tally, _ = count_records(manifest, self.read_answers_as(CountedRecord))
+        tally, _ = tally_records_and_map_offsets(manifest, self.read_answers_with_offsets(CountedRecord))
         manifest.status = self.status(manifest, answers_missing=bool(tally.incomplete_systems()))
         return manifest, tally
 
     def status(self, manifest: Manifest, *, answers_missing: bool) -> RunStatus:
-        """Return the status now, wherever it is shown; `missing` says that answers are."""
+        """Return the status now, wherever it is shown; `answers_missing` says that answers are."""
         abandoned = manifest.status == "running" and not self.is_held_for_writing()
-        return current_status(
+        return current_run_status(
             manifest.status,
             abandoned=abandoned,
             batches_pending=abandoned and any(find_pending_batches(self.path)),
@@ -240,9 +242,9 @@ class RunFolder(ManifestFolder):
     def describe_lost_answers(self, manifest: Manifest | ManifestHead, answer_count: int | None = None) -> str:
         """Return a sentence about answers that are gone since the manifest was written; empty if none are.
 
-        `kept` is how many answers there are, where whoever asks knows.
+        `answer_count` is how many answers there are, where whoever asks knows.
         """
-        return describe_lost_answers(self.answers, self.name, manifest.totals, answer_count)
+        return describe_lost_answers(self.answers_path, self.name, manifest.totals, answer_count)
 
     def is_complete(self) -> bool:
         """Tell whether everything was answered, and still is."""

@@ -13,7 +13,7 @@ import msgspec
 
 from genaipa import __version__
 from genaipa.errors import RunError
-from genaipa.files.spreadsheets import format_csv, read_csv
+from genaipa.files.spreadsheets import format_csv_records, read_csv_records
 from genaipa.files.text import sha256_of
 from genaipa.runs import journal
 from genaipa.runs.experiments import StudyExperiment
@@ -72,17 +72,17 @@ class PublishedScore(msgspec.Struct, frozen=True):
 
 def format_published_scores_csv(scores: Iterable[PublishedScore]) -> bytes:
     """Return a CSV file of the scores, one row each."""
-    return format_csv(PublishedScore, scores)
+    return format_csv_records(PublishedScore, scores)
 
 
-def read_published(path: Path) -> list[PublishedScore]:
+def read_published_scores_csv(path: Path) -> list[PublishedScore]:
     """Return the scores in such a file, none if it does not exist; a DataError names a row that can't be read."""
-    return read_csv(path, PublishedScore) if path.is_file() else []
+    return read_csv_records(path, PublishedScore) if path.is_file() else []
 
 
 def load_published_scores(folder: RunFolder) -> list[PublishedScore]:
     """Return the published scores of a run, if it has any."""
-    return read_published(folder.path / PUBLISHED_SCORES)
+    return read_published_scores_csv(folder.path / PUBLISHED_SCORES)
 
 
 @dataclass(frozen=True)
@@ -169,14 +169,14 @@ def file_has_content(path: Path, content: bytes) -> bool:
     return path.is_file() and path.read_bytes() == content
 
 
-def update_run_folder(run_path: Path, files: dict[str, bytes]) -> list[str]:
+def update_run_folder_and_name_if_changed(run_path: Path, files: dict[str, bytes]) -> list[str]:
     """Bring a run folder to these files; the run's name if that changed anything."""
     if all(file_has_content(run_path / name, content) for name, content in files.items()):
         return []
     try:
         run_path.mkdir(parents=True, exist_ok=True)
         folder = RunFolder(run_path)
-        with folder.hold_for_writing():
+        with folder.hold_for_writing_and_list_repairs():
             for name, content in files.items():
                 folder.write_file(name, content)
     except OSError as error:

@@ -23,11 +23,11 @@ from genaipa.questions.annotations import (
     Annotations,
     apply_corrections,
     find_annotations,
-    find_corrections,
+    find_corrections_with_layers,
     find_question_set,
     map_annotated_digests_to_names,
-    map_to_questions,
-    match_questions,
+    map_annotations_to_questions,
+    match_questions_of_two_sets,
     read_annotations,
 )
 from genaipa.questions.sets import FOLLOW_UP, Question, QuestionSet, followed_question_id
@@ -84,7 +84,7 @@ class Inputs:
         self._annotations = cache(self._find_annotations)
         self._corrected = cache(self._correct_annotations)
         self._spans = cache(self._find_document_part_spans)
-        self._texts = cache(self._index_annotated_texts)
+        self._texts = cache(self._map_annotated_text_digests_to_names)
         self._introduction_digests: dict[str, str] = {}
         self._conversations_size = 0
 
@@ -190,10 +190,10 @@ class Inputs:
             about = self.document(document)
             if texts := self._texts():
                 about = replace(about, name=texts.get(about.digest, about.name))
-            for layer, correction_file in find_corrections(self.workspace, about):
+            for layer, correction_file in find_corrections_with_layers(self.workspace, about):
                 written_for = find_question_set(self.workspace, correction_file.questions, layer)
                 sources = (
-                    match_questions(correction_file.corrections, written_for, question_set, about.company)
+                    match_questions_of_two_sets(correction_file.corrections, written_for, question_set, about.company)
                     if written_for
                     else {}
                 )
@@ -244,19 +244,20 @@ class Inputs:
         questions = hashlib.sha256(msgspec.json.encode(question_set)).digest()
         return document, facts.digest, facts.company, self._sets.get(document), questions
 
-    def _index_annotated_texts(self) -> dict[str, str] | None:
+    def _map_annotated_text_digests_to_names(self) -> dict[str, str] | None:
         """Return the texts with annotated answers in the workspace, for documents of a corpus; None for any others."""
         return map_annotated_digests_to_names(self.workspace) if self._kept else None
 
     def _map_annotations_to_questions(
         self, document: str, annotations: Annotations, source_questions: QuestionSet | None
     ) -> Annotations | None:
-        """Return the annotated answers to the questions that were asked; `written_for` are those of the annotations."""
+        """Return the annotated answers to the questions that were asked; `source_questions` are those of the
+        annotations."""
         name, question_set = self._sets.get(document), self.questions(document)
         if question_set is None or (source_questions is None and annotations.questions == name):
             # A run keeps annotations as those of the questions that it asks.
             return annotations if annotations.questions == name else None
-        return map_to_questions(
+        return map_annotations_to_questions(
             annotations,
             source_questions or find_question_set(self.workspace, annotations.questions),
             question_set,
@@ -278,7 +279,7 @@ class Inputs:
 
     def _introduction_digest(self, conversation_id: str) -> str | None:
         """Return the digest under which the messages before a conversation's first question are kept."""
-        path = self.folder.conversations_file
+        path = self.folder.conversations_path
         if (
             conversation_id not in self._introduction_digests
             and path.is_file()
@@ -286,7 +287,7 @@ class Inputs:
         ):
             self._conversations_size = path.stat().st_size
             self._introduction_digests |= {
-                begun.id: begun.introduction for _, begun in journal.read_records(path, _ConversationHead)
+                begun.id: begun.introduction for _, begun in journal.read_records_with_offsets(path, _ConversationHead)
             }
         return self._introduction_digests.get(conversation_id)
 
@@ -303,7 +304,8 @@ class Inputs:
 
 
 def _find_next_part_span(document_text: str, previous_end: int, message: str) -> tuple[int, int] | None:
-    """Start and end of the part of a text that continues at `end` and that a message contains, among other words."""
+    """Start and end of the part of a text that continues at `previous_end` and that a message contains, among other
+    words."""
     start = previous_end + len(document_text[previous_end:]) - len(document_text[previous_end:].lstrip())
     for characters in _BEGINNINGS:
         position = message.find(document_text[start : start + characters])
@@ -334,8 +336,8 @@ def load_conversation_up_to(folder: RunFolder, record: Record, offsets: Mapping[
     if record.after:
         first_key = f"{record.conversation}|{followed_question_id(record.question)}"
         first = folder.read_records_at([offsets[first_key]])[0]
-        return load_conversation_up_to(folder, first, offsets) + _turn_messages(record, record.reply)
-    begun = next((c for c in folder.conversations() if c.id == record.conversation), None)
+        return load_conversation_up_to(folder, first, offsets) + _question_and_reply_messages(record, record.reply)
+    begun = next((c for c in folder.read_conversations() if c.id == record.conversation), None)
     messages = []
     # Acknowledgements are asked for while an introduction is made: what came before them are others of theirs.
     making = record.kind == "acknowledgement"
@@ -344,12 +346,14 @@ def load_conversation_up_to(folder: RunFolder, record: Record, offsets: Mapping[
     if making or (begun is not None and begun.mode == "shared"):
         plan = find_procedure_plan(folder.manifest().spec)
         prompts = record.coordinates.get("prompts") or next(iter(plan.prompts if plan else ()), "")
-        for earlier in _earlier_replies(folder, record, offsets):
-            messages += _turn_messages(earlier, earlier.reply or language_of_prompt_set(prompts).no_answer)
-    return messages + _turn_messages(record, record.reply)
+        for earlier in _earlier_replies_in_conversation(folder, record, offsets):
+            messages += _question_and_reply_messages(
+                earlier, earlier.reply or language_of_prompt_set(prompts).no_answer
+            )
+    return messages + _question_and_reply_messages(record, record.reply)
 
 
-def _earlier_replies(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> list[Record]:
+def _earlier_replies_in_conversation(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> list[Record]:
     """Return the replies of the same kind that the same conversation had before this one, in their order."""
     start = record.key.removesuffix(record.question) if record.task == DEFAULT else f"{record.system}|{record.task}|"
     records = folder.read_records_at([offset for key, offset in offsets.items() if key.startswith(start)])
@@ -357,7 +361,7 @@ def _earlier_replies(folder: RunFolder, record: Record, offsets: Mapping[str, in
     return sorted((r for r in candidates if r.turn < record.turn and r.reply is not None), key=lambda r: r.turn)
 
 
-def _turn_messages(record: Record, reply: str | None) -> list[Message]:
+def _question_and_reply_messages(record: Record, reply: str | None) -> list[Message]:
     asking, replying = _PURPOSES[record.kind]
     question = Message("user", record.asked, asking)
     return [question] if reply is None else [question, Message("assistant", reply, replying, key=record.digest)]

@@ -45,9 +45,9 @@ class Damage(NamedTuple):
 
 
 def describe_record_flaw(record: RecordHead, document_digests: Mapping[str, str], *, texts_withheld: bool) -> str:
-    """Return the flaw of a record, in words; empty if it has none. `documents` are the run's, name → digest.
+    """Return the flaw of a record, in words; empty if it has none. `document_digests` are the run's, name → digest.
 
-    In a packed run texts may be `withheld`; what is not there can't be checked.
+    In a packed run texts may be `texts_withheld`; what is not there can't be checked.
     """
     r = record
     if r.key != record_key(r.system, r.task, r.coordinates):
@@ -108,10 +108,10 @@ def _find_file_damage(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]
 
 def _find_record_damage(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
     documents = {name: facts.digest for name, facts in manifest.documents.items()}
-    path, withheld = folder.answers, folder.has_withheld_texts
+    path, withheld = folder.answers_path, folder.has_withheld_texts
     line_numbers, conversations = dict[str, int](), set[str]()
     try:
-        for number, (_, record) in enumerate(folder.read_answers_as(Record), 1):
+        for number, (_, record) in enumerate(folder.read_answers_with_offsets(Record), 1):
             if record.started:  # an import knows the beginning of some conversations at most
                 conversations.add(record.conversation)
             if problem := describe_record_flaw(record, documents, texts_withheld=withheld):
@@ -129,14 +129,14 @@ def _find_record_damage(folder: RunFolder, manifest: Manifest) -> Iterator[Damag
     if len(line_numbers) < manifest.totals.answer_count:
         counts = f"{len(line_numbers):,} of the {manifest.totals.answer_count:,}"
         yield Damage(path, "", f"has {counts} answers that the run had; restore the file.")
-    if folder.conversations_file.is_file():
+    if folder.conversations_path.is_file():
         with contextlib.suppress(GenaipaError):  # as above
-            if gone := conversations - {conversation.id for conversation in folder.conversations()} - {""}:
+            if gone := conversations - {conversation.id for conversation in folder.read_conversations()} - {""}:
                 lacks = f"lacks {number_of(len(gone), 'conversation')}; restore the file."
-                yield Damage(folder.conversations_file, "", lacks)
+                yield Damage(folder.conversations_path, "", lacks)
 
 
-def _matches_facts(document: Document, facts: DocumentFacts, *, texts_withheld: bool) -> bool:
+def _matches_document_facts(document: Document, facts: DocumentFacts, *, texts_withheld: bool) -> bool:
     """Tell whether a line's document is the one that the run notes, in everything that is noted of it."""
     line, left_out = DocumentFacts.from_document(document), texts_withheld and not document.text
     if left_out:
@@ -151,7 +151,7 @@ def _find_document_damage(folder: RunFolder, manifest: Manifest) -> Iterator[Dam
     stored_documents = KeptDocuments(folder.path)
     try:
         for name, facts in manifest.documents.items() if stored_documents else ():
-            if name not in stored_documents or not _matches_facts(
+            if name not in stored_documents or not _matches_document_facts(
                 stored_documents[name], facts, texts_withheld=folder.has_withheld_texts
             ):
                 yield Damage(stored_documents.path, name, "has changed since the run was made; restore the file.")
@@ -177,7 +177,8 @@ def _expected_file_digests(folder: RunFolder, manifest: Manifest) -> dict[str, s
         digests |= {f"{kind}/{name}{ending}": digest for name, digest in getattr(manifest.digests, kind).items()}
     try:
         conversations = [
-            conversation for _, conversation in journal.read_records(folder.conversations_file, ConversationRecord)
+            conversation
+            for _, conversation in journal.read_records_with_offsets(folder.conversations_path, ConversationRecord)
         ]
     except GenaipaError:
         conversations = []  # told by whoever checks the lines

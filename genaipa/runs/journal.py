@@ -15,7 +15,7 @@ import msgspec
 
 from genaipa.errors import NoRoomError, RunError
 from genaipa.files.atomic import sync_folder
-from genaipa.files.text import DAMAGE, explain_error
+from genaipa.files.text import DAMAGE, clip_error_message
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,7 +48,7 @@ def _format_checksum_ending(line_content: bytes) -> bytes:
     return _SUM % hashlib.blake2b(line_content, digest_size=8).hexdigest().encode()
 
 
-def remove_cut_last_line(path: Path) -> str:
+def repair_cut_last_line_and_describe(path: Path) -> str:
     """Take a half-written last line away; a sentence about it, empty if there was none.
 
     A process that dies while it writes leaves at most one line without its end. What it held was never reported as
@@ -74,7 +74,7 @@ def remove_cut_last_line(path: Path) -> str:
     return f"{path.name}: the last line was cut off ({size - end} bytes); genaipa removed it and will ask again."
 
 
-def read_lines(path: Path, start_offset: int = 0) -> Iterator[tuple[int, bytes]]:
+def read_lines_with_offsets(path: Path, start_offset: int = 0) -> Iterator[tuple[int, bytes]]:
     """Yield (byte offset, line) for each whole line from this offset on; an OSError for a file that can't be read."""
     # Lines longer than half of the usual buffer are put together of two reads each.
     with path.open("rb", buffering=_READ) as file:
@@ -85,16 +85,22 @@ def read_lines(path: Path, start_offset: int = 0) -> Iterator[tuple[int, bytes]]
             start_offset += len(line)
 
 
-def read_records(path: Path, record_type: type[T], *, has_checksums: bool = False) -> Iterator[tuple[int, T]]:
+def read_records_with_offsets(
+    path: Path, record_type: type[T], *, has_checksums: bool = False
+) -> Iterator[tuple[int, T]]:
     """Return (byte offset, record) for each whole line; a RunError naming file and line for one that is not a record.
 
-    A kind with fewer fields than the lines hold reads faster: the rest is skipped. Where lines are `summed`, the error
-    also names one that was changed.
+    A kind with fewer fields than the lines hold reads faster: the rest is skipped. Where lines are `has_checksums`, the
+    error also names one that was changed.
     """
-    return decode_lines(path, read_lines(path), record_type, has_checksums=has_checksums) if path.exists() else iter(())
+    return (
+        decode_lines_with_offsets(path, read_lines_with_offsets(path), record_type, has_checksums=has_checksums)
+        if path.exists()
+        else iter(())
+    )
 
 
-def decode_lines(
+def decode_lines_with_offsets(
     path: Path, lines_with_offsets: Iterable[tuple[int, bytes]], record_type: type[T], *, has_checksums: bool = False
 ) -> Iterator[tuple[int, T]]:
     """Yield (byte offset, record) for each of the lines of a file."""
@@ -103,7 +109,7 @@ def decode_lines(
         try:
             record = decode(content)
         except DAMAGE as error:
-            wrong = f"is not a record ({explain_error(error)})"
+            wrong = f"is not a record ({clip_error_message(error)})"
         else:
             # Whoever knows more of it says first what is wrong with it.
             yield offset, record
@@ -124,7 +130,7 @@ def read_records_at(path: Path, offsets: list[int], record_type: type[T]) -> lis
                 records.append(decode(file.readline()))
             except DAMAGE as error:
                 raise RunError(
-                    f"{path}: no record begins at byte {offset} ({explain_error(error)}); restore the file."
+                    f"{path}: no record begins at byte {offset} ({clip_error_message(error)}); restore the file."
                 ) from None
     return records
 
@@ -147,13 +153,13 @@ class AnswerFollower:
         """Tell whether the last line read is still in its place; if not, someone has edited or restored the file."""
         offset, last = self._last
         try:
-            return not last or next(self.folder.read_answer_lines(offset), (0, b""))[1] == last
+            return not last or next(self.folder.read_answer_lines_with_offsets(offset), (0, b""))[1] == last
         except OSError:
             return True
 
-    def read_new_lines(self) -> Iterator[tuple[int, bytes]]:
+    def read_new_lines_with_offsets(self) -> Iterator[tuple[int, bytes]]:
         """Yield (place, line) of each whole line since the last time."""
-        for offset, line in self.folder.read_answer_lines(self._offset):
+        for offset, line in self.folder.read_answer_lines_with_offsets(self._offset):
             self._offset, self.lines, self._last = offset + len(line), self.lines + 1, (offset, line)
             yield offset, line
 
@@ -171,20 +177,22 @@ class Journal:
         self._waiting: list[tuple[bytes, asyncio.Future[int]]] = []
         self._writing: asyncio.Task[None] | None = None
 
-    async def append(self, record: msgspec.Struct) -> int:
+    async def append_and_get_offset(self, record: msgspec.Struct) -> int:
         """Return a record's byte offset once it is on disk; a RunError if it can't be (nothing half-written stays)."""
         done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._waiting.append((encode_record_line(record), done))
         if self._writing is None:
-            self._writing = asyncio.create_task(self._write_waiting())
+            self._writing = asyncio.create_task(self._write_waiting_records())
         # Shielded: a record that is paid for is written even if whoever waits for it is cancelled.
         return await asyncio.shield(done)
 
-    async def _write_waiting(self) -> None:
+    async def _write_waiting_records(self) -> None:
         while self._waiting:
             batch, self._waiting = self._waiting, []
             try:
-                offset = await asyncio.to_thread(self._write, b"".join(content for content, _ in batch))
+                offset = await asyncio.to_thread(
+                    self._append_lines_and_get_offset, b"".join(content for content, _ in batch)
+                )
             except OSError as error:
                 failure = NoRoomError.from_os_error(self.path, error, what_is_saved="everything written before is kept")
                 for _, done in batch:
@@ -197,7 +205,7 @@ class Journal:
                     offset += len(content)
         self._writing = None
 
-    def _write(self, lines: bytes) -> int:
+    def _append_lines_and_get_offset(self, lines: bytes) -> int:
         before = os.fstat(self._descriptor).st_size
         try:
             view = memoryview(lines)

@@ -16,7 +16,7 @@ import msgspec
 from genaipa.errors import DataError, NoRoomError, OtherFormatError
 from genaipa.files.atomic import open_for_atomic_write
 from genaipa.files.stamps import now, read_file_stamp
-from genaipa.files.text import DAMAGE, explain_error
+from genaipa.files.text import DAMAGE, clip_error_message
 from genaipa.kinds import DEFAULT, find_kind
 from genaipa.policies.statistics import Statistics
 from genaipa.runs.records import FORMAT, Manifest, RunStatus, Slice, Totals
@@ -45,7 +45,7 @@ class Withheld(msgspec.Struct, frozen=True, omit_defaults=True):
     points: dict[str, dict[str, str]] = {}
 
 
-def read_withheld(folder: RunFolder) -> Withheld:
+def read_withheld_facts(folder: RunFolder) -> Withheld:
     """Return the facts about texts that a run folder lacks; empty for one that lacks none."""
     path = folder.path / WITHHELD
     if not path.is_file():
@@ -53,7 +53,7 @@ def read_withheld(folder: RunFolder) -> Withheld:
     try:
         return msgspec.json.decode(path.read_bytes(), type=Withheld)
     except (OSError, *DAMAGE) as error:
-        raise DataError(path, f"can't be read ({explain_error(error)}); unpack the study again.") from None
+        raise DataError(path, f"can't be read ({clip_error_message(error)}); unpack the study again.") from None
 
 
 ANSWERS = "answers.jsonl"
@@ -72,10 +72,12 @@ _SHARDS = b'"shards":'
 def encode_manifest(manifest: Manifest) -> bytes:
     """Return the content of a manifest's file, with its sum."""
     fields = msgspec.to_builtins(manifest)
-    return msgspec.json.format(msgspec.json.encode(fields | {"sum": _compute_sum(fields)}), indent=2) + b"\n"
+    return (
+        msgspec.json.format(msgspec.json.encode(fields | {"sum": _compute_manifest_checksum(fields)}), indent=2) + b"\n"
+    )
 
 
-def _compute_sum(fields: dict[str, Any]) -> str:
+def _compute_manifest_checksum(fields: dict[str, Any]) -> str:
     summed_fields = {name: value for name, value in fields.items() if name != "sum"}
     return hashlib.sha256(msgspec.json.encode(summed_fields, order="deterministic")).hexdigest()
 
@@ -86,7 +88,7 @@ def has_wrong_manifest_checksum(manifest_content: bytes) -> bool:
         fields = msgspec.json.decode(manifest_content, type=dict[str, Any])
     except DAMAGE:
         return False  # told by whoever reads it
-    return "sum" in fields and fields["sum"] != _compute_sum(fields)
+    return "sum" in fields and fields["sum"] != _compute_manifest_checksum(fields)
 
 
 class _ManifestFormat(msgspec.Struct):
@@ -125,7 +127,7 @@ class ManifestHead(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=4096)
-def _read_head(path: Path, _stamp: Stamp) -> ManifestHead:
+def _read_manifest_head(path: Path, _stamp: Stamp) -> ManifestHead:
     return msgspec.json.decode(path.read_bytes(), type=ManifestHead)
 
 
@@ -141,12 +143,12 @@ class ManifestFolder:
         return self.path.name
 
     @property
-    def answers(self) -> Path:
+    def answers_path(self) -> Path:
         """The file of answers."""
         return self.path / ANSWERS
 
     @property
-    def conversations_file(self) -> Path:
+    def conversations_path(self) -> Path:
         """The file of how conversations began."""
         return self.path / CONVERSATIONS
 
@@ -212,7 +214,8 @@ class ManifestFolder:
         except DAMAGE as error:
             raise DataError(
                 path,
-                f"is damaged ({explain_error(error)}); restore it. The answers are still in answers.jsonl beside it.",
+                f"is damaged ({clip_error_message(error)}); restore it. The answers are still in "
+                "answers.jsonl beside it.",
             ) from None
         if problem := manifest.describe_inconsistency():
             raise DataError(path, f"is damaged ({problem}); restore it. The answers are in answers.jsonl beside it.")
@@ -220,13 +223,13 @@ class ManifestFolder:
         manifest.orders = {key: tuple(map(intern, order)) for key, order in manifest.orders.items()}
         return manifest
 
-    def head(self) -> ManifestHead:
+    def read_manifest_head(self) -> ManifestHead:
         """Return the head of the manifest, or else of its copy; the errors of `manifest`."""
         for name in (MANIFEST, MANIFEST_COPY):
             path = self.path / name
             if file_stamp := read_file_stamp(path):
                 with contextlib.suppress(OSError, *DAMAGE):
-                    head = _read_head(path, file_stamp)
+                    head = _read_manifest_head(path, file_stamp)
                     if head.format == FORMAT and (head.slice is None or head.slice.is_valid):
                         return head
         manifest = self.manifest()
@@ -271,7 +274,7 @@ class ManifestFolder:
     def write_manifest(self, manifest: Manifest) -> None:
         """Replace the manifest in one step, and then its copy: one of them is whole whatever happens to the other."""
         manifest.updated = now()
-        size = self.answers.stat().st_size if self.answers.is_file() else 0
+        size = self.answers_path.stat().st_size if self.answers_path.is_file() else 0
         manifest.totals = msgspec.structs.replace(manifest.totals, bytes=size)
         content = encode_manifest(manifest)
         for name in (MANIFEST, MANIFEST_COPY):

@@ -40,9 +40,10 @@ def is_redistributable(license: str) -> bool:  # noqa: A002 - what it is called 
 class Permission:
     """The texts and replies of one run that may be passed on.
 
-    `documents` are the names of those whose text may not be, `unasked` those about which the questions that were
-    asked may not be, `worded` the files of the run folder (question sets, annotated answers) whose words may not be.
-    `items` tells whether what its kind of task is made of may be. `licenses` are the licenses of the texts that may be.
+    `documents` are the names of those whose text may not be, `restricted_questions` those about which the questions
+    that were asked may not be, `restricted_files` the files of the run folder (question sets, annotated answers) whose
+    words may not be. `items` tells whether what its kind of task is made of may be. `licenses` are the licenses of the
+    texts that may be.
 
     A `whole` one holds nothing back: for somebody who has the texts anyway. A DataError for a manifest that was
     changed, since its licenses and authors decide.
@@ -53,8 +54,8 @@ class Permission:
             raise DataError(folder.path / MANIFEST, changed)
         self._folder, self._manifest, self._whole = folder, manifest, whole
         self.items = whole or find_kind(manifest.spec.kind).is_redistributable(manifest.spec.plan)
-        licenses = dict(_read_licenses(folder.path, "questions", QuestionSet))
-        licenses |= _read_licenses(folder.path, "annotations", Annotations)
+        licenses = dict(_read_file_paths_and_licenses(folder.path, "questions", QuestionSet))
+        licenses |= _read_file_paths_and_licenses(folder.path, "annotations", Annotations)
         every = {*licenses.values(), *(facts.license for facts in manifest.documents.values())}
         self.licenses = sorted(filter(is_redistributable, every))
         closed = (name for name, facts in manifest.documents.items() if not is_redistributable(facts.license))
@@ -77,7 +78,7 @@ class Permission:
         words = self._words.get(system, "")
         return self._whole or words == "own" or (words != "recording" and document not in self.documents)
 
-    def withheld_replies(self) -> list[tuple[str, str]]:
+    def list_withheld_systems_and_documents(self) -> list[tuple[str, str]]:
         """Return (system, document) of all replies that may not be passed on, in the order of the plan."""
         return [
             (system, document)
@@ -117,7 +118,7 @@ def find_withheld_documents_of_study(slice_folder: RunFolder) -> dict[str, KeptD
     """
     return (
         _find_withheld_documents_of_slices(tuple(sibling.path for sibling in find_slices_of_same_study(slice_folder)))
-        if slice_folder.head().slice
+        if slice_folder.read_manifest_head().slice
         else {}
     )
 
@@ -128,7 +129,7 @@ def _find_withheld_documents_of_slices(slice_paths: tuple[Path, ...]) -> dict[st
     return {name: KeptDocuments(folder.path) for folder, permission in slices for name in permission.documents}
 
 
-def _read_licenses(
+def _read_file_paths_and_licenses(
     run_path: Path, subfolder: str, record_type: type[QuestionSet | Annotations]
 ) -> Iterator[tuple[str, str]]:
     """Yield (path in a run folder, its license) of all files of one kind."""

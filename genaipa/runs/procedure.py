@@ -135,7 +135,7 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
         """The number of answers that are wanted of a system to each question, in each repetition and initialization."""
         return len(self.prompts) * (len(self.wordings) + bool(self.follow_up))
 
-    def list_questions_as_worded(self, order: Iterable[str]) -> Iterator[tuple[Wording, str]]:
+    def pair_wordings_with_questions(self, order: Iterable[str]) -> Iterator[tuple[Wording, str]]:
         """Yield each wording with each question of an order that is asked in it, follow-ups last."""
         questions = (*order,)
         yield from product(self.wordings, questions)

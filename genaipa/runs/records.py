@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from genaipa.errors import clip
-from genaipa.files.html import short_repr
+from genaipa.files.html import format_one_line_repr
 from genaipa.files.names import clean_folder_name
 from genaipa.kinds import DEFAULT, convert_to_kind_plan
 from genaipa.runs.procedure import ConversationMode, find_procedure_plan
@@ -182,7 +182,7 @@ class Record(MeasuredHead, frozen=True, omit_defaults=True, kw_only=True):
     prediction: str = ""
 
     def __repr__(self) -> str:
-        return short_repr("Record", self.key, self.status)
+        return format_one_line_repr("Record", self.key, self.status)
 
 
 class ConversationRecord(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -357,7 +357,7 @@ class Manifest(msgspec.Struct, omit_defaults=True):
         return {system: {facts.model, *facts.served} for system, facts in self.systems.items()}
 
     def __repr__(self) -> str:
-        return short_repr("Manifest", self.name, f"{self.status}, {len(self.spec.systems)} systems")
+        return format_one_line_repr("Manifest", self.name, f"{self.status}, {len(self.spec.systems)} systems")
 
     @property
     def documents_description(self) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from genaipa.errors import UsageError
-from genaipa.files.html import html_table, make_data_frame, short_repr
+from genaipa.files.html import format_one_line_repr, html_table, make_data_frame
 from genaipa.runs.procedure import find_procedure_plan
-from genaipa.runs.selection import find_run, find_run_or_study, run_folders
-from genaipa.runs.slices import SlicedStudy, map_slices_to_studies, study_progress
+from genaipa.runs.selection import find_run, find_run_or_study, list_run_folders
+from genaipa.runs.slices import SlicedStudy, map_slices_to_studies, read_study_status_and_tally
 from genaipa.workspace import find_workspace, list_names
 
 if TYPE_CHECKING:
@@ -78,12 +78,12 @@ class Run:
     @property
     def status(self) -> RunStatus:
         """The run's status: complete, partial, capped, interrupted, waiting (for replies by hand), or running."""
-        return self._read_progress()[0]
+        return self._read_status_and_tally()[0]
 
-    def _read_progress(self) -> tuple[RunStatus, Tally]:
+    def _read_status_and_tally(self) -> tuple[RunStatus, Tally]:
         """Return the status and the counts."""
         if isinstance(self._source, SlicedStudy):
-            return study_progress(self._source)
+            return read_study_status_and_tally(self._source)
         manifest, tally = self._source.read_manifest_and_tally()
         return manifest.status, tally
 
@@ -102,7 +102,7 @@ class Run:
         """Return the latest record of each key, behind the name of the folder that keeps it."""
         latest: dict[str, tuple[str, Record]] = {}
         for folder in self._source.as_folders:
-            latest |= {record.key: (folder.name, record) for record in folder.records() if record.kind == "answer"}
+            latest |= {record.key: (folder.name, record) for record in folder.read_records() if record.kind == "answer"}
         return list(latest.values())
 
     def to_frame(self) -> pd.DataFrame:
@@ -137,12 +137,14 @@ class Run:
         }
 
     def __repr__(self) -> str:
-        status, tally = self._read_progress()
+        status, tally = self._read_status_and_tally()
         totals = tally.totals()
-        return short_repr("Run", self.name, f"{status}, {totals.answer_count:,} of {totals.planned:,} answers")
+        return format_one_line_repr(
+            "Run", self.name, f"{status}, {totals.answer_count:,} of {totals.planned:,} answers"
+        )
 
     def _repr_html_(self) -> str:
-        status, tally = self._read_progress()
+        status, tally = self._read_status_and_tally()
         head = ("system", "asked with", "planned", "answered", "refused", "cut off", "failed", "cost ($)")
         rows = (
             (system, way, f"{row.planned:,}", *row.status.values(), f"{row.cost:.4f}" if row.priced else "")
@@ -175,7 +177,7 @@ def list_runs(workspace: WorkspaceLike = None) -> list[Run]:
     [<Run ...-demo: complete, 96 of 96 answers>]
     """
     run_workspace = find_workspace(workspace)
-    folders = run_folders(run_workspace)
+    folders = list_run_folders(run_workspace)
     studies = map_slices_to_studies(folders)
     sources = (studies.get(folder.name, folder) for folder in folders)
     return [Run(run_workspace, source) for source in {source.name: source for source in sources}.values()]

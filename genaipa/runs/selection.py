@@ -20,7 +20,7 @@ from genaipa.runs.filters import EVERYTHING, Filters, models_by_system
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.imported import is_imported
 from genaipa.runs.manifest import MANIFEST, MANIFEST_COPY
-from genaipa.runs.slices import SlicedStudy, group_slices, map_slices_to_studies
+from genaipa.runs.slices import SlicedStudy, group_slices_by_study_name, map_slices_to_studies
 from genaipa.systems.provider import find_provider, match_system_name
 from genaipa.systems.published import map_systems_to_dataset_names
 
@@ -46,7 +46,7 @@ class Source:
     systems: tuple[str, ...]
     only: Filters = EVERYTHING
 
-    def includes(self, record: RecordHead) -> bool:
+    def includes_record(self, record: RecordHead) -> bool:
         """Tell whether an answer is meant."""
         way = (record.coordinates.get(name, "") for name in ("initialization", "wording"))
         return record.system in self.systems and self.includes_answers(record.document, *way)
@@ -98,43 +98,43 @@ def find_sources_by_names(workspace: Workspace, names: Sequence[str]) -> list[So
     A UsageError or RunError for a name that means nothing, or several systems; a run whose manifest is damaged is an
     error only if it was named itself.
     """
-    parts: dict[str, _Part] = {}
+    parts: dict[str, _RunWithSystems] = {}
     meanings = [resolve_system_or_run_name(workspace, name).parts for name in names]
     for part in chain.from_iterable(
-        meanings if names else [_drop_reruns_of_published_studies(_scorable_runs(workspace))]
+        meanings if names else [_drop_reruns_of_published_studies(_list_scorable_runs(workspace))]
     ):
         before = parts.get(part.folder.name, part)
         parts[part.folder.name] = part._replace(systems=tuple(sorted({*before.systems, *part.systems})))
     return [Source(part.folder, part.folder.manifest(), part.systems) for part in parts.values()]
 
 
-class _Part(NamedTuple):
+class _RunWithSystems(NamedTuple):
     """Systems of a run, or all of them."""
 
     folder: RunFolder
     systems: tuple[str, ...]
 
 
-class Meaning(NamedTuple):
+class ResolvedName(NamedTuple):
     """Meaning of a name: its full name, which is a system's, a run's, or RUN:SYSTEM, and the runs."""
 
     name: str
-    parts: list[_Part]
+    parts: list[_RunWithSystems]
 
 
-def resolve_system_or_run_name(workspace: Workspace, name: str) -> Meaning:
+def resolve_system_or_run_name(workspace: Workspace, name: str) -> ResolvedName:
     """Resolve a name of a system, of a run, or RUN:SYSTEM; systems come before parts of the names of runs.
 
     The errors of `find_sources_by_names`.
     """
     whole = name == "latest" or _find_run_path(workspace, name) is not None
-    runs = [] if whole else _scorable_runs(workspace)
+    runs = [] if whole else _list_scorable_runs(workspace)
     systems = list(dict.fromkeys(system for run in runs for system in run.systems))
     system = match_system_name(name, systems)
     if not system and "/" in name:
         system = match_system_name(name, systems, models_by_system(run.folder.manifest() for run in runs))
     if system:
-        return Meaning(
+        return ResolvedName(
             system,
             _drop_reruns_of_published_studies(
                 [run._replace(systems=(system,)) for run in runs if system in run.systems]
@@ -159,26 +159,30 @@ def resolve_system_or_run_name(workspace: Workspace, name: str) -> Meaning:
             if misspelt:
                 raise unknown from None
             raise
-    run_systems = source.as_folders[0].head().spec.systems
+    run_systems = source.as_folders[0].read_manifest_head().spec.systems
     if not end:
-        return Meaning(source.name, [_Part(folder, run_systems) for folder in source.as_folders])
+        return ResolvedName(source.name, [_RunWithSystems(folder, run_systems) for folder in source.as_folders])
     models = models_by_system(folder.manifest() for folder in source.as_folders[:1])
     if not (system := match_system_name(end, run_systems, models)):
         raise unknown if misspelt else UnknownNameError(f"system of the run {source.name}", end, run_systems)
-    return Meaning(f"{source.name}:{system}", [_Part(folder, (system,)) for folder in source.as_folders])
+    return ResolvedName(f"{source.name}:{system}", [_RunWithSystems(folder, (system,)) for folder in source.as_folders])
 
 
-def _scorable_runs(workspace: Workspace) -> list[_Part]:
+def _list_scorable_runs(workspace: Workspace) -> list[_RunWithSystems]:
     """Return the runs whose answers can be scored; damaged ones, and slices that only bear a study's name, left out."""
-    folders = run_folders(workspace)
-    foreign = {run.name for study in group_slices(folders).values() for run, _ in study.foreign}
-    runs = _load_manifests(folder for folder in folders if folder.name not in foreign)
-    return [_Part(run, manifest.spec.systems) for run, manifest in runs if not find_kind(manifest.spec.kind).on_answers]
+    folders = list_run_folders(workspace)
+    foreign = {run.name for study in group_slices_by_study_name(folders).values() for run, _ in study.foreign}
+    runs = _pair_folders_with_readable_manifests(folder for folder in folders if folder.name not in foreign)
+    return [
+        _RunWithSystems(run, manifest.spec.systems)
+        for run, manifest in runs
+        if not find_kind(manifest.spec.kind).on_answers
+    ]
 
 
-def _list_names_to_suggest(systems: Sequence[str], runs: Sequence[_Part]) -> set[str]:
+def _list_names_to_suggest(systems: Sequence[str], runs: Sequence[_RunWithSystems]) -> set[str]:
     """Return the names that an error may offer: systems, and the newest runs as they were called if that is enough."""
-    heads = [(run.folder, run.folder.head()) for run in runs]
+    heads = [(run.folder, run.folder.read_manifest_head()) for run in runs]
     # A study is offered in place of its slices.
     calls = {head.slice.study if head.slice else folder.name: head for folder, head in heads}
     names = [clean_folder_name(head.slice.study if head.slice else head.name) for head in calls.values()]
@@ -192,11 +196,11 @@ def _list_names_to_suggest(systems: Sequence[str], runs: Sequence[_Part]) -> set
 def select_run_folders(workspace: Workspace, names: Sequence[str], filters: Filters | None = None) -> list[RunFolder]:
     """List the folders of the runs that `select_sources` finds; without names and filters damaged ones, too."""
     if not (names or filters):
-        return run_folders(workspace)
+        return list_run_folders(workspace)
     return [source.folder for source in select_sources(workspace, names, filters)]
 
 
-def _drop_reruns_of_published_studies(runs: list[_Part]) -> list[_Part]:
+def _drop_reruns_of_published_studies(runs: list[_RunWithSystems]) -> list[_RunWithSystems]:
     """Return the runs, except any that only ask a published study's systems again, where the study itself is here.
 
     Such a run repeats answers that are counted already; by its own name it is reported as any other.
@@ -205,7 +209,7 @@ def _drop_reruns_of_published_studies(runs: list[_Part]) -> list[_Part]:
     return [run for run in runs if is_imported(run.folder) or not set(run.systems) <= imported]
 
 
-def _load_manifests(folders: Iterable[RunFolder]) -> list[tuple[RunFolder, Manifest]]:
+def _pair_folders_with_readable_manifests(folders: Iterable[RunFolder]) -> list[tuple[RunFolder, Manifest]]:
     loaded = []
     for folder in folders:
         try:
@@ -220,7 +224,7 @@ def is_run(path: Path) -> bool:
     return any((path / name).is_file() for name in (MANIFEST, MANIFEST_COPY))
 
 
-def run_folders(workspace: Workspace) -> list[RunFolder]:
+def list_run_folders(workspace: Workspace) -> list[RunFolder]:
     """Return the runs of a workspace, oldest first; imported ones, whose names say no time, before all others."""
     return _list_folders(workspace.runs)
 
@@ -232,24 +236,24 @@ def _list_folders(runs: Path) -> list[RunFolder]:
     return [RunFolder(path) for path in sorted(folders, key=lambda path: (path.name[:1].isdigit(), path.name))]
 
 
-def find_slices(workspace: Workspace, study: str) -> SlicedStudy | None:
+def find_sliced_study(workspace: Workspace, study: str) -> SlicedStudy | None:
     """Find the slices of the study of that name; None if there are none."""
-    return group_slices(run_folders(workspace)).get(study)
+    return group_slices_by_study_name(list_run_folders(workspace)).get(study)
 
 
 def find_slices_of_same_study(folder: RunFolder) -> list[RunFolder]:
     """Return all slices of the study that a run is a slice of, itself among them; only the run where it is none."""
-    part = folder.head().slice
+    part = folder.read_manifest_head().slice
     if part is None:
         return [folder]
-    study = group_slices(_list_folders(folder.path.parent)).get(part.study)
+    study = group_slices_by_study_name(_list_folders(folder.path.parent)).get(part.study)
     return study.as_folders if study and any(sibling.path == folder.path for sibling in study.as_folders) else [folder]
 
 
 def describe_study_problems(workspace: Workspace, slices: Iterable[Slice | None]) -> list[str]:
     """Return sentences on what is lost of the studies of these slices, and on runs that only bear a study's name."""
     names = dict.fromkeys(part.study for part in slices if part is not None)
-    studies = group_slices(run_folders(workspace)) if names else {}
+    studies = group_slices_by_study_name(list_run_folders(workspace)) if names else {}
     return [problem for name in names if name in studies for problem in studies[name].problems]
 
 
@@ -277,7 +281,7 @@ def find_run_or_study(workspace: Workspace, name: str) -> RunFolder | SlicedStud
     """
     if path := _find_run_path(workspace, name):
         return RunFolder(path)
-    runs = run_folders(workspace)
+    runs = list_run_folders(workspace)
     study_of = map_slices_to_studies(runs)
     studies = {study.name: study for study in study_of.values()}
     if name == "latest" and runs:
@@ -312,7 +316,9 @@ class Groups(NamedTuple):
     group_by_document: dict[str, str]
 
 
-def group_documents(sources: Iterable[Source], column: str, languages: Mapping[str, str] | None = None) -> Groups:
+def group_documents_by_column(
+    sources: Iterable[Source], column: str, languages: Mapping[str, str] | None = None
+) -> Groups:
     """Return the groups of these runs' documents in a column; a UsageError for one that none of them has.
 
     `languages` are found where metadata state none.
@@ -341,7 +347,7 @@ class Occasion:
     runs: tuple[str, ...]
 
 
-def find_days_of_most_repeated_plan(sources: Iterable[Source]) -> dict[str, list[Occasion]]:
+def find_occasions_of_most_repeated_plan(sources: Iterable[Source]) -> dict[str, list[Occasion]]:
     """Return system → its occasions, the earliest first, of the plan that it was asked on most days, if on several.
 
     A plan is the whole spec but for its systems and repetitions, and the digests of documents, questions and prompts;
@@ -392,7 +398,7 @@ def map_repeated_runs_to_days(sources: Iterable[Source]) -> dict[str, str]:
     """Return run → its day, of runs in which a system was asked the same on several days."""
     return {
         run: occasion.day
-        for days in find_days_of_most_repeated_plan(sources).values()
+        for days in find_occasions_of_most_repeated_plan(sources).values()
         for occasion in days
         for run in occasion.runs
     }

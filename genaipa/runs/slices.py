@@ -77,7 +77,11 @@ class SlicedStudy:
     @property
     def spending_cap(self) -> float | None:
         """The spending cap of the study in US dollars: the highest that a slice was given, None if one has none."""
-        caps = [head.slice.cap for head in (folder.head() for folder in self.as_folders) if head.slice is not None]
+        caps = [
+            head.slice.cap
+            for head in (folder.read_manifest_head() for folder in self.as_folders)
+            if head.slice is not None
+        ]
         known_caps = [cap for cap in caps if cap is not None]
         return max(known_caps) if len(known_caps) == len(caps) else None
 
@@ -110,7 +114,7 @@ class SlicedStudy:
         return problems
 
 
-def study_progress(study: SlicedStudy) -> tuple[RunStatus, Tally]:
+def read_study_status_and_tally(study: SlicedStudy) -> tuple[RunStatus, Tally]:
     """Return the status of a study, which is that of its worst slice, and the counts of all slices together."""
     statuses, tally = set[RunStatus](), Tally()
     for folder in study.as_folders:
@@ -120,7 +124,7 @@ def study_progress(study: SlicedStudy) -> tuple[RunStatus, Tally]:
     return worst_status(statuses | ({"partial"} if study.missing_slices else set())), tally
 
 
-def group_slices(folders: Iterable[RunFolder]) -> dict[str, SlicedStudy]:
+def group_slices_by_study_name(folders: Iterable[RunFolder]) -> dict[str, SlicedStudy]:
     """Return the studies of which these folders are slices, by name.
 
     Slices of one plan make a study; where there are several of a name, that of most slices, and of these the oldest.
@@ -129,7 +133,7 @@ def group_slices(folders: Iterable[RunFolder]) -> dict[str, SlicedStudy]:
     studies: dict[str, list[tuple[RunFolder, ManifestHead]]] = {}
     for folder in folders:
         try:
-            head = folder.head()
+            head = folder.read_manifest_head()
         except DataError:
             continue
         if head.slice is not None:
@@ -139,12 +143,12 @@ def group_slices(folders: Iterable[RunFolder]) -> dict[str, SlicedStudy]:
 
 def map_slices_to_studies(folders: Iterable[RunFolder]) -> dict[str, SlicedStudy]:
     """Return the study of each folder that is a slice of one, by the folder's name."""
-    return {folder.name: study for study in group_slices(folders).values() for folder in study.as_folders}
+    return {folder.name: study for study in group_slices_by_study_name(folders).values() for folder in study.as_folders}
 
 
-def shared_plan_key(part: Slice, systems: Iterable[str], repetitions: int) -> Hashable:
+def shared_plan_key(study_slice: Slice, systems: Iterable[str], repetitions: int) -> Hashable:
     """Return what all slices of a study have in common."""
-    return part.plan, part.number, frozenset(systems), repetitions
+    return study_slice.plan, study_slice.number, frozenset(systems), repetitions
 
 
 def shared_plan_key_of_head(head: ManifestHead) -> Hashable:

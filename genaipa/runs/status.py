@@ -28,7 +28,7 @@ _WORST: tuple[RunStatus, ...] = ("running", "capped", "interrupted", "waiting", 
 """Statuses of slices in the order in which one decides about the study."""
 
 
-def closing_status(
+def status_once_asking_ended(
     incomplete_systems: AbstractSet[str],
     manual_systems: AbstractSet[str],
     *,
@@ -38,8 +38,9 @@ def closing_status(
 ) -> RunStatus:
     """Return the status of a folder that nobody asks any more.
 
-    Answers of some systems are `missing`, and some systems are driven `by_hand`. It was left `in_order` or broken off,
-    stopped by the cap (`capped`), or while batches are `out`, for which the next one to ask waits.
+    Answers of some systems are `incomplete_systems`, and some systems are driven `manual_systems`. It was left
+    `clean_exit` or broken off, stopped by the cap (`capped`), or while batches are `batches_pending`, for which the
+    next one to ask waits.
     """
     if clean_exit and not incomplete_systems:
         return "complete"
@@ -50,12 +51,12 @@ def closing_status(
     return "capped" if capped else "partial"
 
 
-def current_status(
+def current_run_status(
     noted_status: RunStatus, *, abandoned: bool, batches_pending: bool, answers_missing: bool
 ) -> RunStatus:
     """Return the status of a folder now: as noted in its manifest, unless its writer was killed or answers are gone.
 
-    It may be running and `left` by its process, batches may be `out`, and answers `missing`.
+    It may be running and `abandoned` by its process, batches may be `batches_pending`, and answers `answers_missing`.
     """
     if abandoned:
         return "waiting" if batches_pending else "interrupted"
@@ -85,7 +86,7 @@ class CountedRecord(msgspec.Struct):
 
 
 @dataclass
-class Count:
+class AnswerCounts:
     """One row of the closing table. Tokens, money and seconds include steps, and tries that a later one replaced."""
 
     planned: int = 0
@@ -109,11 +110,11 @@ class Count:
         return self.status["answered"] + self.status["refused"] + self.status["truncated"]
 
     @property
-    def missing(self) -> int:
+    def missing_count(self) -> int:
         """Answers still to be had."""
         return max(0, self.planned - self.answer_count)
 
-    def add(self, addend: Count) -> None:
+    def add(self, addend: AnswerCounts) -> None:
         """Add another's counts."""
         self.planned += addend.planned
         for status, number in addend.status.items():
@@ -135,7 +136,7 @@ class Count:
             self.priced = True
 
 
-Rows = dict[tuple[str, str], Count]
+Rows = dict[tuple[str, str], AnswerCounts]
 """(system, initialization) → its count."""
 
 
@@ -148,11 +149,11 @@ class Tally:
     scores: dict[str, dict[str, float]] = field(default_factory=dict)
     """System → key → the score that the task read by itself, where it could."""
 
-    def get_or_add_row(self, system: str, row_name: str) -> Count:
+    def get_or_add_row(self, system: str, row_name: str) -> AnswerCounts:
         """Return the count of one system and initialization."""
         row = self.rows.get((system, row_name))
         if row is None:
-            row = self.rows[system, row_name] = Count()
+            row = self.rows[system, row_name] = AnswerCounts()
         return row
 
     def add_tally(self, tally: Tally) -> None:
@@ -161,7 +162,8 @@ class Tally:
             self.get_or_add_row(*row_key).add(count)
 
     def set_planned_answers(self, spec: RunSpec, orders: Mapping[str, Sized], planned_without_orders: int = 0) -> None:
-        """Set how many answers are wanted in each row, by the orders of questions or, without them, `planned`."""
+        """Set how many answers are wanted in each row, by the orders of questions or, without them,
+        `planned_without_orders`."""
         rows, plan = {spec.task: planned_without_orders}, find_procedure_plan(spec)
         if plan is not None:
             answers_per_row = plan.answers_per_question * sum(map(len, orders.values()))
@@ -189,7 +191,7 @@ class Tally:
 
     def incomplete_systems(self) -> set[str]:
         """Return the systems whose answers are missing."""
-        return {system for (system, _), row in self.rows.items() if row.missing}
+        return {system for (system, _), row in self.rows.items() if row.missing_count}
 
     def has_reply(self, record_key: str) -> bool:
         """Tell whether this answer or step need not be asked again."""
@@ -206,7 +208,7 @@ class Tally:
         usage = Usage()
         for row in rows:
             usage = usage + row.usage
-        by_status = {status: sum(row.status[status] for row in rows) for status in Count().status}
+        by_status = {status: sum(row.status[status] for row in rows) for status in AnswerCounts().status}
         return Totals(
             planned=sum(row.planned for row in rows),
             usage=usage if usage != Usage() else None,
@@ -216,7 +218,9 @@ class Tally:
         )
 
 
-def count_records(manifest: Manifest, records: Iterable[tuple[int, CountedRecord]]) -> tuple[Tally, dict[str, int]]:
+def tally_records_and_map_offsets(
+    manifest: Manifest, records: Iterable[tuple[int, CountedRecord]]
+) -> tuple[Tally, dict[str, int]]:
     """Return the counts of these records beside what their manifest plans, and the place of each key's latest one."""
     tally, offsets = Tally(), dict[str, int]()
     tally.set_planned_answers(manifest.spec, manifest.orders, manifest.planned)

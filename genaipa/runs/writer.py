@@ -26,7 +26,7 @@ class RunWriter:
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
         self._introduction_digests = {
-            conversation.id: conversation.introduction for conversation in folder.conversations()
+            conversation.id: conversation.introduction for conversation in folder.read_conversations()
         }
         self._read_introduction = lru_cache(maxsize=64)(folder.read_introduction)
         self._answers = Journal(folder.path / ANSWERS)
@@ -37,17 +37,17 @@ class RunWriter:
         await self._answers.close()
         await self._conversations.close()
 
-    async def append(self, record: Record) -> int:
+    async def append_and_get_offset(self, record: Record) -> int:
         """Keep a record, and return its byte offset; it is on disk by then. A RunBusyError for a run taken over."""
         self._folder.check_still_held()
-        return await self._answers.append(record)
+        return await self._answers.append_and_get_offset(record)
 
-    async def record_opening(self, conversation: ConversationRecord) -> None:
+    async def record_conversation_opening_once(self, conversation: ConversationRecord) -> None:
         """Keep how a conversation began, once."""
         if conversation.id not in self._introduction_digests:
             self._folder.check_still_held()
             self._introduction_digests[conversation.id] = conversation.introduction
-            await self._conversations.append(conversation)
+            await self._conversations.append_and_get_offset(conversation)
 
     def has_begun(self, conversation_id: str) -> bool:
         """Tell whether a conversation has begun in this run."""

@@ -36,7 +36,7 @@ _TWO = 2
 
 
 def explain_missing_alpha(why: Reason, commonest_value: float = nan) -> str:
-    """Return why alpha, or its interval, is missing; `value` is the commonest one. Empty where nothing is."""
+    """Return why alpha, or its interval, is missing; `commonest_value` is the commonest one. Empty where nothing is."""
     undefined = "alpha is undefined when the values do not vary"
     words = {
         Reason.NONE: "",
@@ -117,7 +117,7 @@ def measure_agreement_by_group(
 ) -> dict[str, tuple[int, dict[str, ScaleAgreement]]]:
     """Group → its answers with two scores or more, and the agreement on them by metric; as of all scores.
 
-    `groups` gives each answer's group; answers without one are left out.
+    `group_by_answer` gives each answer's group; answers without one are left out.
     """
     table = _tabulate_independent_scores(scores, rubric)
     counts, group = (
@@ -157,12 +157,12 @@ def _tabulate_independent_scores(scores: Iterable[Event], rubric: Rubric) -> _Va
         event for event in scores if event.kind == "score" and event.values is not None and event.independent
     )
     ordered_scores = sorted(independent, key=attrgetter("time"))
-    answers, down = _index_distinct_items(map(attrgetter("answer"), ordered_scores))
-    analysts, across = _index_distinct_items(map(attrgetter("analyst"), ordered_scores))
+    answers, down = _list_distinct_items_and_indices(map(attrgetter("answer"), ordered_scores))
+    analysts, across = _list_distinct_items_and_indices(map(attrgetter("analyst"), ordered_scores))
     metrics, scale = tuple(rubric.metrics), np.array(sorted(rubric.values))
     # A few hundred different values at most, shared between scores: looked up once, then only pointed to.
     different = {id(values): values for values in map(attrgetter("values"), ordered_scores)}
-    _, places = _index_distinct_items(map(id, map(attrgetter("values"), ordered_scores)))
+    _, places = _list_distinct_items_and_indices(map(id, map(attrgetter("values"), ordered_scores)))
     flat = np.array([values[metric] for values in different.values() for metric in metrics])
     ranks = np.full((len(answers), len(analysts), len(metrics)), -1, np.int8)
     ranks[down, across] = np.searchsorted(scale, flat).reshape(-1, len(metrics))[places]
@@ -174,7 +174,7 @@ def _tabulate_independent_scores(scores: Iterable[Event], rubric: Rubric) -> _Va
     )
 
 
-def _index_distinct_items(items: Iterable[T]) -> tuple[list[T], list[int]]:
+def _list_distinct_items_and_indices(items: Iterable[T]) -> tuple[list[T], list[int]]:
     """Return the different items in order of appearance, and each item's index among them."""
     listed = list(items)
     indices = {name: index for index, name in enumerate(dict.fromkeys(listed))}

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from genaipa.errors import DataError, GenaipaError
-from genaipa.files.text import DAMAGE, explain_error
+from genaipa.files.text import DAMAGE, clip_error_message
 from genaipa.kinds import DEFAULT
 from genaipa.questions.annotations import describe_correction
 from genaipa.questions.sets import Wording
@@ -29,10 +29,10 @@ from genaipa.runs.integrity import describe_record_flaw
 from genaipa.runs.journal import AnswerFollower
 from genaipa.runs.procedure import read_coordinates, require_procedure_plan
 from genaipa.runs.records import RecordHead, Status, answer_digest
-from genaipa.runs.selection import describe_study_problems, run_folders
+from genaipa.runs.selection import describe_study_problems, list_run_folders
 from genaipa.scoring.evidence.asked import QuestionWordings
 from genaipa.scoring.evidence.doubts import describe_wrong_citation
-from genaipa.systems.provider import find_provider, list_providers, split_effort
+from genaipa.systems.provider import find_provider, list_providers, split_system_name_and_effort
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -207,30 +207,30 @@ class _RunAnswers:
         if not self._changed:
             return
         try:
-            for offset, line in self._file.read_new_lines():
+            for offset, line in self._file.read_new_lines_with_offsets():
                 if (record := self._decode_record_or_note_problem(line)) is not None:
                     yield offset, record
         except OSError as error:
-            path = self.folder.answers
+            path = self.folder.answers_path
             self.problems.append(f"{path}: can't be read ({error.strerror}), so its answers can't be scored.")
 
     def _decode_record_or_note_problem(self, line: bytes) -> RecordHead | None:
         try:
             record = _decode(line)
         except DAMAGE as error:
-            problem = f"is not a record ({explain_error(error)})"
+            problem = f"is not a record ({clip_error_message(error)})"
         else:
             change = describe_record_flaw(record, self._digests, texts_withheld=self._withheld)
             if not change:
                 return record
             problem = f"was changed ({change})"
-        path = self.folder.answers
+        path = self.folder.answers_path
         self.problems.append(f"{path}: line {self._file.lines} {problem}, so it can't be scored; restore the file.")
         return None
 
     def is_selected_by_source(self, record: RecordHead) -> bool:
         """Whether the answer is one of the wanted ones."""
-        return self._source is None or self._source.includes(record)
+        return self._source is None or self._source.includes_record(record)
 
     def can_read_document(self, document: str) -> bool:
         """Whether a document's text can be read; if not, `problems` says so."""
@@ -266,7 +266,7 @@ class _RunAnswers:
                 if record.digest == digest == answer_digest(document, record.asked, record.reply or "", record.after):
                     return record
         raise DataError(
-            self.folder.answers,
+            self.folder.answers_path,
             f"no longer has the answer '{occurrence.key}' as recorded; restore the file, then reopen the desk.",
         )
 
@@ -294,7 +294,7 @@ class Pool:
         self.answers: dict[str, PooledAnswer] = {}
         self.arrivals: list[str] = []
         self.generation = 0
-        self.authors = Authors([*run_folders(workspace), *folders])
+        self.authors = Authors([*list_run_folders(workspace), *folders])
         self._runs: dict[str, _RunAnswers] = {}
         self._unusable_runs: list[str] = []
         self._unreadable: dict[str, str] = {}
@@ -544,7 +544,7 @@ _TAIL = (
 def list_names_revealing_system(system: str, model: str, served_models: Sequence[str]) -> tuple[str, ...]:
     """Return the names by which an assistant could be known, longest first.
 
-    `system` is its name in the plan, `model` its full name and `served` the models that the server said it was.
+    `system` is its name in the plan, `model` its full name and `served_models` the models that the server said it was.
     """
     return _list_product_and_vendor_names(frozenset({system, model, *served_models}))
 
@@ -560,7 +560,7 @@ def _list_product_and_vendor_names(system_names: frozenset[str]) -> tuple[str, .
     providers = {provider.name for provider in list_providers()}
     for system in system_names:
         # The route of a compatible server says nothing about who made the model.
-        name = split_effort(system)[0].removeprefix("openai-api/")
+        name = split_system_name_and_effort(system)[0].removeprefix("openai-api/")
         for pattern, names in families.items():
             if re.search(pattern, name, re.IGNORECASE):
                 known_names.update(names.split(", "))
@@ -594,8 +594,8 @@ def _spelling_pattern(name: str) -> str:
     return r"[\s\u2010-\u2015-]*".join(map(re.escape, re.split(r"[\s-]+", name)))
 
 
-def _occurs_as_word(name: str, folded_text: str) -> bool:
+def _occurs_as_word(name: str, lowercase_text: str) -> bool:
     """Whether a name is a whole word of a text in lower case."""
     # Looked for without _BEFORE, which would make a search through a long document ten times as slow.
-    hits = re.finditer(_spelling_pattern(name.casefold()) + _AFTER, folded_text)
-    return any(re.compile(_BEFORE).match(folded_text, hit.start()) for hit in hits)
+    hits = re.finditer(_spelling_pattern(name.casefold()) + _AFTER, lowercase_text)
+    return any(re.compile(_BEFORE).match(lowercase_text, hit.start()) for hit in hits)

@@ -102,7 +102,8 @@ class History:
 
 
 class Coverage:
-    """The scores that a pool's answers have and need, as of the last `refresh`; reference analysts' are apart."""
+    """The scores that a pool's answers have and need, as of the last `count_new_answers_and_scores`; reference
+    analysts' are apart."""
 
     def __init__(self, pool: Pool, current: CurrentScores, plan: ScoringPlan) -> None:
         self._pool, self._current, self._plan = pool, current, plan
@@ -196,7 +197,10 @@ class Coverage:
         (self.outside_wave.discard if wanted or counted else self.outside_wave.add)(digest)
         differences = _measure_value_ranges_by_metric([score.values for score in counted.values() if score.values])
         if differences:
-            settled = (self._current.adjudication(digest), self._current.mean_acceptance(digest))
+            settled = (
+                self._current.find_latest_adjudication(digest),
+                self._current.find_latest_mean_acceptance(digest),
+            )
             self.disputes[digest] = Dispute(digest, counted, differences, *settled)
         else:
             self.disputes.pop(digest, None)
@@ -262,15 +266,15 @@ class Orders:
         """Analyst → the answers that are in their order so far, and the rows that come after, the next one last."""
         self._lock = threading.Lock()
 
-    def group_answers_into_rows(self) -> None:
+    def group_answers_for_ordering(self) -> None:
         """Sort the answers into rows, which are the same for all analysts."""
         with self._lock:
-            self._regroup_rows_if_pool_changed()
+            self._regroup_answers_if_pool_changed()
 
     def walk_answers_in_order(self, analyst: str) -> Iterator[str]:
         """Yield the answers wanted of anyone, in this analyst's order. A new answer moves no other."""
         with self._lock:
-            self._regroup_rows_if_pool_changed()
+            self._regroup_answers_if_pool_changed()
             if analyst not in self._begun:
                 hash_text = self._make_hasher_for_analyst(analyst)
                 rows_left = sorted(self._rows, key=lambda row: [*map(hash_text, row)], reverse=True)
@@ -288,7 +292,9 @@ class Orders:
                         return
                     ordered += sorted(self._rows.get(rows_left.pop(), ()), key=sort_key)
 
-    def sort_unscored_if_few(self, analyst: str, requested: set[str], scored: set[str]) -> list[str] | None:
+    def sort_unscored_answers_or_none_if_many(
+        self, analyst: str, requested: set[str], scored: set[str]
+    ) -> list[str] | None:
         """Sort the `requested` answers that are not `scored` if they are few; None if they are many, or of a wave.
 
         Near the end of a study they are far apart in the whole order; that of a wave is short.
@@ -301,9 +307,9 @@ class Orders:
         """Return the function by which answers are sorted into this analyst's order."""
         hash_text = self._make_hasher_for_analyst(analyst)
         hash_row_part = cache(hash_text)
-        return lambda digest: [*map(hash_row_part, self._row_key_of_answer(digest)), hash_text(digest)]
+        return lambda digest: [*map(hash_row_part, self._order_group_key_of_answer(digest)), hash_text(digest)]
 
-    def _regroup_rows_if_pool_changed(self) -> None:
+    def _regroup_answers_if_pool_changed(self) -> None:
         """Begin again where answers came or went."""
         as_of = (self._pool.generation, len(self._pool.arrivals))
         if as_of == self._as_of:
@@ -311,9 +317,9 @@ class Orders:
         self._as_of, self._rows, self._begun = as_of, {}, {}
         for digest in dict.fromkeys(self._pool.arrivals[: as_of[1]]):
             if digest in self._pool.answers and is_score_requested(self._plan, digest):
-                self._rows.setdefault(self._row_key_of_answer(digest), []).append(digest)
+                self._rows.setdefault(self._order_group_key_of_answer(digest), []).append(digest)
 
-    def _row_key_of_answer(self, digest: str) -> tuple[str, ...]:
+    def _order_group_key_of_answer(self, digest: str) -> tuple[str, ...]:
         answer = self._pool.answers.get(digest)
         document, question = (answer.document_digest, answer.question) if answer else ("", "")
         rows = {"random": (), "document": (document,), "question": (document, f"{document}\0{question}")}
@@ -370,7 +376,7 @@ class EarlyAnswers:
         self._as_of = (-1, -1)
         self._spread: list[str] = []
 
-    def walk_open_answers_by_document(self, coverage: Coverage, is_open: Callable[[str], bool]) -> Iterator[str]:
+    def walk_open_early_answers(self, coverage: Coverage, is_open: Callable[[str], bool]) -> Iterator[str]:
         """Yield the early answers that are open to an analyst, in the order in which they come: document by document.
 
         Chance has drawn them over all documents; whoever scores them reads one after the other. Of a document, those
@@ -390,7 +396,7 @@ class EarlyAnswers:
         room = max(missing - len(coverage.scored_once), 0)
         # Which of the new ones there is room for is settled in the order of the draw.
         selected = [*filter(is_open, begun), *islice(filter(is_open, new), room)]
-        document_ranks = rank_answers_by_document(candidates, self._pool)
+        document_ranks = document_rank_of_each_answer(candidates, self._pool)
         return chain(
             sorted(selected, key=document_ranks.__getitem__),
             filter(is_open, self._sort_by_document(outside_candidates)),
@@ -412,7 +418,7 @@ class EarlyAnswers:
         return self._spread
 
 
-def rank_answers_by_document(digests: Iterable[str], pool: Pool) -> dict[str, int]:
+def document_rank_of_each_answer(digests: Iterable[str], pool: Pool) -> dict[str, int]:
     """Answer → the place of its document, in the order in which the answers bring documents up."""
     documents: dict[str, int] = {}
     answers = ((digest, pool.answers.get(digest)) for digest in digests)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class CurrentScores:
-    """A view of a log of events as of the last `refresh`. Any number of threads may share it.
+    """A view of a log of events as of the last `read_new_events`. Any number of threads may share it.
 
     `source` gives (number, event) of everything after a number, in order, as `Store.events` does. The scores of people
     and of machines are kept apart; `scorer` chooses between them.
@@ -90,7 +90,7 @@ class CurrentScores:
             event = self._pins.get(text_and_question)
         return event if event and isinstance(event.annotation, Pin) and event.annotation.at else None
 
-    def score(self, answer: str, analyst: str, scorer: Scorer = "human") -> Event | None:
+    def find_score(self, answer: str, analyst: str, scorer: Scorer = "human") -> Event | None:
         """Return an analyst's current score of an answer."""
         with self._lock:
             return self._kinds[scorer].latest_event(analyst, answer)
@@ -100,7 +100,7 @@ class CurrentScores:
         with self._lock:
             return self._kinds[scorer].latest_event_by_analyst(answer)
 
-    def adjudication(self, answer: str) -> Event | None:
+    def find_latest_adjudication(self, answer: str) -> Event | None:
         """Return the latest adjudication of an answer in effect, by anyone."""
         with self._lock:
             return max(
@@ -114,7 +114,7 @@ class CurrentScores:
         with self._lock:
             return self._kinds["adjudication"].all_events()
 
-    def mean_acceptance(self, answer: str) -> Event | None:
+    def find_latest_mean_acceptance(self, answer: str) -> Event | None:
         """Return the latest word that the mean of an answer's scores stands; None if any of them was given after it."""
         with self._lock:
             scores = self._kinds["human"].latest_event_by_analyst(answer).values()
@@ -143,7 +143,10 @@ class CurrentScores:
 
         Nobody is waited for once it is settled.
         """
-        word, settled = self.latest_send_back(answer), self.adjudication(answer) or self.mean_acceptance(answer)
+        word, settled = (
+            self.latest_send_back(answer),
+            self.find_latest_adjudication(answer) or self.find_latest_mean_acceptance(answer),
+        )
         if word is None or (settled and self.event_number(settled) > self.event_number(word)):
             return []
         scores = self.scores_by_analyst(answer).values()
@@ -188,7 +191,7 @@ class CurrentScores:
         with self._lock:
             return self._kinds[scorer].analysts()
 
-    def read_scored_answers(self) -> set[str]:
+    def refresh_and_list_scored_answers(self) -> set[str]:
         """Refresh the view, and return the answers that people have scored."""
         self.read_new_events()
         return {score.answer for score in self.all_scores()}

@@ -200,7 +200,7 @@ def make_event_decoder(rubric: Rubric | None = None) -> msgspec.json.Decoder[Eve
         return msgspec.json.Decoder(Event, dec_hook=decode_values)
     shared_values: dict[tuple[float, ...], Values] = {}
 
-    def share_values(_: object, raw: dict[str, float]) -> Values:
+    def decode_shared_values(_: object, raw: dict[str, float]) -> Values:
         # Scores come by the hundred thousand, and with a few hundred different values.
         numbers = tuple(raw.values()) if isinstance(raw, dict) else ()
         values = shared_values.get(numbers)
@@ -208,7 +208,7 @@ def make_event_decoder(rubric: Rubric | None = None) -> msgspec.json.Decoder[Eve
             values = shared_values[numbers] = rubric.make_values(decode_values(_, raw))
         return values
 
-    return msgspec.json.Decoder(Event, dec_hook=share_values)
+    return msgspec.json.Decoder(Event, dec_hook=decode_shared_values)
 
 
 def new_event_id() -> str:
@@ -263,7 +263,7 @@ def _find_annotation_problem(event: Event) -> str:
     return f"its correction {flaw}" if flaw else ""
 
 
-def find_reference_problem(event: Event, earlier_event: Event | None) -> str:
+def find_problem_of_referenced_event(event: Event, earlier_event: Event | None) -> str:
     """Return the problem of an undo or a ruling with the event it refers to (None: there is none); empty if it fits."""
     if event.kind == "ruling":
         has_objection = earlier_event is not None and earlier_event.kind == "objection"
@@ -320,7 +320,7 @@ def chain_digest(previous_digest: str, event_json: str) -> str:
 
 
 def verify_log(store: Store, noted_head: str = "") -> VerifiedLog:
-    """Check every event of a log against its digest; `head` is the last digest as it was noted at some time.
+    """Check every event of a log against its digest; `noted_head` is the last digest as it was noted at some time.
 
     A GenaipaError where the log can't be read.
     """
@@ -353,8 +353,8 @@ def verify_log(store: Store, noted_head: str = "") -> VerifiedLog:
 def find_log_tail_problems(last_rows_with_head: Sequence[Sequence[Any]]) -> Iterator[str]:
     """Yield the problems of the last events of a log.
 
-    `rows` are the last `CHECKED_TAIL` events and the one before them, each a `LogRow` and the head of the log; where
-    there is no event, one row of the head alone.
+    `last_rows_with_head` are the last `CHECKED_TAIL` events and the one before them, each a `LogRow` and the head of
+    the log; where there is no event, one row of the head alone.
     """
     if not last_rows_with_head:
         yield "the digest of its last event is missing."

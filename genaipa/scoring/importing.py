@@ -15,28 +15,28 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.errors import DataError, UsageError, name_suggestion
-from genaipa.files.html import short_repr
+from genaipa.files.html import format_one_line_repr
 from genaipa.files.limits import SCORES
 from genaipa.files.strict_yaml import convert_to_type
-from genaipa.files.text import DAMAGE, explain_error, read_lines
+from genaipa.files.text import DAMAGE, clip_error_message, read_lines
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import (
     JUDGING,
     LASTING,
     Event,
     find_event_problem,
-    find_reference_problem,
+    find_problem_of_referenced_event,
     make_event_decoder,
 )
 from genaipa.scoring.tables import (
     DIGEST,
     SHEET_COLUMNS,
     ReadTable,
-    check_utc_time,
     has_metric_values,
-    parse_score_row,
+    parse_score_event_and_problems,
     read_table,
-    score_columns,
+    require_utc_time,
+    score_column_names,
     simplify_column_name,
 )
 from genaipa.words import join_some
@@ -73,7 +73,7 @@ class ImportedScores(msgspec.Struct):
     def __repr__(self) -> str:
         wrong = f", {len(self.problems):,} problems" if self.problems else ""
         counts = f"{self.known:,} known, {self.unscored:,} unscored, {len(self.replaced):,} replaced{wrong}"
-        return short_repr("Imported", f"{self.added:,} scores", counts)
+        return format_one_line_repr("Imported", f"{self.added:,} scores", counts)
 
 
 def import_scores_from_sources(
@@ -88,7 +88,7 @@ def import_scores_from_sources(
 ) -> ImportedScores:
     """Put the contents of files and tables into the store, in one transaction; nothing if anything is wrong.
 
-    `answers` are the digests of the answers that are here; `unknown_answers` lets events of others in as well.
+    `known_answers` are the digests of the answers that are here; `unknown_answers` lets events of others in as well.
     Nobody's score of an answer that they wrote is taken, by the `authors` of the workspace's runs. `analyst` is who
     filled the rows that name nobody. A DataError or UsageError where a file can't be read at all.
     """
@@ -122,7 +122,7 @@ def store_read_events(
         [event for _, event in store.events()], known_answers, authors, remedy, unknown_answers=unknown_answers
     )
     for read_event in read_events:
-        sorter.classify_event(read_event)
+        sorter.sort_event_or_note_problem(read_event)
     all_problems = [*problems, *sorter.problems]
     added = store.append(sorter.new) if sorter.new and not all_problems else 0
     return ImportedScores(added, sorter.known, 0, sorter.replaced, all_problems)
@@ -146,16 +146,16 @@ class _EventSorter:
         self.problems: list[str] = []
         self._events = {event.id: event for event in history}
         self._effective_ids = {event.id for event in effective_scores_and_adjudications(history)}
-        self._events_by_content = {event_content(event): event for event in history}
+        self._events_by_content = {event_content_without_time(event): event for event in history}
         self._answers, self._authors, self._remedy = answers, authors, remedy
         self._unknown_answers = unknown_answers
 
-    def classify_event(self, read_event: ReadEvent) -> None:
+    def sort_event_or_note_problem(self, read_event: ReadEvent) -> None:
         """Add an event to the new, the known or the replaced ones, or its problem to the problems."""
         event = read_event.event
-        content = event_content(event)
+        content = event_content_without_time(event)
         existing = self._events.get(event.id) if read_event.has_id else self._events_by_content.get(content)
-        if existing and event_content(existing) == content and event.ticks in (None, existing.ticks):
+        if existing and event_content_without_time(existing) == content and event.ticks in (None, existing.ticks):
             if read_event.has_id or existing.id in self._effective_ids:
                 self.known += 1
             else:
@@ -202,7 +202,7 @@ class _EventSorter:
 
     def _find_undo_problem(self, event: Event) -> str:
         if event.kind == "ruling":
-            return find_reference_problem(event, self._events.get(event.earlier_event_id))
+            return find_problem_of_referenced_event(event, self._events.get(event.earlier_event_id))
         if not event.undoes:
             return ""
         undone = self._events.get(event.undoes)
@@ -217,7 +217,7 @@ class _EventSorter:
         return ""
 
 
-def event_content(event: Event) -> tuple[object, ...]:
+def event_content_without_time(event: Event) -> tuple[object, ...]:
     """Return an event's content without its time, and without its ticks, which not every file has.
 
     Blanks in a note don't count: spreadsheets change line ends.
@@ -260,7 +260,7 @@ class ScoresReader:
     def __post_init__(self) -> None:
         # Column as people may write it → column.
         self._columns_by_name = {
-            simplify_column_name(name): name for name in (*score_columns(self.rubric, ticked=True), *SHEET_COLUMNS)
+            simplify_column_name(name): name for name in (*score_column_names(self.rubric, ticked=True), *SHEET_COLUMNS)
         }
         self._required_columns = (DIGEST, *self.rubric.metrics)
 
@@ -294,7 +294,7 @@ class ScoresReader:
                 if event.values is not None:
                     event = msgspec.structs.replace(event, values=self.rubric.make_values(event.values))
             except (*DAMAGE, ValueError):
-                inner, problem = _explain_undecodable_line(line, self.rubric)
+                inner, problem = _find_entry_and_problem_of_event_line(line, self.rubric)
                 self._add_problem(path, f"{entry}, {inner}" if inner else entry, problem)
                 continue
             event_problem = (
@@ -320,7 +320,7 @@ class ScoresReader:
                 self.unscored += 1
                 continue
             scorer = self._resolve_scorer(table.path, row, cells)
-            event, problems = parse_score_row(cells, scorer, self.rubric)
+            event, problems = parse_score_event_and_problems(cells, scorer, self.rubric)
             for column, problem in problems:
                 self._add_problem(table.path, f"row {row}, {column}", problem)
             if not scorer:
@@ -384,13 +384,13 @@ def find_imported_event_problem(event: Event, rubric: Rubric) -> str:
     if not (event.id and event.analyst.strip() and event.answer):
         return "id, analyst and answer must not be empty."
     try:
-        check_utc_time(event.time)
+        require_utc_time(event.time)
     except ValueError as error:
         return f"{error}."
     return find_event_problem(event, rubric)
 
 
-def _explain_undecodable_line(line: str, rubric: Rubric) -> tuple[str, str]:
+def _find_entry_and_problem_of_event_line(line: str, rubric: Rubric) -> tuple[str, str]:
     """Return the problem of a line that is no event (entry, problem), in the words of the other data files."""
     try:
         raw = msgspec.json.decode(line)
@@ -400,7 +400,7 @@ def _explain_undecodable_line(line: str, rubric: Rubric) -> tuple[str, str]:
     except DataError as error:
         return error.entry, error.problem
     except DAMAGE as error:
-        return "", f"is not JSON ({explain_error(error)})."
+        return "", f"is not JSON ({clip_error_message(error)})."
     except ValueError as error:
         return "values", f"{error}."
     return "", "is not a valid event (duplicate key?)."

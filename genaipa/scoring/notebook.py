@@ -9,9 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from genaipa.errors import OptionError, UsageError
-from genaipa.files.html import html_table, make_data_frame, short_repr
+from genaipa.files.html import format_one_line_repr, html_table, make_data_frame
 from genaipa.runs.run import Runs, resolve_workspace_and_run_names
-from genaipa.runs.selection import group_documents, map_repeated_runs_to_days, run_folders, select_sources
+from genaipa.runs.selection import (
+    group_documents_by_column,
+    list_run_folders,
+    map_repeated_runs_to_days,
+    select_sources,
+)
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.importing import ImportedScores, import_scores_from_sources
@@ -61,7 +66,7 @@ def import_scores(
     True
     """
     home = find_workspace(workspace)
-    pool = Pool(home, run_folders(home))
+    pool = Pool(home, list_run_folders(home))
     with contextlib.closing(open_store(home)) as store:
         result = import_scores_from_sources(
             store,
@@ -118,7 +123,7 @@ class RandomPart:
         ]
 
     def __repr__(self) -> str:
-        return short_repr("Sample", f"{self.size:,} answers", f"{self.unscored:,} to be scored")
+        return format_one_line_repr("Sample", f"{self.size:,} answers", f"{self.unscored:,} to be scored")
 
     def _repr_html_(self) -> str:
         return html_table(" ".join(self.notes), self.rows, SAMPLE_HEAD)
@@ -156,7 +161,7 @@ def sample(
     if not pool.answers:
         raise UsageError(f"there are no answers to draw from in {home.runs} yet; see: genaipa runs")
     with open_existing_store(home) as store:
-        scored = set() if store is None else CurrentScores(store.events).read_scored_answers()
+        scored = set() if store is None else CurrentScores(store.events).refresh_and_list_scored_answers()
     plan = load_people(home).plan
     planned = None if plan.sample_size == "all" else plan.sample_size
     draw_size = size or planned
@@ -187,7 +192,7 @@ def sample(
 
 def _find_stratum_by_document(sources: Sequence[Source], column: str, size: int | None) -> dict[str, str]:
     """Document → its group in a column; a UsageError for a column without any, or with more than a wave has answers."""
-    strata = group_documents(sources, column).group_by_document
+    strata = group_documents_by_column(sources, column).group_by_document
     if (groups := len(set(strata.values()))) > (size or SIZE):
         raise UsageError(
             f"the column '{column}' has {groups:,} groups, so a random part of {size or SIZE:,} answers can't include "

@@ -103,7 +103,7 @@ def find_objection_of_analyst(
 def check_correction_ends_silence(silent: Silent | None, annotated_silent: Silent | None) -> None:
     """Raise a UsageError for a correction by which the document stays silent, though a passage of it proves it.
 
-    `silent` is what the correction says, None for nothing, and `annotated` what the annotated answer says.
+    `silent` is what the correction says, None for nothing, and `annotated_silent` what the annotated answer says.
     """
     if annotated_silent == "yes" and silent in (None, "yes"):
         raise UsageError(
@@ -123,8 +123,8 @@ def make_correction(
 ) -> Correction:
     """Return a correction with the place of the passage that proves it; a UsageError says what it lacks.
 
-    The passage has to be in the text, however it is spaced; of several places the first is taken. `annotated` is what
-    the annotated answer says of the document's silence.
+    The passage has to be in the text, however it is spaced; of several places the first is taken. `annotated_silent` is
+    what the annotated answer says of the document's silence.
     """
     check_correction_ends_silence(silent, annotated_silent)
     words = passage.split()

@@ -25,7 +25,7 @@ import msgspec
 
 from genaipa.errors import DataError, OptionError, UsageError, clip, name_suggestion
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.runs.authors import fold_person_name
+from genaipa.runs.authors import normalize_person_name
 from genaipa.scoring.events import Order
 
 if TYPE_CHECKING:
@@ -162,13 +162,16 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """
         if not self.left_out and not authors:
             return iter(events)
-        excluded = set(map(fold_person_name, self.left_out))
+        excluded = set(map(normalize_person_name, self.left_out))
         return (
             event
             for event in events
             if event.scorer != "human"
             or event.kind not in _LEFT_OUT
-            or (fold_person_name(event.analyst) not in excluded and not authors.is_author(event.analyst, event.answer))
+            or (
+                normalize_person_name(event.analyst) not in excluded
+                and not authors.is_author(event.analyst, event.answer)
+            )
         )
 
     def exclusion_reason(self, name: str) -> str:
@@ -177,7 +180,7 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             (
                 reason
                 for excluded, reason in self.left_out.items()
-                if fold_person_name(excluded) == fold_person_name(name)
+                if normalize_person_name(excluded) == normalize_person_name(name)
             ),
             "",
         )
@@ -192,7 +195,7 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise UsageError(
                 f"this study leaves out the scores of {name} ({why}), so new scores would not count either."
             )
-        if self.listed_reference is None and fold_person_name(name) in _REFERENCE:
+        if self.listed_reference is None and normalize_person_name(name) in _REFERENCE:
             # New analysts are shown those scores as what is right.
             raise UsageError(
                 f"{name} is the reference analyst, with whose scores new analysts compare theirs; choose another name, "
@@ -226,8 +229,8 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if len(name) > LONGEST_NAME or not name.isprintable():
             raise UsageError(f"a name must be one line of at most {LONGEST_NAME} printable characters.")
         listed = (*(self.analysts or ()), *(self.adjudicators or ()), *self.reference, *self.left_out, *self.assign)
-        spellings = {fold_person_name(spelling): spelling for spelling in (*listed, *scorer_names)}
-        return spellings.get(fold_person_name(name), name)
+        spellings = {normalize_person_name(spelling): spelling for spelling in (*listed, *scorer_names)}
+        return spellings.get(normalize_person_name(name), name)
 
 
 def load_people(workspace: Workspace) -> People:
@@ -258,9 +261,9 @@ def find_people_problems(path: Path, people: People) -> Iterator[DataError]:
             if not name.strip() or name != " ".join(name.split()) or len(name) > LONGEST_NAME:
                 problem = f"'{clip(name)}' is not a valid name; write one line without extra spaces."
                 yield DataError(path, problem, entry)
-            if fold_person_name(name) in folded_names:
+            if normalize_person_name(name) in folded_names:
                 yield DataError(path, f"'{clip(name)}' appears twice; remove one.", entry)
-            folded_names.add(fold_person_name(name))
+            folded_names.add(normalize_person_name(name))
 
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -299,7 +302,9 @@ def _find_key_binding_problems(path: Path, people: People) -> Iterator[DataError
 
 def _find_assignment_problems(path: Path, people: People) -> Iterator[DataError]:
     for name, targets in people.assign.items():
-        if people.analysts is not None and fold_person_name(name) not in map(fold_person_name, people.analysts):
+        if people.analysts is not None and normalize_person_name(name) not in map(
+            normalize_person_name, people.analysts
+        ):
             problem = f"'{clip(name)}' is not one of the analysts{name_suggestion(name, people.analysts)}"
             yield DataError(path, problem, "assign")
         if not targets:
@@ -309,4 +314,4 @@ def _find_assignment_problems(path: Path, people: People) -> Iterator[DataError]
 
 
 def _is_admitted(name: str, listed: tuple[str, ...] | None, *, login: bool) -> bool:
-    return not login if listed is None else fold_person_name(name) in map(fold_person_name, listed)
+    return not login if listed is None else normalize_person_name(name) in map(normalize_person_name, listed)

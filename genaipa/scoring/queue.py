@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from genaipa.errors import UsageError
 from genaipa.files.stamps import now
-from genaipa.scoring.assignment import Coverage, EarlyAnswers, Orders, count_wanted_scores, rank_answers_by_document
+from genaipa.scoring.assignment import Coverage, EarlyAnswers, Orders, count_wanted_scores, document_rank_of_each_answer
 from genaipa.scoring.events import EXPOSURE, JUDGING, MEAN, SEND_BACK, Draft, Event, new_event_id
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Queue:
     def prepare_orders(self) -> None:
         """Compute what all analysts' orders rest on, so that the first of them does not wait for it."""
         self._walk_early_answers("", bool)
-        self._orders.group_answers_into_rows()
+        self._orders.group_answers_for_ordering()
 
     def _refresh_coverage(self) -> Coverage:
         with self._lock:
@@ -87,23 +87,25 @@ class Queue:
         """Return the number of analysts who are to score this answer."""
         return count_wanted_scores(self.plan, digest)
 
-    def answers_in_order(self, analyst: str) -> list[str]:
+    def wanted_answers_in_order(self, analyst: str) -> list[str]:
         """Return the answers wanted of anyone, in this analyst's order. A new answer moves no other."""
         return list(self._orders.walk_answers_in_order(analyst))
 
     def reserve_next_answer(self, analyst: str, first_answer: str = "") -> str | None:
         """Return the answer to score now, reserved for some minutes; None when nothing is left for this analyst.
 
-        The answer `first` comes before all others if it is still open. Answers that they have begun come then, then
-        those that were sent back to them, calibration, answers that two analysts score before all others, their order,
-        and last the skipped ones.
+        The answer `first_answer` comes before all others if it is still open. Answers that they have begun come then,
+        then those that were sent back to them, calibration, answers that two analysts score before all others, their
+        order, and last the skipped ones.
         """
         reserved = self.store.reservations_by_answer()
         promised = self._find_answers_held_for_others(analyst)
         # What is kept for somebody who will want it next is given where nothing else is left.
-        for held in [_merge_holders(reserved, promised), reserved] if promised else [reserved]:
-            for digest, is_theirs, all_early in self._walk_answers_open_to_analyst(analyst, held, first_answer):
-                if self._try_reserve(digest, analyst, always=is_theirs):
+        for held in [_merge_reserved_and_promised_holders(reserved, promised), reserved] if promised else [reserved]:
+            for digest, is_theirs, all_early in self._walk_open_answers_own_flags_and_early(
+                analyst, held, first_answer
+            ):
+                if self._reserve_answer_or_allow_anyway(digest, analyst, always=is_theirs):
                     (self._given_early.add if digest in all_early else self._given_early.discard)((analyst, digest))
                     return digest
         return None
@@ -113,9 +115,15 @@ class Queue:
 
         It is not reserved: whoever has nothing else left may get it.
         """
-        held = _merge_holders(self.store.reservations_by_answer(), self._find_answers_held_for_others(analyst))
+        held = _merge_reserved_and_promised_holders(
+            self.store.reservations_by_answer(), self._find_answers_held_for_others(analyst)
+        )
         following = next(
-            (candidate for candidate, _, _ in self._walk_answers_open_to_analyst(analyst, held) if candidate != digest),
+            (
+                candidate
+                for candidate, _, _ in self._walk_open_answers_own_flags_and_early(analyst, held)
+                if candidate != digest
+            ),
             None,
         )
         self._following.pop(analyst, None)
@@ -131,7 +139,7 @@ class Queue:
                 promised.setdefault(digest, []).append(name)
         return promised
 
-    def _walk_answers_open_to_analyst(
+    def _walk_open_answers_own_flags_and_early(
         self, analyst: str, holders_by_answer: Mapping[str, Collection[str]], first_answer: str = ""
     ) -> Iterator[tuple[str, bool, Iterable[str]]]:
         """Yield each answer that this analyst may get, in their order; whether it is theirs; and all early ones."""
@@ -143,14 +151,14 @@ class Queue:
             self.answers_to_rescore(analyst),
         )
         own, exposed, skipped = (
-            self.pool.authors.answers_written_by(analyst),
+            self.pool.authors.answer_digests_of_author(analyst),
             self._answers_closed_to_analyst(analyst),
             self.current.last_skip_number_by_answer(analyst),
         )
         # These are theirs whoever else has scored them; of the others each is given to as many as are wanted.
         theirs = {*begun, *returned, *calibration}
 
-        def is_open(digest: str) -> bool:
+        def is_open_to_analyst(digest: str) -> bool:
             return (
                 digest in requested
                 and digest not in exposed
@@ -159,7 +167,7 @@ class Queue:
 
         # Thousands may be early, of which the first that is open is wanted.
         early, all_early = tee(
-            self._walk_early_answers(analyst, lambda d: is_open(d) and d not in scored and d not in skipped)
+            self._walk_early_answers(analyst, lambda d: is_open_to_analyst(d) and d not in scored and d not in skipped)
         )
         ordered = chain(returned, calibration, early, self._walk_unscored_requested_answers(analyst))
         new = (digest for digest in ordered if digest not in skipped)
@@ -168,10 +176,10 @@ class Queue:
         ):
             if digest in own or (digest in scored and digest not in returned):
                 continue
-            if digest in theirs or is_open(digest):
+            if digest in theirs or is_open_to_analyst(digest):
                 yield digest, digest in theirs, all_early
 
-    def answers_still_askable(self, analyst: str) -> set[str]:
+    def answers_analyst_may_still_score(self, analyst: str) -> set[str]:
         """Return the answers that this analyst could still be asked to score, even if others are scoring them now.
 
         Answers that only a larger wave would ask for are among them. Their systems and their scores by others must not
@@ -190,15 +198,15 @@ class Queue:
             for digest, word in self.current.latest_send_back_by_answer().items()
             if word.analyst != analyst and digest in coverage.scored[analyst] and self.analysts_yet_to_rescore(digest)
         )
-        return ahead - self.pool.authors.answers_written_by(analyst)
+        return ahead - self.pool.authors.answer_digests_of_author(analyst)
 
     def _answers_closed_to_analyst(self, analyst: str) -> AbstractSet[str]:
         """Return the answers whose scores this analyst has seen, and those that they wrote."""
-        return self.current.answers_with_seen_scores(analyst) | self.pool.authors.answers_written_by(analyst)
+        return self.current.answers_with_seen_scores(analyst) | self.pool.authors.answer_digests_of_author(analyst)
 
     def answers_to_rescore(self, analyst: str) -> list[str]:
         """Return the answers that were sent back to this analyst and that they have not scored again since."""
-        words, own = self.current.latest_send_back_by_answer(), self.pool.authors.answers_written_by(analyst)
+        words, own = self.current.latest_send_back_by_answer(), self.pool.authors.answer_digests_of_author(analyst)
         return [
             digest
             for digest in words
@@ -232,10 +240,10 @@ class Queue:
     def _list_drafted_answers(self, analyst: str) -> list[str]:
         """Return the answers that an analyst has a draft of, the newest first; theirs whoever else scored them."""
         skipped = self.current.last_skip_number_by_answer(analyst)
-        own = self.pool.authors.answers_written_by(analyst)
+        own = self.pool.authors.answer_digests_of_author(analyst)
         return [
             draft.answer
-            for draft in self.store.drafts(analyst)
+            for draft in self.store.load_drafts_of_analyst(analyst)
             if draft.kind == "score"
             and draft.answer in self._coverage
             and draft.answer not in own
@@ -246,7 +254,7 @@ class Queue:
     def _walk_unscored_requested_answers(self, analyst: str) -> Iterable[str]:
         """Yield the answers asked of this analyst and not scored by them, in their order."""
         scored, requested = self._coverage.scored[analyst], self._coverage.list_requested_answers(analyst)
-        sorted_few = self._orders.sort_unscored_if_few(analyst, requested, scored)
+        sorted_few = self._orders.sort_unscored_answers_or_none_if_many(analyst, requested, scored)
         if sorted_few is not None:
             return sorted_few
         return (
@@ -260,7 +268,7 @@ class Queue:
             return (
                 iter(())
                 if analyst in self.plan.reference
-                else self._early.walk_open_answers_by_document(self._coverage, is_open)
+                else self._early.walk_open_early_answers(self._coverage, is_open)
             )
 
     def _list_unscored_calibration_answers(self, analyst: str) -> list[str]:
@@ -274,7 +282,8 @@ class Queue:
         referenced = list(self._coverage.referenced)
         unscored = [digest for digest in referenced if digest not in scored and digest not in exposed]
         return sorted(
-            unscored[: self.plan.calibration - done], key=rank_answers_by_document(referenced, self.pool).__getitem__
+            unscored[: self.plan.calibration - done],
+            key=document_rank_of_each_answer(referenced, self.pool).__getitem__,
         )
 
     def _is_fully_reserved(self, digest: str, analyst: str, holders_by_answer: Mapping[str, Collection[str]]) -> bool:
@@ -286,7 +295,7 @@ class Queue:
             other_holders
         ) >= self.count_wanted_scores(digest)
 
-    def _try_reserve(self, digest: str, analyst: str, *, always: bool) -> bool:
+    def _reserve_answer_or_allow_anyway(self, digest: str, analyst: str, *, always: bool) -> bool:
         reserved = self.store.reserve_answer(
             digest,
             analyst,
@@ -304,7 +313,7 @@ class Queue:
     def is_calibration_score(self, digest: str, analyst: str) -> bool:
         """Whether a score that this analyst gives now is for calibration."""
         coverage = self._refresh_coverage()
-        own_score = self.current.score(digest, analyst)
+        own_score = self.current.find_score(digest, analyst)
         if own_score is not None:
             return own_score.calibration
         return digest in coverage.referenced and digest in self._list_unscored_calibration_answers(analyst)
@@ -346,7 +355,7 @@ class Queue:
         }
         screen |= {"ticks": ticks, "calibration": self.is_calibration_score(digest, analyst)}
         word = self.current.latest_send_back(digest)
-        if word and word.analyst != analyst and self.current.score(digest, analyst):
+        if word and word.analyst != analyst and self.current.find_score(digest, analyst):
             # Whoever is told to look again knows that the scores differ.
             screen["independent"] = False
         return self._append_event(self._make_event("score", analyst, digest, **fields, **screen))
@@ -439,7 +448,7 @@ class Queue:
         last = self.last_score_or_skip(analyst)
         if last is not None:
             # Reserved first, so that nobody is asked for it in between.
-            self._try_reserve(last.answer, analyst, always=False)
+            self._reserve_answer_or_allow_anyway(last.answer, analyst, always=False)
             self._append_undo_and_restore_draft(last)
         return last
 
@@ -516,11 +525,11 @@ class Queue:
     def visible_disputes(self, analyst: str, *, gives_scores: bool = True) -> list[Dispute]:
         """Return the answers whose scores differ, the largest difference first, for this analyst to see.
 
-        If they give `scores` themselves, answers that they could still be asked to score are left out.
+        If they give `gives_scores` themselves, answers that they could still be asked to score are left out.
         """
         coverage = self._refresh_coverage()
-        ahead = self.answers_still_askable(analyst) if gives_scores else set()
-        ahead |= self.pool.authors.answers_written_by(analyst)
+        ahead = self.answers_analyst_may_still_score(analyst) if gives_scores else set()
+        ahead |= self.pool.authors.answer_digests_of_author(analyst)
         chosen = [dispute for dispute in list(coverage.disputes.values()) if dispute.answer not in ahead]
         return sorted(chosen, key=lambda dispute: (-dispute.largest_difference, dispute.answer))
 
@@ -555,7 +564,7 @@ def _find_mention_of_analyst(name: str, text: str) -> str:
     return next((word for word in sorted(words) if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)), "")
 
 
-def _merge_holders(
+def _merge_reserved_and_promised_holders(
     held: Mapping[str, Collection[str]], promised: Mapping[str, Collection[str]]
 ) -> dict[str, list[str]]:
     """Return who has each answer reserved or promised."""

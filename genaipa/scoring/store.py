@@ -41,7 +41,7 @@ from genaipa.scoring.events import (
     chain_digest,
     find_event_problem,
     find_log_tail_problems,
-    find_reference_problem,
+    find_problem_of_referenced_event,
     make_event_decoder,
 )
 from genaipa.scoring.rubric import Rubric, load_rubric, shipped_rubric
@@ -245,7 +245,7 @@ class Store:
             earlier = new_events.get(event.earlier_event_id) or self._select_events_by_id(
                 connection, [event.earlier_event_id]
             ).get(event.earlier_event_id)
-            problem = find_reference_problem(event, earlier)
+            problem = find_problem_of_referenced_event(event, earlier)
         if problem:
             raise DataError(self.name, problem, f"event {event.id}")
 
@@ -272,14 +272,14 @@ class Store:
                 {"analyst": draft.analyst, "answer": draft.answer, "kind": draft.kind, "draft": text},
             )
 
-    def draft(self, analyst: str, answer: str, kind: DraftKind = "score") -> Draft | None:
+    def load_draft(self, analyst: str, answer: str, kind: DraftKind = "score") -> Draft | None:
         """Return this analyst's unfinished score of this answer."""
         only = {"analyst": analyst, "answer": answer, "kind": kind}
         with self._open_connection() as connection:
             text = _execute_sql(connection, _DRAFT, only).scalar()
         return None if text is None else _decode_draft(text)
 
-    def drafts(self, analyst: str) -> list[Draft]:
+    def load_drafts_of_analyst(self, analyst: str) -> list[Draft]:
         """Return an analyst's drafts, the newest first."""
         with self._open_connection() as connection:
             rows = _execute_sql(
@@ -307,9 +307,9 @@ class Store:
     ) -> bool:
         """Whether this analyst may score the answer now: it is then theirs for some minutes, or for some more.
 
-        It is not where `wanted` others have scored it, have it reserved, or have a draft of it from the last
-        `minutes`; those `apart` don't count among them. An analyst has one reservation: the one before is given back.
-        Where the reply is no, nothing changes.
+        It is not where `wanted_scores` others have scored it, have it reserved, or have a draft of it from the last
+        `minutes`; those `uncounted_analysts` don't count among them. An analyst has one reservation: the one before is
+        given back. Where the reply is no, nothing changes.
         """
         with self._open_transaction() as connection:
             events = [event for event in self._select_answer_events(connection, answer) if event.scorer == "human"]

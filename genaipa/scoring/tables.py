@@ -82,7 +82,7 @@ def write_scoring_sheet(
 ) -> int:
     """Write a spreadsheet to fill, with these answers in this order and the analyst's name; return their number.
 
-    `in_part` says whether the answer with a digest is in the random part; None where none was drawn.
+    `is_in_random_part` says whether the answer with a digest is in the random part; None where none was drawn.
     """
     workbook = import_openpyxl("desk").Workbook()
     scores, rubric_sheet = workbook.active, workbook.create_sheet("rubric")
@@ -295,7 +295,7 @@ def _read_xlsx_sheets(path: Path) -> Iterator[Iterable[tuple[str, ...]]]:
 SUFFIXES = (".csv", ".jsonl", ".xlsx")
 
 
-def check_scores_suffix(path: Path) -> str:
+def checked_scores_suffix(path: Path) -> str:
     """Return the format that a file's name asks for; a UsageError for one that scores can't be written in."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
@@ -341,9 +341,9 @@ def write_scores(
         )
     rows = (make_score_row(event, places, rubric, ticked=ticked) for event, places in events_with_occurrences)
     if suffix == ".csv":
-        write_csv(file, score_columns(rubric, ticked=ticked), rows, byte_order_mark=byte_order_mark)
+        write_csv(file, score_column_names(rubric, ticked=ticked), rows, byte_order_mark=byte_order_mark)
     else:
-        write_xlsx(file, "scores", score_columns(rubric, ticked=ticked), rows)
+        write_xlsx(file, "scores", score_column_names(rubric, ticked=ticked), rows)
 
 
 DIGEST = "digest"
@@ -357,7 +357,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 # -- out --
 
 
-def score_columns(rubric: Rubric, *, ticked: bool = False) -> tuple[str, ...]:
+def score_column_names(rubric: Rubric, *, ticked: bool = False) -> tuple[str, ...]:
     """Return the columns of a table of scores: those read back, and `ANSWER_COLUMNS`; `ticked` adds the ticks'."""
     return (
         *(DIGEST, "analyst", "time", *rubric.metrics, "note"),
@@ -371,7 +371,8 @@ def score_columns(rubric: Rubric, *, ticked: bool = False) -> tuple[str, ...]:
 def make_score_row(
     event: Event, occurrences: Sequence[Occurrence], rubric: Rubric, *, ticked: bool
 ) -> tuple[TableCell, ...]:
-    """Make a row of `score_columns` of a score or adjudication; without `occurrences` if the answer's run is not here.
+    """Make a row of `score_column_names` of a score or adjudication; without `occurrences` if the answer's run is not
+    here.
 
     Of an answer that was given in several places, each run, system, … is named once.
     """
@@ -448,7 +449,7 @@ def _format_yes_or_no(flag: bool) -> str:
 # -- in --
 
 
-def parse_score_row(
+def parse_score_event_and_problems(
     cells: Mapping[str, str], analyst: str, rubric: Rubric
 ) -> tuple[Event | None, list[tuple[str, str]]]:
     """Parse the event in a row (column → text), given by `analyst`; return it and its problems (column, problem).
@@ -500,7 +501,7 @@ def _parse_metric_value(text: str, rubric: Rubric) -> float:
     raise ValueError(f"'{text}' is not one of {', '.join(map(format_value, rubric.values))}")
 
 
-def check_utc_time(text: str) -> str:
+def require_utc_time(text: str) -> str:
     """Return the text if it is a time in UTC as events have it; a ValueError otherwise."""
     if not _TIME.fullmatch(text):
         raise ValueError(f"'{text}' is not a time in UTC such as 2026-05-04T12:30:00.000Z")
@@ -519,12 +520,12 @@ def _parse_yes_or_no(text: str) -> bool:
 
 
 def _make_choice_parser(*words: str) -> Callable[[str], str]:
-    def parse(text: str) -> str:
+    def parse_choice(text: str) -> str:
         if text.casefold() not in words:
             raise ValueError(f"'{text}' is not one of {', '.join(words)}")
         return text.casefold()
 
-    return parse
+    return parse_choice
 
 
 def _parse_suggestions(text: str, rubric: Rubric) -> dict[str, float]:
@@ -573,7 +574,7 @@ def _parse_ticks(text: str) -> Ticks:
 
 _READERS: dict[str, Callable[[str], Any]] = {
     "id": str,
-    "time": check_utc_time,
+    "time": require_utc_time,
     "seconds": _parse_seconds,
     "kind": _make_choice_parser("score", "adjudication"),
     "scorer": _make_choice_parser(*get_args(Scorer)),

@@ -27,11 +27,11 @@ import msgspec
 
 from genaipa.errors import DataError, OtherFormatError
 from genaipa.files.atomic import open_for_atomic_write
-from genaipa.files.html import short_repr
+from genaipa.files.html import format_one_line_repr
 from genaipa.files.stamps import now
 from genaipa.files.text import DAMAGE
 from genaipa.runs.experiments import classify_experiment
-from genaipa.runs.selection import run_folders
+from genaipa.runs.selection import list_run_folders
 from genaipa.scoring.answers import Pool
 from genaipa.stats.looks import UNFINISHED
 from genaipa.stats.sampling import plan_cell_samples
@@ -123,7 +123,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
     draws: tuple[Draw, ...] = ()
 
     def __repr__(self) -> str:
-        return short_repr(
+        return format_one_line_repr(
             "Waves", f"{len(self.draws):,} draws", f"{len(self.all_answers_in_wave):,} answers to be scored by people"
         )
 
@@ -146,7 +146,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         return frozenset(chain.from_iterable(self.wave_answers_by_group.values()))
 
     @cached_property
-    def source_answers_by_group(self) -> dict[Group, set[str]]:
+    def answers_drawn_from_by_group(self) -> dict[Group, set[str]]:
         """Group → the answers that it was drawn from."""
         answers: defaultdict[Group, set[str]] = defaultdict(set)
         for draw in self.draws:
@@ -155,7 +155,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         return dict(answers)
 
     @property
-    def first_and_latest_waves(self) -> tuple[Waves, Waves]:
+    def waves_at_first_and_latest_sizes(self) -> tuple[Waves, Waves]:
         """Return these waves as they were first drawn, and as they were asked for last, finished or not."""
         first, last = (
             tuple(msgspec.structs.replace(draw, back=max(len(draw.sizes) - 1, 0) * early) for draw in self.draws)
@@ -167,7 +167,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         """Return the size of a group's wave, as it was asked for; 0 where nothing was drawn."""
         return max((draw.wanted for draw in self.draws if draw.group == group), default=0)
 
-    def extend(
+    def extend_to_size(
         self,
         answers: Iterable[PooledAnswer],
         *,
@@ -188,7 +188,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         one for each of the `days` (run → day).
         """
         answers = list(answers)
-        population = _group_answer_places(answers)
+        population = _map_answers_to_places_by_group(answers)
         answer_days = {
             answer.digest: min((days or {}).get(occurrence.run, "") for occurrence in answer.occurrences)
             for answer in answers
@@ -196,7 +196,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         draws = list(self.draws)
         seed = draws[0].seed if draws else seed
         for group, questions in population.items():
-            previous = self.source_answers_by_group.get(group, set())
+            previous = self.answers_drawn_from_by_group.get(group, set())
             every = {question for question, _ in questions.values()}
             turns = enumerate(sorted(set(strata.values())) if strata else [""])
             for (turn, stratum), day in product(turns, sorted({answer_days[answer] for answer in questions})):
@@ -250,7 +250,7 @@ AnswerPlaces: TypeAlias = dict[str, tuple[str, str]]
 """Answer → its question and document."""
 
 
-def _group_answer_places(answers: Iterable[PooledAnswer]) -> dict[Group, AnswerPlaces]:
+def _map_answers_to_places_by_group(answers: Iterable[PooledAnswer]) -> dict[Group, AnswerPlaces]:
     """Group → its answers; one that occurs at several questions or documents is at the first by name."""
     groups: defaultdict[Group, AnswerPlaces] = defaultdict(dict)
     for answer in answers:
@@ -264,7 +264,7 @@ def _group_answer_places(answers: Iterable[PooledAnswer]) -> dict[Group, AnswerP
 
 def largest_group_size(answers: Iterable[PooledAnswer]) -> int:
     """Return the number of answers of the largest group; 0 without an answer."""
-    return max(map(len, _group_answer_places(answers).values()), default=0)
+    return max(map(len, _map_answers_to_places_by_group(answers).values()), default=0)
 
 
 def _shuffle_new_answers(
@@ -281,7 +281,7 @@ def _shuffle_new_answers(
     """
     seed_hash = hashlib.blake2b(f"{seed}\0".encode(), digest_size=8)
 
-    def sort_key(*named: str) -> bytes:
+    def seeded_hash(*named: str) -> bytes:
         name_hash = seed_hash.copy()
         name_hash.update("\0".join(named).encode())
         return name_hash.digest()
@@ -290,12 +290,12 @@ def _shuffle_new_answers(
     for digest, (question, document) in answers.items():
         if digest not in scored and short_digest(digest) not in already_drawn_from:
             cells[question][document].append(digest)
-    order = sorted(questions, key=sort_key)
+    order = sorted(questions, key=seeded_hash)
     begins = int(stratum_index * _GOLDEN % 1 * len(order))
     return {
         question: {
-            document: list(map(short_digest, sorted(cells[question][document], key=sort_key)))
-            for document in sorted(cells[question], key=lambda document: sort_key(question, document))
+            document: list(map(short_digest, sorted(cells[question][document], key=seeded_hash)))
+            for document in sorted(cells[question], key=lambda document: seeded_hash(question, document))
         }
         for question in (*order[begins:], *order[:begins])
         if question in cells
@@ -337,7 +337,7 @@ def compute_wave_inclusion(answers: pd.DataFrame, waves: Waves) -> pd.DataFrame:
 
 def count_missing_wave_answers(waves: Waves, digests: Iterable[str]) -> int:
     """Count the answers of the draws that are not among these any more."""
-    return len(set().union(*waves.source_answers_by_group.values()).difference(map(short_digest, digests)))
+    return len(set().union(*waves.answers_drawn_from_by_group.values()).difference(map(short_digest, digests)))
 
 
 class WaveStanding(NamedTuple):
@@ -365,9 +365,9 @@ def measure_wave_standings(
             places.keys(),
             scored,
             waves.wave_answers_by_group.get(group, set()),
-            waves.source_answers_by_group.get(group, set()),
+            waves.answers_drawn_from_by_group.get(group, set()),
         )
-        for group, places in _group_answer_places(answers).items()
+        for group, places in _map_answers_to_places_by_group(answers).items()
     ]
 
 
@@ -463,7 +463,8 @@ def draw_and_save_waves(
     strata: Mapping[str, str] | None = None,
     days: Mapping[str, str] | None = None,
 ) -> Waves:
-    """Draw from the answers that are in no draw yet, let waves grow to `size`, and save the result (`Waves.extend`).
+    """Draw from the answers that are in no draw yet, let waves grow to `size`, and save the result
+    (`Waves.extend_to_size`).
 
     Without a `size` nothing is drawn as long as no group has more than `SIZE` answers: all of them are asked for.
     `scored` are the digests of answers that people have scored. A DataError for a file that can't be used, or that is
@@ -474,7 +475,7 @@ def draw_and_save_waves(
         _check_waves_belong_to_workspace(workspace, waves, answers)
     elif size is None and largest_group_size(answers) <= SIZE:
         return waves
-    extended = waves.extend(answers, size=size, seed=seed, time=now(), scored=scored, strata=strata, days=days)
+    extended = waves.extend_to_size(answers, size=size, seed=seed, time=now(), scored=scored, strata=strata, days=days)
     if extended != waves:
         save_waves(workspace, extended)
     return extended
@@ -482,9 +483,9 @@ def draw_and_save_waves(
 
 def _check_waves_belong_to_workspace(workspace: Workspace, waves: Waves, answers: Iterable[PooledAnswer]) -> None:
     """Raise a DataError where no answer of the draws is here: neither among these answers, nor in any other run."""
-    source_answers = set().union(*waves.source_answers_by_group.values())
+    source_answers = set().union(*waves.answers_drawn_from_by_group.values())
     if not source_answers.isdisjoint(short_digest(answer.digest) for answer in answers):
         return
-    if source_answers.isdisjoint(map(short_digest, Pool(workspace, run_folders(workspace)).answers)):
+    if source_answers.isdisjoint(map(short_digest, Pool(workspace, list_run_folders(workspace)).answers)):
         problem = f"belongs to another workspace: none of the {len(source_answers):,} answers in its draws is here"
         raise DataError(workspace.home / WAVES, f"{problem}; {_REMEDY}")

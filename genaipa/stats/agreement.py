@@ -107,7 +107,7 @@ def measure_side_agreement(
     Where several of a side rated a unit, each of them counts alike. With one rater on either side, it is what
     `measure_agreement` finds. `clusters` are as there.
     """
-    ours, theirs = _as_side_counts(first_counts, second_counts)
+    ours, theirs = _check_and_convert_side_counts(first_counts, second_counts)
     return _measure_agreement_by_pairs(np.hstack([ours, theirs]), scale, clusters, _count_coincidences_across_sides)
 
 
@@ -117,7 +117,7 @@ def compare_alphas(side_counts: Any, people_counts: Any) -> AlphaDifference:
     Each has the counts (units, values) of the same units: one or more of the side, two or more of the people. The
     interval is a jackknife over these units with Student's t, wider by 1/n for few.
     """
-    ours, theirs = _as_side_counts(side_counts, people_counts)
+    ours, theirs = _check_and_convert_side_counts(side_counts, people_counts)
     n = len(ours)
     pairs = (_count_coincidences_across_sides(np.hstack([ours, theirs])), _count_coincidences_within_units(theirs))
     every = [part.sum(axis=0) for part in pairs]
@@ -168,7 +168,9 @@ def count_confusion(first_counts: Any, second_counts: Any) -> Floats:
 
     Both have counts (units, values) of the same units. Each unit counts once, divided among the values of its raters.
     """
-    shares = (side / side.sum(axis=1, keepdims=True) for side in _as_side_counts(first_counts, second_counts))
+    shares = (
+        side / side.sum(axis=1, keepdims=True) for side in _check_and_convert_side_counts(first_counts, second_counts)
+    )
     confusion: Floats = np.einsum("ap,aj->pj", *shares)
     return confusion
 
@@ -176,8 +178,8 @@ def count_confusion(first_counts: Any, second_counts: Any) -> Floats:
 def measure_rater_leniency(own_ranks: NDArray[np.integer], counts_of_all_raters: Counts, scale: Floats) -> Leniency:
     """Measure by how much a rater's values are above the mean of the others', and how that grew.
 
-    `ranks` (units, metrics) has the place in `scale` of the rater's values, in the order of time, and `counts` (units,
-    metrics, values) those of all raters, this one among them and two or more a unit.
+    `own_ranks` (units, metrics) has the place in `scale` of the rater's values, in the order of time, and `counts`
+    (units, metrics, values) those of all raters, this one among them and two or more a unit.
     """
     values = scale[own_ranks]
     sums, numbers = counts_of_all_raters @ scale, counts_of_all_raters.sum(axis=-1)
@@ -216,7 +218,7 @@ def measure_gwet_ac2(pair_shares: Floats) -> float:
     return float(((pair_shares * weights).sum() - expected) / (1 - expected))
 
 
-def _as_side_counts(first_counts: Any, second_counts: Any) -> list[Counts]:
+def _check_and_convert_side_counts(first_counts: Any, second_counts: Any) -> list[Counts]:
     sides = [as_counts(side) for side in (first_counts, second_counts)]
     if sides[0].shape != sides[1].shape:
         raise ValueError(f"the sides' counts have the shapes {sides[0].shape} and {sides[1].shape}")
@@ -228,10 +230,12 @@ def _as_side_counts(first_counts: Any, second_counts: Any) -> list[Counts]:
 def _measure_agreement_by_pairs(
     counts: Counts, scale: Floats, clusters: Any, count_coincidences: Callable[[Counts], Floats]
 ) -> ScaleAgreement:
-    """Measure the agreement of units by the coincidences that `pair` makes of their counts."""
+    """Measure the agreement of units by the coincidences that `count_coincidences` makes of their counts."""
     if not len(counts):
         return ScaleAgreement()
-    patterns, often = _count_distinct_rows(counts) if clusters is None else (counts, np.ones(len(counts), np.int64))
+    patterns, often = (
+        _find_distinct_rows_and_counts(counts) if clusters is None else (counts, np.ones(len(counts), np.int64))
+    )
     coincidences = count_coincidences(patterns)
     shares = coincidences / coincidences.sum(axis=(1, 2), keepdims=True)
     pairs = np.average(shares, axis=0, weights=often)
@@ -240,10 +244,10 @@ def _measure_agreement_by_pairs(
         whole = np.zeros((int(units.max()) + 1, *coincidences.shape[1:]))
         np.add.at(whole, units, coincidences)
         coincidences, often = whole, np.ones(len(whole), np.int64)
-    return _make_scale_agreement(pairs, scale, *_estimate_alpha_interval(coincidences, often))
+    return _make_scale_agreement(pairs, scale, *_estimate_alpha_interval_and_reason(coincidences, often))
 
 
-def _count_distinct_rows(counts: Counts) -> tuple[Counts, Counts]:
+def _find_distinct_rows_and_counts(counts: Counts) -> tuple[Counts, Counts]:
     """Return the different rows, and how often there is each: many units share few."""
     # As one piece each, they are found quickly.
     rows = np.ascontiguousarray(counts.astype(np.uint16))
@@ -269,7 +273,9 @@ def _count_coincidences_across_sides(counts: Counts) -> Floats:
     return coincidences
 
 
-def _estimate_alpha_interval(coincidences: Floats, frequencies: Counts) -> tuple[float, float, float, Reason]:
+def _estimate_alpha_interval_and_reason(
+    coincidences: Floats, frequencies: Counts
+) -> tuple[float, float, float, Reason]:
     """Measure alpha of units with these coincidences, each kind of unit so often, with its interval.
 
     The interval is a jackknife over the units: Student's t on the logarithm of 1 - alpha (which is at most 1), wider by

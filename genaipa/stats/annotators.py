@@ -36,11 +36,13 @@ class Alternative(NamedTuple):
 def run_alternative_annotator_test(
     judge_values: Any, values_by_person: Any, *, epsilon: float, false_discovery_rate: float, least_answers: int = 2
 ) -> Alternative:
-    """Compare a judge with each person of `people` (people, units), by the values that they gave; NaN for none.
+    """Compare a judge with each person of `values_by_person` (people, units), by the values that they gave; NaN for
+    none.
 
     Near is the root of the mean squared difference. `epsilon` is the advantage that the judge is granted in the t test,
-    and `rate` that of false discoveries among its wins (Benjamini and Yekutieli, 2001). Units without the judge's value
-    or with fewer than two people's are left out, and a person with fewer than `least` such units is not compared.
+    and `false_discovery_rate` that of false discoveries among its wins (Benjamini and Yekutieli, 2001). Units without
+    the judge's value or with fewer than two people's are left out, and a person with fewer than `least_answers` such
+    units is not compared.
     """
     values, ratings = as_values(judge_values), np.asarray(values_by_person, dtype=np.float64)
     if ratings.ndim != 2 or ratings.shape[1] != len(values):  # noqa: PLR2004 - people and units
@@ -50,12 +52,12 @@ def run_alternative_annotator_test(
     compared = np.flatnonzero((~np.isnan(ratings)).sum(axis=1) >= least_answers).tolist()
     if len(compared) < FEWEST_PEOPLE:
         return Alternative(len(compared))
-    results = [_compare_judge_with_person(values, ratings, person, epsilon) for person in compared]
+    results = [_judge_win_share_and_p_value(values, ratings, person, epsilon) for person in compared]
     winning = count_discoveries([p for _, p in results], false_discovery_rate) / len(results)
     return Alternative(len(results), winning, float(np.mean([advantage for advantage, _ in results])))
 
 
-def _compare_judge_with_person(
+def _judge_win_share_and_p_value(
     judge_values: Floats, people_values: Floats, person: int, epsilon: float
 ) -> tuple[float, float]:
     """Return in how many units the judge is as near to the other people as a person is, and p of the test."""

@@ -32,7 +32,7 @@ def as_weights(weights: Any, size: int) -> Floats:
 
 
 def as_labels(labels: Any, size: int, minimum: int = 0) -> Labels:
-    """Return the labels of `size` values; a `ValueError` unless they are whole numbers from `least`."""
+    """Return the labels of `size` values; a `ValueError` unless they are whole numbers from `minimum`."""
     array = np.asarray(labels)
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise ValueError(f"labels are whole numbers, not {array.dtype}")

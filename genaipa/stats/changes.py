@@ -47,11 +47,11 @@ def estimate_reply_change(
 ) -> Change:
     """Estimate the change of replies, each with its cell: what was asked in the same way of the same document.
 
-    All columns have one length, and the labels are whole numbers from 0; `later` tells which replies are of the later
-    day. A `share` has values from 0 to 1: its replies are what varies, and p is by every deal of a cell's replies to
-    the days (`permutation`). With `words`, labels of replies that are alike, the deals are of these, as the values are
-    the share of replies that are equal to others of the first day. Any other mean varies by question: p is that of its
-    interval, or Wilcoxon's where all questions changed alike.
+    All columns have one length, and the labels are whole numbers from 0; `is_later` tells which replies are of the
+    later day. A `share` has values from 0 to 1: its replies are what varies, and p is by every deal of a cell's replies
+    to the days (`permutation`). With `text_labels`, labels of replies that are alike, the deals are of these, as the
+    values are the share of replies that are equal to others of the first day. Any other mean varies by question: p is
+    that of its interval, or Wilcoxon's where all questions changed alike.
 
     >>> cells = [0, 0, 1, 1, 2, 2]
     >>> change = estimate_change([0, 1, 0, 1, 0, 1], cells, [0, 1] * 3, cells, [0] * 6, share=True)
@@ -78,7 +78,9 @@ def estimate_reply_change(
         unit_weights = np.ones(len(before))
         low, high = share_difference_interval((after, unit_weights), (before, unit_weights))
         p = exact_p_value(
-            _permute_cell_replies(value, late, begins, None if text_labels is None else np.asarray(text_labels)[order])
+            _permute_replies_within_cells(
+                value, late, begins, None if text_labels is None else np.asarray(text_labels)[order]
+            )
         )
         return change._replace(difference=float((second - first).mean()), low=low, high=high, p=p)
     mean = estimate_mean(after - before, question, document)
@@ -92,7 +94,7 @@ def _average_by_group(values: Floats, groups: Labels) -> Floats:
     return means
 
 
-def _permute_cell_replies(
+def _permute_replies_within_cells(
     values: Floats, is_late: Flags, cell_starts: Labels, text_labels: Any
 ) -> Iterator[PermutationDistribution]:
     """Deal each cell's replies to the days, but for those that are all alike."""

@@ -69,8 +69,8 @@ def estimate_count_statistic(
 ) -> ShareEstimate:
     """Estimate a figure: the mean over repetitions, with its 95 % interval over clusters.
 
-    `items` are how many each cluster has, in all repetitions together. `find` makes figures of sums of counts, a row
-    each. A figure that is `part` of a whole is a share as long as its counts are whole numbers.
+    `items_per_cluster` are how many each cluster has, in all repetitions together. `find` makes figures of sums of
+    counts, a row each. A figure that is `part` of a whole is a share as long as its counts are whole numbers.
     """
     number = _check_counts_and_convert_items(counts, items_per_cluster)
     overall = statistic(counts.sum(axis=0))
@@ -119,7 +119,7 @@ def subtract_count_statistics(
     return StatisticDifference(value, *ends, *means)
 
 
-def share_of_held_counts(counts: Floats, part: Part) -> Floats:
+def divide_held_by_all_counts(counts: Floats, part: Part) -> Floats:
     """Return the share of each row of counts."""
     return _divide_safely(counts[..., part.held], counts[..., part.all], part.over_none)
 

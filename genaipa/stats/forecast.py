@@ -50,7 +50,7 @@ class Forecast(NamedTuple):
         return self._interval_quantile() * float(np.sqrt(self.between / self.questions))
 
     def forecast_scores_needed(self, target_half_interval: float) -> MoreScores:
-        """Return the scores still needed for half the interval to be `target`."""
+        """Return the scores still needed for half the interval to be `target_half_interval`."""
         random, free = np.random.default_rng(0), (self.questions - 1, max(self.scored - 1, 1))
         between, within = (random.chisquare(n, _DRAWS) / n for n in free)
         needed = self._compute_total_scores_needed(target_half_interval, self.between * between, self.within * within)
@@ -83,8 +83,9 @@ def make_score_forecast(
 ) -> Forecast:
     """Return the forecast of a group of `answers`, of which people `scored` a random part.
 
-    `means` are the questions' means of the estimate, whose variance is partly what was not scored; `within` is the
-    variance of an answer's residual around its question's, and `half` half the interval for these documents.
+    `question_means` are the questions' means of the estimate, whose variance is partly what was not scored; `within` is
+    the variance of an answer's residual around its question's, and `half_interval` half the interval for these
+    documents.
     """
     values = as_values(question_means)
     number = len(values)

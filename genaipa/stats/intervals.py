@@ -12,13 +12,14 @@ these as well.
 
 A value is μ + question + document + rest, all independent, with the variances A, B and R. Over Q questions about each
 of D documents the variance of the mean is A/Q + B/D + R/(QD). The questions' means alone estimate A/Q + R/(QD), the
-documents' means B/D + R/(QD) (`_estimate_variance_component`): R/(QD) is in both, and `_estimate_document_component`
-takes it out of the second. Each part v has its own Student's t, and the half-width is √(Σ t²v)
-(`_interval_half_width`). Of normal values, with v as the means give them, this covers the truth at least as often as it
-promises (Banerjee, 1960, Sankhyā 22, 357-358): given the v, whose expectations are V, the chance is at least F(Σ t²v /
-ΣV), F being χ² with one degree of freedom. F is concave, so that this is at least the mean, weighted by V, of F(t²v/V),
-whose expectation is the level for each part. What is taken out, and what is bent, has no such proof; the simulation in
-`docs/method/coverage.md` shows how often intervals cover the truth (`python -m benchmarks.coverage`).
+documents' means B/D + R/(QD) (`_estimate_variance_component`): R/(QD) is in both, and
+`_document_component_and_is_negligible` takes it out of the second. Each part v has its own Student's t, and the
+half-width is √(Σ t²v) (`_interval_half_width`). Of normal values, with v as the means give them, this covers the truth
+at least as often as it promises (Banerjee, 1960, Sankhyā 22, 357-358): given the v, whose expectations are V, the
+chance is at least F(Σ t²v / ΣV), F being χ² with one degree of freedom. F is concave, so that this is at least the
+mean, weighted by V, of F(t²v/V), whose expectation is the level for each part. What is taken out, and what is bent, has
+no such proof; the simulation in `docs/method/coverage.md` shows how often intervals cover the truth (`python -m
+benchmarks.coverage`).
 
 All are closed formulas, chosen by that simulation. The interval is bent where questions are skewed or crowd at an end
 of the scale (Willink, 2005, https://doi.org/10.1081/STA-200045794). A share has the interval of Clopper and Pearson,
@@ -63,11 +64,8 @@ LEAST_DRAWS = 6
 """Of this many draws the least and the largest enclose the median in 95 of 100 studies, of fewer they don't."""
 ROUGH_DOCUMENTS = 10
 """Below this many documents, what is said about other policies is rough."""
-_ENDLESS = (-np.inf, np.inf)
-_SHARE = (0.0, 1.0)
-_TWO = 2
-_MOST_BENT = 0.97
-"""The skewness that bends an interval is at most this over the reach of the interval of 95 % (as `_transform` has it).
+_ENDLESS = (-np.inf, np.inf) _SHARE = (0.0, 1.0) _TWO = 2 _MOST_BENT = 0.97 """The skewness that bends an interval is at
+most this over the reach of the interval of 95 % (as `_transform_skewed_quantile` has it).
 
 About there the cube root of `_transform` is of 0, where it is steepest: a little more skewness would move the end by
 several standard errors (exactly at .961 for a reach of 2, at .982 for 3). Intervals of a higher confidence have the
@@ -147,17 +145,17 @@ def estimate_mean(
 ) -> CrossedMean:
     """Estimate the mean of cells (one question about one document each), with its intervals.
 
-    `values`, `questions`, `documents`, `weights` and `known` have one length; the labels of questions and documents are
-    whole numbers from 0. A question's mean is over its documents, and the mean is over the questions, so that every
-    question counts alike. Several values of one cell are averaged before; NaN are left out, and cells may be missing.
-    The document -1 is a value that is known as a mean over documents only, and is left out where its question has
-    documents. With `weights`, a question's mean is the weighted one of all its values. `limits` are the ends of the
+    `values`, `questions`, `documents`, `weights` and `has_scores` have one length; the labels of questions and
+    documents are whole numbers from 0. A question's mean is over its documents, and the mean is over the questions, so
+    that every question counts alike. Several values of one cell are averaged before; NaN are left out, and cells may be
+    missing. The document -1 is a value that is known as a mean over documents only, and is left out where its question
+    has documents. With `weights`, a question's mean is the weighted one of all its values. `limits` are the ends of the
     scale, which no interval leaves, in the unit of the values. Values that are a `share`, from 0 to the upper limit (1
     if none is given), have intervals also where all questions are alike, and no p values. Where some values are a
-    judge's estimates, `known` tells of each value whether people scored an answer to its question: only those questions
-    say how far the judge is off, there is no result below `LEAST_SCORED` of them, and none is taken for a share.
-    `panel` are the analysts who gave the values. `confidence` is that of the intervals; p values don't depend on it.
-    The same cells give the same result, in whatever order they come.
+    judge's estimates, `has_scores` tells of each value whether people scored an answer to its question: only those
+    questions say how far the judge is off, there is no result below `LEAST_SCORED` of them, and none is taken for a
+    share. `panel` are the analysts who gave the values. `confidence` is that of the intervals; p values don't depend on
+    it. The same cells give the same result, in whatever order they come.
 
     >>> made = estimate_mean([60, 80, 70, 90, 50, 85], [0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1])
     >>> made.mean, made.questions, made.documents, made.reason
@@ -213,7 +211,7 @@ def interval_of_document_mean(values: Any, limits: Limits | None = None, *, shar
     if not share and _is_rounding_error(component.variance, value):
         return np.nan, np.nan
     limits = limits or (_SHARE if share else _ENDLESS)
-    return _find_interval_and_p(mean, [component], limits, LEVEL, value if share else None)[:2]
+    return _find_interval_and_p_of_mean_or_share(mean, [component], limits, LEVEL, value if share else None)[:2]
 
 
 def estimate_document_mean(
@@ -324,13 +322,13 @@ def _average_values_into_cells(value: Floats, question: Labels, document: Labels
     value, weight = value[order], weight[order]
     document, row, column = document[order], row[order], column[order]
     first = np.flatnonzero(np.diff(row * (len(column) + 1) + column, prepend=-1))
-    value, weight = _average_weighted_groups(value, weight, first)
+    value, weight = _average_groups_and_sum_weights(value, weight, first)
     row, column, single = row[first], column[first], document[first] >= 0
     if weights is None:
         # A mean over documents is no further document.
         used = single | (np.bincount(row, single) == 0)[row]
         value, weight, row, column, single = value[used], np.ones(used.sum()), row[used], column[used], single[used]
-    means, total = _average_weighted_groups(value, weight, np.flatnonzero(np.diff(row, prepend=-1)))
+    means, total = _average_groups_and_sum_weights(value, weight, np.flatnonzero(np.diff(row, prepend=-1)))
     weight = (weight / total[row])[single]
     cell_numbers = renumber_labels(column[single])
     number = int(cell_numbers.max(initial=-1)) + 1
@@ -349,13 +347,15 @@ def _estimate_mean_of_cells(
     by_question = _estimate_variance_component(around - around.mean())._replace(n=scored)
     if not share and _is_rounding_error(by_question.variance, cells.means):
         return estimate._replace(reason=Reason.ALL_EQUAL)
-    low, high, p = _find_interval_and_p(mean, [by_question], limits, confidence, cells.means if share else None)
+    low, high, p = _find_interval_and_p_of_mean_or_share(
+        mean, [by_question], limits, confidence, cells.means if share else None
+    )
     estimate = estimate._replace(low=low, high=high, p=p, reason=_reason_for_no_policy_interval(cells, share=share))
     if estimate.reason is not Reason.NONE:
         return estimate
-    by_document, alike = _estimate_document_component(cells)
+    by_document, alike = _document_component_and_is_negligible(cells)
     components = [by_question, by_document]
-    wider = _find_interval_and_p(mean, components, limits, confidence, cells if share else None)
+    wider = _find_interval_and_p_of_mean_or_share(mean, components, limits, confidence, cells if share else None)
     # The wider conclusion contains the other one: never the narrower of the two.
     low, high, p = min(low, wider[0]), max(high, wider[1]), max(p, wider[2])
     estimate = estimate._replace(policies_low=low, policies_high=high, policies_p=p, documents_alike=alike)
@@ -372,8 +372,10 @@ def _average_by_question(values: Any, questions: Any) -> Floats:
     return _average_values_into_cells(value, as_labels(questions, len(value)), nowhere, None).means
 
 
-def _average_weighted_groups(value: Floats, weight: Floats, group_starts: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """Return the weighted mean of each group, and its weight; `first` are the places where the groups begin."""
+def _average_groups_and_sum_weights(
+    value: Floats, weight: Floats, group_starts: NDArray[np.intp]
+) -> tuple[Floats, Floats]:
+    """Return the weighted mean of each group, and its weight; `group_starts` are the places where the groups begin."""
     if not len(group_starts):
         return value, weight
     total = np.add.reduceat(weight, group_starts)
@@ -434,7 +436,7 @@ def _estimate_variance_component(deviations: Floats) -> _VarianceComponent:
     return _VarianceComponent(n, variance, third)
 
 
-def _estimate_document_component(cells: _Cells) -> tuple[_VarianceComponent, bool]:
+def _document_component_and_is_negligible(cells: _Cells) -> tuple[_VarianceComponent, bool]:
     """Return the documents' part in the variance of the mean, beyond the questions' part, and `documents_alike`.
 
     A document d has the share w of the mean, and its own mean m. Its D (w (m - mean)), of all documents, are taken for
@@ -488,7 +490,7 @@ def _interval_half_width(components: list[_VarianceComponent], probability: floa
     return hypot(*(component.quantile(probability) * sqrt(component.variance) for component in varying))
 
 
-def _find_interval_and_p(
+def _find_interval_and_p_of_mean_or_share(
     mean: float, components: list[_VarianceComponent], limits: Limits, confidence: float, draws: Floats | _Cells | None
 ) -> _Ends:
     """Return the interval of a share, of which these were `drawn`; without them that of any other mean."""
@@ -536,7 +538,7 @@ def _find_share_interval(
     `_LEAST_UNUSUAL` of the questions, or documents, are not at the same end as the others, nothing shows how they
     differ, and they are also no more than were `drawn` independently.
     """
-    n, unusual = _count_draws_and_unusual(draws, limits)
+    n, unusual = _count_independent_and_unusual_draws(draws, limits)
     # Rounded, because what is at an end may be a hair beside it.
     share, tail = round(mean / limits[1], 12), (1 - confidence) / 2
     half = _interval_half_width(components, tail) / limits[1]
@@ -548,7 +550,7 @@ def _find_share_interval(
     return low * limits[1], high * limits[1], np.nan
 
 
-def _count_draws_and_unusual(draws: Floats | _Cells, limits: Limits) -> tuple[float, int]:
+def _count_independent_and_unusual_draws(draws: Floats | _Cells, limits: Limits) -> tuple[float, int]:
     """Return the number of independent draws, and of questions (or documents) that are not wholly at the usual end."""
     if isinstance(draws, _Cells):
         from scipy.sparse import csr_array

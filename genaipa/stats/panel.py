@@ -64,7 +64,7 @@ def estimate_analyst_panel(
     question_cells, about = _combine_label_pairs(experiment, question), _combine_label_pairs(experiment, document)
     cell = _combine_label_pairs(question_cells, document)
     answer = cell if answer is None else answer[present]
-    weight = _weigh_scores(cell, question_cells, document, experiment, renumber_labels(question))
+    weight = _weight_of_each_score_in_mean(cell, question_cells, document, experiment, renumber_labels(question))
     number = int(analyst.max()) + 1
     leniencies = _fit_analyst_leniencies(value, analyst, question_cells, about) if number > 1 else None
     effects = leniencies.effects if leniencies else np.full(number, np.nan)
@@ -89,7 +89,7 @@ def _count_distinct_parts_of_wholes(parts: Labels, wholes: Labels) -> Labels:
     return np.bincount(wholes[first])[wholes]
 
 
-def _weigh_scores(
+def _weight_of_each_score_in_mean(
     cell: Labels, question_cells: Labels, document: Labels, experiment: Labels, question: Labels
 ) -> Floats:
     """Return each score's weight in the mean; they add up to 1."""

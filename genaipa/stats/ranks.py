@@ -26,12 +26,12 @@ def rank_values(values: Any) -> Floats:
     return ranks
 
 
-def correlate_ranks(first: Any, second: Any, level: float = 0.95) -> tuple[float, float, float]:
+def correlate_ranks_with_interval(first: Any, second: Any, level: float = 0.95) -> tuple[float, float, float]:
     """Return Spearman's correlation (1904) of pairs of values, and the ends of its interval (Bonett and Wright, 2000).
 
     From -1 to 1 of three pairs, NaN of fewer, or where all values of a side are equal.
 
-    >>> correlate_ranks([1, 2, 3], [1, 2, 3])
+    >>> correlate_ranks_with_interval([1, 2, 3], [1, 2, 3])
     (1.0, -1.0, 1.0)
     """
     ours, theirs = rank_values(first), rank_values(second)
@@ -50,19 +50,19 @@ def correlate_ranks(first: Any, second: Any, level: float = 0.95) -> tuple[float
     return rho, min(low, rho), max(high, rho)
 
 
-def find_rank_bounds(higher: Any, lower: Any, count: int) -> tuple[Labels, Labels]:
-    """Return the least and the greatest rank that each of `number` things may have, from 1 for the highest.
+def find_rank_bounds(higher_labels: Any, lower_labels: Any, item_count: int) -> tuple[Labels, Labels]:
+    """Return the least and the greatest rank that each of `item_count` things may have, from 1 for the highest.
 
-    `higher` and `lower` are the labels of both sides of each difference that holds. The differences are between all
-    pairs of things: those that are above one for certain, and those below, are counted (Goldstein and Spiegelhalter,
-    1996).
+    `higher_labels` and `lower_labels` are the labels of both sides of each difference that holds. The differences are
+    between all pairs of things: those that are above one for certain, and those below, are counted (Goldstein and
+    Spiegelhalter, 1996).
 
     >>> [ranks.tolist() for ranks in bound_ranks([0, 0], [1, 2], 3)]
     [[1, 2, 2], [1, 3, 3]]
     """
-    above, below = as_labels(higher, len(higher)), as_labels(lower, len(higher))
-    if max(above.max(initial=-1), below.max(initial=-1)) >= count:
-        raise ValueError(f"a label is {count} or more")
-    lowest = 1 + np.bincount(below, minlength=count)
-    greatest = count - np.bincount(above, minlength=count)
+    above, below = as_labels(higher_labels, len(higher_labels)), as_labels(lower_labels, len(higher_labels))
+    if max(above.max(initial=-1), below.max(initial=-1)) >= item_count:
+        raise ValueError(f"a label is {item_count} or more")
+    lowest = 1 + np.bincount(below, minlength=item_count)
+    greatest = item_count - np.bincount(above, minlength=item_count)
     return lowest, greatest

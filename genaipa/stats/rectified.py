@@ -107,7 +107,7 @@ class ScoredSample:
         return slope if slope > _interval_quantile(free) * error else 0.0
 
     def rectify_scores(self, people_scores: Floats, judge_scores: Floats, slope: float) -> Floats:
-        """Return the z of each answer; `people` is NaN where they gave no score.
+        """Return the z of each answer; `people_scores` is NaN where they gave no score.
 
         Without a scored answer, a group's c is 0.
         """
@@ -193,7 +193,7 @@ def fill_missing_judge_scores(judge_scores: Any, group: Any) -> Floats:
     return np.where(present, values, means[groups])
 
 
-def count_effective_scores(scored: int, widths_without_judge: Any, widths_with_judge: Any) -> float:
+def count_equivalent_people_scores(scored: int, widths_without_judge: Any, widths_with_judge: Any) -> float:
     """Count how many scores of people alone would be as sure as those that they gave and a judge's.
 
     `alone` and `both` are the widths of the same intervals without a judge and with one. It is as many as for the

@@ -21,7 +21,7 @@ class CellSample(NamedTuple):
 
 
 def plan_cell_samples(answers_by_question: Sequence[Sequence[int]], size: int) -> list[list[CellSample]]:
-    """Return what a sample of this size takes of the `answers` of each question and document.
+    """Return what a sample of this size takes of the `answers_by_question` of each question and document.
 
     The chance is over all orders of a question's documents and of their answers, given the number of answers that the
     question gives. Where the sample is smaller than the number of questions, some give none: the chance then has the
@@ -32,12 +32,12 @@ def plan_cell_samples(answers_by_question: Sequence[Sequence[int]], size: int) -
     [[CellSample(taken=1, chance=0.25), CellSample(taken=0, chance=0.25)], [CellSample(taken=1, chance=0.25)]]
     """
     totals = [sum(documents) for documents in answers_by_question]
-    turns, means = deal_turns_round_by_round(totals, size)
+    turns, means = deal_turns_and_mean_turns_to_rows(totals, size)
     some_without = any(total and not turn for total, turn in zip(totals, turns, strict=True))
     cells = []
     for documents, turn, mean in zip(answers_by_question, turns, means, strict=True):
-        turns_taken, _ = deal_turns_round_by_round(documents, turn)
-        _, mean_turns = deal_turns_round_by_round(documents, 1 if some_without else turn)
+        turns_taken, _ = deal_turns_and_mean_turns_to_rows(documents, turn)
+        _, mean_turns = deal_turns_and_mean_turns_to_rows(documents, 1 if some_without else turn)
         factor = mean if some_without else 1.0
         cells.append(
             [
@@ -48,20 +48,20 @@ def plan_cell_samples(answers_by_question: Sequence[Sequence[int]], size: int) -
     return cells
 
 
-def deal_turns_round_by_round(sizes: Sequence[int], turns: int) -> tuple[list[int], list[float]]:
+def deal_turns_and_mean_turns_to_rows(row_sizes: Sequence[int], turns: int) -> tuple[list[int], list[float]]:
     """Return how many each of several rows gives in that many turns, round by round, and the mean over their orders.
 
     >>> deal_turns_in_proportion([3, 1, 3], 4)
     ([2, 1, 1], [1.5, 1.0, 1.5])
     """
-    if turns < 0 or min(sizes, default=0) < 0:
+    if turns < 0 or min(row_sizes, default=0) < 0:
         raise ValueError("a size or the number of turns is below 0")
-    turns = min(turns, sum(sizes))
-    after = range(max(sizes, default=0) + 1)
-    whole = bisect_right(after, turns, key=lambda rounds: sum(min(row, rounds) for row in sizes)) - 1
-    remaining = turns - sum(min(row, whole) for row in sizes)
-    longer = [number for number, row in enumerate(sizes) if row > whole]
-    turns_by_row = [min(row, whole) for row in sizes]
+    turns = min(turns, sum(row_sizes))
+    after = range(max(row_sizes, default=0) + 1)
+    whole = bisect_right(after, turns, key=lambda rounds: sum(min(row, rounds) for row in row_sizes)) - 1
+    remaining = turns - sum(min(row, whole) for row in row_sizes)
+    longer = [number for number, row in enumerate(row_sizes) if row > whole]
+    turns_by_row = [min(row, whole) for row in row_sizes]
     means: list[float] = [float(number) for number in turns_by_row]
     for position, number in enumerate(longer):
         turns_by_row[number] += position < remaining

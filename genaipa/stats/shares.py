@@ -60,7 +60,7 @@ def share_interval(hits: Any, items: Any, level: float = LEVEL) -> Ends:
     >>> round(low, 3), round(high, 3)
     (0.741, 0.999)
     """
-    return _clopper_pearson_interval(_as_clusters(hits, items), level)
+    return _clopper_pearson_interval(_check_and_make_clusters(hits, items), level)
 
 
 def share_difference_interval(first: tuple[Any, Any], second: tuple[Any, Any], level: float = LEVEL) -> Ends:
@@ -69,7 +69,7 @@ def share_difference_interval(first: tuple[Any, Any], second: tuple[Any, Any], l
     It is Student's t over clusters. Where these are single items, or fewer than `LEAST_APART` of them tell the two
     apart, that would be too sure: Newcombe's then (1998, Statistics in Medicine 17, 2635-2650, method 10).
     """
-    ours, theirs = _as_clusters(*first), _as_clusters(*second)
+    ours, theirs = _check_and_make_clusters(*first), _check_and_make_clusters(*second)
     if len(ours.items) != len(theirs.items):
         raise ValueError(f"the sides have {len(ours.items)} and {len(theirs.items)} clusters")
     sizes = ours.items + theirs.items
@@ -85,8 +85,9 @@ def share_difference_interval(first: tuple[Any, Any], second: tuple[Any, Any], l
 def jackknife_half_width(items: Any, estimates_without_each: Any, level: float = LEVEL) -> float:
     """Return half the width of the interval of a figure: its standard error by the jackknife times Student's t.
 
-    `without` are the figures without each cluster, NaN where there is none; `items` how many items each has (Efron and
-    Stein, 1981, Annals of Statistics 9(3), 586-596; degrees of freedom by Kish, 1965). NaN of fewer than two clusters.
+    `estimates_without_each` are the figures without each cluster, NaN where there is none; `items` how many items each
+    has (Efron and Stein, 1981, Annals of Statistics 9(3), 586-596; degrees of freedom by Kish, 1965). NaN of fewer than
+    two clusters.
     """
     figures = as_values(estimates_without_each)
     number = as_weights(items, len(figures))
@@ -123,9 +124,9 @@ def newcombe_interval(
 def bounded_statistic_interval(value: float, half_width: float, items: Any, level: float = LEVEL) -> Ends:
     """Return the ends of the interval of a figure from 0 to 1 that is no share of items, such as F1.
 
-    `reach` is its standard error times a quantile. It is laid off on the logarithm of the odds, where no end is beyond
-    the scale. A figure of 0 or 1, or one that is the same in all clusters, has the interval of a share of as many items
-    that is as large: that nothing varied is not sure.
+    `half_width` is its standard error times a quantile. It is laid off on the logarithm of the odds, where no end is
+    beyond the scale. A figure of 0 or 1, or one that is the same in all clusters, has the interval of a share of as
+    many items that is as large: that nothing varied is not sure.
     """
     number = as_values(items)
     spread = value * (1 - value)
@@ -135,7 +136,7 @@ def bounded_statistic_interval(value: float, half_width: float, items: Any, leve
     return float(expit(middle - half_width / spread)), float(expit(middle + half_width / spread))
 
 
-def _as_clusters(hits: Any, items: Any) -> Clusters:
+def _check_and_make_clusters(hits: Any, items: Any) -> Clusters:
     held = as_values(hits)
     number = as_weights(items, len(held))
     if (held < 0).any() or (held > number + _ROUNDING).any():

@@ -17,9 +17,9 @@ from genaipa.systems.base import (
     Finish,
     Reply,
     Usage,
-    limit_with_thoughts,
     mark_submission_errors_unclear,
     strip_max_length_and_items,
+    token_limit_with_thoughts,
     unsupported_schema_error,
 )
 from genaipa.systems.chat import (
@@ -28,7 +28,7 @@ from genaipa.systems.chat import (
     MAX_LISTED_BATCHES,
     ChatSystem,
     ModelList,
-    find_prefix_ends_and_continuation,
+    cache_prefix_ends_and_continuation,
     inner_object_or_empty,
     split_lines,
 )
@@ -62,7 +62,7 @@ _PIECES = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta"
 class StreamedMessage(StreamedAnswer):
     """A message of which events come: its head, its blocks with their deltas, its end."""
 
-    def add(self, event: Any) -> None:
+    def add_event(self, event: Any) -> None:
         """Add an event to the message, or to the block that it names."""
         fields = event if isinstance(event, dict) else {}
         kind, content = fields.get("type"), self.answer.setdefault("content", [])
@@ -86,9 +86,9 @@ class StreamedMessage(StreamedAnswer):
 
     def _note_piece(self, piece: dict[str, Any]) -> None:
         """Note a piece of text, or of thoughts, which may be nothing but a signature or a secret."""
-        self.note_text(piece.get("text"))
+        self.note_text_length_and_time(piece.get("text"))
         for name in ("thinking", "signature", "data"):
-            self.note_thoughts(piece.get(name))
+            self.note_time_of_first_output(piece.get(name))
 
 
 class AnthropicSystem(ChatSystem):
@@ -146,12 +146,12 @@ class AnthropicSystem(ChatSystem):
         endpoint = super().find_endpoint()
         return replace(endpoint, address=endpoint.address.removesuffix("/v1"))
 
-    def _breakpoint_positions(self, messages: Sequence[Message]) -> Iterable[int]:
+    def _cache_breakpoint_positions(self, messages: Sequence[Message]) -> Iterable[int]:
         """Mark the shared prefixes, and the last message if the next turn will read it.
 
         A breakpoint at a question that no other request continues would be written and never read.
         """
-        ends, goes_on = find_prefix_ends_and_continuation(messages)
+        ends, goes_on = cache_prefix_ends_and_continuation(messages)
         return [*ends, *([len(messages) - 1] if goes_on else [])][-_MOST_BREAKPOINTS:]
 
     def _parse_model_entry(self, entry: dict[str, Any]) -> Readiness:
@@ -174,28 +174,28 @@ class AnthropicSystem(ChatSystem):
             raise unsupported_schema_error(self.name, "a reply with citations has no schema")
         return super()._request_fields_and_sent_settings(settings)
 
-    def _encode_citable_message(self, message: Message, mark: bytes) -> bytes:
+    def _encode_citable_message(self, message: Message, cache_mark: bytes) -> bytes:
         """Encode a message with its document as a block of its own, which can be cited; or as it is without one."""
         if message.purpose != "part" or not message.carries.strip():
-            return super()._encode_citable_message(message, mark)
+            return super()._encode_citable_message(message, cache_mark)
         before, document, after = message.content.partition(message.carries.strip())
         if not document:
             reason = "the prompt changes the document's words, so that it can't be cited; show `text` as it is."
             raise PermanentError(reason, fatal=True)
         blocks = [
             b'"type":"document","source":{"type":"text","media_type":"text/plain","data":%s},"citations":{"enabled":true}'
-            % message.carries_json
+            % message.json_of_carried_text
         ]
         if words := "\n\n".join(filter(None, (before.strip(), after.strip()))):
             blocks.append(b'"type":"text","text":%s' % json.dumps(words).encode())
-        blocks[-1] += b",%s" % mark if mark else b""
+        blocks[-1] += b",%s" % cache_mark if cache_mark else b""
         content = b",".join(b"{%s}" % block for block in blocks)
         return b'{"role":"%s","content":[%s]}' % (message.role.encode(), content)
 
-    def _default_options(self, settings: Settings) -> dict[str, Any]:
+    def _list_required_options(self, settings: Settings) -> dict[str, Any]:
         """Return a limit of the reply; where the model may think, with room for it."""
         effort = settings.effort or (_THOUGHTS_UNASKED if "adaptive" in self._thinking_types else "none")
-        limit = limit_with_thoughts(_MAX_TOKENS, effort)
+        limit = token_limit_with_thoughts(_MAX_TOKENS, effort)
         return {"max_tokens": min(limit, self._longest_reply or limit)}
 
     def _effort_fields(self, effort: str) -> dict[str, Any]:
@@ -217,7 +217,7 @@ class AnthropicSystem(ChatSystem):
         content = body.get("content")
         if not isinstance(content, list):
             raise self._missing_reply_error(body)
-        parts, remark = self._read_content_parts(content)
+        parts, remark = self._read_content_parts_and_remark(content)
         cited = [citation for block in content for citation in _read_citations(block)]
         finish_detail = str(body.get("stop_reason") or "")
         return Reply(
@@ -235,9 +235,9 @@ class AnthropicSystem(ChatSystem):
 
     # -- batches --
 
-    async def submit(self, lines: Sequence[tuple[str, bytes]], mark: str) -> str:  # noqa: ARG002 - no place for it
+    async def submit(self, named_requests: Sequence[tuple[str, bytes]], batch_mark: str) -> str:  # noqa: ARG002 - no place for it
         """Hand in a batch, once; its mark is in the names of its lines alone."""
-        body = b",".join(b'{"custom_id":"%s","params":%s}' % (name.encode(), params) for name, params in lines)
+        body = b",".join(b'{"custom_id":"%s","params":%s}' % (name.encode(), params) for name, params in named_requests)
         with mark_submission_errors_unclear(), self._translate_errors(BATCH_SECONDS):
             batch = await self._client.post(
                 f"{self.path}/batches",
@@ -247,10 +247,10 @@ class AnthropicSystem(ChatSystem):
             )
             return str(batch["id"])
 
-    async def status(self, batch: str) -> BatchState:
+    async def status(self, batch_id: str) -> BatchState:
         """Look how far a batch is."""
         with self._translate_errors(BATCH_SECONDS):
-            return _read_batch_state(await self._client.messages.batches.retrieve(batch, timeout=BATCH_SECONDS))
+            return _read_batch_state(await self._client.messages.batches.retrieve(batch_id, timeout=BATCH_SECONDS))
 
     async def list_since(self, since: float) -> list[BatchState]:
         """List the account's batches, newest first at the provider, back to then."""
@@ -273,9 +273,9 @@ class AnthropicSystem(ChatSystem):
                 async for line in split_lines(body.iter_bytes()):
                     yield line
 
-    def parse_result_line(self, line: dict[str, Any], sent_settings: dict[str, Any]) -> Reply:
+    def parse_result_line(self, result_line: dict[str, Any], sent_settings: dict[str, Any]) -> Reply:
         """Read one line as `reply` reads an answer."""
-        result = inner_object_or_empty(line, "result")
+        result = inner_object_or_empty(result_line, "result")
         if result.get("type") == "succeeded":
             return self._parse_reply_unless_error(inner_object_or_empty(result, "message"), sent_settings)
         body = inner_object_or_empty(result, "error")
@@ -287,10 +287,10 @@ class AnthropicSystem(ChatSystem):
             raise self._endpoint.quota_error(status, body)
         raise self._endpoint.status_error(status, body, schema_requested=bool(sent_settings.get("json_schema")))
 
-    async def cancel(self, batch: str) -> None:
+    async def cancel(self, batch_id: str) -> None:
         """Call a batch off; what was done is kept."""
         with self._translate_errors(BATCH_SECONDS):
-            await self._client.messages.batches.cancel(batch, timeout=BATCH_SECONDS)
+            await self._client.messages.batches.cancel(batch_id, timeout=BATCH_SECONDS)
 
     async def delete_batch_data(self, state: BatchState) -> None:
         """Delete the batch."""

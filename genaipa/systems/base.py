@@ -60,7 +60,7 @@ class Message:
         return json.dumps(self.content, ensure_ascii=False).encode()
 
     @cached_property
-    def carries_json(self) -> bytes:
+    def json_of_carried_text(self) -> bytes:
         """The text that it carries as a JSON string."""
         return json.dumps(self.carries, ensure_ascii=False).encode()
 
@@ -117,7 +117,7 @@ ASSUMED_THOUGHTS = {
 """Level of effort → tokens of thoughts that are reckoned with; the limit of a reply leaves room for twice as many."""
 
 
-def limit_with_thoughts(tokens: int, effort: str) -> int:
+def token_limit_with_thoughts(tokens: int, effort: str) -> int:
     """Return the limit of a reply of so many tokens that leaves room for the thoughts of this effort."""
     return tokens + 2 * ASSUMED_THOUGHTS.get(effort, 0)
 
@@ -375,12 +375,14 @@ class BatchSystem(System, Protocol):
         """Provider with its address, and the key; batches are seen by the account that made them."""
         ...
 
-    def encode_batch_request(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
+    def encode_batch_request_and_sent_settings(
+        self, messages: Sequence[Message], settings: Settings
+    ) -> tuple[bytes, dict[str, Any]]:
         """Encode the request as `reply` would send it; also the settings as sent."""
         ...
 
     async def submit(self, named_requests: Sequence[tuple[str, bytes]], batch_mark: str) -> str:
-        """Hand in a batch of (name, request) and return its id; `mark` shows in the provider's list."""
+        """Hand in a batch of (name, request) and return its id; `batch_mark` shows in the provider's list."""
         ...
 
     async def status(self, batch_id: str) -> BatchState:

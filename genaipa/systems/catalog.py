@@ -23,20 +23,20 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from genaipa.errors import DataError, NotReadyError, UnknownNameError, UsageError, clip, closest
-from genaipa.files.strict_yaml import read_valid_yaml_part, read_yaml
+from genaipa.files.strict_yaml import read_valid_yaml_part_and_errors, read_yaml
 from genaipa.plugins import entry_point_targets
 from genaipa.systems.base import EFFORTS, NEVER_REFUSED, OPTIONS
 from genaipa.systems.costs import FREE, Price, Tariff, find_context_tokens, find_tariff, tariff_from_price
 from genaipa.systems.endpoint import needs_key, read_address, read_api_key, read_variable
 from genaipa.systems.plugins import find_class_source_file, make_user_class_instance
 from genaipa.systems.provider import (
+    add_effort_to_system_name,
     find_provider,
-    join_effort,
     list_builtin_systems,
     list_providers,
     load_adapter_class,
     load_adapter_classes,
-    split_effort,
+    split_system_name_and_effort,
 )
 from genaipa.words import join_names
 from genaipa.workspace import SYSTEMS
@@ -56,7 +56,7 @@ else:
 ENTRY_POINTS = "genaipa.systems"
 
 
-class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class CatalogEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A catalog entry (see the head of catalog.yaml)."""
 
     system: str
@@ -87,7 +87,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 class _CatalogFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    systems: dict[str, Entry]
+    systems: dict[str, CatalogEntry]
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class ResolvedSystem:
     name: str
     provider: str
     model: str
-    entry: Entry
+    entry: CatalogEntry
     reader: ResolvedSystem | None = None
     """The system that this one asks (`rag/…`): all below is the reader's."""
     effort: str = ""
@@ -118,19 +118,19 @@ class ResolvedSystem:
         return f"{self.name} sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
 
     @property
-    def record(self) -> Provider | None:
+    def provider_record(self) -> Provider | None:
         """The provider; None for a user's or a package's class."""
         return find_provider(self.provider)
 
     @property
-    def manual(self) -> bool:
+    def is_manual(self) -> bool:
         """Whether people bring in its replies."""
-        return bool(self.record and self.record.by_hand)
+        return bool(self.provider_record and self.provider_record.by_hand)
 
     @property
-    def has_authors(self) -> bool:
+    def are_replies_written_by_people(self) -> bool:
         """Whether people write its replies."""
-        return bool(self.record and self.record.by_hand == "written")
+        return bool(self.provider_record and self.provider_record.by_hand == "written")
 
     @property
     def takes_batches(self) -> bool:
@@ -151,43 +151,49 @@ class ResolvedSystem:
         """Prices: the catalog's, none on one's own machine, else the provider's; None if unknown."""
         if self.entry.price is not None:
             return tariff_from_price(self.entry.price)
-        if self.record is None or self.record.free:
-            return FREE if self.record else None
-        return find_tariff(self.provider, self.model) if self.record.hosted else None
+        if self.provider_record is None or self.provider_record.free:
+            return FREE if self.provider_record else None
+        return find_tariff(self.provider, self.model) if self.provider_record.hosted else None
 
     @property
-    def context(self) -> int | None:
+    def context_tokens(self) -> int | None:
         """Context in tokens, from the catalog or the price tables."""
         if self.entry.context is not None:
             return self.entry.context
-        return find_context_tokens(self.provider, self.model) if self.record and self.record.hosted else None
+        return (
+            find_context_tokens(self.provider, self.model)
+            if self.provider_record and self.provider_record.hosted
+            else None
+        )
 
     @property
-    def accepts(self) -> frozenset[str]:
+    def sendable_sampling_options(self) -> frozenset[str]:
         """The sampling options that the model may be sent."""
         if self.entry.settings is not None:
             return self.entry.settings | NEVER_REFUSED
-        return (self.record.accepts if self.record else None) or frozenset(OPTIONS)
+        return (self.provider_record.accepts if self.provider_record else None) or frozenset(OPTIONS)
 
     def list_refused_options(self, sampling: Sampling) -> list[str]:
         """List the given options that the model is not sent, in words; none for a class that reads them itself."""
         adapter: Any = load_adapter_class(self.provider) if self.provider in load_adapter_classes() else None
         if (fields := getattr(adapter, "fields", None)) is None:
             # A class of one's own reads what it likes; that a baseline knows no temperature goes without saying.
-            is_mute = self.record is not None and not self.record.is_remote
+            is_mute = self.provider_record is not None and not self.provider_record.is_remote
             return ["system prompt"] if is_mute and sampling.system_prompt else []
         thinks = self.effort not in ("", "none")
-        sent = self.accepts & fields.keys() - (adapter.refused_when_thinking if thinks else frozenset())
+        sent = self.sendable_sampling_options & fields.keys() - (
+            adapter.refused_when_thinking if thinks else frozenset()
+        )
         return [name.replace("_", " ") for name in sampling.to_options() if name not in sent]
 
     @property
-    def efforts(self) -> tuple[str, ...] | None:
+    def effort_levels(self) -> tuple[str, ...] | None:
         """The levels of effort that may follow its name, by the catalog or the protocol; None if unknown."""
-        return self.record.efforts if self.entry.effort is None and self.record else self.entry.effort
+        return self.provider_record.efforts if self.entry.effort is None and self.provider_record else self.entry.effort
 
     def check_effort(self, efforts: Sequence[str] | None = None) -> None:
         """Raise a UsageError where the model does not take the level of its name; `efforts` are the server's word."""
-        levels = self.efforts if efforts is None else efforts
+        levels = self.effort_levels if efforts is None else efforts
         if self.effort and levels is not None and self.effort not in levels:
             taken = f"it takes {join_names(levels)}" if levels else "it has no levels; leave out what follows the @"
             raise UsageError(f"{self.requested_name}: {self.model} does not take the effort '{self.effort}': {taken}.")
@@ -200,13 +206,15 @@ class ResolvedSystem:
             else _load_wrapper_class(self.name).replace_document_with_passages(messages)[0]
         )
 
-    def make(self, server_flags: tuple[str, ...] = ()) -> System:
+    def make_system(self, server_flags: tuple[str, ...] = ()) -> System:
         """Make the system, with further flags of its server if it starts one.
 
         A UsageError if the user's own class fails.
         """
         if self.reader is not None:
-            wrapper: System = _load_wrapper_class(self.name)(name=self.name, reader=self.reader.make(server_flags))
+            wrapper: System = _load_wrapper_class(self.name)(
+                name=self.name, reader=self.reader.make_system(server_flags)
+            )
             return wrapper
         if ":" in self.provider:
             user_system: System = make_user_class_instance(self.provider)
@@ -214,20 +222,20 @@ class ResolvedSystem:
                 if not hasattr(user_system, method):
                     raise UsageError(f"{self.provider}: the class has no '{method}'; see genaipa/systems/base.py.")
             return user_system
-        record = self.record
+        record = self.provider_record
         assert record is not None, "resolved to one of ours"
         arguments: dict[str, Any] = {}
         if not record.builtin:
-            arguments = {"model": self.model, "accepts": self.accepts}
+            arguments = {"model": self.model, "accepts": self.sendable_sampling_options}
             arguments |= {name: getattr(self.entry, name) for name in record.options}
             arguments |= {"flags": server_flags} if record.takes_flags else {}
         # All levels of a model have its one server, whose messages are of the model.
-        name = split_effort(self.name)[0] if record.takes_flags else self.name
+        name = split_system_name_and_effort(self.name)[0] if record.takes_flags else self.name
         builtin_system: System = load_adapter_class(self.provider)(name=name, **arguments)
         return builtin_system
 
 
-def load_system_entries(workspace: Workspace) -> dict[str, Entry]:
+def load_system_entries(workspace: Workspace) -> dict[str, CatalogEntry]:
     """Return short name → entry, the user's before the shipped ones, without the user's unusable entries.
 
     A DataError if the user's file can't be used at all.
@@ -235,9 +243,9 @@ def load_system_entries(workspace: Workspace) -> dict[str, Entry]:
     return _read_system_entries_and_errors(workspace)[0]
 
 
-def _read_system_entries_and_errors(workspace: Workspace) -> tuple[dict[str, Entry], dict[str, DataError]]:
+def _read_system_entries_and_errors(workspace: Workspace) -> tuple[dict[str, CatalogEntry], dict[str, DataError]]:
     """Return usable entries by short name, and errors by every name, short or full, of an unusable entry."""
-    user_entries, errors = read_user_system_entries(workspace)
+    user_entries, errors = read_user_system_entries_and_errors(workspace)
     if user_entries is None:
         raise errors[0]
     entries = {**_load_shipped_system_entries(), **user_entries}
@@ -251,16 +259,16 @@ def _read_system_entries_and_errors(workspace: Workspace) -> tuple[dict[str, Ent
 
 
 @cache
-def _load_shipped_system_entries() -> dict[str, Entry]:
+def _load_shipped_system_entries() -> dict[str, CatalogEntry]:
     return read_yaml(Path(__file__).with_name("catalog.yaml"), _CatalogFile).systems
 
 
-def read_user_system_entries(workspace: Workspace) -> tuple[dict[str, Entry] | None, list[DataError]]:
+def read_user_system_entries_and_errors(workspace: Workspace) -> tuple[dict[str, CatalogEntry] | None, list[DataError]]:
     """Return the entries of systems.yaml and all errors in it; None in place of entries if it is unusable."""
     path = workspace.systems_file
     if path is None:
         return {}, []
-    catalog, errors = read_valid_yaml_part(path, _CatalogFile, partial(_find_system_entry_errors, path))
+    catalog, errors = read_valid_yaml_part_and_errors(path, _CatalogFile, partial(_find_system_entry_errors, path))
     is_usable = catalog is not None and all(error.entry.startswith("systems.") for error in errors)
     return (catalog.systems if catalog is not None and is_usable else None), errors
 
@@ -270,7 +278,7 @@ def _find_system_entry_errors(path: Path, file: _CatalogFile) -> Iterator[DataEr
         if (
             "/" not in entry.system
             and ":" not in entry.system
-            and not _is_builtin_provider_name(split_effort(entry.system)[0])
+            and not _is_builtin_provider_name(split_system_name_and_effort(entry.system)[0])
         ):
             yield DataError(path, f"'{clip(entry.system)}' is not of the form provider/model.", f"systems.{name}")
         record = find_provider(entry.system)
@@ -285,28 +293,34 @@ def _find_system_entry_errors(path: Path, file: _CatalogFile) -> Iterator[DataEr
 def resolve_system(name: str, workspace: Workspace) -> ResolvedSystem:
     """Resolve a name from the command line; a UsageError with the nearest name if it is unknown."""
     catalog, broken = _read_system_entries_and_errors(workspace)
-    bare, effort = (name, "") if name in catalog or name in broken else split_effort(name)
+    bare, effort = (name, "") if name in catalog or name in broken else split_system_name_and_effort(name)
     if entry := catalog.get(bare):
-        own = split_effort(entry.system)[1]
+        own = split_system_name_and_effort(entry.system)[1]
         if own and effort:
             raise UsageError(
                 f"'{clip(name)}': {bare} is {entry.system}; leave out '@{effort}', or name the model itself."
             )
         effort = effort or own
-    _check_level_name(name, catalog)
+    _check_effort_level_in_name(name, catalog)
     resolved = _resolve_without_effort(bare, workspace, catalog, broken)
     if not effort:
         return resolved
-    reader = resolved.reader and replace(resolved.reader, name=join_effort(resolved.reader.name, effort), effort=effort)
-    resolved = replace(
-        resolved, requested_name=name, name=join_effort(resolved.name, effort), reader=reader, effort=effort
+    reader = resolved.reader and replace(
+        resolved.reader, name=add_effort_to_system_name(resolved.reader.name, effort), effort=effort
     )
-    if resolved.record is not None and not resolved.record.efforts:
+    resolved = replace(
+        resolved,
+        requested_name=name,
+        name=add_effort_to_system_name(resolved.name, effort),
+        reader=reader,
+        effort=effort,
+    )
+    if resolved.provider_record is not None and not resolved.provider_record.efforts:
         raise UsageError(f"'{clip(name)}': {bare} takes no effort; leave out '@{effort}'.")
     return resolved
 
 
-def _check_level_name(name: str, catalog: Mapping[str, Entry]) -> None:
+def _check_effort_level_in_name(name: str, catalog: Mapping[str, CatalogEntry]) -> None:
     """Raise a UsageError for a known model with a level behind it that is none."""
     bare, at, level = name.rpartition("@")
     known = {*catalog, *(entry.system for entry in catalog.values())}
@@ -317,18 +331,18 @@ def _check_level_name(name: str, catalog: Mapping[str, Entry]) -> None:
 
 
 def _resolve_without_effort(
-    name: str, workspace: Workspace, catalog: Mapping[str, Entry], broken: Mapping[str, DataError]
+    name: str, workspace: Workspace, catalog: Mapping[str, CatalogEntry], broken: Mapping[str, DataError]
 ) -> ResolvedSystem:
     """Resolve a name that ends with no level of effort."""
     if name in broken:
         raise broken[name]
     entry = catalog.get(name)
     if entry is None and not _is_builtin_provider_name(name) and name in entry_point_targets(ENTRY_POINTS):
-        return ResolvedSystem(name, name, entry_point_targets(ENTRY_POINTS)[name], name, Entry(system=name))
-    full = split_effort(entry.system)[0] if entry else name
+        return ResolvedSystem(name, name, entry_point_targets(ENTRY_POINTS)[name], name, CatalogEntry(system=name))
+    full = split_system_name_and_effort(entry.system)[0] if entry else name
     if entry is None:
         # A full name gets what the catalog knows about the same model under its short name.
-        entry = next((e for e in catalog.values() if e.system == full), Entry(system=full))
+        entry = next((e for e in catalog.values() if e.system == full), CatalogEntry(system=full))
     if ":" in full and "/" not in full.partition(":")[0]:
         return ResolvedSystem(name, full, full, full, entry)
     record = find_provider(full)
@@ -352,7 +366,7 @@ def _resolve_without_effort(
     if not model or model == full:
         raise UsageError(f"'{name}' does not name a model; use the form {record.form}.")
     resolved = ResolvedSystem(name, full, record.name, model, entry)
-    return _resolve_reader_of_wrapper(resolved, workspace) if record.wraps else resolved
+    return _resolve_wrapper_with_reader(resolved, workspace) if record.wraps else resolved
 
 
 def _describe_ignored_systems_file(workspace: Workspace) -> str:
@@ -363,15 +377,15 @@ def _describe_ignored_systems_file(workspace: Workspace) -> str:
     return f". {path.name} in this folder is ignored because the folder is not a workspace; run: genaipa init ."
 
 
-def _resolve_reader_of_wrapper(system: ResolvedSystem, workspace: Workspace) -> ResolvedSystem:
+def _resolve_wrapper_with_reader(system: ResolvedSystem, workspace: Workspace) -> ResolvedSystem:
     """Resolve a system that asks another one: it has that one's facts, unless an entry of its own says otherwise."""
     reader = resolve_system(system.model, workspace)
-    record = reader.record
-    if reader.reader or reader.manual or (record and (record.only or record.words == "recording")):
+    record = reader.provider_record
+    if reader.reader or reader.is_manual or (record and (record.only or record.words == "recording")):
         raise UsageError(
             f"'{system.requested_name}': {reader.name} does not answer from the messages it is sent; name a model."
         )
-    default_entry = Entry(system=system.name)
+    default_entry = CatalogEntry(system=system.name)
     overrides = {
         name: value
         for name, value in msgspec.structs.asdict(system.entry).items()
@@ -404,11 +418,11 @@ def find_missing_setup(resolved: ResolvedSystem) -> list[str]:
     """List the steps needed before a system can be asked."""
     if resolved.reader is not None:
         return find_missing_setup(resolved.reader)
-    if resolved.record is None:
+    if resolved.provider_record is None:
         module = resolved.provider.partition(":")[0]
         return [] if is_importable(module) else [f"put the module '{module}' in this folder, or install it"]
     system = resolved.name
-    provider = resolved.record.fill_server_in_variable_names(system)
+    provider = resolved.provider_record.fill_server_in_variable_names(system)
     steps = provider.missing_setup(system) if provider.missing_setup else []
     if provider.sdk and not is_importable(provider.sdk):
         steps.append(f"pip install 'genaipa[{provider.extra}]'")

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from genaipa.systems.base import Message
     from genaipa.systems.provider import Provider
     from genaipa.systems.streams import StreamedAnswer
-    from genaipa.systems.thoughts import Parts
+    from genaipa.systems.thoughts import ReplyParts
 
 BATCH_SECONDS = 600.0
 """Time limit of a call about a batch, whose files are long."""
@@ -127,7 +127,7 @@ class HostedSystem(abc.ABC):
 
     def _request_fields_and_sent_settings(self, settings: Settings) -> tuple[dict[str, Any], dict[str, Any]]:
         """Translate the settings: the request's fields, and the settings as sent under their names in `OPTIONS`."""
-        defaults, effort = self._default_options(settings), settings.effort
+        defaults, effort = self._list_required_options(settings), settings.effort
         accepts = self.accepts - (self.refused_when_thinking if effort not in (None, "none") else frozenset())
         sent = defaults | select_sampling_options(settings, accepts | defaults.keys(), self.fields)
         fields = {self.fields[name]: value for name, value in sent.items()}
@@ -142,7 +142,7 @@ class HostedSystem(abc.ABC):
             sent["json_schema"] = True
         return fields, sent
 
-    def _default_options(self, settings: Settings) -> dict[str, Any]:  # noqa: ARG002 - for whoever overrides it
+    def _list_required_options(self, settings: Settings) -> dict[str, Any]:  # noqa: ARG002 - for whoever overrides it
         """Return the options that the protocol requires, by their names in `OPTIONS`."""
         return {}
 
@@ -217,7 +217,7 @@ class ChatSystem(HostedSystem):
         import httpx2
 
         sdk = self._sdk
-        body, sent = self._encode_request(messages, settings)
+        body, sent = self._encode_request_and_sent_settings(messages, settings)
         if settings.stream:
             return await self._stream_reply(body, sent, settings)
         try:
@@ -252,10 +252,10 @@ class ChatSystem(HostedSystem):
                     stream_cls=self._sdk.AsyncStream[object],
                 )
                 async for event in events:
-                    streamed.take(event)
+                    streamed.time_and_add_event(event)
         if not streamed.is_complete:
             raise self._endpoint.connection_error("the stream ended before the reply did")
-        return streamed.add_times(self._parse_reply_unless_error(streamed.answer, sent_settings))
+        return streamed.add_times_to_reply(self._parse_reply_unless_error(streamed.answer, sent_settings))
 
     def _parse_reply_unless_error(
         self, body: object, sent_settings: dict[str, Any], headers: Mapping[str, str] | None = None
@@ -271,7 +271,7 @@ class ChatSystem(HostedSystem):
         """Return the error of an answer that has no reply in it."""
         return self._endpoint.protocol_error("an answer that contains no reply", body)
 
-    def _read_content_parts(self, content: list[Any]) -> tuple[Parts, str]:
+    def _read_content_parts_and_remark(self, content: list[Any]) -> tuple[ReplyParts, str]:
         """Return a reply's parts, and a remark on any that are neither text nor thoughts; an error without a text."""
         parts = separate_text_and_thought_parts(content)
         types = join_some(parts.other_types, 3)
@@ -282,9 +282,11 @@ class ChatSystem(HostedSystem):
     def _request_headers(self, settings: Settings) -> dict[str, str]:  # noqa: ARG002 - for whoever overrides it
         return {"Content-Type": "application/json"}
 
-    def encode_batch_request(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
+    def encode_batch_request_and_sent_settings(
+        self, messages: Sequence[Message], settings: Settings
+    ) -> tuple[bytes, dict[str, Any]]:
         """Encode the request as `reply` would send it; also the settings as sent."""
-        return self._encode_request(messages, settings)
+        return self._encode_request_and_sent_settings(messages, settings)
 
     @contextlib.contextmanager
     def _translate_errors(self, timeout_seconds: float, settings: Settings | None = None) -> Iterator[None]:
@@ -304,23 +306,25 @@ class ChatSystem(HostedSystem):
         except (httpx2.HTTPError, ValueError, TypeError, AttributeError, RecursionError):
             raise self._endpoint.protocol_error("an answer that can't be read") from None
 
-    def _encode_request(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
+    def _encode_request_and_sent_settings(
+        self, messages: Sequence[Message], settings: Settings
+    ) -> tuple[bytes, dict[str, Any]]:
         """Encode the request; also the settings as sent."""
         fields, sent = self._request_fields_and_sent_settings(settings)
-        fields |= {"model": self.model} | self._extra_fields(messages, settings)
+        fields |= {"model": self.model} | self._extra_request_fields(messages, settings)
         fields |= self.stream_fields if settings.stream else {}
-        marked = self._breakpoint_positions(messages)
+        marked = self._cache_breakpoint_positions(messages)
         encode = self._encode_citable_message if fields.pop("citations", None) else _encode_message
         turns = [encode(message, self.mark if index in marked else b"") for index, message in enumerate(messages)]
         if self.system_role and (prompt := fields.pop("system_prompt", None)) is not None:
             turns.insert(0, json.dumps({"role": self.system_role, "content": prompt}).encode())
         return b'%s,"messages":[%s]}' % (json.dumps(fields).encode()[:-1], b",".join(turns)), sent
 
-    def _encode_citable_message(self, message: Message, mark: bytes) -> bytes:
+    def _encode_citable_message(self, message: Message, cache_mark: bytes) -> bytes:
         """Encode a message whose document can be cited; of vendors without citations none is asked for."""
-        return _encode_message(message, mark)
+        return _encode_message(message, cache_mark)
 
-    def _extra_fields(self, messages: Sequence[Message], settings: Settings) -> dict[str, Any]:  # noqa: ARG002 - a hook
+    def _extra_request_fields(self, messages: Sequence[Message], settings: Settings) -> dict[str, Any]:  # noqa: ARG002 - a hook
         return {}
 
     def _translate_error(self, error: Any, settings: Settings) -> NoReplyError:
@@ -351,7 +355,7 @@ class ChatSystem(HostedSystem):
         return self._endpoint.find_stated_error(body, {}, schema_requested=settings.json_schema is not None)
 
     @abc.abstractmethod
-    def _breakpoint_positions(self, messages: Sequence[Message]) -> Iterable[int]:
+    def _cache_breakpoint_positions(self, messages: Sequence[Message]) -> Iterable[int]:
         """Return the positions of the messages to mark as ends of cached prefixes."""
 
     @abc.abstractmethod
@@ -439,14 +443,14 @@ def _merge_fields(fields: dict[str, Any], more: dict[str, Any]) -> dict[str, Any
 
 
 def _encode_message(message: Message, cache_mark: bytes) -> bytes:
-    """Encode one message; a `mark` makes its end a cache breakpoint."""
+    """Encode one message; a `cache_mark` makes its end a cache breakpoint."""
     content = message.content_json
     if cache_mark:
         content = b'[{"type":"text","text":%s,%s}]' % (content, cache_mark)
     return b'{"role":"%s","content":%s}' % (message.role.encode(), content)
 
 
-def find_prefix_ends_and_continuation(messages: Sequence[Message]) -> tuple[list[int], bool]:
+def cache_prefix_ends_and_continuation(messages: Sequence[Message]) -> tuple[list[int], bool]:
     """Return the positions of the ends of shared prefixes, and whether the conversation goes on after the last one.
 
     It does not where every question starts from the document again.

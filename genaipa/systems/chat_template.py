@@ -39,7 +39,7 @@ _TOKENS = ("tokenizer.json", "added_tokens.json", "tokenizer_config.json")
 def find_reasoning_parser(model: str, server_flags: Sequence[str]) -> str:
     """Return vLLM's name of the parser for a model in a folder here or in the Hugging Face cache; empty if unsure.
 
-    `flags` are the user's own for the server.
+    `server_flags` are the user's own for the server.
     """
     flag_names = [flag.partition("=")[0].replace("_", "-") for flag in server_flags if flag.startswith("--")]
     folder = None if any(flag.startswith(_DECISIVE) for flag in flag_names) else _model_folder(model)

@@ -24,7 +24,7 @@ class PlacedCitations(NamedTuple):
     unplaced: int
 
 
-def list_documents(messages: Sequence[Message]) -> list[str]:
+def list_document_texts_in_messages(messages: Sequence[Message]) -> list[str]:
     """List the texts that a request carries as documents: the parts of one document, which joined are it."""
     return [message.carries for message in messages if message.purpose == "part"]
 
@@ -34,17 +34,18 @@ def place_citations(citations: Sequence[Citation], messages: Sequence[Message]) 
 
     The text of a passage with a place is the document's from its `start` to its `end`.
     """
-    parts = list_documents(messages)
+    parts = list_document_texts_in_messages(messages)
     sent = [(start, part) for start, part in zip(accumulate(map(len, parts), initial=0), parts, strict=False) if part]
     passages: dict[Passage, None] = {}
     for citation in citations:
         index = citation.document
         start, part = sent[index] if index is not None and 0 <= index < len(sent) else (0, "")
-        place = _find_place(citation, part)
+        place = _find_cited_span(citation, part)
         if place is None:
             # Of a document that the server numbers in another way.
             start, part, place = next(
-                ((at, text, found) for at, text in sent if (found := _search(citation.text, text, 0))), (0, "", None)
+                ((at, text, found) for at, text in sent if (found := _find_words_nearest(citation.text, text, 0))),
+                (0, "", None),
             )
         if place is not None:
             first, last = place
@@ -54,20 +55,20 @@ def place_citations(citations: Sequence[Citation], messages: Sequence[Message]) 
     return PlacedCitations(tuple(passages), sum(passage.start is None for passage in passages))
 
 
-def _find_place(citation: Citation, text: str) -> tuple[int, int] | None:
+def _find_cited_span(citation: Citation, text: str) -> tuple[int, int] | None:
     """Return where a text has the citation, by its offsets or by its words."""
     start, end = citation.start, citation.end
     if start is None or end is None or not 0 <= start < end:
-        return _search(citation.text, text, 0)
+        return _find_words_nearest(citation.text, text, 0)
     if end <= len(text) and citation.text in ("", text[start:end]):
         return start, end
     before = len(text.encode("utf-16-le", "surrogatepass")[: 2 * start].decode("utf-16-le", "replace"))
     if citation.text and text.startswith(citation.text, before):
         return before, before + len(citation.text)
-    return _search(citation.text, text, start)
+    return _find_words_nearest(citation.text, text, start)
 
 
-def _search(cited: str, text: str, near: int) -> tuple[int, int] | None:
+def _find_words_nearest(cited: str, text: str, near: int) -> tuple[int, int] | None:
     """Return the place of cited words in a text that is nearest to an offset, if need be without blanks around them."""
     for words in (cited, cited.strip()):
         if words.strip():

@@ -155,9 +155,9 @@ class Endpoint:
         schema_requested: bool = False,
         redirect_location: str | None = None,
     ) -> TransientError | PermanentError:
-        """Return the error for an HTTP status and body (JSON or text); `structured` if a schema was asked for.
+        """Return the error for an HTTP status and body (JSON or text); `schema_requested` if a schema was asked for.
 
-        `location` is where a redirect leads.
+        `redirect_location` is where a redirect leads.
         """
         text = error_text(body)
         if status in _UNAUTHORISED:

@@ -18,7 +18,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from genaipa.languages.catalog import mark_ends_sentence
+from genaipa.languages.catalog import is_mark_end_of_sentence
 from genaipa.languages.language import CAPITAL, ENDS, STOPS, UNCASED
 from genaipa.policies.reading import read_markdown
 from genaipa.policies.search import (
@@ -183,7 +183,7 @@ def split_sentences(document: str) -> list[Sentence]:
     starts = [reading.plain_position(section.start) for section in sections]
     sentences: list[Sentence] = []
     lead, led_by, before = "", "", ""
-    for start, end, mark in _find_paragraphs_and_list_items(reading.text, set(starts)):
+    for start, end, mark in _paragraph_and_item_bounds_and_marks(reading.text, set(starts)):
         if mark != before and sentences and sentences[-1].text.endswith(":"):
             lead, led_by = sentences.pop().text, before
         elif mark in {"", led_by}:
@@ -198,7 +198,7 @@ def split_sentences(document: str) -> list[Sentence]:
     return sentences
 
 
-def _find_paragraphs_and_list_items(document: str, heading_starts: set[int]) -> list[tuple[int, int, str]]:
+def _paragraph_and_item_bounds_and_marks(document: str, heading_starts: set[int]) -> list[tuple[int, int, str]]:
     """Return start, end and mark ("-", "1.", "(a)", none) of every paragraph and list item; headings are left out."""
     blocks: list[tuple[int, int, str]] = []
     goes_on = False
@@ -223,7 +223,7 @@ def _sentence_bounds(document: str, start: int, end: int, language: Language) ->
     ends = [
         mark.end()
         for mark in _END.finditer(document, start, end)
-        if mark_ends_sentence(block, mark.start() - start, short, language)
+        if is_mark_end_of_sentence(block, mark.start() - start, short, language)
     ]
     for before, after in pairwise([start, *ends, end]):
         text = document[before:after]
@@ -296,7 +296,7 @@ class SearchableSentences:
         return math.log(1 + (len(self.sentences) - sentences_with_word + 0.5) / (sentences_with_word + 0.5))
 
     def choose_central_sentences(self, word_budget: int) -> list[Sentence]:
-        """Choose sentences of about `budget` words in all: from each stretch of the document the most central one.
+        """Choose sentences of about `word_budget` words in all: from each stretch of the document the most central one.
 
         Central is the sentence whose words are the most frequent ones on average (SumBasic, Nenkova and Vanderwende
         2005); a word that was chosen counts for less afterwards, so that the next sentence says something else.

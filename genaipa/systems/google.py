@@ -65,7 +65,7 @@ _ABOUT_BATCHES = Settings(timeout=BATCH_SECONDS)
 class StreamedContent(StreamedAnswer):
     """A reply of which chunks come, each in the form of a whole answer."""
 
-    def add(self, event: Any) -> None:
+    def add_event(self, event: Any) -> None:
         """Add a chunk: its parts follow those that came before."""
         chunk = event if isinstance(event, dict) else {}
         self.answer |= {name: value for name, value in chunk.items() if name != "candidates"}
@@ -76,8 +76,8 @@ class StreamedContent(StreamedAnswer):
             candidate |= {name: value for name, value in piece.items() if name != "content"}
             for part in inner_object_or_empty(piece, "content").get("parts") or []:
                 candidate["content"]["parts"].append(part)
-                self.note_thoughts(part.get("text") or part.get("thoughtSignature"))
-                self.note_text(part.get("text") if part.get("thought") is not True else "")
+                self.note_time_of_first_output(part.get("text") or part.get("thoughtSignature"))
+                self.note_text_length_and_time(part.get("text") if part.get("thought") is not True else "")
             self.is_complete = self.is_complete or bool(piece.get("finishReason"))
         self.is_complete = self.is_complete or bool(inner_object_or_empty(chunk, "promptFeedback").get("blockReason"))
 
@@ -182,7 +182,7 @@ class GoogleSystem(HostedSystem):
         """
         if self._client is None:
             raise NotReadyError(f"{self.name} was asked before it was started.")
-        config, sent = self._request_config(messages, settings)
+        config, sent = self._request_config_and_sent_settings(messages, settings)
         if settings.stream:
             return await self._stream_reply(config, sent, settings)
         with self._translate_errors(settings):
@@ -201,10 +201,10 @@ class GoogleSystem(HostedSystem):
                     model=self.model, contents="-", config=plain
                 )
                 async for chunk in chunks:
-                    streamed.take(chunk.model_dump(mode="json", by_alias=True, exclude_none=True))
+                    streamed.time_and_add_event(chunk.model_dump(mode="json", by_alias=True, exclude_none=True))
         if not streamed.is_complete:
             raise self._endpoint.connection_error("the stream ended before the reply did")
-        return streamed.add_times(self._parse_reply(streamed.answer, sent))
+        return streamed.add_times_to_reply(self._parse_reply(streamed.answer, sent))
 
     def _parse_reply_unless_error(self, response: types.HttpResponse, sent_settings: dict[str, Any]) -> Reply:
         """Read an answer, unless it is an error, whatever its status."""
@@ -232,7 +232,7 @@ class GoogleSystem(HostedSystem):
         # Gemini has no maxLength, and refuses a schema with several maxItems for its many states.
         return {"response_mime_type": "application/json", "response_json_schema": strip_max_length_and_items(schema)}
 
-    def _request_config(
+    def _request_config_and_sent_settings(
         self, messages: Sequence[Message], settings: Settings
     ) -> tuple[types.GenerateContentConfig, dict[str, Any]]:
         """Make the SDK's configuration; also the settings as sent."""
@@ -312,7 +312,9 @@ class GoogleSystem(HostedSystem):
 
     # -- batches: their lines in a file, since the SDK can't read all errors that inlined ones may end with --
 
-    def encode_batch_request(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
+    def encode_batch_request_and_sent_settings(
+        self, messages: Sequence[Message], settings: Settings
+    ) -> tuple[bytes, dict[str, Any]]:
         """Encode the request as `reply` would send it; also the settings as sent."""
         options, sent = self._request_fields_and_sent_settings(settings)
         tier, system = options.pop("service_tier", None), options.pop("system_instruction", None)

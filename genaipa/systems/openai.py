@@ -24,7 +24,7 @@ from genaipa.systems.chat import (
     MAX_LISTED_BATCHES,
     ChatSystem,
     ModelList,
-    find_prefix_ends_and_continuation,
+    cache_prefix_ends_and_continuation,
     inner_object_or_empty,
     split_lines,
 )
@@ -55,7 +55,7 @@ _MOST_BREAKPOINTS = 3
 class StreamedCompletion(StreamedAnswer):
     """A completion of which chunks come; the last one has the usage alone."""
 
-    def add(self, event: Any) -> None:
+    def add_event(self, event: Any) -> None:
         """Add a chunk: the fields of its delta are pieces of the message's."""
         chunk = event if isinstance(event, dict) else {}
         choices = chunk.get("choices")
@@ -70,10 +70,12 @@ class StreamedCompletion(StreamedAnswer):
             append_text(choice["message"], name, value)
         for name in ("content", "refusal"):
             content = delta.get(name)
-            self.note_text(separate_text_and_thought_parts(content).text if isinstance(content, list) else content)
-            self.note_thoughts(content)
+            self.note_text_length_and_time(
+                separate_text_and_thought_parts(content).text if isinstance(content, list) else content
+            )
+            self.note_time_of_first_output(content)
         for name in _THOUGHTS:
-            self.note_thoughts(delta.get(name))
+            self.note_time_of_first_output(delta.get(name))
         self.is_complete = self.is_complete or bool(piece.get("finish_reason") or piece.get("error"))
 
 
@@ -131,19 +133,19 @@ class OpenAISystem(ChatSystem):
         super().__init__(name=name, model=model, accepts=accepts)
         self.explicit_cache = explicit_cache
 
-    def _extra_fields(self, messages: Sequence[Message], settings: Settings) -> dict[str, Any]:
+    def _extra_request_fields(self, messages: Sequence[Message], settings: Settings) -> dict[str, Any]:
         fields: dict[str, Any] = {}
         if self.sends_cache_key and settings.cache_key is not None:
             fields["prompt_cache_key"] = settings.cache_key
         if self.explicit_cache:
-            ends, goes_on = find_prefix_ends_and_continuation(messages)
+            ends, goes_on = cache_prefix_ends_and_continuation(messages)
             if ends and not goes_on:
                 # Nothing after the document is shared: the implicit breakpoint would pay for a write on every question.
                 fields["prompt_cache_options"] = {"mode": "explicit"}
         return fields
 
-    def _breakpoint_positions(self, messages: Sequence[Message]) -> Iterable[int]:
-        return find_prefix_ends_and_continuation(messages)[0][-_MOST_BREAKPOINTS:] if self.explicit_cache else ()
+    def _cache_breakpoint_positions(self, messages: Sequence[Message]) -> Iterable[int]:
+        return cache_prefix_ends_and_continuation(messages)[0][-_MOST_BREAKPOINTS:] if self.explicit_cache else ()
 
     def _effort_fields(self, effort: str) -> dict[str, Any]:
         return {"reasoning_effort": effort}
@@ -175,7 +177,7 @@ class OpenAISystem(ChatSystem):
             "",
         )
         if isinstance(text, list | dict):
-            parts, remark = self._read_content_parts(text if isinstance(text, list) else [text])
+            parts, remark = self._read_content_parts_and_remark(text if isinstance(text, list) else [text])
             text, thoughts = parts.text, [parts.thoughts, *thoughts]
         if refusal := message.get("refusal"):
             text, finish = text or refusal, "refusal"

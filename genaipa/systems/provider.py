@@ -154,7 +154,7 @@ def load_adapter_classes() -> dict[str, Any]:
     return classes
 
 
-def split_effort(system: str) -> tuple[str, str]:
+def split_system_name_and_effort(system: str) -> tuple[str, str]:
     """Return a system's name without the level of effort at its end, and that level; empty without one.
 
     >>> split_effort("openai/gpt-6-luna@high"), split_effort("vertex/claude@20260101")
@@ -164,14 +164,14 @@ def split_effort(system: str) -> tuple[str, str]:
     return (name, level) if name and level in EFFORTS else (system, "")
 
 
-def join_effort(system: str, effort: str) -> str:
+def add_effort_to_system_name(system: str, effort: str) -> str:
     """Return a name with a level of effort at its end, if there is one: `gpt-6-luna@high`."""
     return f"{system}@{effort}" if effort else system
 
 
 def find_provider(system: str) -> Provider | None:
     """Return the provider of a system's full name, or by its own name; None for others' classes."""
-    name = split_effort(system)[0].partition("/")[0]
+    name = split_system_name_and_effort(system)[0].partition("/")[0]
     provider: Provider | None = None
     if name in ADAPTERS:
         provider = load_adapter_class(name).provider
@@ -203,7 +203,7 @@ def shorten_system_names(systems: Iterable[str]) -> dict[str, str]:
     Only names of models and of people are shortened; a file, a recording or a class is called as it is.
     """
     names = list(dict.fromkeys(systems))
-    ends = {name: _name_endings(name) for name in names}
+    ends = {name: _list_system_name_endings(name) for name in names}
     often = Counter(end for name in names for end in ends[name])
     return {name: next((end for end in ends[name] if often[end] == 1), name) for name in names}
 
@@ -219,7 +219,7 @@ def match_system_name(name: str, systems: Iterable[str], models: Mapping[str, Co
     if name in full_names:
         return name
     # A figure shows the last part of any name; `m` is yet a model's name before it is the end of `rag/openai/m`.
-    alike = [full_name for full_name in full_names if name in _name_endings(full_name)] or [
+    alike = [full_name for full_name in full_names if name in _list_system_name_endings(full_name)] or [
         full_name for full_name in full_names if name and full_name.endswith(f"/{name}")
     ]
     alike = alike or [system for system, names in (models or {}).items() if system in full_names and name in names]
@@ -254,11 +254,11 @@ def _clip_run_name(name: str, max_characters: int) -> str:
     return name[:max_characters].rstrip("-._")
 
 
-def _name_endings(name: str) -> list[str]:
+def _list_system_name_endings(name: str) -> list[str]:
     """Return the ends of a model's name, the shortest first; the name alone of any other system."""
     record = find_provider(name)
     if (reader := unwrap_system(name)) != name:
-        return [name.removesuffix(reader) + end for end in _name_endings(reader)]
+        return [name.removesuffix(reader) + end for end in _list_system_name_endings(reader)]
     if record is None or not (record.is_remote or record.by_hand == "written"):
         return [name]
     parts = name.split("/")
@@ -333,9 +333,13 @@ def _hide_if_key(word: str) -> str:
     return _LONG.sub(lambda run: _hide_letters_mixed_with_digits(run[0]), _GOOGLE.sub(HIDDEN, word))
 
 
-def _hide_letters_mixed_with_digits(run: str) -> str:
+def _hide_letters_mixed_with_digits(character_run: str) -> str:
     """Hide a long run without a hyphen that mixes letters and digits, as no word does."""
-    return HIDDEN if any(c.isdigit() for c in run) and any(c.isascii() and c.isalpha() for c in run) else run
+    return (
+        HIDDEN
+        if any(c.isdigit() for c in character_run) and any(c.isascii() and c.isalpha() for c in character_run)
+        else character_run
+    )
 
 
 class WebChat:

@@ -38,8 +38,8 @@ class RecordedAnswer(msgspec.Struct, frozen=True):
 class Recording(msgspec.Struct, frozen=True):
     """The recorded answers of one system.
 
-    `documents` holds for each document the digest of the text that the study showed (`text_digest`), `source` says
-    where the recording comes from.
+    `documents` holds for each document the digest of the text that the study showed (`digest_ignoring_whitespace`),
+    `source` says where the recording comes from.
     """
 
     system: str
@@ -49,7 +49,7 @@ class Recording(msgspec.Struct, frozen=True):
     answers: tuple[RecordedAnswer, ...]
 
 
-def _map_systems_to_studies() -> dict[str, Any]:
+def _map_systems_to_datasets() -> dict[str, Any]:
     # By name, as the catalog finds adapters: data sets may come from other packages, and their room is above.
     studies: dict[str, Any] = importlib.import_module("genaipa.datasets.base").map_recorded_systems()
     return studies
@@ -57,12 +57,12 @@ def _map_systems_to_studies() -> dict[str, Any]:
 
 def map_systems_to_dataset_names() -> dict[str, str]:
     """Return system → name of the data set whose pull brings its recording."""
-    return {system: dataset.name for system, dataset in _map_systems_to_studies().items()}
+    return {system: dataset.name for system, dataset in _map_systems_to_datasets().items()}
 
 
-def list_question_sets_of_study(system: str) -> tuple[str, ...]:
+def list_question_sets_of_recorded_system(system: str) -> tuple[str, ...]:
     """Return the question sets of the study that recorded a system's answers."""
-    sets: tuple[str, ...] = _map_systems_to_studies()[system].question_sets
+    sets: tuple[str, ...] = _map_systems_to_datasets()[system].question_sets
     return sets
 
 

@@ -36,7 +36,7 @@ import msgspec
 from genaipa.errors import DataError, NoReplyError, PermanentError, TransientError
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.systems.base import EFFORTS, BuiltinSystem, Finish, Reply, Usage
-from genaipa.systems.provider import Provider, split_effort
+from genaipa.systems.provider import Provider, split_system_name_and_effort
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +62,7 @@ class ReportedTokens(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reasoning: Tokens = 0
 
 
-class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ReplyRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A `reply` to messages that match, or a way to `fail`."""
 
     match: str
@@ -79,14 +79,14 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ReplyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """File contents."""
 
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[ReplyRule, ...] = ()
     default: str | None = None
     model: str = MODEL
 
 
 def _script_path(system: str) -> Path | None:
     """Return the file of a system's replies, by its full name; None for the echo."""
-    _, _, name = split_effort(system)[0].partition("/")
+    _, _, name = split_system_name_and_effort(system)[0].partition("/")
     shipped = {path.stem: path for path in _SHIPPED.glob("*.yaml")}
     return shipped.get(name, Path(name)) if name else None
 
@@ -126,7 +126,7 @@ class ScriptedSystem(BuiltinSystem):
         if rule.delay > settings.timeout:
             raise TransientError(f"no reply within {settings.timeout:g} s (rules[{number}])", kind="timeout")
         if rule.reply is None:
-            raise _make_error(rule, number, used)
+            raise _make_scripted_error(rule, number, used)
         usage = Usage(**msgspec.structs.asdict(rule.usage)) if rule.usage else None
         return Reply(rule.reply, rule.finish, usage, rule.model or self._script.model, sent)
 
@@ -157,7 +157,7 @@ def _read_script(path: Path) -> ReplyFile:
     return script
 
 
-def _make_error(rule: Rule, rule_index: int, times_used: int) -> NoReplyError:
+def _make_scripted_error(rule: ReplyRule, rule_index: int, times_used: int) -> NoReplyError:
     message = f"the script fails here (rules[{rule_index}]: {rule.fail})"
     if rule.fail == "permanent":
         return PermanentError(message, kind="scripted")

@@ -27,28 +27,28 @@ class StreamedAnswer(abc.ABC):
         self._lengths: list[tuple[int, float]] = []
         """Characters of text by then, and seconds."""
 
-    def take(self, event: Any) -> None:
+    def time_and_add_event(self, event: Any) -> None:
         """Take an event that has just come."""
         self._now = time.perf_counter() - self._start
-        self.add(event)
+        self.add_event(event)
 
     @abc.abstractmethod
-    def add(self, event: Any) -> None:
+    def add_event(self, event: Any) -> None:
         """Add an event, in which anything may be missing or odd."""
 
-    def note_text(self, text: object) -> None:
+    def note_text_length_and_time(self, text: object) -> None:
         """Note that this much of the reply's text has come."""
         if isinstance(text, str) and text:
             before = self._lengths[-1][0] if self._lengths else 0
             self._lengths.append((before + len(text), self._now))
-            self.note_thoughts(text)
+            self.note_time_of_first_output(text)
 
-    def note_thoughts(self, piece: object) -> None:
+    def note_time_of_first_output(self, piece: object) -> None:
         """Note that something has come: text, thoughts, or a sign of thoughts that are not shown."""
         if piece and self._first is None:
             self._first = self._now
 
-    def add_times(self, reply: Reply) -> Reply:
+    def add_times_to_reply(self, reply: Reply) -> Reply:
         """Return the reply with the seconds until anything of it came, and until its first text behind any thoughts."""
         answer = split_thoughts(reply.text).answer
         position = len(reply.text) - len(answer.lstrip())

@@ -94,7 +94,7 @@ def _find_end_of_thoughts(text: str, start: int) -> int | None:
     # Behind a beginning that is no reply's head, both marks are mentioned.
     mention, before, last = _MENTION.search(text, begin), begin, None
     for closing in _UNOPENED.finditer(text, begin, mention.start() if mention else len(text)):
-        if _ends_thoughts(text, before, closing):
+        if _is_mark_end_of_thoughts(text, before, closing):
             last = closing.end()
         before = closing.end()
     return None if last is None else _skip_blanks(text, last)
@@ -106,7 +106,7 @@ def _skip_blanks(text: str, position: int) -> int:
     return blanks.end() if blanks else position
 
 
-def _ends_thoughts(text: str, search_start: int, mark: re.Match[str]) -> bool:
+def _is_mark_end_of_thoughts(text: str, search_start: int, mark: re.Match[str]) -> bool:
     """Tell whether a mark ends thoughts that the prompt began, and isn't mentioned in a sentence."""
     line = text[max(search_start, text.rfind("\n", search_start, mark.start()) + 1) : mark.start()]
     following = text[mark.end() : mark.end() + _LINE].partition("\n")[0]
@@ -140,7 +140,7 @@ def join_distinct_thoughts(*pieces: str) -> str:
     return "\n\n".join(unique)
 
 
-class Parts(NamedTuple):
+class ReplyParts(NamedTuple):
     """A list of parts: its text, its thoughts, and the types of the parts that are neither."""
 
     text: str
@@ -153,7 +153,7 @@ _THOUGHTS = frozenset({"thinking", "thought", "reasoning", "reasoning_text", "su
 _FIELDS = ("thinking", "reasoning", "reasoning_content", "summary", "text", "content", "refusal", "data")
 
 
-def separate_text_and_thought_parts(content: Iterable[object]) -> Parts:
+def separate_text_and_thought_parts(content: Iterable[object]) -> ReplyParts:
     """Read a reply's list of parts: OpenAI's, Mistral's, Anthropic's, or plain texts."""
     texts, thoughts, other_types = [], [], []
     for part in content:
@@ -168,7 +168,7 @@ def separate_text_and_thought_parts(content: Iterable[object]) -> Parts:
             texts.append(extract_nested_text(part))
         else:
             other_types.append(kind if isinstance(part, dict) else type(part).__name__)
-    return Parts("".join(texts), "\n\n".join(filter(None, thoughts)), tuple(dict.fromkeys(other_types)))
+    return ReplyParts("".join(texts), "\n\n".join(filter(None, thoughts)), tuple(dict.fromkeys(other_types)))
 
 
 def extract_nested_text(value: object) -> str:

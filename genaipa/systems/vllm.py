@@ -97,7 +97,7 @@ class VllmServer:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def has_ended(self, wait_seconds: float = 0.0) -> bool:
-        """Whether the process ends within `wait` seconds."""
+        """Whether the process ends within `wait_seconds` seconds."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(wait_seconds)
         return self._process.returncode is not None

@@ -232,8 +232,8 @@ class Task(ABC):
             dialogues = iter(self.dialogues(target))
         return self._translate_errors_of_dialogues(dialogues)
 
-    def sample_raising_task_error(self, target: Target) -> tuple[Iterator[Dialogue], int]:
-        """Return the `sample`."""
+    def sample_and_factor_raising_task_error(self, target: Target) -> tuple[Iterator[Dialogue], int]:
+        """Return the `sample_dialogues_and_factor`."""
         with self._translate_task_errors():
             dialogues, times = self.sample_dialogues_and_factor(target)
         return self._translate_errors_of_dialogues(dialogues), times
@@ -295,7 +295,7 @@ class Task(ABC):
 
 
 def walk_calls(dialogue: Dialogue, make_reply: Callable[[Call], str]) -> Iterator[Call]:
-    """Yield every call of a dialogue in turn, each answered by `reply` once the caller has seen it."""
+    """Yield every call of a dialogue in turn, each answered by `make_reply` once the caller has seen it."""
     try:
         step = next(dialogue)
         while True:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 
-class _Procedure(Kind[ProcedurePlan]):
+class _ProcedureKind(Kind[ProcedurePlan]):
     """Algorithm 1 of the paper."""
 
     plan = ProcedurePlan
@@ -34,7 +34,7 @@ class _Procedure(Kind[ProcedurePlan]):
         return plan_procedure(request, workspace, resources)
 
 
-class _Plain(Kind[Plan]):
+class _PlainTaskKind(Kind[Plan]):
     """A task of a package, by an entry point `genaipa.tasks`, or of the user's own, by `module:Class`."""
 
     def make(self, spec: RunSpec, workspace: Workspace) -> Task:
@@ -50,5 +50,5 @@ class _Plain(Kind[Plan]):
         return list_package_tasks()
 
 
-PROCEDURE = _Procedure()
-PLAIN = _Plain()
+PROCEDURE = _ProcedureKind()
+PLAIN = _PlainTaskKind()

@@ -59,10 +59,10 @@ def find_json_values(text: str) -> list[Any]:
     reader, values, position = _JsonReader(text), list[Any](), 0
     while begin := _BEGINS.search(text, position):
         try:
-            value, position = _decode_standard_json(text, begin.start())
+            value, position = _decode_standard_json_and_end(text, begin.start())
         except (ValueError, RecursionError):
             try:
-                value, position = reader.read_value(begin.start(), 0)
+                value, position = reader.read_value_and_end(begin.start(), 0)
             except _UnreadableError as error:
                 if error.begun:
                     raise
@@ -72,7 +72,7 @@ def find_json_values(text: str) -> list[Any]:
     return values
 
 
-def _decode_standard_json(text: str, position: int) -> tuple[Any, int]:
+def _decode_standard_json_and_end(text: str, position: int) -> tuple[Any, int]:
     return json.JSONDecoder(strict=False, object_pairs_hook=_make_fields).raw_decode(text, position)
 
 
@@ -94,30 +94,30 @@ class _JsonReader:
         self._text = text
         self._read = 0
 
-    def read_value(self, position: int, depth: int) -> tuple[Any, int]:
+    def read_value_and_end(self, position: int, depth: int) -> tuple[Any, int]:
         """Return the value that begins at a place, and the place after it."""
         if depth > _DEEPEST or self._read > _MOST:
             raise _UnreadableError("it is nested too deeply", begun=True)
         sign = self._text[position : position + 1]
         if sign == "{":
-            return self._read_object(position + 1, depth)
+            return self._read_object_and_end(position + 1, depth)
         if sign == "[":
-            return self._read_list(position + 1, depth)
+            return self._read_list_and_end(position + 1, depth)
         if sign and sign in _CLOSERS:
-            return self._read_string(position)
+            return self._read_string_and_end(position)
         if match := _CONSTANT.match(self._text, position):
             return _CONSTANTS[match[0]], match.end()
         if match := _NUMBER.match(self._text, position):
             return (float if set(match[0]) & set(".eE") else int)(match[0]), match.end()
         raise _UnreadableError("it is not JSON")
 
-    def _read_object(self, position: int, depth: int) -> tuple[Fields, int]:
+    def _read_object_and_end(self, position: int, depth: int) -> tuple[Fields, int]:
         pairs: list[tuple[str, Any]] = []
         position = self._skip_blanks_and_comments(position)
         try:
             while self._text[position : position + 1] != "}":
-                key, position = self._read_key(position)
-                value, position = self.read_value(self._skip_colon(position), depth + 1)
+                key, position = self._read_key_and_end(position)
+                value, position = self.read_value_and_end(self._skip_colon(position), depth + 1)
                 pairs.append((key, value))
                 position = self._skip_entry_separator(position, "}")
         except _UnreadableError as error:
@@ -125,30 +125,30 @@ class _JsonReader:
             raise
         return _make_fields(pairs), position + 1
 
-    def _read_list(self, position: int, depth: int) -> tuple[list[Any], int]:
+    def _read_list_and_end(self, position: int, depth: int) -> tuple[list[Any], int]:
         entries = []
         position = self._skip_blanks_and_comments(position)
         while self._text[position : position + 1] != "]":
-            entry, position = self.read_value(position, depth + 1)
+            entry, position = self.read_value_and_end(position, depth + 1)
             entries.append(entry)
             position = self._skip_entry_separator(position, "]")
         return entries, position + 1
 
-    def _read_key(self, position: int) -> tuple[str, int]:
+    def _read_key_and_end(self, position: int) -> tuple[str, int]:
         if self._text[position : position + 1] in _CLOSERS:
-            return self._read_string(position)
+            return self._read_string_and_end(position)
         if match := _KEY.match(self._text, position):
             return match[0], match.end()
         raise _UnreadableError("it is not JSON")
 
-    def _read_string(self, position: int) -> tuple[str, int]:
+    def _read_string_and_end(self, position: int) -> tuple[str, int]:
         """Return a string: a quote ends it where a comma, a colon or a bracket follows, or a new line."""
         closers, signs = _CLOSERS[self._text[position]], list[str]()
         begin, position = position, position + 1
         while position < len(self._text):
             sign = self._text[position]
             if sign == "\\":
-                text, position = self._read_escape(position)
+                text, position = self._read_escape_and_end(position)
                 signs.append(text)
                 continue
             if sign in closers and self._is_quote_before_string_end(position + 1):
@@ -159,7 +159,7 @@ class _JsonReader:
         self._read += position - begin
         raise _UnreadableError("it is cut off within a string")
 
-    def _read_escape(self, position: int) -> tuple[str, int]:
+    def _read_escape_and_end(self, position: int) -> tuple[str, int]:
         code = self._text[position + 1 : position + 2]
         if code == "u" and re.fullmatch(r"[0-9a-fA-F]{4}", self._text[position + 2 : position + 6]):
             return chr(int(self._text[position + 2 : position + 6], 16)), position + 6
@@ -187,7 +187,8 @@ class _JsonReader:
         raise _UnreadableError("it is not JSON")
 
     def _skip_entry_separator(self, position: int, closing_bracket: str) -> int:
-        """Return the place of the next field or entry, or of the `end`; a comma may be missing at a line's end."""
+        """Return the place of the next field or entry, or of the `closing_bracket`; a comma may be missing at a line's
+        end."""
         following = self._skip_blanks_and_comments(position)
         sign = self._text[following : following + 1]
         if sign and sign in _COMMAS:

@@ -24,12 +24,12 @@ from genaipa.policies.adding import (
 from genaipa.policies.companies import UNNAMED
 from genaipa.policies.corpus import Corpus, examine_corpus
 from genaipa.policies.corpus_index import INDICES, load_or_index_corpus
-from genaipa.policies.document import Document, document_names, load_document
+from genaipa.policies.document import Document, document_layers_and_paths_by_name, load_document
 from genaipa.questions.sets import (
     WORDINGS,
     default_question_set_name,
-    find_published_question_set_name,
     load_question_set,
+    question_set_name_of_published_answers,
 )
 from genaipa.runs.experiments import DEFAULT_EXPERIMENT, EXPERIMENTS
 from genaipa.runs.procedure import (
@@ -40,11 +40,11 @@ from genaipa.runs.procedure import (
     require_procedure_plan,
 )
 from genaipa.runs.records import CorpusFacts, RunSpec
-from genaipa.runs.selection import run_folders
+from genaipa.runs.selection import list_run_folders
 from genaipa.runs.slices import assign_documents_to_slices, check_slice
 from genaipa.systems.catalog import resolve_system
 from genaipa.systems.provider import find_provider
-from genaipa.systems.published import is_recording_pulled, list_question_sets_of_study, read_recording
+from genaipa.systems.published import is_recording_pulled, list_question_sets_of_recorded_system, read_recording
 from genaipa.tasks.prompts import list_prompt_sets, load_prompts
 from genaipa.tasks.request import make_spec, parse_question_limit
 from genaipa.words import join_names, join_some
@@ -78,7 +78,7 @@ def resolve_documents(
         corpus = _read_indexed_corpus(workspace, request, most_unindexed=MOST_DOCUMENTS)
     else:  # No slices are made of it, which need to know more of each document.
         corpus = examine_corpus(Path(request.corpus), seed=request.seed, by=request.stratify or "")
-    rows = corpus.select_rows(request.limit_documents).tolist()
+    rows = corpus.select_distinct_or_sampled_rows(request.limit_documents).tolist()
     if len(rows) > MOST_DOCUMENTS:
         raise ManyDocumentsError(len(rows), MOST_DOCUMENTS)
     facts = _make_and_say_corpus_facts(corpus, request, len(rows), resources)
@@ -91,8 +91,8 @@ def _make_and_say_corpus_facts(
 ) -> CorpusFacts:
     """Return the facts of a corpus for the manifest; says what is asked about."""
     file, by = str(corpus.path.resolve()), request.stratify or ""
-    facts = CorpusFacts(file, corpus.digest, corpus.documents, corpus.distinct_texts, document_count, by)
-    for sentence in (facts.summary_sentence, *corpus.group_remarks):
+    facts = CorpusFacts(file, corpus.digest, corpus.document_count, corpus.distinct_text_count, document_count, by)
+    for sentence in (facts.summary_sentence, *corpus.remarks_on_groups):
         resources.say(sentence)
     return facts
 
@@ -118,8 +118,8 @@ class PlannedSlice(NamedTuple):
 def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) -> PlannedSlice:
     """Plan a slice: everything is decided over all documents that the study asks about, and then its own are taken.
 
-    The corpus is read once for all slices. The errors of `examine` and of `plan_procedure`; an OptionError for no
-    slice, or for slices with more documents than a folder takes.
+    The corpus is read once for all slices. The errors of `examine_corpus` and of `plan_procedure`; an OptionError for
+    no slice, or for slices with more documents than a folder takes.
     """
     assert request.slice is not None, "a slice is asked for"
     index, number = request.slice
@@ -128,7 +128,7 @@ def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) 
         raise OptionError("slice", " works only on a corpus; name its file.")
     _check_corpus_request(request)
     corpus = _read_indexed_corpus(workspace, request)
-    rows = corpus.select_rows(request.limit_documents).tolist()
+    rows = corpus.select_distinct_or_sampled_rows(request.limit_documents).tolist()
     if len(rows) > MOST_DOCUMENTS * number:
         fewest = -(-len(rows) // MOST_DOCUMENTS)
         raise OptionError(
@@ -138,7 +138,7 @@ def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) 
         )
     facts = _make_and_say_corpus_facts(corpus, request, len(rows), resources)
     assert corpus.heads is not None, "they were noted"
-    alike = corpus.heads.find_representative_rows(rows)
+    alike = corpus.heads.map_rows_to_first_asked_alike(rows)
     heads = {corpus.heads.names[row]: corpus.heads.make_textless_document(row) for row in dict.fromkeys(alike)}
     whole = make_spec(replace(request, documents=tuple(heads), corpus=None), workspace.with_documents(heads), resources)
     slice_indices = assign_documents_to_slices(corpus.heads.texts, number)
@@ -196,7 +196,7 @@ def _resolve_given_documents(
 
     Names of the workspace and of published documents come first. Says how each is called.
     """
-    taken_names = {*document_names(workspace)}
+    taken_names = {*document_layers_and_paths_by_name(workspace)}
     sources = [name for name in request.documents if name not in taken_names and is_file_or_address(name)]
     # A data set is asked only where a word may be its document's name: all of them take long to import.
     taken_names |= {*resources.published()} if sources else set()
@@ -227,7 +227,7 @@ def _resolve_given_documents(
 def _list_text_digests_of_runs(workspace: Workspace) -> dict[str, set[str]]:
     """Return name → the digests of the texts that runs asked about by it."""
     texts: dict[str, set[str]] = {}
-    for folder in run_folders(workspace):
+    for folder in list_run_folders(workspace):
         try:
             documents = folder.manifest().documents
         except GenaipaError:
@@ -249,19 +249,21 @@ def plan_procedure(request: RunRequest, workspace: Workspace, resources: Resourc
     if not request.documents:
         raise UsageError("no document is named; `genaipa policies` lists the documents.")
     options = dict(request.plan)
-    by_hand = [system for system in request.systems if resolve_system(system, workspace).manual]
+    by_hand = [system for system in request.systems if resolve_system(system, workspace).is_manual]
     if by_hand and options.get("follow_up"):
         raise OptionError("follow_up", f": {by_hand[0]} is asked by hand, where the next question would see it.")
     named = options.get("experiment") or ""
-    _check_names("experiment", (named or DEFAULT_EXPERIMENT,), EXPERIMENTS)
-    _check_names("initialization", options.get("initializations", ()), INITIALIZATIONS)
-    _check_names("wording", options.get("wordings", ()), (*WORDINGS, "all"))
-    _check_names("set of prompts", options.get("prompts", ()), list_prompt_sets(workspace), "See: genaipa prompts")
-    _check_names("kind of conversation", (options.get("conversation", "shared"),), ("shared", "independent"))
-    workspace_documents = document_names(workspace)
+    _check_names_are_valid("experiment", (named or DEFAULT_EXPERIMENT,), EXPERIMENTS)
+    _check_names_are_valid("initialization", options.get("initializations", ()), INITIALIZATIONS)
+    _check_names_are_valid("wording", options.get("wordings", ()), (*WORDINGS, "all"))
+    _check_names_are_valid(
+        "set of prompts", options.get("prompts", ()), list_prompt_sets(workspace), "See: genaipa prompts"
+    )
+    _check_names_are_valid("kind of conversation", (options.get("conversation", "shared"),), ("shared", "independent"))
+    workspace_documents = document_layers_and_paths_by_name(workspace)
     if not workspace_documents.keys() >= set(request.documents):
         offered = {*workspace_documents, *resources.published()}
-        _check_names("policy", request.documents, offered, "Name a file with its extension: policy.md")
+        _check_names_are_valid("policy", request.documents, offered, "Name a file with its extension: policy.md")
         resources.fetch([name for name in request.documents if name not in workspace_documents])
     _fill_options_of_recorded_systems(request.systems, request.documents, options, resources)
     experiment, wanted = EXPERIMENTS[named or DEFAULT_EXPERIMENT], options.get("wordings", ())
@@ -337,7 +339,7 @@ def _fill_options_of_recorded_systems(
         )
     resources.say(f"{recorded[0]}: its answers respond to the prompts of the study, not to these prompts")
     if not options.get("questions"):
-        options["questions"] = sets = list_question_sets_of_study(recorded[0])
+        options["questions"] = sets = list_question_sets_of_recorded_system(recorded[0])
         resources.say(f"{recorded[0]}: asking the questions of the published study ({sets[0]})")
     if not options.get("initializations") and not named:
         ways = [set(read_recording(name).initializations) for name in recorded]
@@ -348,7 +350,7 @@ def _fill_options_of_recorded_systems(
         options["initializations"] = initializations
 
 
-def _check_names(kind: str, names: Iterable[str], valid_names: Any, hint: str = "") -> None:
+def _check_names_are_valid(kind: str, names: Iterable[str], valid_names: Any, hint: str = "") -> None:
     for name in names:
         if name not in valid_names:
             raise UnknownNameError(kind, name, valid_names, hint)
@@ -389,7 +391,7 @@ def _choose_default_sets(workspace: Workspace, documents: Mapping[str, Document]
     """Return document → the set that is asked about it by default, looked up once for all that are alike."""
     sets, chosen = dict[tuple[str, str, str], str](), dict[str, str]()
     for name, document in documents.items():
-        alike = document.kind, document.language, find_published_question_set_name(document, workspace)
+        alike = document.kind, document.language, question_set_name_of_published_answers(document, workspace)
         if alike not in sets:
             sets[alike] = default_question_set_name(document, workspace)
         chosen[name] = sets[alike]
@@ -400,7 +402,7 @@ def check_one_question_language(documents: Iterable[Document], workspace: Worksp
     """Raise a UsageError for documents that would by default be asked about in several languages."""
     languages, first = dict[tuple[str, str, str], str](), ("", "")
     for document in documents:
-        published = find_published_question_set_name(document, workspace)
+        published = question_set_name_of_published_answers(document, workspace)
         alike = document.kind, document.language, published
         if alike not in languages:
             is_english = published or default_question_set_name(document, workspace) == document.kind
@@ -441,7 +443,7 @@ def _tell_published_questions(
     """Say in a line which published documents are asked the questions that were published with them."""
     documents_by_set: dict[str, list[str]] = {}
     for name, document in documents.items():
-        if find_published_question_set_name(document, workspace):
+        if question_set_name_of_published_answers(document, workspace):
             documents_by_set.setdefault(sets[name], []).append(name)
     for questions, names in documents_by_set.items():
         resources.say(
@@ -460,7 +462,7 @@ def _tell_defaults_for_non_english_documents(
 ) -> None:
     """Say in a line what is asked by default about documents in another language than English.
 
-    `without` are sets of prompts that are not in that of the questions.
+    `untranslated_prompts` are sets of prompts that are not in that of the questions.
     """
     documents_by_language: dict[str, list[str]] = {}
     unknown: dict[str, list[str]] = {}

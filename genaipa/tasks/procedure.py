@@ -79,7 +79,7 @@ class Conversation:
         return self.initialization in ("summary-by-name", "summary-of-document")
 
 
-def shuffle_questions(seed: int, document: str, repetition: int, ids: Sequence[str]) -> tuple[str, ...]:
+def shuffle_question_ids(seed: int, document: str, repetition: int, ids: Sequence[str]) -> tuple[str, ...]:
     """Return Q' of Algorithm 1: a pure function of its arguments, so that nothing else in a plan moves it."""
     digest = hashlib.sha256(f"{seed}|{document}|{repetition}".encode()).digest()
     order = sorted(ids)
@@ -89,7 +89,7 @@ def shuffle_questions(seed: int, document: str, repetition: int, ids: Sequence[s
 
 def question_order(spec: RunSpec, document: str, repetition: int, questions: QuestionSet) -> tuple[str, ...]:
     """Return the questions of one repetition as they are asked, cut to the spec's limit."""
-    order = shuffle_questions(spec.seed, document, repetition, [q.id for q in questions.questions])
+    order = shuffle_question_ids(spec.seed, document, repetition, [q.id for q in questions.questions])
     limit = require_procedure_plan(spec).limit
     if limit is None:
         return order
@@ -150,7 +150,7 @@ class Procedure(Task):
         self._sets = {name: load_question_set(name, workspace) for name in sets}
         follow_up = self.plan.follow_up
         self._asked_sets = {
-            name: question_set.add_follow_ups(follow_up) if follow_up else question_set
+            name: question_set.add_follow_up_questions(follow_up) if follow_up else question_set
             for name, question_set in self._sets.items()
         }
         self._set_texts = {
@@ -297,10 +297,10 @@ class Procedure(Task):
             summary = (
                 (yield from self._request_summary(conversation, script, target)) if conversation.needs_summary else ""
             )
-            steps = script.introduction(conversation.initialization, summary)
+            steps = script.introduction_steps(conversation.initialization, summary)
             opening = yield from self._introduce_document(conversation, steps)
         questions = [
-            (turn, question, script.question(question, conversation.wording))
+            (turn, question, script.question_message(question, conversation.wording))
             for turn, question in enumerate(conversation.order, 1)
         ]
         if self.plan.conversation == "independent":
@@ -322,7 +322,7 @@ class Procedure(Task):
             reply = yield call
             if not self._is_follow_up_done(conversation, question, target):
                 # In a branch: the next question is asked as if there were no follow-up, whatever becomes of this one.
-                yield (self._follow_up(conversation, call, reply, script),)
+                yield (self._ask_follow_up_question(conversation, call, reply, script),)
             messages.append(Message("assistant", reply or self._no_answer_sentence(conversation), "answer"))
 
     def _is_question_done(self, conversation: Conversation, question: str, target: Target) -> bool:
@@ -342,13 +342,13 @@ class Procedure(Task):
             return None
         return dataclasses.replace(conversation, wording=FOLLOW_UP)
 
-    def _follow_up(self, conversation: Conversation, call: Call, reply: str, script: Script) -> Dialogue:
+    def _ask_follow_up_question(self, conversation: Conversation, call: Call, reply: str, script: Script) -> Dialogue:
         """Ask the follow-up to the question of a call, after its reply."""
         question = follow_up_id(call.coordinates["question"])
         branch = dataclasses.replace(conversation, wording=FOLLOW_UP)
         yield call.follow_up(
             reply or self._no_answer_sentence(conversation),
-            script.question(question, FOLLOW_UP),
+            script.question_message(question, FOLLOW_UP),
             coordinates=branch.coordinates(question),
             after=answer_digest(call.digest, call.messages[-1].content, reply),
         )
@@ -360,7 +360,7 @@ class Procedure(Task):
         """Ask a question by itself, and its follow-up if there is one."""
         reply = yield call
         if not self._is_follow_up_done(conversation, call.coordinates["question"], target):
-            yield from self._follow_up(conversation, call, reply, script)
+            yield from self._ask_follow_up_question(conversation, call, reply, script)
 
     def _request_summary(self, conversation: Conversation, script: Script, target: Target) -> Generator[Call, str, str]:
         """Return the summary that a conversation starts from, written in a conversation of its own."""
@@ -368,7 +368,7 @@ class Procedure(Task):
         if messages is None:
             steps = script.steps_before_summary_request(conversation.initialization)
             messages = yield from self._introduce_document(conversation, steps, "summary ")
-        request = (*messages, script.summary_request(conversation.initialization))
+        request = (*messages, script.summary_request_message(conversation.initialization))
         turn = sum(message.role == "user" for message in request)
         call = self._make_call(conversation, SUMMARY, request, "summary", turn)
         return (yield dataclasses.replace(call, words=self.plan.summary_words)) or self._no_answer_sentence(

@@ -159,13 +159,13 @@ def find_prompts(workspace: Workspace, name: str = NEUTRAL) -> Prompts:
     """Return the templates of a set, unchecked; what it does not have of its own is that of all, else of `neutral`."""
     basis = Workspace(home=shipped_folder(), layers=(("shipped", shipped_folder()),))
     files = basis.nearest_files("prompts", NEUTRAL)
-    originals = {template: path for template, (_, path) in _overlay_prompt_files(files, basis, name).items()}
+    originals = {template: path for template, (_, path) in _overlay_prompt_files_of_layer(files, basis, name).items()}
     for layer in reversed(workspace.layers):
-        files = _overlay_prompt_files(files, Workspace(home=workspace.home, layers=(layer,)), name)
+        files = _overlay_prompt_files_of_layer(files, Workspace(home=workspace.home, layers=(layer,)), name)
     return Prompts(name, dict(sorted(files.items())), originals)
 
 
-def _overlay_prompt_files(
+def _overlay_prompt_files_of_layer(
     files: dict[str, tuple[str, Path]], layer: Workspace, name: str
 ) -> dict[str, tuple[str, Path]]:
     """Return the files, a nearer layer's in place of a farther one's: the set's before all sets'."""
@@ -208,7 +208,7 @@ def list_prompt_set_labels(manifest: Manifest) -> dict[str, str]:
 def find_prompt_set_label(manifest: Manifest, labels: Mapping[str, str], system: str, prompt_set: str) -> str:
     """Return the label of the set that a system was asked with; a recording answered other prompts than it was sent.
 
-    `known` are the run's `labels`.
+    `labels` are the run's `labels`.
     """
     facts = manifest.systems.get(system)
     recorded = facts is not None and facts.words == "recording"
@@ -283,7 +283,7 @@ class Script:
             steps.append(self._make_step(f"(part {number})", message, number))
         return tuple(steps)
 
-    def introduction(self, initialization: Initialization, summary: str = "") -> tuple[Step, ...]:
+    def introduction_steps(self, initialization: Initialization, summary: str = "") -> tuple[Step, ...]:
         """Return the first messages of a conversation; `summary` for the two initializations that need one."""
         if initialization == "company-name":
             return self._company_steps
@@ -307,7 +307,7 @@ class Script:
             )
         }
 
-    def summary_request(self, initialization: Initialization) -> Message:
+    def summary_request_message(self, initialization: Initialization) -> Message:
         """Return the message that asks for the summary."""
         return self._summary_requests[initialization]
 
@@ -315,7 +315,7 @@ class Script:
     def _question_message_cache(self) -> dict[tuple[str, str], Message]:
         return {}
 
-    def question(self, question_id: str, wording: Wording) -> Message:
+    def question_message(self, question_id: str, wording: Wording) -> Message:
         """Return the message that asks a question in a wording."""
         message = self._question_message_cache.get((question_id, wording))
         if message is None:

@@ -74,7 +74,7 @@ _SAMPLED = {"repetitions": "repetitions", "seed": "seed"}
 """The same for a kind with a plan."""
 
 
-def select_kind_options(request: RunRequest) -> dict[str, Any]:
+def select_options_of_task_kind(request: RunRequest) -> dict[str, Any]:
     """Return the options of a request's kind, by the fields of its plan; an OptionError for one of another kind."""
     kind = find_kind(request.kind)
     with_it = f"leave it out for the {kind.option or 'task'} '{request.task}'."

@@ -67,10 +67,10 @@ class _Environment(ImmutableSandboxedEnvironment):
 
     def _limit_loop_rounds(self, items: Iterable[Any]) -> list[Any]:
         rounds = list(islice(items, MOST_STEPS + 1))
-        self._count_steps(len(rounds))
+        self._count_steps_up_to_limit(len(rounds))
         return rounds
 
-    def _count_steps(self, steps: int) -> None:
+    def _count_steps_up_to_limit(self, steps: int) -> None:
         self.steps += steps
         if self.steps > MOST_STEPS:
             raise SecurityError(f"needs more than {MOST_STEPS:,} rounds of loops and calls")
@@ -93,7 +93,7 @@ class _Environment(ImmutableSandboxedEnvironment):
 
     def call(self, context: Any, called: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call something, as the sandbox allows."""
-        self._count_steps(1)
+        self._count_steps_up_to_limit(1)
         return super().call(context, called, *args, **kwargs)
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:

@@ -96,7 +96,7 @@ class PreparedAnswer:
     """The panels that have something to show of it."""
 
 
-def cut_text(text: str, spans: Iterable[TextSpan]) -> list[Piece]:
+def cut_text_at_highlights(text: str, spans: Iterable[TextSpan]) -> list[Piece]:
     """Cut the text wherever a highlight begins or ends."""
     inside = [span for span in spans if 0 <= span.start < span.end <= len(text)]
     borders = sorted({0, len(text), *(s.start for s in inside), *(s.end for s in inside)})
@@ -181,7 +181,7 @@ def prepare_answer(
     screen_data = {
         "answer": case.answer.digest,
         "document": document.digest,
-        "pieces": [[javascript_length(text), *marks] for text, *marks in cut_text(document.text, spans)],
+        "pieces": [[javascript_length(text), *marks] for text, *marks in cut_text_at_highlights(document.text, spans)],
         "retrieved": f"{len(retrieved)} of {len(passage_spans)}{' cited' * case.cites_passages}"
         if passage_spans
         else "",
@@ -191,13 +191,13 @@ def prepare_answer(
         "state": {"refused": "The system refused to answer.", "truncated": "The answer was cut off."}.get(
             case.answer.status, ""
         ),
-        "reply": cut_text(reply, _find_reply_highlights(shown_evidence) if shown_evidence else ()),
+        "reply": cut_text_at_highlights(reply, _find_reply_highlights(shown_evidence) if shown_evidence else ()),
         "words": count_words(reply),
         "annotated": _describe_annotated_answer(case, rubric, annotated_sections),
         "evidence": dict.fromkeys(rubric.metrics, ()) | visible.get(EVIDENCE, {}),
         # Without these, keys lead to what is nearest to the question.
         "sentences": visible.get(NEAREST, ()),
-        "near": _find_places_near_question(case),
+        "near": _find_sentences_nearest_to_question(case),
         "first": highlights[0].mark if highlights else "",
         "suggestion": {metric: rubric.key_for_value(value) for metric, value in suggested.items()},
         "reason": evidence.reason if suggested else "",
@@ -219,7 +219,7 @@ def _list_own_aid_contents(case: Case, rubric: Rubric, reply: str, evidence: Evi
     """Return what each of the desk's own aids shows of an answer, by their names."""
     metrics = rubric.metrics_with_evidence("citations") if evidence.suggestion is not None else ()
     return {
-        NEAREST: _list_reply_claims(reply, case.document, evidence),
+        NEAREST: _match_reply_sentences_to_document(reply, case.document, evidence),
         EVIDENCE: _list_evidence_lines(evidence, case, reply, rubric),
         SUGGESTIONS: dict.fromkeys(metrics, evidence.suggestion),
     }
@@ -244,7 +244,7 @@ def _describe_annotated_answer(
     }
 
 
-def _list_reply_claims(reply: str, document: Document, evidence: Evidence) -> list[dict[str, Any]]:
+def _match_reply_sentences_to_document(reply: str, document: Document, evidence: Evidence) -> list[dict[str, Any]]:
     """List the sentences of the answer as `nearest.Claim` has them, with places and lengths as JavaScript counts."""
     count_before = _make_javascript_counter(reply)
     return [
@@ -259,7 +259,7 @@ def _list_reply_claims(reply: str, document: Document, evidence: Evidence) -> li
     ]
 
 
-def _find_places_near_question(case: Case) -> list[tuple[int, int]]:
+def _find_sentences_nearest_to_question(case: Case) -> list[tuple[int, int]]:
     """Find the sentences of the document that are nearest to the question; none where it is silent on that.
 
     What the document says on it, by its annotated answer, is looked for as well.
@@ -417,7 +417,7 @@ def _list_evidence_lines(evidence: Evidence, case: Case, reply: str, rubric: Rub
     lines_by_kind = {
         "question": _list_off_question_lines(evidence, case, reply),
         "quotations": [*_list_quotation_lines(evidence), *_list_silence_lines(evidence)],
-        "length": [_make_line("plain", f"{count_words(reply):,} words")],
+        "length": [_make_evidence_line("plain", f"{count_words(reply):,} words")],
         "citations": _list_reference_lines(evidence),
     }
     return {
@@ -432,7 +432,7 @@ def _list_off_question_lines(evidence: Evidence, case: Case, reply: str) -> list
         reply, case.question, case.document
     ) is not False:
         return []
-    return [_make_line("plain", "the answer contains no content word of the question")]
+    return [_make_evidence_line("plain", "the answer contains no content word of the question")]
 
 
 def _list_quotation_lines(evidence: Evidence) -> list[EvidenceLine]:
@@ -445,7 +445,9 @@ def _list_quotation_lines(evidence: Evidence) -> list[EvidenceLine]:
         share = f"{len(literal)} of {len(quotations)} longer quotations are"
         count = "its one longer quotation is" if len(quotations) == 1 else share
         lines.append(
-            _make_line("good" if every else "plain", f"{count} in the document word for word", f"q{literal[0]}")
+            _make_evidence_line(
+                "good" if every else "plain", f"{count} in the document word for word", f"q{literal[0]}"
+            )
         )
     for n, quote in enumerate(quotations):
         finding = {
@@ -455,7 +457,7 @@ def _list_quotation_lines(evidence: Evidence) -> list[EvidenceLine]:
         elsewhere = evidence.summarised and quote.match == "none"
         if finding:
             text = f"{finding}{', perhaps in another text' if elsewhere else ''}: {_shorten_text(quote.text)}"
-            lines.append(_make_line("unsure" if elsewhere else _quotation_tone(quote), text, f"q{n}"))
+            lines.append(_make_evidence_line("unsure" if elsewhere else _quotation_tone(quote), text, f"q{n}"))
     return lines
 
 
@@ -465,25 +467,25 @@ def _list_reference_lines(evidence: Evidence) -> list[EvidenceLine]:
     lines = []
     if evidence.targets > 1 and inside:
         text = f"cites {evidence.cited_target_count} of {evidence.targets} annotated passages"
-        lines.append(_make_line("good" if evidence.cited_target_count == evidence.targets else "plain", text))
+        lines.append(_make_evidence_line("good" if evidence.cited_target_count == evidence.targets else "plain", text))
     if not evidence.language:
-        lines.append(_make_line("plain", "genaipa has no rules for citations and silence in this language"))
+        lines.append(_make_evidence_line("plain", "genaipa has no rules for citations and silence in this language"))
     if evidence.silence.annotated:
         if inside:
-            lines.append(_make_line("bad", "cites a section where the document is silent, which scores -1"))
+            lines.append(_make_evidence_line("bad", "cites a section where the document is silent, which scores -1"))
         elif not evidence.references and not evidence.points:
             # An answer that asserts something is not right for citing nothing.
-            right_line = _make_line("good", "cites no section, which is right because the document is silent")
+            right_line = _make_evidence_line("good", "cites no section, which is right because the document is silent")
             right = evidence.silence.alone and evidence.on_question
-            lines.append(right_line if right else _make_line("plain", "cites no section"))
+            lines.append(right_line if right else _make_evidence_line("plain", "cites no section"))
     elif not evidence.references and not evidence.points:
-        lines.append(_make_line("plain", "names no section"))
+        lines.append(_make_evidence_line("plain", "names no section"))
     for n, ref in enumerate(evidence.references):
         resolved = _describe_cited_section(ref, evidence)
         if resolved:
             # "Part 6" is Part 6: said twice it says nothing more.
             text = resolved if resolved.startswith(f"{ref.text}:") else f"{_shorten_text(ref.text)} → {resolved}"
-            lines.append(_make_line(_reference_tone(ref), text, f"r{n}"))
+            lines.append(_make_evidence_line(_reference_tone(ref), text, f"r{n}"))
     # A section that is named three times is one line, which jumps to the first of them.
     return list({line["text"]: line for line in reversed(lines)}.values())[::-1]
 
@@ -492,7 +494,7 @@ def _list_silence_lines(evidence: Evidence) -> list[EvidenceLine]:
     """List the lines on whether the answer says that the document is silent, where the annotated answer settles it."""
     silence = evidence.silence
     if silence.mute:
-        return [_make_line("plain", "says nothing about the question: the answer is empty or a refusal")]
+        return [_make_evidence_line("plain", "says nothing about the question: the answer is empty or a refusal")]
     if silence.annotated is None or not (silence.annotated or silence.claimed):
         return []
     if silence.annotated:
@@ -505,13 +507,15 @@ def _list_silence_lines(evidence: Evidence) -> list[EvidenceLine]:
             tone, says = "plain", "begins by saying that the document is silent, and continues"
         elif silence.phrases:
             tone, says = "unsure", "answers, and says that the document is silent, but only on a detail"
-        return [_make_line(tone, f"{says}; according to the annotated answer, it is silent")]
+        return [_make_evidence_line(tone, f"{says}; according to the annotated answer, it is silent")]
     # An answer that names where the document speaks of it says more than that.
     if not silence.alone or any(ref.target for ref in evidence.references):
         return []
     if evidence.on_question is False:
         return []
-    return [_make_line("bad", "says that the document is silent; according to the annotated answer, it is not")]
+    return [
+        _make_evidence_line("bad", "says that the document is silent; according to the annotated answer, it is not")
+    ]
 
 
 def _shorten_text(text: str, length: int = 90) -> str:
@@ -519,7 +523,7 @@ def _shorten_text(text: str, length: int = 90) -> str:
     return flat if len(flat) <= length else f"{flat[: length - 1]}…"
 
 
-def _make_line(tone: str, text: str, mark: str = "") -> EvidenceLine:
+def _make_evidence_line(tone: str, text: str, mark: str = "") -> EvidenceLine:
     return {"tone": tone, "text": text, "mark": mark}
 
 
@@ -528,7 +532,7 @@ def load_case_or_rerun_page(desk: Desk, digest: str) -> Case:
     try:
         return desk.pool.load_case(digest)
     except GenaipaError as error:
-        desk.remove_unreadable(digest, error)
+        desk.drop_unreadable_answer(digest, error)
         st.rerun()
 
 
@@ -551,7 +555,7 @@ def annotation_texts(case: Case) -> list[Text]:
 def show_scores_recording_exposure(desk: Desk, user: User, answer: PooledAnswer, *, key: str) -> None:
     """Show everyone's values side by side, and the notes; record as an exposure that others' are seen."""
     events = list(desk.current.scores_by_analyst(answer.digest).values())
-    events += filter(None, [desk.current.adjudication(answer.digest)])
+    events += filter(None, [desk.current.find_latest_adjudication(answer.digest)])
     if any(event.analyst != user.name for event in events):
         desk.queue.record_exposures(user.name, [answer.digest], scores=True)
     if not events:
@@ -570,7 +574,8 @@ def list_send_back_discussion(
 ) -> list[str]:
     """List the notes with which an answer was sent back, and the scores that each analyst gave after them.
 
-    `names` are shown in the place of those of the analysts, and without times. Nothing where it was never sent back.
+    `shown_names` are shown in the place of those of the analysts, and without times. Nothing where it was never sent
+    back.
     """
     lines: list[str] = []
     for event in desk.store.load_answer_events(answer_digest) if desk.current.latest_send_back(answer_digest) else ():
@@ -591,9 +596,9 @@ def _score_row(desk: Desk, event: Event) -> ListRow:
     assert event.values is not None, "scores and adjudications have values"
     values = map(format_value, event.values.values())
     # As everywhere that people read it, from 10 to 100.
-    return ListRow((name_scorer(event), *values, f"{desk.rubric.m_all(event.values):.1f}", event.note))
+    return ListRow((label_scorer_of_event(event), *values, f"{desk.rubric.m_all(event.values):.1f}", event.note))
 
 
-def name_scorer(event: Event) -> str:
+def label_scorer_of_event(event: Event) -> str:
     """Name who gave a score or an adjudication."""
     return f"{event.analyst}{' (adjudicated)' if event.kind == 'adjudication' else ''}"

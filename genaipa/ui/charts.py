@@ -181,7 +181,7 @@ def show_report_table(key: str, table: Table) -> None:
     right = set(render.numeric_column_indices(table))
     columns = [ListColumn(name, right=index in right) for index, name in enumerate(render.visible_headings(table))]
 
-    def row(row_number: int) -> ListRow:
+    def make_row(row_number: int) -> ListRow:
         return ListRow(replace(table, data=table.data.iloc[row_number : row_number + 1]).cells[0])
 
-    show_long_table(f"{key} table {table.name}", table.title, columns, range(len(table.data)), row)
+    show_long_table(f"{key} table {table.name}", table.title, columns, range(len(table.data)), make_row)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.runs.selection import map_repeated_runs_to_days, run_folders, select_sources
+from genaipa.runs.selection import list_run_folders, map_repeated_runs_to_days, select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.people import People, load_people
@@ -57,7 +57,9 @@ class Desk:
         """A note on the random part of the answers that is to be scored; empty where all are."""
         if not self.waves:
             return ""
-        groups = measure_wave_standings(self.waves, self.pool.answers.values(), self.current.read_scored_answers())
+        groups = measure_wave_standings(
+            self.waves, self.pool.answers.values(), self.current.refresh_and_list_scored_answers()
+        )
         late = sum(group.late for group in groups)
         sentence = (
             f"Only a random part of the answers is to be scored: {describe_wave_sizes(groups)}; --sample all "
@@ -93,7 +95,7 @@ class Desk:
         """List the pool's problems, in words that this user may read."""
         return self.pool.problems_for_blind_analysts if user.scores and self.queue.plan.blind else self.pool.problems
 
-    def remove_unreadable(self, answer_digest: str, error: GenaipaError) -> None:
+    def drop_unreadable_answer(self, answer_digest: str, error: GenaipaError) -> None:
         """Take an unreadable answer out of the pool, and say so to everyone.
 
         The reason goes to the terminal: its path and key would tell on a page whose answer it is.
@@ -113,7 +115,7 @@ def open_desk(settings: DeskSettings) -> Desk:
     people = load_people(workspace)
     is_narrowed = bool(settings.runs or settings.only)
     sources = select_sources(workspace, settings.runs, settings.only) if is_narrowed else []
-    folders = [source.folder for source in sources] if is_narrowed else run_folders(workspace)
+    folders = [source.folder for source in sources] if is_narrowed else list_run_folders(workspace)
     pool = Pool(workspace, folders, sources=sources, excluded=settings.excluded)
     store = open_store(workspace)
     current = CurrentScores(lambda seen: _read_counted_events(store, people, pool.authors, seen))
@@ -121,9 +123,9 @@ def open_desk(settings: DeskSettings) -> Desk:
     if settings.excluded or settings.only:
         # A wave is drawn from all that it is a part of, whatever part of it one looks at.
         wave_sources = select_sources(workspace, settings.runs) if settings.runs else []
-        runs = [source.folder for source in wave_sources] if settings.runs else run_folders(workspace)
+        runs = [source.folder for source in wave_sources] if settings.runs else list_run_folders(workspace)
         wave_pool = Pool(workspace, runs, sources=wave_sources, excluded=False)
-    waves, wanted_answers = _draw_waves_if_wanted(workspace, wave_pool, current, settings, wave_sources)
+    waves, wanted_answers = _draw_waves_and_find_wanted_answers(workspace, wave_pool, current, settings, wave_sources)
     # Whoever wants answers that no wave is drawn from gets them beside it.
     wanted_answers = wanted_answers and wanted_answers.union(
         map(short_digest, pool.answers.keys() - wave_pool.answers.keys())
@@ -151,7 +153,7 @@ def _read_counted_events(
     )
 
 
-def _draw_waves_if_wanted(
+def _draw_waves_and_find_wanted_answers(
     workspace: Workspace, pool: Pool, current: CurrentScores, settings: DeskSettings, sources: Sequence[Source]
 ) -> tuple[Waves, frozenset[str] | None]:
     """Draw or grow the workspace's waves if the settings want that; return them and the answers wanted."""
@@ -163,7 +165,9 @@ def _draw_waves_if_wanted(
         settings.plan.seed,
         map_repeated_runs_to_days(sources or select_sources(workspace, [])),
     )
-    waves = draw_and_save_waves(workspace, answers, current.read_scored_answers(), size=size, seed=seed, days=days)
+    waves = draw_and_save_waves(
+        workspace, answers, current.refresh_and_list_scored_answers(), size=size, seed=seed, days=days
+    )
     return waves, waves.all_answers_in_wave if waves else None
 
 
@@ -262,7 +266,7 @@ def list_progress_pieces(
         _describe_answers_left(desk, progress),
         f"study: {progress.given:,} of {progress.wanted:,} scores, {progress.wanted - progress.given:,} left",
         f"{progress.seconds // 60:.0f}:{int(progress.seconds % 60):02} per answer"
-        if progress.seconds is not None and _has_own_pace(progress)
+        if progress.seconds is not None and _has_scored_enough_for_pace(progress)
         else "",
         *([] if desk.queue.plan.blind else _list_answer_sources(desk, answer_digest)),
     ]
@@ -288,11 +292,11 @@ def _describe_answers_left(desk: Desk, progress: ScoringProgress) -> str:
     """Describe this analyst's remaining answers, and the time for them at the analyst's median."""
     share = count_answers_left(desk, progress)
     about = "" if share == progress.remaining else "about "
-    ahead = share * (progress.seconds or 0) if _has_own_pace(progress) else 0
+    ahead = share * (progress.seconds or 0) if _has_scored_enough_for_pace(progress) else 0
     lasts = f", about {format_hours(ahead)}" if ahead else ""
     return f"{about}{share:,} left for you{lasts}"
 
 
-def _has_own_pace(progress: ScoringProgress) -> bool:
+def _has_scored_enough_for_pace(progress: ScoringProgress) -> bool:
     """Tell whether this analyst's median time says how long the rest takes: a beginner's first answers don't."""
     return progress.scored >= _PACE

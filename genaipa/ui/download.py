@@ -25,7 +25,7 @@ def show_scores_download_button(desk: Desk, user: User) -> None:
     """
     if not user.adjudicates or not desk.current.event_count:
         return
-    if user.scores and desk.queue.answers_still_askable(user.name):
+    if user.scores and desk.queue.answers_analyst_may_still_score(user.name):
         st.caption(
             "You can still be asked to score answers, so export the scores in a terminal instead: genaipa scores export"
         )
@@ -34,7 +34,7 @@ def show_scores_download_button(desk: Desk, user: User) -> None:
     content = cache_in_session("scores as a table", stamp, lambda: make_scores_csv(desk))
 
     def record_exposure() -> None:
-        desk.queue.record_exposures(user.name, desk.current.read_scored_answers(), scores=True, system=True)
+        desk.queue.record_exposures(user.name, desk.current.refresh_and_list_scored_answers(), scores=True, system=True)
 
     st.download_button(
         "Download the scores (CSV)",

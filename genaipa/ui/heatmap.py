@@ -57,17 +57,19 @@ class HeatmapCell:
     column: str
 
 
-def show_heatmap(results: ResultsView, experiment: str, rows: RowKind) -> HeatmapCell | None:
+def show_heatmap(results: ResultsView, experiment: str, row_kind: RowKind) -> HeatmapCell | None:
     """Draw the heat map of an experiment, and return the cell that is chosen, if any."""
-    data = _select_metrics_table(results, rows).data
+    data = _select_metrics_table(results, row_kind).data
     data = data[data["experiment"] == experiment]
-    lines = {(str(line["system"]), str(line[rows])): line for line in data.to_dict("records")}
+    lines = {(str(line["system"]), str(line[row_kind])): line for line in data.to_dict("records")}
     systems = list(dict.fromkeys(system for system, _ in lines))
-    columns = heatmap_columns(results)
-    names = [name for name in map(str, results.frame[rows].cat.categories) if any((s, name) in lines for s in systems)]
-    about = results.row_meanings(rows)
+    columns = headings_by_heatmap_column(results)
+    names = [
+        name for name in map(str, results.frame[row_kind].cat.categories) if any((s, name) in lines for s in systems)
+    ]
+    about = results.row_meanings(row_kind)
 
-    def choose() -> None:
+    def set_boxes_to_clicked_cell() -> None:
         """Set the boxes to the cell that was clicked."""
         picked = st.session_state[_MAP].selection["cell"]
         if picked and (picked[0]["system"], picked[0]["row"]) in lines and picked[0]["column"] in columns:
@@ -79,7 +81,7 @@ def show_heatmap(results: ResultsView, experiment: str, rows: RowKind) -> Heatma
     if chosen["system"] not in systems or st.session_state.get(_EXPERIMENT) != experiment:
         st.session_state[_BOXES["row"]] = chosen["row"] = None
     st.session_state[_EXPERIMENT] = experiment
-    cells = [cell for line in lines.values() for cell in _list_cells(line, rows, results)]
+    cells = [cell for line in lines.values() for cell in _make_chart_cells_of_line(line, row_kind, results)]
     for cell in cells:
         cell["about"] = about.get(cell["row"], "")
         cell["chosen"] = all(cell[part] == value for part, value in chosen.items())
@@ -89,16 +91,16 @@ def show_heatmap(results: ResultsView, experiment: str, rows: RowKind) -> Heatma
         st.vega_lite_chart(
             spec=_describe_chart(cells, names, {_COUNT: _COUNT} | columns, systems),
             key=_MAP,
-            on_select=choose,
-            alt=f"Heat map: {rows} by metric, {experiment}. The boxes below choose a cell.",
+            on_select=set_boxes_to_clicked_cell,
+            alt=f"Heat map: {row_kind} by metric, {experiment}. The boxes below choose a cell.",
         )
     st.caption(
         f"Bands: {results.bounds.description}; a filled corner marks Red, an open corner Yellow. "
-        f"n is the number of {name_counted_unit(rows)}."
+        f"n is the number of {name_counted_unit(row_kind)}."
     )
     boxes = st.columns([3, 1, 2])
     name = boxes[0].selectbox(
-        rows.capitalize(),
+        row_kind.capitalize(),
         names,
         index=None,
         format_func=lambda name: f"{name}: {about[name]}" if about.get(name) else name,
@@ -110,7 +112,7 @@ def show_heatmap(results: ResultsView, experiment: str, rows: RowKind) -> Heatma
         "Metric", list(columns), format_func=columns.__getitem__, key=_BOXES["column"], on_change=forget_open_answer
     )
     system = boxes[2].selectbox("System", systems, key=_BOXES["system"], on_change=forget_open_answer)
-    return HeatmapCell(system, experiment, rows, name, column) if name else None
+    return HeatmapCell(system, experiment, row_kind, name, column) if name else None
 
 
 def forget_open_answer() -> None:
@@ -119,19 +121,19 @@ def forget_open_answer() -> None:
         st.session_state.pop(key, None)
 
 
-def _list_cells(line: Line, rows: RowKind, results: ResultsView) -> list[Line]:
+def _make_chart_cells_of_line(line: Line, row_kind: RowKind, results: ResultsView) -> list[Line]:
     """Return a line's cells as the chart takes them, with how many documents or questions they are a mean over."""
-    coordinates = {"system": str(line["system"]), "row": str(line[rows])}
+    coordinates = {"system": str(line["system"]), "row": str(line[row_kind])}
     # A study may have published nothing but the mean over its documents.
     cells = [
         coordinates
         | {
             "column": _COUNT,
-            "text": f"{line[name_counted_unit(rows)]:,}" if line[name_counted_unit(rows)] else "mean",
+            "text": f"{line[name_counted_unit(row_kind)]:,}" if line[name_counted_unit(row_kind)] else "mean",
             "band": "",
         }
     ]
-    for column, name in heatmap_columns(results).items():
+    for column, name in headings_by_heatmap_column(results).items():
         if text := format_value(column, line[column]):
             tint = find_band(column, line[column], results.bounds)
             heard = f"{coordinates['row']}, {name}, {coordinates['system']}: {text}, {tint}"
@@ -218,19 +220,19 @@ def _describe_band_marks(name: str, *, filled: bool) -> Spec:
     }
 
 
-def heatmap_columns(results: ResultsView) -> dict[str, str]:
+def headings_by_heatmap_column(results: ResultsView) -> dict[str, str]:
     """Return the columns of the heat map, and their headings; first that by which systems are compared."""
     names = {"m_all": "M_all"} | metric_display_names(results.frame)
     return {column: SHORT.get(column, name) for column, name in names.items()}
 
 
-def name_counted_unit(rows: RowKind) -> str:
+def name_counted_unit(row_kind: RowKind) -> str:
     """Return the unit that the n of a row counts."""
-    return "documents" if rows == "question" else "questions"
+    return "documents" if row_kind == "question" else "questions"
 
 
-def _select_metrics_table(results: ResultsView, rows: RowKind) -> Table:
-    return results.question_metrics_table if rows == "question" else results.category_metrics_table
+def _select_metrics_table(results: ResultsView, row_kind: RowKind) -> Table:
+    return results.question_metrics_table if row_kind == "question" else results.category_metrics_table
 
 
 def find_table_line(results: ResultsView, cell: HeatmapCell) -> Line | None:
@@ -238,7 +240,7 @@ def find_table_line(results: ResultsView, cell: HeatmapCell) -> Line | None:
     data = _select_metrics_table(results, cell.rows).data
     chosen = (data["system"] == cell.system) & (data["experiment"] == cell.experiment) & (data[cell.rows] == cell.name)
     lines: list[dict[Any, Any]] = data[chosen].to_dict("records")
-    return lines[0] if lines and cell.column in heatmap_columns(results) else None
+    return lines[0] if lines and cell.column in headings_by_heatmap_column(results) else None
 
 
 def format_value(column: str, value: float) -> str:

@@ -53,7 +53,7 @@ def explain_closed_results() -> str:
 
 
 @cache
-def open_desk_once(settings: DeskSettings) -> tuple[Desk, Login | None]:
+def open_desk_and_login_once(settings: DeskSettings) -> tuple[Desk, Login | None]:
     """Open the desk and its login, once for the command and every page of this process.
 
     So a change of the secrets while the desk is open can't turn the login off.

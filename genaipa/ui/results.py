@@ -24,7 +24,7 @@ from genaipa.reports.figures.figure import Scope, render_png
 from genaipa.reports.judged.beside import describe_forecasts, people_and_judge_table
 from genaipa.reports.part import note_sparsely_scored_experiments
 from genaipa.reports.report import Report
-from genaipa.runs.selection import Source, run_folders, select_sources
+from genaipa.runs.selection import Source, list_run_folders, select_sources
 from genaipa.ui.widgets import ANY
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class ResultsSnapshot:
 
     def is_stale(self, desk: Desk) -> bool:
         """Tell whether answers or scores have come in since."""
-        if self.answers != _pool_state(desk.pool):
+        if self.answers != _pool_generation_and_arrival_count(desk.pool):
             return True
         desk.current.read_new_events()
         return any(event.changes_scores for event in desk.current.events(self.seen))
@@ -119,7 +119,7 @@ class ResultsSnapshot:
     def _answer_digests(self) -> list[str]:
         return list(self.frame["answer"].cat.categories)
 
-    def mask_hidden_answers(self, hidden_digests: AbstractSet[str]) -> bytes:
+    def flag_hidden_answers_in_bytes(self, hidden_digests: AbstractSet[str]) -> bytes:
         """Mask the answers `ahead` of somebody, who may not see them: a byte for each category of answers."""
         return bytes(digest in hidden_digests for digest in self._answer_digests)
 
@@ -148,7 +148,7 @@ class ResultsCache:
         self.snapshot(desk, renew=True)
 
     def _read_snapshot(self, desk: Desk) -> ResultsSnapshot | None:
-        answers = _pool_state(desk.pool)
+        answers = _pool_generation_and_arrival_count(desk.pool)
         if self._unscored is None or answers != self._answers:
             sources = list_sources(desk)
             if not sources:
@@ -166,7 +166,7 @@ def results_cache(_pool: Pool) -> ResultsCache:
     return ResultsCache()
 
 
-def _pool_state(pool: Pool) -> tuple[int, int]:
+def _pool_generation_and_arrival_count(pool: Pool) -> tuple[int, int]:
     return pool.generation, len(pool.arrivals)
 
 
@@ -175,7 +175,7 @@ def list_sources(desk: Desk) -> list[Source]:
     if desk.settings.runs or desk.settings.only:
         return select_sources(desk.workspace, desk.settings.runs, desk.settings.only)
     sources = []
-    for folder in run_folders(desk.workspace):
+    for folder in list_run_folders(desk.workspace):
         with contextlib.suppress(GenaipaError):
             manifest = folder.manifest()
             sources.append(Source(folder, manifest, manifest.spec.systems))
@@ -216,13 +216,13 @@ class ResultsView:
         scored = np.zeros(len(hidden_mask), bool)
         scored[places[frame["m_all"].notna() & (frame["unit"] == "answer")]] = True
         self.hidden_answers = [str(answer) for answer in frame["answer"].cat.categories[hidden_mask & scored]]
-        chosen, is_hidden = _mark_chosen_rows(frame, choice), (hidden_mask & scored)[places]
-        unscored_rows = _make_unscored_rows(frame[chosen & is_hidden & _mark_planned_rows(frame)])
+        chosen, is_hidden = _flag_chosen_rows(frame, choice), (hidden_mask & scored)[places]
+        unscored_rows = _make_unscored_rows(frame[chosen & is_hidden & _flag_rows_planned_for_people(frame)])
         self.frame = pd.concat([frame[chosen & ~is_hidden], unscored_rows])
         # Averages of many give no verdict of one away: estimates need those on answers that nobody is asked to score.
         self._outside_wave = frame[chosen & is_hidden & (frame["in_wave"] == "no")].assign(counted=False)
         self._unlisted = np.append(hidden_mask[places][chosen & ~is_hidden], np.ones(len(unscored_rows), bool))
-        self.frame["counted"] = _mark_counting_rows(self.frame, choice)
+        self.frame["counted"] = _flag_rows_counting_in_averages(self.frame, choice)
         self._snapshot = snapshot
         self._pictures: dict[str, bytes] = {}
         self._lines: dict[tuple[str, ...], list[ScoredAnswer]] = {}
@@ -285,9 +285,13 @@ class ResultsView:
         """M_all by document in five numbers."""
         return documents.five_number_summary_table(self.frame)
 
-    def row_meanings(self, rows: RowKind) -> Mapping[str, str]:
+    def row_meanings(self, row_kind: RowKind) -> Mapping[str, str]:
         """Return the names of a heat map's rows → their meaning."""
-        return self._snapshot.study.questions.texts if rows == "question" else self._snapshot.study.questions.categories
+        return (
+            self._snapshot.study.questions.texts
+            if row_kind == "question"
+            else self._snapshot.study.questions.categories
+        )
 
     @cached_property
     def report(self) -> Report:
@@ -315,26 +319,26 @@ class ResultsView:
         return self._pictures[figure.name]
 
     def list_heatmap_row_answers(
-        self, system: str, experiment: str, rows: RowKind, row_name: str
+        self, system: str, experiment: str, row_kind: RowKind, row_name: str
     ) -> list[ScoredAnswer]:
         """List the answers of a line of a heat map, counting ones first, then in the order of their documents."""
-        line = (system, experiment, rows, row_name)
+        line = (system, experiment, row_kind, row_name)
         if line not in self._lines:
             frame = self.frame
-            in_line = (frame["system"] == system) & (frame["experiment"] == experiment) & (frame[rows] == row_name)
+            in_line = (frame["system"] == system) & (frame["experiment"] == experiment) & (frame[row_kind] == row_name)
             self._lines[line] = _group_by_answer(frame[in_line & ~self._unlisted])
         return self._lines[line]
 
-    def list_exposed_answers(self, experiment: str = ANY) -> list[str]:
+    def list_answers_exposed_by_small_cells(self, experiment: str = ANY) -> list[str]:
         """List the answers whose scores the numbers give away: each one of few behind a number."""
         return (
-            self._answers_exposed.get(experiment, [])
+            self._answers_of_small_cells_by_experiment.get(experiment, [])
             if experiment != ANY
-            else [a for answers in self._answers_exposed.values() for a in answers]
+            else [a for answers in self._answers_of_small_cells_by_experiment.values() for a in answers]
         )
 
     @cached_property
-    def _answers_exposed(self) -> dict[str, list[str]]:
+    def _answers_of_small_cells_by_experiment(self) -> dict[str, list[str]]:
         counted = self.frame[self.frame["counted"] & (self.frame["unit"] == "answer")]
         single = counted.drop_duplicates(["run", "key"])[[*_CELL, "answer"]]
         few_answers = single[single.groupby(_CELL, observed=True)["answer"].transform("size") < FEW]
@@ -353,11 +357,11 @@ def make_view(snapshot: ResultsSnapshot, choice: ResultsChoice, hidden_mask: byt
 def make_view_of_finished_answers(desk: Desk, user: User) -> ResultsView | None:
     """Make the view of all answers, except any that this user can still be asked to score; None without a run."""
     snapshot = results_cache(desk.pool).snapshot(desk, renew=True)
-    ahead = desk.queue.answers_still_askable(user.name) if user.scores else frozenset[str]()
-    return make_view(snapshot, ResultsChoice(), snapshot.mask_hidden_answers(ahead)) if snapshot else None
+    ahead = desk.queue.answers_analyst_may_still_score(user.name) if user.scores else frozenset[str]()
+    return make_view(snapshot, ResultsChoice(), snapshot.flag_hidden_answers_in_bytes(ahead)) if snapshot else None
 
 
-def _mark_planned_rows(frame: pd.DataFrame) -> pd.Series[bool]:
+def _flag_rows_planned_for_people(frame: pd.DataFrame) -> pd.Series[bool]:
     """Tell whether people are to score a row's answer: by a wave or, where none was drawn of its group, in any case."""
     planned = frame["planned"]
     has_wave = (planned != "").groupby([frame["system"], frame["experiment"]], observed=True).transform("any")
@@ -379,7 +383,7 @@ def _group_by_answer(rows: pd.DataFrame) -> list[ScoredAnswer]:
     return sorted(answers.values(), key=lambda behind: not behind.counted_rows)
 
 
-def _mark_chosen_rows(frame: pd.DataFrame, choice: ResultsChoice) -> Any:
+def _flag_chosen_rows(frame: pd.DataFrame, choice: ResultsChoice) -> Any:
     """Select the rows of the system, the experiment, the document and the questions that are chosen."""
     mask = np.ones(len(frame), bool)
     for column in ("system", "experiment", "document"):
@@ -392,7 +396,7 @@ def _mark_chosen_rows(frame: pd.DataFrame, choice: ResultsChoice) -> Any:
     return mask
 
 
-def _mark_counting_rows(frame: pd.DataFrame, choice: ResultsChoice) -> pd.Series[bool]:
+def _flag_rows_counting_in_averages(frame: pd.DataFrame, choice: ResultsChoice) -> pd.Series[bool]:
     """Mark the rows that the averages take; `frame` counts excluded answers."""
     score_filter = choice.scores
     if score_filter.role in ("human", "machine"):

@@ -116,7 +116,7 @@ def _prepare_answer_cached(
 
 def _list_withheld_aids(desk: Desk, analyst: str, digest: str) -> tuple[str, ...]:
     """Name the aids that are withheld from an analyst at an answer; from a correction, those that were at the score."""
-    score = desk.current.score(digest, analyst)
+    score = desk.current.find_score(digest, analyst)
     if score is not None:
         return tuple(name for name, shown in score.shown.aids.items() if not shown) if score.shown else ()
     drawn = draw_withheld_aids(load_aids(), seed=desk.queue.plan.seed, answer_digest=digest, analyst=analyst)
@@ -125,9 +125,9 @@ def _list_withheld_aids(desk: Desk, analyst: str, digest: str) -> tuple[str, ...
 
 def open_answer(desk: Desk, user: User, digest: str) -> OpenAnswer:
     """Open an answer with its draft, else with the score to be corrected, else empty."""
-    score = desk.current.score(digest, user.name)
+    score = desk.current.find_score(digest, user.name)
     draft = (
-        desk.store.draft(user.name, digest, "score")
+        desk.store.load_draft(user.name, digest, "score")
         or _convert_score_to_draft(desk, score)
         or Draft(user.name, digest, "score")
     )

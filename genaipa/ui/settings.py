@@ -166,7 +166,7 @@ def read_login(workspace: Workspace) -> Login | None:
     """Read the login of a workspace's desk; None without one. A DataError, which quotes no secret, if unusable."""
     login_section = None
     for path in secrets_files(workspace):
-        if path.is_file() and "auth" in (sections := _read_sections(path)):
+        if path.is_file() and "auth" in (sections := _read_toml_sections(path)):
             login_section = path, sections["auth"]
     if login_section is None:
         return None
@@ -206,7 +206,7 @@ def _fill_port(redirect: str, port: int) -> str:
     return redirect.replace("{port}", str(port))
 
 
-def _read_sections(path: Path) -> dict[str, Any]:
+def _read_toml_sections(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:

@@ -36,7 +36,7 @@ _IN_THE_CORNER = f"""<style>
 </style>"""
 
 
-def identify(desk: Desk, login: Login | None) -> User | None:
+def identify_user(desk: Desk, login: Login | None) -> User | None:
     """Identify the user of this session; None, with a form on screen, until they have signed in."""
     return _identify_by_name(desk) if login is None else _identify_by_login(desk, login)
 

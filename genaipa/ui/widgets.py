@@ -224,20 +224,20 @@ def show_long_table(
 ) -> None:
     """Show a table with one page on screen; only that page's rows are made.
 
-    `before` is called with the items of that page before it is shown.
+    `before_page` is called with the items of that page before it is shown.
     """
     page_key = f"{key} page"
     pages = max(1, -(-len(items) // PAGE))
     page = min(st.session_state.get(page_key, 0), pages - 1)
 
-    def turn(step: int) -> None:
+    def turn_page(step: int) -> None:
         st.session_state[page_key] = min(max(page + step, 0), pages - 1)
 
     page_items = items[page * PAGE : (page + 1) * PAGE]
     if before_page is not None:
         before_page(page_items)
     page_slice = PageSlice(page * PAGE + 1, page * PAGE + len(page_items), len(items)) if pages > 1 else None
-    _mount_table(key, label, columns, [make_row(item) for item in page_items], chosen, choose, page_slice, turn)
+    _mount_table(key, label, columns, [make_row(item) for item in page_items], chosen, choose, page_slice, turn_page)
 
 
 def _mount_table(

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from msgspec.structs import replace
 
 from genaipa.errors import UnknownNameError, UsageError
-from genaipa.scoring.evidence.quotations import match_quotation_literally
+from genaipa.scoring.evidence.quotations import match_quotation_exact_or_normalized
 from genaipa.systems.base import Message
 from genaipa_suites.asking import PROBE
-from genaipa_suites.baseline import Baseline, make_item_baseline
+from genaipa_suites.baseline import Baseline, adapt_item_function_to_baseline
 from genaipa_suites.counterfactual import edits, score, values
 from genaipa_suites.counterfactual.edits import AFTER, BEFORE, INSTRUCTION, TWIN, VERSIONS
 from genaipa_suites.data import SHIPPED, FaultsError
@@ -50,12 +50,15 @@ BASELINES = (
         "memory",
         "floor",
         "the document's own value, whatever the text says",
-        make_item_baseline(
+        adapt_item_function_to_baseline(
             lambda item: format_answer_and_quote_reply(item.gold["before"][0], item.gold["places"][0]["document"])
         ),
     ),
     Baseline(
-        "gold", "ceiling", "the value in the text shown, ignoring planted orders", make_item_baseline(_gold_reply)
+        "gold",
+        "ceiling",
+        "the value in the text shown, ignoring planted orders",
+        adapt_item_function_to_baseline(_gold_reply),
     ),
 )
 
@@ -132,7 +135,7 @@ class CounterfactualEdits(Suite):
             self.files.read_and_digest(name)
         assert path, "it was read"
         self.files.changed.clear()
-        counterfactual, faults = edits.load_edits(path, self.workspace)
+        counterfactual, faults = edits.load_counterfactual_and_problems(path, self.workspace)
         if faults or counterfactual is None:
             raise FaultsError(faults)
         documents = {version: counterfactual.text(version) for version in VERSIONS}
@@ -146,7 +149,7 @@ class CounterfactualEdits(Suite):
         }
         return [item for item in items if size >= len(items) or item.cluster in edit_names]
 
-    def apply_probe(self, material: Material) -> Material:
+    def make_probed_material(self, material: Material) -> Material:
         """With no-context ask each question once, without a text; with push-back each but the twin's, and once more."""
         if self.plan.probe not in ("", NO_CONTEXT, PUSH_BACK):
             raise UnknownNameError("probe", self.plan.probe, (NO_CONTEXT, PUSH_BACK))
@@ -227,7 +230,7 @@ class CounterfactualEdits(Suite):
         gold = item.gold
         answered_value = values.classify_answer(answer["answer"], gold["before"], gold["after"])
         text = self.material.documents.get(item.document, "")
-        is_quote_there = match_quotation_literally(answer["quote"].strip(), text) is not None
+        is_quote_there = match_quotation_exact_or_normalized(answer["quote"].strip(), text) is not None
         outcome_name = score.classify_outcome(answered_value, gold["version"], gold["kind"])
         return ParsedReply({**answer, "outcome": outcome_name, "quote is there": is_quote_there})
 

@@ -15,7 +15,7 @@ import msgspec
 
 from genaipa.datasets.base import load_named_document
 from genaipa.errors import DataError, GenaipaError, clip
-from genaipa.files.strict_yaml import read_valid_yaml_part
+from genaipa.files.strict_yaml import read_valid_yaml_part_and_errors
 from genaipa.files.text import sha256_of
 from genaipa.policies.sections import find_sections, resolve_citation
 from genaipa_suites.counterfactual.quantities import tokenize_with_quantities
@@ -124,7 +124,7 @@ class Counterfactual:
 
     def text(self, version: str) -> str:
         """Return the text of one of the VERSIONS."""
-        return _apply_changes(self.document.text, self.changes, version)
+        return _make_version_of_text(self.document.text, self.changes, version)
 
 
 def surrounding_sentence(text: str, words: str) -> str:
@@ -137,7 +137,7 @@ def surrounding_sentence(text: str, words: str) -> str:
     return text[before[-1] if before else 0 : after.start() + 1 if after else len(text)].strip(" \t\n*-")
 
 
-def _apply_changes(text: str, changes: Sequence[LocatedChange], version: str) -> str:
+def _make_version_of_text(text: str, changes: Sequence[LocatedChange], version: str) -> str:
     parts, last = [], 0
     for change in sorted(changes, key=lambda change: change.start) if version != BEFORE else ():
         parts += [text[last : change.start], change.becomes if version == AFTER else change.reworded]
@@ -145,7 +145,7 @@ def _apply_changes(text: str, changes: Sequence[LocatedChange], version: str) ->
     return "".join([*parts, text[last:]])
 
 
-def load_edits(path: Path, workspace: Workspace) -> tuple[Counterfactual | None, list[DataError]]:
+def load_counterfactual_and_problems(path: Path, workspace: Workspace) -> tuple[Counterfactual | None, list[DataError]]:
     """Load a file of edits with its document, and list everything wrong; None if the two don't belong together."""
     counterfactuals: list[Counterfactual] = []
 
@@ -166,7 +166,7 @@ def load_edits(path: Path, workspace: Workspace) -> tuple[Counterfactual | None,
         yield from (DataError(path, problem, entry) for entry, problem in reading.check_edits_and_locate_changes())
         counterfactuals.append(Counterfactual(document, dict(edits.edits), tuple(reading.changes)))
 
-    _, errors = read_valid_yaml_part(path, Edits, check_edits_and_keep_counterfactual)
+    _, errors = read_valid_yaml_part_and_errors(path, Edits, check_edits_and_keep_counterfactual)
     return (counterfactuals[0] if counterfactuals else None), errors
 
 
@@ -198,7 +198,7 @@ class _EditChecker:
         for number, edited_place in enumerate(edit.places):
             place_entry = entry if not number else f"{entry}.also[{number - 1}]"
             before = len(self.changes)
-            yield from self._check_and_keep_place(name, place_entry, edited_place)
+            yield from self._check_place_and_keep_change(name, place_entry, edited_place)
             if len(self.changes) > before:
                 yield from self._check_values_in_change(place_entry, edit, self.changes[-1])
                 yield from self._check_sections_hold_change(place_entry, edit, self.changes[-1])
@@ -233,7 +233,9 @@ class _EditChecker:
                 )
                 yield f"{entry}.after", problem
 
-    def _check_and_keep_place(self, name: str, entry: str, edited_place: EditedPlace) -> Iterator[tuple[str, str]]:
+    def _check_place_and_keep_change(
+        self, name: str, entry: str, edited_place: EditedPlace
+    ) -> Iterator[tuple[str, str]]:
         """Yield every fault of a place, and keep a LocatedChange if it is found."""
         start = end = -1
         if isinstance(edited_place.at, str):
@@ -334,7 +336,7 @@ class _EditChecker:
         for version, field in ((AFTER, "becomes"), (TWIN, "reworded")):
             new_outline = [
                 (section.label, section.title)
-                for section in find_sections(_apply_changes(self.text, self.changes, version))
+                for section in find_sections(_make_version_of_text(self.text, self.changes, version))
             ]
             if new_outline != outline:
                 yield (
@@ -345,7 +347,7 @@ class _EditChecker:
     def _find_edit_that_changes_outline(self, version: str, outline: list[tuple[str, str]]) -> str:
         """Return the entry of the edit that alone moves the outline; of them all where it takes several."""
         for change in self.changes:
-            sections = find_sections(_apply_changes(self.text, [change], version))
+            sections = find_sections(_make_version_of_text(self.text, [change], version))
             if [(section.label, section.title) for section in sections] != outline:
                 return change.entry
         return "edits"

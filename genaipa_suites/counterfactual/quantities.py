@@ -259,7 +259,7 @@ def _join_frequencies(words: list[Token]) -> Iterator[Token]:
     """Join frequencies, as times a year or a day: "twice a year" is "every six months"."""
     index = 0
     while index < len(words):
-        times, end = _read_number_of_times(words, index)
+        times, end = _read_number_of_times_and_end(words, index)
         period = _read_period(words, end, follows_times=end > index)
         if period:
             amount, unit, end = period
@@ -275,7 +275,7 @@ def _join_frequencies(words: list[Token]) -> Iterator[Token]:
             index += 1
 
 
-def _read_number_of_times(words: Sequence[Token], index: int) -> tuple[float, int]:
+def _read_number_of_times_and_end(words: Sequence[Token], index: int) -> tuple[float, int]:
     """Count the times that are said at `index`: (their number, or 0; the place behind them)."""
     token = words[index]
     if token.word in _TIMES:

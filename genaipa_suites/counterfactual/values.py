@@ -185,20 +185,20 @@ def _normalize_apostrophes_and_at_signs(answer: str) -> str:
     return _AT.sub("@", answer.replace("’", "'"))  # noqa: RUF001
 
 
-def classify_answer(answer: str, before: Sequence[str], after: Sequence[str]) -> AnsweredValue:
+def classify_answer(answer: str, values_before: Sequence[str], values_after: Sequence[str]) -> AnsweredValue:
     """Classify an answer by the two values: silent if it says that nothing is said, neither for anything else.
 
     Of a question of yes or no it is the word that the answer begins with, else phrases of the values, else whether
     its first sentence has a negation.
     """
     answer = _normalize_apostrophes_and_at_signs(answer)
-    yes_or_no = {YES, NO} & {*before, *after}
+    yes_or_no = {YES, NO} & {*values_before, *values_after}
     if yes_or_no and (leading := leading_yes_or_no(answer)):
-        return "before" if leading in before else "after"
-    claim = _find_claimed_side(
+        return "before" if leading in values_before else "after"
+    claim = _find_version_of_claimed_value(
         answer,
-        [value for value in before if value not in yes_or_no],
-        [value for value in after if value not in yes_or_no],
+        [value for value in values_before if value not in yes_or_no],
+        [value for value in values_after if value not in yes_or_no],
     )
     if claim:
         return claim
@@ -206,15 +206,17 @@ def classify_answer(answer: str, before: Sequence[str], after: Sequence[str]) ->
         return "silent"
     if not yes_or_no:
         return "neither"
-    return "before" if (NO if has_negation(_first_sentence(answer)) else YES) in before else "after"
+    return "before" if (NO if has_negation(_first_sentence(answer)) else YES) in values_before else "after"
 
 
-def _find_claimed_side(
-    answer: str, before: Sequence[str], after: Sequence[str]
+def _find_version_of_claimed_value(
+    answer: str, values_before: Sequence[str], values_after: Sequence[str]
 ) -> Literal["before", "after", "both", ""]:
-    text, before_values = tokenize_with_quantities(answer), {*map(tokenize_with_quantities, before)}
+    text, before_values = tokenize_with_quantities(answer), {*map(tokenize_with_quantities, values_before)}
     claims = [
-        (match, match.value in before_values) for match in find_values(text, (*before, *after)) if not match.denied
+        (match, match.value in before_values)
+        for match in find_values(text, (*values_before, *values_after))
+        if not match.denied
     ]
     if len({is_before for _, is_before in claims}) > 1:
         claims = [match for match in claims if not match[0].doubtful] or claims
@@ -223,7 +225,7 @@ def _find_claimed_side(
         # "Two." is two reminders.
         numbers = (
             {match.number for value in before_values for match in value},
-            {match.number for a in after for match in tokenize_with_quantities(a)},
+            {match.number for a in values_after for match in tokenize_with_quantities(a)},
         )
         sides = {
             side for side, side_numbers in zip((True, False), numbers, strict=True) if text[0].number in side_numbers
@@ -241,13 +243,13 @@ class ValueEvidence(NamedTuple):
     denied: bool
 
 
-def find_value_evidence(answer: str, before: Sequence[str], after: Sequence[str]) -> list[ValueEvidence]:
+def find_value_evidence(answer: str, values_before: Sequence[str], values_after: Sequence[str]) -> list[ValueEvidence]:
     """Return the words by which `classify_answer` reads an answer, in order; empty where it went by none."""
-    answer, yes_or_no = _normalize_apostrophes_and_at_signs(answer), {YES, NO} & {*before, *after}
+    answer, yes_or_no = _normalize_apostrophes_and_at_signs(answer), {YES, NO} & {*values_before, *values_after}
     if yes_or_no and (first := leading_yes_or_no(answer)):
-        return [ValueEvidence(first, first in before, denied=False)]
-    text, before_values = tokenize_with_quantities(answer), {*map(tokenize_with_quantities, before)}
-    wanted = [value for value in (*before, *after) if value not in yes_or_no]
+        return [ValueEvidence(first, first in values_before, denied=False)]
+    text, before_values = tokenize_with_quantities(answer), {*map(tokenize_with_quantities, values_before)}
+    wanted = [value for value in (*values_before, *values_after) if value not in yes_or_no]
     return [
         ValueEvidence(
             answer[text[value.first].start : text[value.end - 1].end], value.value in before_values, value.denied

@@ -19,7 +19,7 @@ import msgspec
 from genaipa.errors import DataError, RunError, UsageError, clip
 from genaipa.files.atomic import open_for_atomic_write
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.files.text import DAMAGE, explain_error, read_text, sha256_of
+from genaipa.files.text import DAMAGE, clip_error_message, read_text, sha256_of
 from genaipa.systems.catalog import resolve_system
 from genaipa_suites.data import FOLDER, data_folders
 from genaipa_suites.encoders.system import EncoderSystem
@@ -62,11 +62,11 @@ def read_training_settings_text(suite: Suite) -> str:
     if suite.folder is not None:
         return read_text(suite.folder.path / SETTINGS)
     nearest = next(path for folder in data_folders(suite.workspace) if (path := folder / _FILE).is_file())
-    read_settings(nearest)
+    read_training_settings(nearest)
     return read_text(nearest)
 
 
-def read_settings(path: Path) -> TrainingSettings:
+def read_training_settings(path: Path) -> TrainingSettings:
     """Read the settings of a file; a DataError for a field that is missing, unknown or out of its range."""
     return read_yaml(path, TrainingSettings)
 
@@ -225,7 +225,7 @@ class Encoder:
     def _train_seed(self, seed: int, scratch: Path, say: Callable[[str], None]) -> SeedResult:
         suite = self.suite
         assert suite.encoder_run is not None, "replies are requested in a run"
-        settings = read_settings(suite.encoder_run.folder / SETTINGS)
+        settings = read_training_settings(suite.encoder_run.folder / SETTINGS)
         training, valid = _split_training_and_validation(suite, settings)
         description = (
             f"{_describe_training_split(suite)}: {len(training.items):,} items, with {len(valid.items):,} "
@@ -237,9 +237,9 @@ class Encoder:
         for part in self.head.parts:
             prefix = f"{part.name}, " if part.name else ""
             say(f"{prefix}fine-tuning on {description}")
-            trainings[part.name] = self._train_part(part, session)
+            trainings[part.name] = self._train_encoder_model(part, session)
             predicted[part.name] = _group_by_item(
-                trainings[part.name].predictions, _make_examples(part, suite.material)
+                trainings[part.name].predictions, _make_examples_of_each_item(part, suite.material)
             )
         last = trainings[self.head.parts[-1].name]
         return SeedResult(
@@ -258,29 +258,29 @@ class Encoder:
             },
         )
 
-    def _train_part(self, part: EncoderModel, session: _Session) -> TrainingResult:
+    def _train_encoder_model(self, encoder_model: EncoderModel, session: _Session) -> TrainingResult:
         from genaipa_suites.encoders.training import Job, fine_tune
 
-        suite, valid = self.suite, _make_examples(part, session.valid)
+        suite, valid = self.suite, _make_examples_of_each_item(encoder_model, session.valid)
         assert suite.encoder_run is not None, "replies are requested in a run"
 
         def score_validation(predictions: Sequence[Any]) -> float:
-            return self._score_validation(part, session.valid, _group_by_item(predictions, valid))
+            return self._score_validation(encoder_model, session.valid, _group_by_item(predictions, valid))
 
-        def say_progress_of_part(how_far: str) -> None:
-            session.say(f"{part.name}, {how_far}" if part.name else how_far)
+        def say_progress_of_model(how_far: str) -> None:
+            session.say(f"{encoder_model.name}, {how_far}" if encoder_model.name else how_far)
 
         job = Job(
             model=self.model,
-            kind=part.kind,
+            kind=encoder_model.kind,
             seed=session.seed,
-            train=_flatten_examples(_make_examples(part, session.training)),
+            train=_flatten_examples(_make_examples_of_each_item(encoder_model, session.training)),
             valid=_flatten_examples(valid),
-            items=_flatten_examples(_make_examples(part, suite.material)),
+            items=_flatten_examples(_make_examples_of_each_item(encoder_model, suite.material)),
             figure=score_validation,
             settings=session.settings,
             scratch=session.scratch,
-            say=say_progress_of_part,
+            say=say_progress_of_model,
             run_ended=suite.encoder_run.ended,
         )
         try:
@@ -293,17 +293,21 @@ class Encoder:
                 "resume the run."
             ) from error
 
-    def _score_validation(self, part: EncoderModel, valid: Material, predictions: Sequence[list[Any]]) -> float:
+    def _score_validation(
+        self, encoder_model: EncoderModel, validation: Material, predictions: Sequence[list[Any]]
+    ) -> float:
         """Score a part's predictions for the validation items by the suite's measure, all other parts being right."""
         suite = self.suite
-        measure = next((candidate for candidate in suite.measures if candidate.name == part.figure), suite.measures[0])
+        measure = next(
+            (candidate for candidate in suite.measures if candidate.name == encoder_model.figure), suite.measures[0]
+        )
         outcomes = []
-        for item, item_predictions in zip(valid.items, predictions, strict=True):
+        for item, item_predictions in zip(validation.items, predictions, strict=True):
             gold = {
-                candidate.name: [example.target for example in candidate.examples(item, valid)]
+                candidate.name: [example.target for example in candidate.examples(item, validation)]
                 for candidate in self.head.parts
             }
-            reply = self.head.reply(item, {**gold, part.name: item_predictions})
+            reply = self.head.reply(item, {**gold, encoder_model.name: item_predictions})
             outcomes.append(Outcome(item, suite.parse_reply(item, reply)))
         return measure.compute(outcomes)
 
@@ -337,7 +341,9 @@ def _read_seed_replies(path: Path, items: Mapping[str, Item]) -> dict[str, str]:
     try:
         result = msgspec.json.decode(path.read_bytes(), type=SeedResult)
     except (OSError, *DAMAGE) as error:
-        raise DataError(path, f"can't be read ({explain_error(error)}); delete it to train this seed again.") from None
+        raise DataError(
+            path, f"can't be read ({clip_error_message(error)}); delete it to train this seed again."
+        ) from None
     if missing_item := next((name for name in items if name not in result.replies), None):
         raise DataError(path, "has no reply to this item; delete it to train this seed again.", missing_item)
     return result.replies
@@ -361,15 +367,15 @@ def _split_training_and_validation(suite: Suite, settings: TrainingSettings) -> 
         raise UsageError(
             f"{suite.title}: fine-tuning needs at least {FEWEST} items, but there are only {len(training.items)}."
         )
-    from genaipa_suites.material import split_row_numbers_for_validation
+    from genaipa_suites.material import split_rows_into_training_and_validation
 
-    kept_rows, validation_rows = split_row_numbers_for_validation(len(training.items), settings.validation_share)
+    kept_rows, validation_rows = split_rows_into_training_and_validation(len(training.items), settings.validation_share)
     parts = (tuple(training.items[row] for row in sorted(rows)) for rows in (kept_rows, validation_rows))
     return Material(next(parts), training.documents), Material(next(parts), training.documents)
 
 
-def _make_examples(part: EncoderModel, material: Material) -> list[list[Example]]:
-    return [part.examples(item, material) for item in material.items]
+def _make_examples_of_each_item(encoder_model: EncoderModel, material: Material) -> list[list[Example]]:
+    return [encoder_model.examples(item, material) for item in material.items]
 
 
 def _flatten_examples(examples: Sequence[list[Example]]) -> list[Example]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from genaipa.errors import MissingPackageError
 from genaipa.systems.base import Readiness
 from genaipa.systems.provider import Provider
-from genaipa_suites.baseline import Replay
+from genaipa_suites.baseline import CarriedReplySystem
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PACKAGES = ("torch", "transformers", "accelerate")
 
 
-class EncoderSystem(Replay):
+class EncoderSystem(CarriedReplySystem):
     """`encoder/MODEL`: a model of the Hugging Face hub, or a folder that holds one."""
 
     provider: ClassVar[Provider] = Provider(

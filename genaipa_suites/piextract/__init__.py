@@ -10,10 +10,16 @@ from collections import defaultdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genaipa_suites.baseline import Baseline, learn_tagger, make_item_baseline
+from genaipa_suites.baseline import Baseline, adapt_item_function_to_baseline, learn_tagger
 from genaipa_suites.data import DataFiles, SuiteSource
 from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
-from genaipa_suites.material import NOT_IN_THE_TEXT, Item, Material, ParsedReply, split_row_numbers_for_validation
+from genaipa_suites.material import (
+    NOT_IN_THE_TEXT,
+    Item,
+    Material,
+    ParsedReply,
+    split_rows_into_training_and_validation,
+)
 from genaipa_suites.measure import Measure, macro_f1, make_f1_precision_recall_measures, micro_f1
 from genaipa_suites.spans import Span, bio_tags, count_matches, locate_texts_in_tokens, spans_from_tags
 from genaipa_suites.suite import Suite
@@ -100,7 +106,7 @@ def load_sentences(files: DataFiles, split: str) -> Material:
         for number, (tokens, spans) in enumerate(zip(first.tokens, gold, strict=True), start=1)
     ]
     if split in ("train", "valid"):
-        train_rows, valid_rows = split_row_numbers_for_validation(len(items), _VALID)
+        train_rows, valid_rows = split_rows_into_training_and_validation(len(items), _VALID)
         items = [items[index] for index in (train_rows if split == "train" else valid_rows)]
     return Material(tuple(items))
 
@@ -241,7 +247,8 @@ def sentence_tokens(item: Item) -> list[str]:
 
 
 def format_spans_reply(tokens: Sequence[str], spans: Spans, *, with_first_tokens: bool = False) -> str:
-    """Return the reply that names these spans, in order of appearance; with `places` their first tokens as well."""
+    """Return the reply that names these spans, in order of appearance; with `with_first_tokens` their first tokens as
+    well."""
     sorted_spans = {layer: sorted(spans[layer]) for layer in LAYERS}
     texts = {
         layer: [" ".join(tokens[start:end]) for start, end in layer_spans_sorted]
@@ -310,7 +317,7 @@ BASELINES = (
         "no-spans",
         "floor",
         "no span in any layer",
-        make_item_baseline(lambda _item: format_spans_reply([], dict.fromkeys(LAYERS, ()))),
+        adapt_item_function_to_baseline(lambda _item: format_spans_reply([], dict.fromkeys(LAYERS, ()))),
     ),
     Baseline(
         "dictionary", "trained", "every text that is a span in the train split, the longest first", _dictionary_baseline
@@ -326,7 +333,7 @@ BASELINES = (
         "ceiling",
         "the gold spans as texts, the form every system must use: a text that occurs twice in a sentence "
         "may be placed wrongly",
-        make_item_baseline(lambda item: format_spans_reply(sentence_tokens(item), item.gold)),
+        adapt_item_function_to_baseline(lambda item: format_spans_reply(sentence_tokens(item), item.gold)),
     ),
 )
 

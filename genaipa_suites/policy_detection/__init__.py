@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa_suites.data import SuiteSource
 from genaipa_suites.labels import LabelSuite
-from genaipa_suites.material import Item, Material, split_row_numbers_for_validation
+from genaipa_suites.material import Item, Material, split_rows_into_training_and_validation
 
 if TYPE_CHECKING:
     from genaipa_suites.material import Outcome
@@ -63,9 +63,9 @@ class PolicyDetection(LabelSuite, labels=LABELS, noun="pages"):
         path = _PLAIN if self.files.find(_PLAIN) and not self.files.find(_PACKED) else _PACKED
         items = self._read_page_items(path)
         self.files.check_published_counts(path, {"rows": len(items)}, {"rows": 1301})
-        remaining, test = split_row_numbers_for_validation(len(items), 0.3)
+        remaining, test = split_rows_into_training_and_validation(len(items), 0.3)
         train, valid = (
-            [remaining[row] for row in rows] for rows in split_row_numbers_for_validation(len(remaining), 0.15)
+            [remaining[row] for row in rows] for rows in split_rows_into_training_and_validation(len(remaining), 0.15)
         )
         return Material(tuple(items[row] for row in {"test": test, "valid": valid, "train": train}[split]))
 

@@ -9,7 +9,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from genaipa_suites.baseline import Baseline, learn_single_label, learn_tagger, make_item_baseline
+from genaipa_suites.baseline import Baseline, adapt_item_function_to_baseline, learn_single_label, learn_tagger
 from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
 from genaipa_suites.material import Item, Material, ParsedReply
 from genaipa_suites.policyie import score
@@ -42,7 +42,7 @@ def format_intent_and_slots_reply(
 ) -> str:
     """Return a reply with this intent and these slots, in order of appearance.
 
-    With `places` each slot names its first word: of a text that is there twice, that is the one meant.
+    With `with_first_words` each slot names its first word: of a text that is there twice, that is the one meant.
     """
     slots = []
     for start, end, label in sorted(spans):
@@ -100,13 +100,13 @@ BASELINES = (
         "majority",
         "floor",
         "the intent Other for every sentence, and no slots",
-        make_item_baseline(lambda _item: format_intent_and_slots_reply(OTHER, (), [])),
+        adapt_item_function_to_baseline(lambda _item: format_intent_and_slots_reply(OTHER, (), [])),
     ),
     Baseline(
         "gold-intent",
         "ceiling",
         "the gold intent of every row, and no slots",
-        make_item_baseline(
+        adapt_item_function_to_baseline(
             lambda item: format_intent_and_slots_reply(
                 gold_row_of_main_intent(item)["intent"], (), [], intents=[row["intent"] for row in item.gold]
             )
@@ -117,7 +117,7 @@ BASELINES = (
         "ceiling",
         "the most frequent gold intent of each distinct sentence, and the slots of the first row with that intent "
         "as texts, the form every system must use: a text that occurs twice in a sentence may be placed wrongly",
-        make_item_baseline(reply_of_main_intent),
+        adapt_item_function_to_baseline(reply_of_main_intent),
     ),
     Baseline("tfidf", "trained", "intent: TF-IDF of one and two words, linear SVM (C = 1); no slots", _tfidf_baseline),
     Baseline(
@@ -252,5 +252,5 @@ class PolicyIE(Suite):
             return outcome.parsed.fault
         errors = self.errors(outcome)
         kinds = [f"{kind} ({errors[kind]})" if errors[kind] > 1 else kind for kind in score.KINDS if errors.get(kind)]
-        right, rows = score.count_right_rows_of_intent_other(outcome)
+        right, rows = score.count_right_and_all_rows_of_other(outcome)
         return ", ".join([*kinds, *(["another intent or slots for Other"] if right < rows else [])])

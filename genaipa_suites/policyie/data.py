@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import msgspec
 
 from genaipa.errors import DataError
-from genaipa.files.text import DAMAGE, explain_error
+from genaipa.files.text import DAMAGE, clip_error_message
 from genaipa_suites.data import SuiteSource
 from genaipa_suites.material import Item, Material
 from genaipa_suites.spans import spans_from_tags
@@ -202,7 +202,7 @@ def load_sentences(files: DataFiles, split: str) -> Material:
     A gold row is {"intent", "type-I": [[first token, last + 1, label], …], "type-II": …}. A DataError names the file
     and the line of the first mistake, and pulled files of another size.
     """
-    path, rows, is_published = _read_split_rows(files, split)
+    path, rows, is_published = _read_path_rows_and_is_published(files, split)
     if is_published and len(rows) != ROWS[split]:
         problem = f"has {len(rows):,} rows, but the published file has {ROWS[split]:,}; run: genaipa get {SOURCE.name}"
         raise DataError(path, problem)
@@ -228,7 +228,7 @@ def _make_item(sentence: str, gold: list[dict[str, object]]) -> Item:
     return Item(key, {"text": sentence}, gold, stratum=intents[0], groups={"gold rows": (group,)})
 
 
-def _read_split_rows(files: DataFiles, split: str) -> tuple[Path, list[TaggedSentence], bool]:
+def _read_path_rows_and_is_published(files: DataFiles, split: str) -> tuple[Path, list[TaggedSentence], bool]:
     """Return the file to name in messages, the rows, and whether they are published and not the user's own."""
     paths = [f"data/bio_format/{split}/{name}" for name in FILES]
     if (first_path := files.find(paths[0])) is not None and first_path.parent.name == split:
@@ -244,10 +244,12 @@ def _read_split_rows(files: DataFiles, split: str) -> tuple[Path, list[TaggedSen
         content = files.read_and_digest(archive)
         path = files.find(archive) or Path(archive)
         return path, _read_archive(path, content, split), archive not in files.own_files
-    return _read_plue_rows(files, [path.format(split) for path in PLUE])
+    return _read_plue_path_rows_and_is_published(files, [path.format(split) for path in PLUE])
 
 
-def _read_plue_rows(files: DataFiles, paths: Sequence[str]) -> tuple[Path, list[TaggedSentence], bool]:
+def _read_plue_path_rows_and_is_published(
+    files: DataFiles, paths: Sequence[str]
+) -> tuple[Path, list[TaggedSentence], bool]:
     """Read the rows in PLUE's form."""
     texts = [files.text(path) for path in paths]
     file_paths = [files.find(path) or Path(path) for path in paths]
@@ -286,7 +288,7 @@ def _decode_json_lines(path: Path, text: str, line_type: type[_S]) -> list[_S]:
             objects.append(decoder.decode(line))
         except DAMAGE as error:
             fields = " and ".join(line_type.__struct_fields__)
-            problem = f"is not an object with {fields} ({explain_error(error)}); take the published file."
+            problem = f"is not an object with {fields} ({clip_error_message(error)}); take the published file."
             raise DataError(path, problem, f"line {number}") from None
     return objects
 

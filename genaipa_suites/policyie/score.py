@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa_suites.measure import Measure, f1, micro_f1, ratio, recall
 from genaipa_suites.policyie.data import INTENTS, LAYERS, OTHER, ROLES
-from genaipa_suites.spans import Span, count_matches, fold_blanks_quotes_and_dashes
+from genaipa_suites.spans import Span, count_matches, normalize_blanks_quotes_and_dashes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -109,7 +109,7 @@ def count_slot_matches(outcome: Outcome, layer: str, intent: str = "") -> Counts
     return _sum_counts(counts)
 
 
-def count_exact_rows(outcome: Outcome, layer: str) -> tuple[int, int]:
+def count_exact_rows_and_all_rows(outcome: Outcome, layer: str) -> tuple[int, int]:
     """Return (rows whose intent and slots of a layer are all right, rows), of the rows that slots are scored on."""
     slots = sorted(predicted_spans(outcome, layer))
     rows = [
@@ -120,13 +120,13 @@ def count_exact_rows(outcome: Outcome, layer: str) -> tuple[int, int]:
     )
 
 
-def sum_seq2seq_f1(outcome: Outcome, layer: str, intent: str = "") -> tuple[float, int]:
+def sum_seq2seq_f1_and_count_rows(outcome: Outcome, layer: str, intent: str = "") -> tuple[float, int]:
     """Return (sum of the F1 of each row by the seq2seq script, rows), over the rows that slots are scored on."""
     row_scores = [_compute_seq2seq_f1(outcome, row, layer) for row in gold_rows_with_scored_slots(outcome, intent)]
     return sum(row_scores), len(row_scores)
 
 
-def count_seq2seq_exact_rows(outcome: Outcome, layer: str) -> tuple[int, int]:
+def count_seq2seq_exact_rows_and_all_rows(outcome: Outcome, layer: str) -> tuple[int, int]:
     """Return (rows with the right intent and an F1 of 1 by the seq2seq script, rows), as above."""
     rows = [
         (predicted, row) for predicted, row in pair_predicted_intents_with_gold_rows(outcome) if row["intent"] != OTHER
@@ -146,10 +146,10 @@ def _compute_seq2seq_f1(outcome: Outcome, row: dict[str, Any], layer: str) -> fl
         return 0.0
     tokens = outcome.item.shown["text"].split()
     predicted = [
-        (slot["label"], fold_blanks_quotes_and_dashes(slot["text"]))
+        (slot["label"], normalize_blanks_quotes_and_dashes(slot["text"]))
         for slot in _predicted_slots_in_layer(outcome, layer)
     ]
-    gold = [(label, fold_blanks_quotes_and_dashes("".join(tokens[start:end]))) for start, end, label in row[layer]]
+    gold = [(label, normalize_blanks_quotes_and_dashes("".join(tokens[start:end]))) for start, end, label in row[layer]]
     return f1((sum(slot in predicted for slot in gold), len(predicted), len(gold))) if predicted or gold else 1.0
 
 
@@ -202,14 +202,14 @@ def _role_name(label: str) -> str:
     return label.partition(".")[0]
 
 
-def count_right_rows_of_intent_other(outcome: Outcome) -> tuple[int, int]:
+def count_right_and_all_rows_of_other(outcome: Outcome) -> tuple[int, int]:
     """Return (gold-Other rows that are answered Other without slots, gold-Other rows)."""
     rows = [intent for intent, row in pair_predicted_intents_with_gold_rows(outcome) if row["intent"] == OTHER]
     prediction = outcome.parsed.prediction
     return rows.count(OTHER) if prediction is not None and not prediction["slots"] else 0, len(rows)
 
 
-def count_unlabelled_or_absent_slots(outcome: Outcome, *, unlabelled: bool) -> tuple[int, int]:
+def count_faulty_and_all_predicted_slots(outcome: Outcome, *, unlabelled: bool) -> tuple[int, int]:
     """Return (predicted slots without a valid label, or whose text is not in the sentence; predicted slots)."""
     prediction = outcome.parsed.prediction
     slots = prediction["slots"] if prediction is not None else []
@@ -256,7 +256,7 @@ def _seq2seq_measure(layer: str, intent: str = "") -> Measure:
         "not count; one "
         "prediction matches every repetition of a reference; a row without slots scores 1 if the reply gives no "
         "slots, unless the reply is faulty.",
-        partial(sum_seq2seq_f1, layer=layer, intent=intent),
+        partial(sum_seq2seq_f1_and_count_rows, layer=layer, intent=intent),
     )
 
 
@@ -266,7 +266,7 @@ def _exact_measure(layer: str) -> Measure:
         f"{layer} EM (tagger)",
         f"Share of rows with the right intent and every tag of {layer} right, {_ROWS}; rows without {layer} slots "
         "are right if the reply gives none.",
-        partial(count_exact_rows, layer=layer),
+        partial(count_exact_rows_and_all_rows, layer=layer),
     )
 
 
@@ -275,7 +275,7 @@ def _seq2seq_exact_measure(layer: str) -> Measure:
         f"em_seq2seq_{_NAMES[layer]}",
         f"{layer} EM (seq2seq)",
         f"Share of rows with the right intent and an F1 of 1 by the seq2seq script in {layer}, {_ROWS}.",
-        partial(count_seq2seq_exact_rows, layer=layer),
+        partial(count_seq2seq_exact_rows_and_all_rows, layer=layer),
     )
 
 
@@ -318,20 +318,20 @@ MEASURES = (
         "other_exact",
         "Other right",
         "Share of the rows with gold intent Other that are answered with Other and without slots.",
-        count_right_rows_of_intent_other,
+        count_right_and_all_rows_of_other,
     ),
     Measure(
         "slots_not_in_text",
         "slots not in the text",
         "Share of the slots given whose text is not in the sentence, or only where another slot of the layer has "
         "been placed.",
-        partial(count_unlabelled_or_absent_slots, unlabelled=False),
+        partial(count_faulty_and_all_predicted_slots, unlabelled=False),
     ),
     Measure(
         "slots_without_label",
         "slots without a label",
         "Share of the slots given whose role and attribute do not form a label of PolicyIE.",
-        partial(count_unlabelled_or_absent_slots, unlabelled=True),
+        partial(count_faulty_and_all_predicted_slots, unlabelled=True),
     ),
 )
 
@@ -424,7 +424,7 @@ def count_slot_errors(predicted: Sequence[Span], gold: Sequence[Span], tokens: S
     wrong = [span for span in wrong if span.label in labels]
     explained: set[Span] = set()
     for span in missed:
-        if parts := _find_spans_making_up(span, wrong, tokens):
+        if parts := _find_spans_together_covering(span, wrong, tokens):
             explained.add(span)
             errors[WSP] += len(parts)
             wrong = [candidate for candidate in wrong if candidate not in parts]
@@ -436,7 +436,7 @@ def count_slot_errors(predicted: Sequence[Span], gold: Sequence[Span], tokens: S
             if candidate.label == span.label and _is_either_span_within_other(candidate, span)
         ]
         relabelled = [candidate for candidate in missed if candidate[:2] == span[:2]]
-        explained.update(_first_unexplained_span(nested or relabelled, explained))
+        explained.update(_list_first_unexplained_span(nested or relabelled, explained))
         if nested or relabelled:
             errors[WB if nested else WL] += 1
         else:
@@ -444,23 +444,25 @@ def count_slot_errors(predicted: Sequence[Span], gold: Sequence[Span], tokens: S
     for span in unexplained:
         errors[WS] += 1
         explained.update(
-            _first_unexplained_span([candidate for candidate in missed if candidate.label == span.label], explained)
+            _list_first_unexplained_span(
+                [candidate for candidate in missed if candidate.label == span.label], explained
+            )
         )
     errors[MS] = sum(span not in explained for span in missed)
     return +errors
 
 
-def _first_unexplained_span(references: Sequence[Span], explained: Collection[Span]) -> list[Span]:
+def _list_first_unexplained_span(references: Sequence[Span], explained: Collection[Span]) -> list[Span]:
     """Return the first of the references that nothing explains yet, if there is one."""
     return [reference for reference in references if reference not in explained][:1]
 
 
-def _find_spans_making_up(reference: Span, wrong: Sequence[Span], tokens: Sequence[str]) -> list[Span]:
+def _find_spans_together_covering(reference: Span, wrong_spans: Sequence[Span], tokens: Sequence[str]) -> list[Span]:
     """Return the predictions that make up a reference together; none if fewer than two do."""
     whole = _content_words(reference, tokens)
     inside = [
         span
-        for span in wrong
+        for span in wrong_spans
         if span.label == reference.label and (span_words := _content_words(span, tokens)) and span_words <= whole
     ]
     return (

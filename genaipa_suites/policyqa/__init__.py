@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import msgspec
 
 from genaipa.errors import DataError
-from genaipa.files.text import DAMAGE, explain_error
-from genaipa_suites.baseline import Baseline, make_item_baseline
+from genaipa.files.text import DAMAGE, clip_error_message
+from genaipa_suites.baseline import Baseline, adapt_item_function_to_baseline
 from genaipa_suites.data import SuiteSource
 from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
 from genaipa_suites.material import NOT_IN_THE_TEXT, Item, Material, ParsedReply
@@ -103,7 +103,9 @@ def load_examples(files: DataFiles, split: str) -> Material:
     try:
         file = msgspec.json.decode(content, type=_SquadFile)
     except DAMAGE as error:
-        problem = f"is not a file of PolicyQA ({explain_error(error)}); take the published file, or use SQuAD's format."
+        problem = (
+            f"is not a file of PolicyQA ({clip_error_message(error)}); take the published file, or use SQuAD's format."
+        )
         raise DataError(found_path, problem) from None
     items = tuple(_make_items(file.data, found_path))
     repeated = [item_id for item_id, times in Counter(item.id for item in items).items() if times > 1]
@@ -167,7 +169,7 @@ def squad_words(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=1 << 15)
-def squad_scores(answer: str, reference: str) -> tuple[float, float]:
+def squad_exact_match_and_f1(answer: str, reference: str) -> tuple[float, float]:
     """Return (exact match, F1) of an answer and one reference, each 0 to 1, as the official script has them.
 
     Of two texts without a word, as it compares words, the match is 1 and F1 is 0.
@@ -177,16 +179,16 @@ def squad_scores(answer: str, reference: str) -> tuple[float, float]:
     return float(predicted == gold), 2 * common / (len(predicted) + len(gold)) if common else 0.0
 
 
-def best_scores(answer: str, references: Sequence[str]) -> tuple[float, float]:
+def best_exact_match_and_f1(answer: str, references: Sequence[str]) -> tuple[float, float]:
     """Return (exact match, F1) of an answer, each its maximum over the references."""
-    scores = [squad_scores(answer, reference) for reference in references]
+    scores = [squad_exact_match_and_f1(answer, reference) for reference in references]
     return max(match for match, _ in scores), max(f1 for _, f1 in scores)
 
 
-def mean_squad_scores_between_references(references: Sequence[str]) -> tuple[float, float]:
+def mean_match_and_f1_between_references(references: Sequence[str]) -> tuple[float, float]:
     """Return the mean (exact match, F1) of each of two or more references against the others."""
     scores = [
-        best_scores(reference, [*references[:index], *references[index + 1 :]])
+        best_exact_match_and_f1(reference, [*references[:index], *references[index + 1 :]])
         for index, reference in enumerate(references)
     ]
     return sum(match for match, _ in scores) / len(scores), sum(f1 for _, f1 in scores) / len(scores)
@@ -194,10 +196,10 @@ def mean_squad_scores_between_references(references: Sequence[str]) -> tuple[flo
 
 def classify_misplacement(answer: str, references: Sequence[str]) -> str:
     """Return the error of an answer (one of MISPLACEMENTS) by the reference with the highest F1; empty for a match."""
-    match, f1 = best_scores(answer, references)
+    match, f1 = best_exact_match_and_f1(answer, references)
     if match or not f1:
         return "" if match else "elsewhere"
-    nearest = max(references, key=lambda reference: squad_scores(answer, reference)[1])
+    nearest = max(references, key=lambda reference: squad_exact_match_and_f1(answer, reference)[1])
     predicted, gold = (f" {' '.join(squad_words(text))} " for text in (answer, nearest))
     return "too long" if gold in predicted else "too short" if predicted in gold else "overlapping"
 
@@ -228,35 +230,37 @@ def find_answer_in_segment(answer: str, segment: str) -> FoundSpan:
     five that is put in, left out or another. EMPTY is an answer without a word.
     """
     answer = answer.strip()
-    wanted = _fold_text(answer)[0].strip()
+    wanted = _normalize_text_with_positions(answer)[0].strip()
     # Of signs that nobody sees nothing is left, which would be found anywhere.
     if not squad_words(answer) or not wanted:
         return FoundSpan(EMPTY, "")
     if answer in segment:
         return FoundSpan(VERBATIM, answer)
-    letters, places = _fold_text(segment)
+    letters, places = _normalize_text_with_positions(segment)
     begin = letters.find(wanted)
     if begin >= 0:
         return FoundSpan(FOLDED, segment[places[begin] : places[begin + len(wanted) - 1] + 1])
     # A curly quotation mark is a word to SQuAD's metric, and none once it is folded.
     nearest = (
-        _find_stretch_nearest_to_words(squad_words(wanted), _comparable_words(segment)) if squad_words(wanted) else None
+        _find_stretch_nearest_to_words(squad_words(wanted), _comparable_words_with_spans(segment))
+        if squad_words(wanted)
+        else None
     )
     return FoundSpan(FUZZY, segment[nearest[0] : nearest[1]]) if nearest else FoundSpan(ABSENT, "")
 
 
 @lru_cache(maxsize=4096)
-def _fold_character(character: str) -> str:
+def _normalize_character(character: str) -> str:
     return unicodedata.normalize("NFKC", character.translate(_SIGNS)).casefold()
 
 
 @lru_cache(maxsize=256)
-def _fold_text(text: str) -> tuple[str, list[int]]:
+def _normalize_text_with_positions(text: str) -> tuple[str, list[int]]:
     """Fold a text, and return for each of its characters the place that it comes from."""
     letters: list[str] = []
     positions: list[int] = []
     for index, character in enumerate(text):
-        for letter in _fold_character(character):
+        for letter in _normalize_character(character):
             blank = letter.isspace()
             if blank and letters and letters[-1] == " ":
                 continue
@@ -266,9 +270,11 @@ def _fold_text(text: str) -> tuple[str, list[int]]:
 
 
 @lru_cache(maxsize=256)
-def _comparable_words(segment: str) -> list[tuple[str, int, int]]:
+def _comparable_words_with_spans(segment: str) -> list[tuple[str, int, int]]:
     """Return the words of a segment as they are compared, each with its begin and end."""
-    folded = ((squad_words(_fold_text(word[0])[0]), *word.span()) for word in re.finditer(r"\S+", segment))
+    folded = (
+        (squad_words(_normalize_text_with_positions(word[0])[0]), *word.span()) for word in re.finditer(r"\S+", segment)
+    )
     return [("".join(words), begin, end) for words, begin, end in folded if words]
 
 
@@ -309,17 +315,22 @@ def _find_stretch_nearest_to_words(
 _EM, _F1 = 0, 1
 
 
-def _score_answer(outcome: Outcome, score_index: int) -> tuple[float, float]:
+def _answer_score_and_count(outcome: Outcome, score_index: int) -> tuple[float, float]:
     """Return (score, 1) of an answer as it was said, in the segment or not; (0, 1) without one."""
     prediction = outcome.parsed.prediction
-    return best_scores(prediction["answer"], outcome.item.gold)[score_index] if prediction is not None else 0.0, 1.0
+    return best_exact_match_and_f1(prediction["answer"], outcome.item.gold)[
+        score_index
+    ] if prediction is not None else 0.0, 1.0
 
 
-def _score_located_span(outcome: Outcome, score_index: int, match_levels: Sequence[str]) -> tuple[float, float]:
-    """Return (score, 1) of the stretch of the segment that an answer was found to be on one of `rungs`, else (0, 1)."""
+def _located_span_score_and_count(
+    outcome: Outcome, score_index: int, match_levels: Sequence[str]
+) -> tuple[float, float]:
+    """Return (score, 1) of the stretch of the segment that an answer was found to be on one of `match_levels`, else (0,
+    1)."""
     prediction = outcome.parsed.prediction
     right = prediction is not None and prediction["found"] in match_levels
-    return best_scores(prediction["span"], outcome.item.gold)[score_index] if right else 0.0, 1.0
+    return best_exact_match_and_f1(prediction["span"], outcome.item.gold)[score_index] if right else 0.0, 1.0
 
 
 def _count_answers_of_match_level(outcome: Outcome, match_level: str) -> tuple[float, float]:
@@ -346,16 +357,18 @@ _VERBATIM = "of answers that are in the segment word for word; any other answer 
 _FOLDED = "as for verbatim, but an answer may also differ from a passage in case, white space and typography."
 _FUZZY = "as for folded, but an answer may also differ in punctuation, articles and one word in five."
 MEASURES = (
-    Measure("f1_squad", "F1 (SQuAD)", f"SQuAD v1.1 F1 {_OFFICIAL}", partial(_score_answer, score_index=_F1)),
-    Measure("em", "EM (SQuAD)", f"SQuAD v1.1 exact match {_OFFICIAL}", partial(_score_answer, score_index=_EM)),
-    *_make_f1_and_exact_measures(
-        "verbatim", "verbatim", partial(_score_located_span, match_levels=(VERBATIM,)), _VERBATIM
+    Measure("f1_squad", "F1 (SQuAD)", f"SQuAD v1.1 F1 {_OFFICIAL}", partial(_answer_score_and_count, score_index=_F1)),
+    Measure(
+        "em", "EM (SQuAD)", f"SQuAD v1.1 exact match {_OFFICIAL}", partial(_answer_score_and_count, score_index=_EM)
     ),
     *_make_f1_and_exact_measures(
-        "folded", "folded", partial(_score_located_span, match_levels=(VERBATIM, FOLDED)), _FOLDED
+        "verbatim", "verbatim", partial(_located_span_score_and_count, match_levels=(VERBATIM,)), _VERBATIM
     ),
     *_make_f1_and_exact_measures(
-        "fuzzy", "fuzzy", partial(_score_located_span, match_levels=(VERBATIM, FOLDED, FUZZY)), _FUZZY
+        "folded", "folded", partial(_located_span_score_and_count, match_levels=(VERBATIM, FOLDED)), _FOLDED
+    ),
+    *_make_f1_and_exact_measures(
+        "fuzzy", "fuzzy", partial(_located_span_score_and_count, match_levels=(VERBATIM, FOLDED, FUZZY)), _FUZZY
     ),
     *(
         Measure(f"share_{rung}", heading, definition, partial(_count_answers_of_match_level, match_level=rung))
@@ -411,30 +424,34 @@ def _ceiling_baseline(suite: Suite) -> Callable[[Item], str]:
     answers: dict[str, str] = {}
     for items in items_by_text.values():
         references = list(dict.fromkeys(reference for item in items for reference in item.gold))
-        answer = max(references, key=lambda candidate: sum(best_scores(candidate, item.gold)[1] for item in items))
+        answer = max(
+            references, key=lambda candidate: sum(best_exact_match_and_f1(candidate, item.gold)[1] for item in items)
+        )
         answers |= dict.fromkeys((item.id for item in items), answer)
     return lambda item: format_answer_reply(answers[item.id])
 
 
 BASELINES = (
-    Baseline("empty", "floor", "no answer", make_item_baseline(lambda _item: format_answer_reply(""))),
+    Baseline("empty", "floor", "no answer", adapt_item_function_to_baseline(lambda _item: format_answer_reply(""))),
     Baseline(
         "whole-segment",
         "floor",
         "the whole segment",
-        make_item_baseline(lambda item: format_answer_reply(item.shown["text"])),
+        adapt_item_function_to_baseline(lambda item: format_answer_reply(item.shown["text"])),
     ),
     Baseline(
         "first-sentence",
         "floor",
         "the segment's first sentence",
-        make_item_baseline(lambda item: format_answer_reply(next(iter(split_sentences(item.shown["text"])), ""))),
+        adapt_item_function_to_baseline(
+            lambda item: format_answer_reply(next(iter(split_sentences(item.shown["text"])), ""))
+        ),
     ),
     Baseline(
         "longest-sentence",
         "floor",
         "the segment's longest sentence, by characters",
-        make_item_baseline(
+        adapt_item_function_to_baseline(
             lambda item: format_answer_reply(max(split_sentences(item.shown["text"]), key=len, default=""))
         ),
     ),
@@ -442,7 +459,7 @@ BASELINES = (
         "best-overlap",
         "rule",
         "the first of the sentences that share the most words with the question",
-        make_item_baseline(_reply_sentence_with_most_question_words),
+        adapt_item_function_to_baseline(_reply_sentence_with_most_question_words),
     ),
     Baseline(
         "ceiling",
@@ -529,7 +546,7 @@ class PolicyQA(Suite):
     def human_scores(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:
         """Return F1 and EM of one reference against the others, over items with two references or more."""
         several = {outcome.item.id: outcome.item.gold for outcome in outcomes if len(outcome.item.gold) > 1}
-        agreements = [mean_squad_scores_between_references(references) for references in several.values()]
+        agreements = [mean_match_and_f1_between_references(references) for references in several.values()]
         if not agreements:
             return {}
         return {
@@ -540,7 +557,11 @@ class PolicyQA(Suite):
     def errors(self, outcome: Outcome) -> Mapping[str, int]:
         """Count the error of an answer that SQuAD's metric does not match: its rung, or how it lies to the nearest."""
         prediction = outcome.parsed.prediction
-        if outcome.parsed.fault or prediction is None or best_scores(prediction["answer"], outcome.item.gold)[0]:
+        if (
+            outcome.parsed.fault
+            or prediction is None
+            or best_exact_match_and_f1(prediction["answer"], outcome.item.gold)[0]
+        ):
             return {}
         error = _BY_RUNG.get(prediction["found"]) or classify_misplacement(prediction["span"], outcome.item.gold)
         return {error: 1} if error else {}

@@ -200,7 +200,7 @@ def smallest_possible_p(repetitions: int, rival_repetitions: int) -> float:
     return _mann_whitney_p(range(rival_repetitions, rival_repetitions + repetitions), range(rival_repetitions))
 
 
-def compare_row(
+def compare_systems_in_row(
     row: GlueRow, system: str, samples: Sequence[float], rival: str, rival_samples: Sequence[float]
 ) -> RowComparison:
     """Test whether the system's repetitions are greater than the other's, with no correction for many tests."""
@@ -347,20 +347,20 @@ class PrivacyGLUE(Task):
     @cached_property
     def parts(self) -> dict[str, Suite]:
         """Name → suite of every part that is asked; a UsageError if none can be asked."""
-        if not self._parts_and_missing[0]:
-            reasons = " ".join(f"{reason.rstrip('.')}." for reason in self._parts_and_missing[1].values())
+        if not self._part_suites_and_missing_reasons[0]:
+            reasons = " ".join(f"{reason.rstrip('.')}." for reason in self._part_suites_and_missing_reasons[1].values())
             raise UsageError(
                 f"no suite of PrivacyGLUE can be asked. {reasons} The split sample has made-up items of all suites."
             )
-        return self._parts_and_missing[0]
+        return self._part_suites_and_missing_reasons[0]
 
     @property
     def missing_suites(self) -> dict[str, str]:
         """Name → remedy, of every suite that is left out because it lacks data or the probe."""
-        return self._parts_and_missing[1]
+        return self._part_suites_and_missing_reasons[1]
 
     @cached_property
-    def _parts_and_missing(self) -> tuple[dict[str, Suite], dict[str, str]]:
+    def _part_suites_and_missing_reasons(self) -> tuple[dict[str, Suite], dict[str, str]]:
         if self.plan.split not in (*self.splits, SAMPLE):
             raise UnknownNameError("split of privacyglue", self.plan.split, (*self.splits, SAMPLE))
         parts: dict[str, Suite] = {}

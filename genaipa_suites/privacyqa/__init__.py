@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from genaipa.errors import DataError, UsageError
-from genaipa.files.text import DAMAGE, explain_error
+from genaipa.files.text import DAMAGE, clip_error_message
 from genaipa.systems.base import Message
-from genaipa_suites.baseline import Baseline, make_item_baseline
+from genaipa_suites.baseline import Baseline, adapt_item_function_to_baseline
 from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
 from genaipa_suites.material import OUT_OF_RANGE, UNPARSABLE, Item, Material, ParsedReply
 from genaipa_suites.measure import Measure, f1_of_means, macro_f1
@@ -103,7 +103,7 @@ def read_subset(files: DataFiles) -> Split:
     try:
         tests = msgspec.json.decode(content, type=_SubsetFile).tests
     except DAMAGE as error:
-        raise DataError(path, f"{explain_error(error)}; use the format of LegalBench-RAG's benchmarks.") from None
+        raise DataError(path, f"{clip_error_message(error)}; use the format of LegalBench-RAG's benchmarks.") from None
     questions: list[PolicyQuestion] = []
     texts: dict[str, _Text] = {}
     for number, test in enumerate(tests, 1):
@@ -209,7 +209,7 @@ def annotated_sentence_sets(item: Item) -> list[list[int]]:
     return list(item.gold["references"].values())
 
 
-def _score_outcome(outcome: Outcome, scorer: Scorer, min_references: int) -> Scores | None:
+def _score_predicted_sentences(outcome: Outcome, scorer: Scorer, min_references: int) -> Scores | None:
     references_of_item = annotated_sentence_sets(outcome.item)
     if len(references_of_item) < min_references:
         return None
@@ -217,27 +217,27 @@ def _score_outcome(outcome: Outcome, scorer: Scorer, min_references: int) -> Sco
     return NOTHING if prediction is None or outcome.parsed.fault else scorer(prediction, references_of_item)
 
 
-def _metric_counts(outcome: Outcome, scorer: Scorer, min_references: int, metric: str) -> tuple[float, float]:
-    scores = _score_outcome(outcome, scorer, min_references)
+def _metric_score_and_count(outcome: Outcome, scorer: Scorer, min_references: int, metric: str) -> tuple[float, float]:
+    scores = _score_predicted_sentences(outcome, scorer, min_references)
     return (0.0, 0.0) if scores is None else (getattr(scores, metric), 1.0)
 
 
-def _precision_recall_counts(outcome: Outcome, scorer: Scorer, min_references: int) -> tuple[float, float, float]:
-    scores = _score_outcome(outcome, scorer, min_references)
+def _precision_recall_and_count(outcome: Outcome, scorer: Scorer, min_references: int) -> tuple[float, float, float]:
+    scores = _score_predicted_sentences(outcome, scorer, min_references)
     return (0.0, 0.0, 0.0) if scores is None else (scores.precision, scores.recall, 1.0)
 
 
-def _make_measures(
+def _make_f1_precision_recall_measures(
     name: str, heading: str, definition: str, scorer: Scorer, min_references: int = 1
 ) -> tuple[Measure, ...]:
     """Make F1 of means, mean F1, P and R by one scorer, over items with at least `min_references` references."""
-    metric_counts = partial(_metric_counts, scorer=scorer, min_references=min_references)
+    metric_counts = partial(_metric_score_and_count, scorer=scorer, min_references=min_references)
     return (
         Measure(
             f"{name}_f1_of_means",
             f"F1 of means, {heading}",
             f"Harmonic mean of mean precision and mean recall. {definition}",
-            partial(_precision_recall_counts, scorer=scorer, min_references=min_references),
+            partial(_precision_recall_and_count, scorer=scorer, min_references=min_references),
             lambda counts: f1_of_means(counts) if counts[2] else math.nan,
         ),
         Measure(
@@ -263,7 +263,7 @@ def _count_relevance_matches(outcome: Outcome) -> tuple[float, ...]:
     return len(gold & predicted), len(predicted), len(gold), neither, number - len(predicted), number - len(gold)
 
 
-def _count_right_sentences(outcome: Outcome) -> tuple[float, float]:
+def _count_right_and_all_sentences(outcome: Outcome) -> tuple[float, float]:
     counts = _count_relevance_matches(outcome)
     return counts[0] + counts[3], outcome.item.gold["sentences"]
 
@@ -272,8 +272,8 @@ _LEFT_OUT = (
     "As in the paper: each annotator is left out in turn, the best precision, recall and F1 over the other "
     "annotators are taken, and these are averaged. Questions with one annotator are left out."
 )
-_PAPER = _make_measures("leave_one_out", "n - 1", _LEFT_OUT, mean_scores_leaving_one_out, 2)
-_BEST = _make_measures(
+_PAPER = _make_f1_precision_recall_measures("leave_one_out", "n - 1", _LEFT_OUT, mean_scores_leaving_one_out, 2)
+_BEST = _make_f1_precision_recall_measures(
     "best_of_n",
     "best of n",
     "The best precision, the best recall and the best F1 over all annotators, each chosen separately.",
@@ -282,7 +282,7 @@ _BEST = _make_measures(
 # Its F1 is the best one over all annotators as well, so that its mean is a measure already.
 _PLUE = tuple(
     measure
-    for measure in _make_measures(
+    for measure in _make_f1_precision_recall_measures(
         "best_of_n_plue", "PLUE", "Against the annotator with the best F1, as in PLUE.", scores_with_best_f1
     )
     if not measure.name.endswith("_f1_mean")
@@ -300,7 +300,7 @@ _PAIRS = (
         "any_relevant_micro_f1",
         "Micro F1, pairs",
         f"Share of right labels, which is the micro F1. {_ANY}",
-        _count_right_sentences,
+        _count_right_and_all_sentences,
     ),
 )
 _CONSENSUS = "Against a single reference: the sentences that at least half of the annotators marked."
@@ -308,7 +308,7 @@ MEASURES = (*_PAPER, *_BEST, *_PLUE, *_PAIRS, *unanswerable_measures())
 TRAIN_MEASURES = (*_BEST, *_PAIRS, *unanswerable_measures())
 """Measures of the train split, which has one label of each pair."""
 SUBSET_MEASURES = (
-    *_make_measures("consensus", "consensus", _CONSENSUS, best_score_per_metric),
+    *_make_f1_precision_recall_measures("consensus", "consensus", _CONSENSUS, best_score_per_metric),
     *(measure for measure in unanswerable_measures() if measure.name == "silence_false_silence_rate"),
 )
 """Measures of the subset, in which every question has evidence."""
@@ -379,7 +379,7 @@ BASELINES = (
         "no-answer",
         "floor",
         "no sentence: every question is unanswerable",
-        make_item_baseline(lambda _item: format_sentence_numbers_reply(())),
+        adapt_item_function_to_baseline(lambda _item: format_sentence_numbers_reply(())),
     ),
     Baseline("everything", "floor", "all sentences of the policy", _make_all_sentences_replier),
     *(
@@ -391,7 +391,7 @@ BASELINES = (
         "best-annotator",
         "ceiling",
         "the reference of each question that agrees best with all its references",
-        make_item_baseline(_best_reference_reply),
+        adapt_item_function_to_baseline(_best_reference_reply),
     ),
 )
 
@@ -407,7 +407,7 @@ ERRORS = (FALSE_ANSWER, FALSE_SILENCE, _NONE, _PART, _MORE)
 _RELEVANCE = {False: "Irrelevant", True: "Relevant"}
 
 
-def _pair_examples(item: Item, material: Material) -> list[Example]:
+def _question_sentence_examples(item: Item, material: Material) -> list[Example]:
     """Return the question with each sentence of its policy, which is relevant if any annotator says so."""
     relevant, sentences = set(item.gold["relevant"]), material.documents[item.document]
     numbered = enumerate(sentences, start=1)
@@ -432,7 +432,7 @@ class PrivacyQA(Suite):
     splits = ("test", "train", SUBSET)
     measures = MEASURES
     baselines = BASELINES
-    head = EncoderHead((EncoderModel("pair", "any_relevant_macro_f1", _pair_examples),), _encoder_reply)
+    head = EncoderHead((EncoderModel("pair", "any_relevant_macro_f1", _question_sentence_examples),), _encoder_reply)
     error_kinds = ERRORS
     schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",

@@ -171,7 +171,7 @@ def read_table(files: DataFiles, split: str) -> Split:
     will do, and it has to agree with itself.
     """
     path = TABLES.get(split, f"{split}.csv")
-    columns, lines = _read_tsv_lines(files, path, _TRAIN if split == "train" else _TEST)
+    columns, lines = _read_tsv_columns_and_lines(files, path, _TRAIN if split == "train" else _TEST)
     table_path = files.find(path)
     assert table_path is not None, "it was just read"
     reader = _TableReader(table_path, columns, own=path in files.own_files)
@@ -189,7 +189,7 @@ def read_categories(files: DataFiles, split: str) -> dict[tuple[str, str], tuple
     path = CATEGORIES.get(split, f"{split}_opp_annotations.csv")
     if files.find(path) is None:
         return {}
-    columns, lines = _read_tsv_lines(files, path, ("Folder", "DocID", "QueryID", "Split", "Query"))
+    columns, lines = _read_tsv_columns_and_lines(files, path, ("Folder", "DocID", "QueryID", "Split", "Query"))
     categories: dict[tuple[str, str], tuple[str, ...]] = {}
     first_mark = (
         len(columns) - len(category_columns)
@@ -215,7 +215,7 @@ def normalize_question(question: str) -> str:
     return " ".join(question.lower().split())
 
 
-def _read_tsv_lines(
+def _read_tsv_columns_and_lines(
     files: DataFiles, path: str, first_columns: tuple[str, ...]
 ) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     """Return the columns, which begin with those named, and the further lines as (number, fields)."""

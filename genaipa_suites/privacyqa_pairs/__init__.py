@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
 
-from genaipa.files.text import DAMAGE, explain_error
-from genaipa_suites.baseline import Baseline, make_item_baseline
+from genaipa.files.text import DAMAGE, clip_error_message
+from genaipa_suites.baseline import Baseline, adapt_item_function_to_baseline
 from genaipa_suites.data import SuiteSource
 from genaipa_suites.labels import LabelSuite, constant_baseline
 from genaipa_suites.material import Item, Material
@@ -71,7 +71,7 @@ class Pairs(LabelSuite, labels=LABELS, field="relevant", noun="pairs"):
             "common-words",
             "rule",
             "relevant if the sentence has at least two words of the question, ignoring stop words",
-            make_item_baseline(_reply_by_common_words),
+            adapt_item_function_to_baseline(_reply_by_common_words),
         ),
     )
 
@@ -85,7 +85,7 @@ class Pairs(LabelSuite, labels=LABELS, field="relevant", noun="pairs"):
             try:
                 pair = msgspec.json.decode(line, type=_Pair)
             except DAMAGE as error:
-                problem = f"{explain_error(error)}; a line must have a context, a question and an answer"
+                problem = f"{clip_error_message(error)}; a line must have a context, a question and an answer"
                 raise self.files.fault(path, problem, f"line {number}") from None
             shown_fields = {"text": pair.context.strip(), "question": pair.question.strip()}
             relevant = pair.answer == "True"

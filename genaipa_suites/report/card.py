@@ -21,7 +21,7 @@ from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.judged.estimate import estimate_averages
 from genaipa.reports.table import Table, make_table
-from genaipa.stats.ranks import FEW_RANKED, correlate_ranks
+from genaipa.stats.ranks import FEW_RANKED, correlate_ranks_with_interval
 from genaipa.words import format_count
 from genaipa_suites.data import load_crosswalk_and_category_names
 from genaipa_suites.material import FAULTS, UNPARSABLE
@@ -54,12 +54,12 @@ def choose_card_boards(boards: Sequence[ScoredBoard]) -> list[ScoredBoard]:
 
 def describe_omitted_systems(boards: Sequence[ScoredBoard], chosen: Sequence[ScoredBoard]) -> str:
     """Describe the systems that were asked other items of a suite than those in its column; empty without any."""
-    present = {(scored.board.name, system) for scored in chosen for system in most_plainly_asked_rows(scored)}
+    present = {(scored.board.name, system) for scored in chosen for system in plainest_asked_row_by_system(scored)}
     omitted: dict[str, list[str]] = {}
     for scored in boards:
         if scored.board.plan.probe or scored in chosen:
             continue
-        names = [name for name, row in most_plainly_asked_rows(scored).items() if row.kind == "system"]
+        names = [name for name, row in plainest_asked_row_by_system(scored).items() if row.kind == "system"]
         if names_elsewhere := [name for name in names if (scored.board.name, name) not in present]:
             omitted[scored.board.title] = names_elsewhere
     listing = "; ".join(f"{title} ({', '.join(names)})" for title, names in omitted.items())
@@ -72,7 +72,7 @@ def _board_sort_key(scored: ScoredBoard) -> tuple[bool, bool, int, int]:
     return plan.split == SAMPLE, plan.limit is not None, -len(systems), -len(results)
 
 
-def most_plainly_asked_rows(scored: ScoredBoard) -> dict[str, Row]:
+def plainest_asked_row_by_system(scored: ScoredBoard) -> dict[str, Row]:
     """Return system → its row as it was asked most plainly: with the fewest examples, in the first wording."""
     rows_by_system: dict[str, Row] = {}
     for row in sorted(scored.system_rows, key=lambda row: _plainness_sort_key(row.result)):
@@ -90,7 +90,7 @@ def make_card(study: Study, boards: Sequence[ScoredBoard], all_boards: Sequence[
 
     `boards` are the columns; systems of `all_boards` that are in none of them are named in the note.
     """
-    plain_rows = {scored.board.name: most_plainly_asked_rows(scored) for scored in boards}
+    plain_rows = {scored.board.name: plainest_asked_row_by_system(scored) for scored in boards}
     quality = _m_all_by_system(study)
     kinds = {name: row.kind for rows in plain_rows.values() for name, row in rows.items()}
     systems = [name for name, kind in kinds.items() if kind == "system"] or list(kinds)
@@ -100,7 +100,7 @@ def make_card(study: Study, boards: Sequence[ScoredBoard], all_boards: Sequence[
         system_rows = [plain_rows[scored.board.name].get(system) for scored in boards]
         for scored, suite_row in zip(boards, system_rows, strict=True):
             if suite_row is not None and suite_row.counts is not None:
-                row |= percent_columns(suite_row.counts.merit(scored.measures[0]), scored.board.name)
+                row |= percent_columns(suite_row.counts.estimate_measure(scored.measures[0]), scored.board.name)
         rows.append(
             row
             | _cost_and_reply_shares(
@@ -111,7 +111,7 @@ def make_card(study: Study, boards: Sequence[ScoredBoard], all_boards: Sequence[
                 ]
             )
         )
-    rows += _reference_rows(boards)
+    rows += _floor_ceiling_and_people_rows(boards)
     spending_columns = [name for name in _SPENDING_COLUMNS if any(row.get(name, nan) >= 0 for row in rows)]
     names = [scored.board.name for scored in boards]
     figure_names = [*names, *(["m_all"] if quality else [])]
@@ -174,7 +174,7 @@ def _cost_and_reply_shares(results: Sequence[Result]) -> dict[str, float]:
     }
 
 
-def _reference_rows(boards: Sequence[ScoredBoard]) -> list[dict[str, Any]]:
+def _floor_ceiling_and_people_rows(boards: Sequence[ScoredBoard]) -> list[dict[str, Any]]:
     """Return the best floor, the ceiling and people of each suite."""
     rows = []
     for kind, name in (("floor", "best floor"), ("ceiling", "ceiling"), ("people", "people")):
@@ -185,7 +185,9 @@ def _reference_rows(boards: Sequence[ScoredBoard]) -> list[dict[str, Any]]:
                 row for row in scored.rows if row.kind == kind and (kind != "ceiling" or row is scored.ceiling)
             ]
             figures = [row.figures[main.name] for row in kind_rows if main.name in row.figures]
-            figures += [row.counts.merit(main).value for row in kind_rows if row.counts and row.counts.outcomes]
+            figures += [
+                row.counts.estimate_measure(main).value for row in kind_rows if row.counts and row.counts.outcomes
+            ]
             if figures:
                 values[scored.board.name] = 100 * max(figures)
         if values:
@@ -200,7 +202,7 @@ def rank_correlations(card: Table, boards: Sequence[ScoredBoard]) -> Table:
     for scored in boards if "m_all" in systems else []:
         ranked = systems[[scored.board.name, "m_all"]].dropna()
         if len(ranked):
-            rho, low, high = correlate_ranks(ranked[scored.board.name], ranked["m_all"])
+            rho, low, high = correlate_ranks_with_interval(ranked[scored.board.name], ranked["m_all"])
             row = {"suite": scored.board.title, "measure": scored.measures[0].heading, "systems": len(ranked)}
             rows.append(
                 {**row, "rho": rho, "low": low, "high": high, "meaning": _describe_correlation(len(ranked), low, high)}
@@ -235,11 +237,11 @@ def category_table(study: Study, boards: Sequence[ScoredBoard]) -> Table:
     question_categories = crosswalk.question_categories_by_practice
     rows: list[dict[str, Any]] = []
     for scored in boards:
-        plain_rows = most_plainly_asked_rows(scored).values()
+        plain_rows = plainest_asked_row_by_system(scored).values()
         for row in [row for row in plain_rows if row.kind == "system"] or plain_rows:
             for code, figures in (
-                _figures_by_item_category(scored, row, question_categories, names)
-                or _figures_by_part_category(scored, row, question_categories)
+                _measure_values_by_item_category(scored, row, question_categories, names)
+                or _measure_values_by_part_category(scored, row, question_categories)
             ).items():
                 about = {"category": code, "name": names[code], "system": row.system, "kind": row.kind}
                 rows.append({**about, "suite": scored.board.suite.title, **figures})
@@ -261,7 +263,7 @@ def category_table(study: Study, boards: Sequence[ScoredBoard]) -> Table:
     )
 
 
-def _figures_by_item_category(
+def _measure_values_by_item_category(
     scored: ScoredBoard, row: Row, question_categories: Mapping[str, Sequence[str]], names: Mapping[str, str]
 ) -> dict[str, dict[str, Any]]:
     """Return category → the main measure over the items whose groups lead to it; empty where groups lead nowhere."""
@@ -275,7 +277,7 @@ def _figures_by_item_category(
     }
     figures = {}
     for code in names:
-        merit = row.counts.merit(
+        merit = row.counts.estimate_measure(
             measure, np.array([code in categories_by_item[item_id] for item_id in row.counts.ids], bool)
         )
         if merit.items:
@@ -284,7 +286,7 @@ def _figures_by_item_category(
     return figures
 
 
-def _figures_by_part_category(
+def _measure_values_by_part_category(
     scored: ScoredBoard, row: Row, question_categories: Mapping[str, Sequence[str]]
 ) -> dict[str, dict[str, Any]]:
     """Return category → the mean of the measures of the parts of items that lead to it, such as intents."""
@@ -293,7 +295,7 @@ def _figures_by_part_category(
     heading = ""
     for parts in scored.board.suite.parts.values():
         for name, measures in parts.items():
-            value = row.counts.merit(measures[0]).value if question_categories.get(name) else nan
+            value = row.counts.estimate_measure(measures[0]).value if question_categories.get(name) else nan
             if not isnan(value):
                 heading = heading or measures[0].heading
                 for code in question_categories[name]:

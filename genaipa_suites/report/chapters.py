@@ -20,7 +20,7 @@ from genaipa_suites.encoders import encoder
 from genaipa_suites.material import FAULTS
 from genaipa_suites.plan import SAMPLE
 from genaipa_suites.report import card, drawings, glue, tables
-from genaipa_suites.report.merit import Counts, Units
+from genaipa_suites.report.merit import JackknifeUnits, OutcomeCounts
 from genaipa_suites.report.results import ScoredBoard, make_boards, read_results
 from genaipa_suites.report.tables import MAIN, number_formats
 
@@ -85,22 +85,24 @@ def _make_chapters(study: Study, results: Sequence[Result], problems: list[str])
     scored_boards = [ScoredBoard(board) for board in make_boards(results)]
     if not scored_boards:
         return []
-    glue_chapter = glue.make_chapter(study.sources, scored_boards)
+    glue_chapter = glue.make_glue_chapter(study.sources, scored_boards)
     marks = style.assign_system_markers(_list_systems(scored_boards, study))
     suites_boards = [
         list(suite_boards) for _, suite_boards in groupby(scored_boards, key=lambda scored: scored.board.name)
     ]
-    joint = _joint_chapter(study, scored_boards, marks)
+    joint = _make_chapter_across_suites(study, scored_boards, marks)
     chapters = [
         *filter(None, [joint, glue_chapter]),
-        *(_suite_chapter(suite_boards, marks, alone=joint is None) for suite_boards in suites_boards),
+        *(_make_suite_chapter(suite_boards, marks, alone=joint is None) for suite_boards in suites_boards),
     ]
     for scored in scored_boards:
         problems += [problem for problem in scored.problems if problem not in problems]
     return [replace(chapters[0], method=" ".join(filter(None, (_METHOD, chapters[0].method)))), *chapters[1:]]
 
 
-def _joint_chapter(study: Study, scored_boards: Sequence[ScoredBoard], marks: drawings.Marks) -> Chapter | None:
+def _make_chapter_across_suites(
+    study: Study, scored_boards: Sequence[ScoredBoard], marks: drawings.Marks
+) -> Chapter | None:
     """Return the chapter that joins the suites with each other, and with people's scores; None for one suite alone."""
     side_by_side = card.choose_card_boards(scored_boards)
     has_scores = bool(study.table["counted"].any()) if len(study.table) else False
@@ -133,7 +135,7 @@ def _list_systems(scored_boards: Sequence[ScoredBoard], study: Study) -> list[st
     return list(dict.fromkeys([*ordered_systems, *asked_systems, *references]))
 
 
-def _suite_chapter(suite_boards: Sequence[ScoredBoard], marks: drawings.Marks, *, alone: bool) -> Chapter:
+def _make_suite_chapter(suite_boards: Sequence[ScoredBoard], marks: drawings.Marks, *, alone: bool) -> Chapter:
     """Return the chapter of one suite: its boards, one after another; its scores are drawn where it is `alone`."""
     suite, name = suite_boards[0].board.suite, suite_boards[0].board.name
     suite_tables: list[Table] = []
@@ -148,7 +150,7 @@ def _suite_chapter(suite_boards: Sequence[ScoredBoard], marks: drawings.Marks, *
         )
         suite_tables.append(tables.wordings_table(scored))
         if not scored.board.plan.probe:
-            breakdown_tables, breakdown_figures = _make_breakdowns(scored, marks)
+            breakdown_tables, breakdown_figures = _make_breakdown_tables_and_figures(scored, marks)
             suite_tables, figures = [*suite_tables, *breakdown_tables], [*figures, *breakdown_figures]
     suite_tables += [tables.memory_table(suite_boards), tables.probe_gaps_table(suite_boards)]
     return Chapter(
@@ -165,7 +167,9 @@ def _suite_chapter(suite_boards: Sequence[ScoredBoard], marks: drawings.Marks, *
     )
 
 
-def _make_breakdowns(scored: ScoredBoard, marks: drawings.Marks) -> tuple[list[Table], list[Figure | None]]:
+def _make_breakdown_tables_and_figures(
+    scored: ScoredBoard, marks: drawings.Marks
+) -> tuple[list[Table], list[Figure | None]]:
     """Return the tables and figures of a board by groups, parts and types of errors."""
     names = tables.list_groupings(scored)
     groups = [tables.group_table(scored, grouping) for grouping in names]
@@ -214,12 +218,12 @@ class SuiteResults:
     @classmethod
     def compare_systems(cls, workspace: Workspace, first: str, second: str) -> ResultsComparison:
         """Compare two sides on the items that both were asked; of each suite the main measures first."""
-        table, problems = compare_systems_or_runs_on_suites(first, second, workspace)
+        table, problems = tabulate_suite_differences_and_problems(first, second, workspace)
         main = replace(table, data=table.data.groupby("suite", sort=False).head(MAIN)) if table else table
         return ResultsComparison(table, main, problems)
 
 
-def compare_systems_or_runs_on_suites(first: str, second: str, workspace: Workspace) -> tuple[Table, list[str]]:
+def tabulate_suite_differences_and_problems(first: str, second: str, workspace: Workspace) -> tuple[Table, list[str]]:
     """Compare two systems or runs, each named as a system, a run, or RUN:SYSTEM, on the items that both were asked.
 
     The table is empty where no suite was asked of both alike; beside it are sentences on what can't be read.
@@ -227,14 +231,14 @@ def compare_systems_or_runs_on_suites(first: str, second: str, workspace: Worksp
     sides = [find_sources_by_name(workspace, name) for name in (first, second)]
     readings = [read_results(workspace, sources) for sources in sides]
     first_results, second_results = (
-        _most_plainly_asked_results(name, side_results)
+        _plainest_result_by_suite_and_split(name, side_results)
         for name, (side_results, _) in zip((first, second), readings, strict=True)
     )
     rows: list[dict[str, Any]] = []
     populations, units_drawn = dict[str, None](), dict[str, None]()
     for key in first_results:
         if key in second_results and first_results[key] is not second_results[key]:
-            difference_rows, units = _difference_rows(first_results[key], second_results[key])
+            difference_rows, units = _difference_rows_and_units(first_results[key], second_results[key])
             rows += difference_rows
             units_drawn[units.clusters] = None
             populations |= (
@@ -260,7 +264,9 @@ def compare_systems_or_runs_on_suites(first: str, second: str, workspace: Worksp
     return comparison, sorted({problem for _, problems in readings for problem in problems})
 
 
-def _most_plainly_asked_results(side_name: str, results: Sequence[Result]) -> dict[tuple[str, str, str, bool], Result]:
+def _plainest_result_by_suite_and_split(
+    side_name: str, results: Sequence[Result]
+) -> dict[tuple[str, str, str, bool], Result]:
     """Return suite, split, probe, and whether of own files → the result asked most plainly, on the most items."""
     systems = sorted({result.system for result in results})
     if len(systems) > 1:
@@ -275,19 +281,19 @@ def _most_plainly_asked_results(side_name: str, results: Sequence[Result]) -> di
     return chosen
 
 
-def _difference_rows(first: Result, second: Result) -> tuple[list[dict[str, Any]], Units]:
+def _difference_rows_and_units(first: Result, second: Result) -> tuple[list[dict[str, Any]], JackknifeUnits]:
     """Return a row for each measure that both have; none without a common item."""
     items = {outcome.item.id: outcome.item for outcome in first.outcomes}
     common = items.keys() & {outcome.item.id for outcome in second.outcomes}
     # Of the common items alone: a policy of none of them would be drawn in vain, and be counted in the note.
-    units = Units((item for name, item in items.items() if name in common), first.suite.clusters)
+    units = JackknifeUnits((item for name, item in items.items() if name in common), first.suite.clusters)
     first_counts, second_counts = (
-        Counts([outcome for outcome in result.outcomes if outcome.item.id in common], units)
+        OutcomeCounts([outcome for outcome in result.outcomes if outcome.item.id in common], units)
         for result in (first, second)
     )
     rows = []
     for measure in first.suite.measures:
-        difference = first_counts.subtract(second_counts, measure)
+        difference = first_counts.estimate_difference(second_counts, measure)
         if difference.items:
             means = {"a": 100 * difference.means[0], "b": 100 * difference.means[1]}
             asking_texts = {"how_a": first.asking_text, "how_b": second.asking_text}

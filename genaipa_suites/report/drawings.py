@@ -80,7 +80,7 @@ def _panel_rows(scored: ScoredBoard) -> pd.DataFrame | None:
         if row.kind == "ceiling" and row is not scored.ceiling:
             continue
         if row.counts is not None:
-            columns = percent_columns(row.counts.merit(main), "value")
+            columns = percent_columns(row.counts.estimate_measure(main), "value")
             sure = {"value": columns["value"], "low": columns["value_low"], "high": columns["value_high"]}
         else:
             sure = {"value": 100 * row.figures.get(main.name, float("nan"))}
@@ -246,7 +246,7 @@ def paired_measures_by_system_figure(scored: ScoredBoard, marks: Marks) -> Figur
         | {
             name: value
             for measure in measures
-            for name, value in percent_columns(row.counts.merit(measure), measure.name).items()
+            for name, value in percent_columns(row.counts.estimate_measure(measure), measure.name).items()
         }
         for row in scored.system_rows
         if row.counts is not None

@@ -29,12 +29,12 @@ from genaipa_suites.privacyglue import (
     Spread,
     category_shares,
     classify_agreement_by_example,
-    compare_row,
+    compare_systems_in_row,
     compute_means,
     published_encoders,
     significance_stars,
 )
-from genaipa_suites.report.glue_views import GLUE, Standing, View, collect_views
+from genaipa_suites.report.glue_views import GLUE, GlueStanding, GlueView, collect_views
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,13 +55,13 @@ _METHOD = (
 )
 
 
-def make_chapter(sources: Sequence[Source], scored_boards: Sequence[ScoredBoard]) -> Chapter | None:
+def make_glue_chapter(sources: Sequence[Source], scored_boards: Sequence[ScoredBoard]) -> Chapter | None:
     """Make the chapter on PrivacyGLUE; None if no run asked all its tasks."""
     tables: list[Table] = []
     first: list[str] = []
     figures: list[Figure | None] = []
     for view in collect_views(sources, scored_boards):
-        compared = compare_pairs_of_systems(view)
+        compared = classify_examples_of_system_pairs(view)
         agreement = agreement_table(compared, view)
         fourteen = glue_rows_table(view)
         first += [fourteen.name] if fourteen else []
@@ -157,7 +157,7 @@ PAIRS = {
 }
 
 
-def glue_rows_table(view: View) -> Table:
+def glue_rows_table(view: GlueView) -> Table:
     """Return the fourteen rows, a column for each system, with floors, ceilings and the paper's encoders."""
     standings = [*view.standings, *view.references]
     lines = []
@@ -212,14 +212,14 @@ def _format_mean_and_deviation(row_spread: Spread) -> str:
     return f"{row_spread.mean:.1f} ± {row_spread.population:.1f}" if row_spread.number > 1 else f"{row_spread.mean:.1f}"
 
 
-def _describe_absent_tasks(view: View) -> str:
+def _describe_absent_tasks(view: GlueView) -> str:
     """Name the tasks that nobody was asked."""
     present = {row.task for standing in view.standings for row in standing.samples}
     absent = [task.title for task in TASKS if task.name not in present]
     return f"; not asked: {', '.join(absent)}" if absent else ""
 
 
-def _describe_extra_columns(view: View) -> str:
+def _describe_extra_columns(view: GlueView) -> str:
     text = ""
     if view.references:
         text += " `floors` and `ceilings` are the best floor and the ceiling of a row's suite, on the same items."
@@ -228,7 +228,7 @@ def _describe_extra_columns(view: View) -> str:
     return text
 
 
-def means_table(view: View) -> Table:
+def means_table(view: GlueView) -> Table:
     """Return the three means of each system over the rows that it has, and of the paper's encoders over the same."""
     lines: list[dict[str, Any]] = []
     for row_set in dict.fromkeys(standing.means.rows for standing in view.standings):
@@ -284,7 +284,7 @@ def _describe_glue_rows(glue_rows: Iterable[GlueRow]) -> str:
     )
 
 
-def significance_table(view: View) -> Table:
+def significance_table(view: GlueView) -> Table:
     """Return for each row the best system, and whether it beats every other one over repetitions."""
     lines: list[dict[str, Any]] = []
     for row in ROWS:
@@ -295,7 +295,7 @@ def significance_table(view: View) -> Table:
             continue
         best, rivals = standings[0], standings[1:]
         comparisons = [
-            compare_row(row, best.system, best.samples[row], standing.system, standing.samples[row])
+            compare_systems_in_row(row, best.system, best.samples[row], standing.system, standing.samples[row])
             for standing in rivals
         ]
         hardest = max(comparisons, key=lambda standing: standing.p)
@@ -335,9 +335,9 @@ def _describe_significance(smallest_p: float, stars: str) -> str:
     return "beats every other system" if stars else "undecided"
 
 
-def compare_pairs_of_systems(
-    view: View,
-) -> list[tuple[Standing, Standing, GlueTask, tuple[str, ...], list[PairCategory]]]:
+def classify_examples_of_system_pairs(
+    view: GlueView,
+) -> list[tuple[GlueStanding, GlueStanding, GlueTask, tuple[str, ...], list[PairCategory]]]:
     """Pair systems, and categorize for each task that both have their common examples."""
     comparisons = []
     chosen = [standing for standing in view.standings if standing.tasks_with_examples]
@@ -363,7 +363,8 @@ def compare_pairs_of_systems(
 
 
 def agreement_table(
-    comparisons: Sequence[tuple[Standing, Standing, GlueTask, tuple[str, ...], list[PairCategory]]], view: View
+    comparisons: Sequence[tuple[GlueStanding, GlueStanding, GlueTask, tuple[str, ...], list[PairCategory]]],
+    view: GlueView,
 ) -> Table:
     """Return shares of examples that both have right, one alone, or neither, for each pair and task."""
     lines = []
@@ -385,7 +386,8 @@ def agreement_table(
 
 
 def disputed_examples_table(
-    comparisons: Sequence[tuple[Standing, Standing, GlueTask, tuple[str, ...], list[PairCategory]]], view: View
+    comparisons: Sequence[tuple[GlueStanding, GlueStanding, GlueTask, tuple[str, ...], list[PairCategory]]],
+    view: GlueView,
 ) -> Table:
     """Return the first examples that only one of both has right."""
     lines = []

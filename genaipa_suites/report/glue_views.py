@@ -58,7 +58,7 @@ class ComparedExamples:
 
 
 @dataclass(frozen=True)
-class Standing:
+class GlueStanding:
     """A system in PrivacyGLUE: its figures (0 to 1) of each row that it has, one for each repetition.
 
     `kind` is that of a row of a suite's table.
@@ -103,15 +103,15 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class View:
+class GlueView:
     """PrivacyGLUE on one split, or on a sample of it of N items of each suite."""
 
     split: str
     limit: int | None
     has_own_files: bool
     """Whether a suite's items are of files of the user's own."""
-    standings: tuple[Standing, ...]
-    references: tuple[Standing, ...]
+    standings: tuple[GlueStanding, ...]
+    references: tuple[GlueStanding, ...]
     """Floors and ceilings of the suites, each joined to one."""
 
     @property
@@ -133,7 +133,7 @@ class View:
         return "-".join(filter(None, (GLUE, self.split, own_part, str(self.limit or ""))))
 
 
-def collect_views(sources: Sequence[Source], scored_boards: Sequence[ScoredBoard]) -> list[View]:
+def collect_views(sources: Sequence[Source], scored_boards: Sequence[ScoredBoard]) -> list[GlueView]:
     """Return the views that are asked for by a run of all tasks, the whole test split first."""
     view_keys: dict[tuple[str, int | None, bool], None] = {}
     boards = [scored.board for scored in scored_boards if not scored.board.plan.probe]
@@ -146,9 +146,9 @@ def collect_views(sources: Sequence[Source], scored_boards: Sequence[ScoredBoard
     for split, limit, has_own in sorted(
         view_keys, key=lambda scored: (scored[0] != TEST, scored[1] or -math.inf, scored[2])
     ):
-        view_boards = _choose_boards(scored_boards, split, limit, has_own_files=has_own)
+        view_boards = _choose_boards_of_glue_suites(scored_boards, split, limit, has_own_files=has_own)
         views_found.append(
-            View(
+            GlueView(
                 split,
                 limit,
                 has_own,
@@ -159,7 +159,7 @@ def collect_views(sources: Sequence[Source], scored_boards: Sequence[ScoredBoard
     return views_found
 
 
-def _choose_boards(
+def _choose_boards_of_glue_suites(
     scored_boards: Sequence[ScoredBoard], split: str, limit: int | None, *, has_own_files: bool
 ) -> list[ScoredBoard]:
     """Choose the board of each suite that a view is made of: of several that of most results, to have equal items."""
@@ -181,7 +181,7 @@ def _choose_boards(
     return list(chosen.values())
 
 
-def _make_standings(scored_boards: Sequence[ScoredBoard]) -> list[Standing]:
+def _make_standings(scored_boards: Sequence[ScoredBoard]) -> list[GlueStanding]:
     """Return the systems that were asked, each in one way: the best first, then baselines that several suites have."""
     results_by_way: defaultdict[tuple[object, ...], list[Result]] = defaultdict(list)
     for scored in scored_boards:
@@ -194,7 +194,7 @@ def _make_standings(scored_boards: Sequence[ScoredBoard]) -> list[Standing]:
     standings = [_make_standing(results) for results in (repeated or results_by_way).values()]
     names = [standing.system for standing in standings]
     named = [
-        Standing(
+        GlueStanding(
             f"{standing.system} ({standing.description})",
             standing.kind,
             standing.description,
@@ -216,7 +216,7 @@ def _make_standings(scored_boards: Sequence[ScoredBoard]) -> list[Standing]:
     )
 
 
-def _make_standing(system_results: Sequence[Result]) -> Standing:
+def _make_standing(system_results: Sequence[Result]) -> GlueStanding:
     samples: dict[GlueRow, tuple[float, ...]] = {}
     results: dict[str, Result] = {}
     for task in TASKS:
@@ -226,13 +226,15 @@ def _make_standing(system_results: Sequence[Result]) -> Standing:
         measures = {measure.name: measure for measure in result.suite.measures}
         for row, name in zip(task.rows, task.measures, strict=True):
             if name in measures:
-                samples[row] = tuple(measures[name].compute(outcomes) for outcomes in _split_repetitions(result))
+                samples[row] = tuple(
+                    measures[name].compute(outcomes) for outcomes in _group_outcomes_by_repetition(result)
+                )
                 results[task.name] = result
     kind = "baseline" if system_results[0].baseline_kind else "system"
-    return Standing(system_results[0].system, kind, system_results[0].asking_text, samples, results)
+    return GlueStanding(system_results[0].system, kind, system_results[0].asking_text, samples, results)
 
 
-def _split_repetitions(result: Result) -> list[list[Outcome]]:
+def _group_outcomes_by_repetition(result: Result) -> list[list[Outcome]]:
     outcomes_by_repetition: defaultdict[int, list[Outcome]] = defaultdict(list)
     for outcome in result.outcomes:
         outcomes_by_repetition[outcome.repetition].append(outcome)
@@ -240,7 +242,9 @@ def _split_repetitions(result: Result) -> list[list[Outcome]]:
 
 
 def _collect_examples(task: str, result: Result) -> ComparedExamples:
-    examples_by_repetition = [make_examples(task, result.suite, outcomes) for outcomes in _split_repetitions(result)]
+    examples_by_repetition = [
+        make_examples(task, result.suite, outcomes) for outcomes in _group_outcomes_by_repetition(result)
+    ]
     right = [{example.key: example.right for example in right_by_key} for right_by_key in examples_by_repetition]
     # A repetition that lacks examples is compared on those that all have.
     common = [
@@ -250,7 +254,7 @@ def _collect_examples(task: str, result: Result) -> ComparedExamples:
     return ComparedExamples(tuple(example.key for example in common), tuple(example.name for example in common), sides)
 
 
-def _make_floors_and_ceilings(scored_boards: Sequence[ScoredBoard]) -> list[Standing]:
+def _make_floors_and_ceilings(scored_boards: Sequence[ScoredBoard]) -> list[GlueStanding]:
     """Return the best floor of each suite as one, and its ceiling: worked out on the same items."""
     references = []
     for kind, name in _REFERENCES.items():
@@ -270,5 +274,5 @@ def _make_floors_and_ceilings(scored_boards: Sequence[ScoredBoard]) -> list[Stan
                         ]
                         samples[row] = (max(values),)
         if samples:
-            references.append(Standing(name, kind, f"the best {kind} of each suite", samples))
+            references.append(GlueStanding(name, kind, f"the best {kind} of each suite", samples))
     return references

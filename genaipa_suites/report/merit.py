@@ -45,7 +45,7 @@ _ROWS: dict[Callable[[Sequence[float]], float], Callable[[Floats], Floats]] = {
 
 
 @dataclass(frozen=True)
-class Merit:
+class MeasureEstimate:
     """A figure (0 to 1), the ends of its interval, and its spread over repetitions; NaN where there is none.
 
     `spread` is the population's standard deviation, of two repetitions or more; `items` and `policies` are how many
@@ -62,7 +62,7 @@ class Merit:
     """Of a difference, the two figures that it is between."""
 
 
-class Units:
+class JackknifeUnits:
     """The units that are left out: policies with all their items; an item of an unknown policy is one by itself."""
 
     def __init__(self, items: Iterable[Item], clusters: str = "policies") -> None:
@@ -92,10 +92,10 @@ class Units:
         return f"Intervals ({LEVEL} %) are over {units}, and hold for {self.clusters} like these."
 
 
-class Counts:
+class OutcomeCounts:
     """The counts of one system's outcomes: a measure's are worked out once, and added up in many ways."""
 
-    def __init__(self, outcomes: Sequence[Outcome], units: Units) -> None:
+    def __init__(self, outcomes: Sequence[Outcome], units: JackknifeUnits) -> None:
         self.outcomes = outcomes
         self.ids = np.array([outcome.item.id for outcome in outcomes], object)
         self._units = units
@@ -105,7 +105,7 @@ class Counts:
         index_by_number = {number: index for index, number in enumerate(numbers)}
         self._repetition = np.array([index_by_number[outcome.repetition] for outcome in outcomes], int)
         self._counts: dict[Measure, Floats] = {}
-        self._whole: dict[Measure, Merit] = {}
+        self._whole: dict[Measure, MeasureEstimate] = {}
 
     def counts_by_outcome(self, measure: Measure) -> Floats:
         """Return a row of counts for each outcome."""
@@ -115,43 +115,43 @@ class Counts:
             self._counts[measure] = np.array(rows, float).reshape(len(rows), -1)
         return self._counts[measure]
 
-    def merit(self, measure: Measure, selection: Mask | None = None) -> Merit:
+    def estimate_measure(self, measure: Measure, selection: Mask | None = None) -> MeasureEstimate:
         """Return the figure over these outcomes; over all of them by default."""
         if selection is None:
             if measure not in self._whole:
-                self._whole[measure] = self._compute_merit(measure, np.ones(len(self.outcomes), bool))
+                self._whole[measure] = self._compute_estimate(measure, np.ones(len(self.outcomes), bool))
             return self._whole[measure]
-        return self._compute_merit(measure, selection)
+        return self._compute_estimate(measure, selection)
 
-    def _compute_merit(self, measure: Measure, chosen: Mask) -> Merit:
+    def _compute_estimate(self, measure: Measure, chosen: Mask) -> MeasureEstimate:
         if not chosen.any():
-            return Merit()
+            return MeasureEstimate()
         figure = estimate_count_statistic(
             self._sum_counts_by_unit_and_repetition(measure, chosen),
-            self._count_by_unit(chosen),
-            _choose_figure_function(measure),
+            self._count_outcomes_by_unit(chosen),
+            _vectorize_measure_function(measure),
             _PARTS.get(measure.value),
         )
-        return Merit(*figure, *self._count_items_and_clusters(chosen))
+        return MeasureEstimate(*figure, *self._count_items_and_clusters(chosen))
 
-    def subtract(self, other: Counts, measure: Measure) -> Merit:
+    def estimate_difference(self, other: OutcomeCounts, measure: Measure) -> MeasureEstimate:
         """Return this figure minus the other's on the items that both have; the same policies are left out of both."""
         shared = {*self.ids} & {*other.ids}
         own_shared, other_shared = (
             np.array([item_id in shared for item_id in counts.ids], bool) for counts in (self, other)
         )
         if not own_shared.any():
-            return Merit()
+            return MeasureEstimate()
         difference = subtract_count_statistics(
             self._sum_counts_by_unit_and_repetition(measure, own_shared),
             other._sum_counts_by_unit_and_repetition(measure, other_shared),
-            self._count_by_unit(own_shared),
-            _choose_figure_function(measure),
+            self._count_outcomes_by_unit(own_shared),
+            _vectorize_measure_function(measure),
             _PARTS.get(measure.value),
         )
-        return Merit(*difference[:3], nan, *self._count_items_and_clusters(own_shared), difference[3:])
+        return MeasureEstimate(*difference[:3], nan, *self._count_items_and_clusters(own_shared), difference[3:])
 
-    def _count_by_unit(self, chosen: Mask) -> Floats:
+    def _count_outcomes_by_unit(self, chosen: Mask) -> Floats:
         """Count these outcomes of each unit."""
         return np.bincount(self._unit[chosen], minlength=self._units.number).astype(float)
 
@@ -170,10 +170,10 @@ class Counts:
         return sums[:, np.unique(self._repetition[chosen])]
 
 
-def _choose_figure_function(measure: Measure) -> Callable[[Floats], Floats]:
+def _vectorize_measure_function(measure: Measure) -> Callable[[Floats], Floats]:
     """Return what makes figures of rows of counts; the functions that most measures have take all rows at once."""
     if measure.value in _PARTS:
-        return partial(row_figures.share_of_held_counts, part=_PARTS[measure.value])
+        return partial(row_figures.divide_held_by_all_counts, part=_PARTS[measure.value])
     if measure.value in _ROWS:
         return _ROWS[measure.value]
     return lambda rows: np.array([measure.value(row) for row in rows.tolist()])

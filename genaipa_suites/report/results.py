@@ -20,7 +20,7 @@ from genaipa_suites.data import read_published_rows
 from genaipa_suites.encoders import encoder
 from genaipa_suites.material import FAULTS, PART, UNPARSABLE, Outcome, ParsedReply
 from genaipa_suites.plan import KIND, SUITES
-from genaipa_suites.report.merit import Counts, Units
+from genaipa_suites.report.merit import JackknifeUnits, OutcomeCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -92,15 +92,15 @@ class Result:
         flags = [outcome.parsed.in_prose for outcome in self.outcomes]
         return sum(flags) / len(flags) if flags else float("nan")
 
-    def figure_without_json_in_prose(self, measure: Measure) -> float:
+    def value_counting_prose_as_unparsable(self, measure: Measure) -> float:
         """Return the figure (0 to 1) if JSON among other words were unparsable."""
         fault = ParsedReply(fault=UNPARSABLE)
-        return self.mean_figure_over_repetitions(
+        return self.mean_value_over_repetitions(
             measure,
             [replace(outcome, parsed=fault) if outcome.parsed.in_prose else outcome for outcome in self.outcomes],
         )
 
-    def mean_figure_over_repetitions(self, measure: Measure, selected: Sequence[Outcome] | None = None) -> float:
+    def mean_value_over_repetitions(self, measure: Measure, selected: Sequence[Outcome] | None = None) -> float:
         """Return the mean over repetitions of each one's figure (0 to 1), as tables have it; a pooled one would differ.
 
         It is of all outcomes, or of those `selected`.
@@ -235,7 +235,7 @@ def _read_run(workspace: Workspace, source: Source, problems: list[str]) -> list
     parts = suites_of_task(make_task(spec, workspace, source.folder))
     latest: dict[str, Record] = {}
     paid_records: defaultdict[tuple[str, str], list[Record]] = defaultdict(list)
-    for record in source.folder.records():
+    for record in source.folder.read_records():
         if record.kind == "answer" and record.system in source.systems:
             latest[record.key] = record
             paid_records[record.system, record.coordinates.get(PART, spec.task)].append(record)
@@ -315,7 +315,7 @@ class Row:
     system: str
     kind: RowKind
     description: str = ""
-    counts: Counts | None = None
+    counts: OutcomeCounts | None = None
     result: Result | None = None
     figures: Mapping[str, float] = field(default_factory=dict)
     is_repeated: bool = False
@@ -335,9 +335,9 @@ class ScoredBoard:
     problems: list[str] = field(default_factory=list)
 
     @cached_property
-    def units(self) -> Units:
+    def units(self) -> JackknifeUnits:
         """Its policies, or other clusters, which intervals resample."""
-        return Units(self.board.suite.material.items, self.board.suite.clusters)
+        return JackknifeUnits(self.board.suite.material.items, self.board.suite.clusters)
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -347,16 +347,16 @@ class ScoredBoard:
     @cached_property
     def system_rows(self) -> list[Row]:
         """The systems and baselines that runs asked, systems first, the best first among each."""
-        rows = [self._make_row(result) for result in self.board.results]
+        rows = [self._make_system_row(result) for result in self.board.results]
         main = self.measures[0]
 
         def sort_key(row: Row) -> tuple[bool, float, str]:
-            value = row.counts.merit(main).value if row.counts and row.counts.outcomes else 0.0
+            value = row.counts.estimate_measure(main).value if row.counts and row.counts.outcomes else 0.0
             return row.kind != "system", -value if value == value else 0.0, row.system  # noqa: PLR0124 - NaN
 
         return sorted(rows, key=sort_key)
 
-    def _make_row(self, result: Result) -> Row:
+    def _make_system_row(self, result: Result) -> Row:
         kind: RowKind = "system"
         if result.baseline_kind:
             kind = (
@@ -370,7 +370,12 @@ class ScoredBoard:
         description = result.asking_text or abouts.get(result.system, "")
         is_repeated = sum(baseline.system == result.system for baseline in self.board.results) > 1
         return Row(
-            result.system, kind, description, Counts(result.outcomes, self.units), result, is_repeated=is_repeated
+            result.system,
+            kind,
+            description,
+            OutcomeCounts(result.outcomes, self.units),
+            result,
+            is_repeated=is_repeated,
         )
 
     @cached_property
@@ -395,7 +400,7 @@ class ScoredBoard:
             self.problems.append(f"{self.board.title}: {PREFIX}{baseline.name} is left out: {error}")
             return None
         kind: RowKind = "floor" if baseline.kind == "floor" else "ceiling"
-        return Row(PREFIX + baseline.name, kind, baseline.about, Counts(outcomes, self.units))
+        return Row(PREFIX + baseline.name, kind, baseline.about, OutcomeCounts(outcomes, self.units))
 
     @property
     def ceiling(self) -> Row | None:
@@ -412,7 +417,7 @@ class ScoredBoard:
         return [Row("people", "people", suite.human_note(outcomes), figures=figures)] if figures else []
 
     @cached_property
-    def _paper_rows(self) -> list[PublishedRow]:
+    def _published_rows_of_split(self) -> list[PublishedRow]:
         """The rows that papers print for this split under exactly the same measures."""
         try:
             rows = [] if self.board.plan.probe or self.board.has_own_files else read_published_rows(self.board.suite)
@@ -422,7 +427,7 @@ class ScoredBoard:
         return [row for row in rows if row.split == self.board.plan.split]
 
     @property
-    def paper_rows(self) -> list[Row]:
+    def published_rows_of_whole_split(self) -> list[Row]:
         """The published rows about the whole split; beside a sample they say so."""
         whole = "of the whole split" if self.board.plan.limit else ""
         return [
@@ -432,16 +437,16 @@ class ScoredBoard:
                 "; ".join(filter(None, (whole, row.kind, row.note, row.source))),
                 figures={name: value / 100 for name, value in row.values.items()},
             )
-            for row in self._paper_rows
+            for row in self._published_rows_of_split
             if not row.breakdown
         ]
 
     @property
-    def paper_part_rows(self) -> list[PublishedRow]:
+    def published_rows_of_groups(self) -> list[PublishedRow]:
         """The published rows about one group of a breakdown."""
-        return [row for row in self._paper_rows if row.breakdown]
+        return [row for row in self._published_rows_of_split if row.breakdown]
 
     @property
     def rows(self) -> list[Row]:
         """Every row, in the order in which tables have them."""
-        return [*self.system_rows, *self.reference_rows, *self.human_rows, *self.paper_rows]
+        return [*self.system_rows, *self.reference_rows, *self.human_rows, *self.published_rows_of_whole_split]

@@ -20,7 +20,7 @@ from genaipa.reports.table import Table, make_table
 from genaipa_suites.material import FAULTS
 from genaipa_suites.plan import WORDINGS
 from genaipa_suites.probes import COMPANY_SWAP, NO_CONTEXT
-from genaipa_suites.report.merit import LEVEL, Counts, Merit
+from genaipa_suites.report.merit import LEVEL, MeasureEstimate, OutcomeCounts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -49,15 +49,19 @@ FAULTY = (
 )
 
 
-def percent_columns(merit: Merit, name: str) -> dict[str, float]:
+def percent_columns(estimate: MeasureEstimate, column_name: str) -> dict[str, float]:
     """Return the columns of a figure as percentages: its value, the ends of its interval, its spread."""
-    ends = {f"{name}_low": merit.low, f"{name}_high": merit.high, f"{name}_sd": merit.spread}
-    return {column: 100 * value for column, value in {name: merit.value, **ends}.items()}
+    ends = {
+        f"{column_name}_low": estimate.low,
+        f"{column_name}_high": estimate.high,
+        f"{column_name}_sd": estimate.spread,
+    }
+    return {column: 100 * value for column, value in {column_name: estimate.value, **ends}.items()}
 
 
 def main_table(scored: ScoredBoard) -> Table:
     """Return the figures of every row of a board, with faults and what was spent."""
-    rows = [_row_figures(row, scored) for row in scored.rows]
+    rows = [_table_row_values(row, scored) for row in scored.rows]
     names = [measure.name for measure in scored.measures]
     main = names[0]
     counted = [*FAULTS, "missing"]
@@ -115,7 +119,7 @@ def further_measures_table(scored: ScoredBoard) -> Table:
     """Return the measures for which a suite's table has no room."""
     names = [measure.name for measure in scored.measures[_MAX_COLUMNS:]]
     measured_rows = [row for row in scored.rows if row.counts or {*names} & {*row.figures}]
-    rows = [_row_figures(row, scored) | {"system": row.label} for row in measured_rows]
+    rows = [_table_row_values(row, scored) | {"system": row.label} for row in measured_rows]
     return make_table(
         f"{scored.board.table_name_prefix}-further",
         f"{scored.board.title}: further measures",
@@ -128,12 +132,12 @@ def further_measures_table(scored: ScoredBoard) -> Table:
     )
 
 
-def _row_figures(row: Row, scored: ScoredBoard) -> dict[str, Any]:
+def _table_row_values(row: Row, scored: ScoredBoard) -> dict[str, Any]:
     figures: dict[str, Any] = {"system": row.system, "kind": row.kind, "how": row.description}
     figures |= {name: 100 * value for name, value in row.figures.items()}
     if row.counts is not None:
         for measure in scored.measures:
-            merit = row.counts.merit(measure)
+            merit = row.counts.estimate_measure(measure)
             figures |= percent_columns(merit, measure.name)
         figures |= {"items": len({*row.counts.ids}), "policies": scored.units.policies}
     if row.result is not None:
@@ -141,7 +145,7 @@ def _row_figures(row: Row, scored: ScoredBoard) -> dict[str, Any]:
         figures |= {**result.faults, "repetitions": result.repetitions, "in_words": result.share_with_form_in_words}
         figures |= {
             "in_prose": result.share_with_json_in_prose,
-            "strict": 100 * result.figure_without_json_in_prose(scored.measures[0]),
+            "strict": 100 * result.value_counting_prose_as_unparsable(scored.measures[0]),
         }
         figures |= {"cost": result.cost, "runs": ", ".join(result.runs), "dates": ", ".join(result.dates)}
         usage = result.usage
@@ -194,7 +198,11 @@ def differences_table(scored: ScoredBoard, chosen: Sequence[tuple[Row, Row]], me
         assert first.counts is not None, "a system has outcomes"
         assert second.counts is not None, "a system has outcomes"
         for measure in measures:
-            merit = Merit() if not len(first.counts.ids) else first.counts.subtract(second.counts, measure)
+            merit = (
+                MeasureEstimate()
+                if not len(first.counts.ids)
+                else first.counts.estimate_difference(second.counts, measure)
+            )
             rows.append({"a": first.label, "b": second.label, **difference_columns(merit, measure)})
     return make_table(
         f"{scored.board.table_name_prefix}-pairs",
@@ -210,10 +218,10 @@ def differences_table(scored: ScoredBoard, chosen: Sequence[tuple[Row, Row]], me
     )
 
 
-def difference_columns(merit: Merit, measure: Measure) -> dict[str, Any]:
+def difference_columns(estimate: MeasureEstimate, measure: Measure) -> dict[str, Any]:
     """Return the columns of a difference between two sides, but for their names."""
-    columns = {"measure": measure.heading, "name": measure.name, "items": merit.items, "policies": merit.policies}
-    return {**columns, **percent_columns(merit, "difference"), "meaning": _describe_difference(merit)}
+    columns = {"measure": measure.heading, "name": measure.name, "items": estimate.items, "policies": estimate.policies}
+    return {**columns, **percent_columns(estimate, "difference"), "meaning": _describe_difference(estimate)}
 
 
 def difference_headings(clusters: str) -> dict[str, str]:
@@ -222,13 +230,13 @@ def difference_headings(clusters: str) -> dict[str, str]:
     return {"a": "A", "b": "B", "policies": clusters, **ends}
 
 
-def _describe_difference(merit: Merit) -> str:
+def _describe_difference(estimate: MeasureEstimate) -> str:
     """Name the higher side of a difference; empty where there is no interval."""
-    if merit.low > 0:
+    if estimate.low > 0:
         return "A is higher"
-    if merit.high < 0:
+    if estimate.high < 0:
         return "B is higher"
-    return "undecided" if merit.low == merit.low else ""
+    return "undecided" if estimate.low == estimate.low else ""
 
 
 _ABOUT = ("group", "system", "kind")
@@ -249,11 +257,11 @@ def order_groups(groups: Iterable[tuple[str, int]]) -> list[str]:
     numbers = {name: re.search(r"\d+", name) for name, _ in sizes}
     if all(numbers.values()):
         # "up to 3" comes before "3 to 5", and "over 30" after "11 to 30".
-        return sorted(numbers, key=lambda name: (int(re.findall(r"\d+", name)[-1]), _names_upper_range(name)))
+        return sorted(numbers, key=lambda name: (int(re.findall(r"\d+", name)[-1]), _is_open_ended_range_name(name)))
     return [name for name, _ in sorted(sizes, key=lambda group: (-group[1], group[0]))]
 
 
-def _names_upper_range(name: str) -> bool:
+def _is_open_ended_range_name(name: str) -> bool:
     return bool(re.match(r"\s*(?:>|over|above|more)|.*\+\s*$", name, re.IGNORECASE))
 
 
@@ -286,29 +294,34 @@ def _breakdown_table(
     scored: ScoredBoard,
     breakdown: str,
     parts: Sequence[tuple[str, Sequence[Measure], Collection[str] | None]],
-    sentences: str,
-    counted: Sequence[str] = (),
+    note_sentences: str,
+    count_columns: Sequence[str] = (),
 ) -> Table:
-    """Return the table of (group, its measures, ids of its items or None for all); `counted` are columns of numbers."""
+    """Return the table of (group, its measures, ids of its items or None for all); `count_columns` are columns of
+    numbers."""
     rows: list[dict[str, Any]] = []
     for group, measures, ids in parts:
         for row in (*scored.system_rows, *scored.reference_rows):
             assert row.counts is not None, "a system and a floor have outcomes"
             chosen = None if ids is None else np.array([item_id in ids for item_id in row.counts.ids], bool)
-            merits = {measure.name: row.counts.merit(measure, chosen) for measure in measures}
+            merits = {measure.name: row.counts.estimate_measure(measure, chosen) for measure in measures}
             first = merits[measures[0].name]
             about = {"group": group, "system": row.label, "kind": row.kind}
             rows.append({**about, "items": first.items, "policies": first.policies})
             for name, merit in merits.items():
                 rows[-1] |= percent_columns(merit, name)
-        rows += _group_paper_rows(scored, breakdown, group)
+        rows += _published_rows_of_group(scored, breakdown, group)
     measures_by_name = {measure.name: measure for _, measures, _ in parts for measure in measures}
     return make_table(
         breakdown_table_name(scored, breakdown),
         f"{scored.board.title}: by {breakdown}",
-        f"Percentages. {sentences} {scored.units.population_note}",
+        f"Percentages. {note_sentences} {scored.units.population_note}",
         pd.DataFrame(rows),
-        [*_ABOUT, *counted, *(column for name in measures_by_name for column in (name, f"{name}_low", f"{name}_high"))],
+        [
+            *_ABOUT,
+            *count_columns,
+            *(column for name in measures_by_name for column in (name, f"{name}_low", f"{name}_high")),
+        ],
         headings={
             "group": breakdown,
             "policies": scored.units.clusters,
@@ -318,12 +331,12 @@ def _breakdown_table(
     )
 
 
-def _group_paper_rows(scored: ScoredBoard, breakdown: str, group: str) -> list[dict[str, Any]]:
+def _published_rows_of_group(scored: ScoredBoard, breakdown: str, group: str) -> list[dict[str, Any]]:
     """Return the published rows that are about this group alone, of the whole split."""
     kind = "published, whole split" if scored.board.plan.limit else "published"
     return [
         {"group": group, "system": row.system, "kind": kind, **row.values}
-        for row in scored.paper_part_rows
+        for row in scored.published_rows_of_groups
         if (row.breakdown, row.group) == (breakdown, group)
     ]
 
@@ -356,7 +369,7 @@ def wordings_table(scored: ScoredBoard) -> Table:
             rows_by_system[row.system, row.result.plan.shots, row.result.sampling][row.result.plan.wording] = row
     main, rows = scored.measures[0], []
     for (system, shots, _), rows_by_wording in rows_by_system.items():
-        merits = {wording: row.counts.merit(main) for wording, row in rows_by_wording.items() if row.counts}
+        merits = {wording: row.counts.estimate_measure(main) for wording, row in rows_by_wording.items() if row.counts}
         if len(merits) < 2:  # noqa: PLR2004 - one wording has no spread
             continue
         columns: dict[str, Any] = {"system": system, "shots": shots}
@@ -430,11 +443,14 @@ def memory_table(scored_boards: Sequence[ScoredBoard]) -> Table:
         for row in scored.system_rows if measure and scored.board.plan.probe == NO_CONTEXT else ():
             plain = _find_row_without_probe(row, _boards_without_probe(scored, scored_boards))
             if plain is not None and plain[1].counts and row.counts and measure:
-                known_clusters, other_clusters = _split_clusters_by_memory(
+                known_clusters, other_clusters = _split_clusters_by_right_replies(
                     row.counts.outcomes, scored.board.suite.item_measure
                 )
                 about = {"split": scored.board.plan.split, "system": row.label, "how": row.description}
-                rows.append(about | _memory_figures(plain[1].counts, measure, known_clusters, other_clusters))
+                rows.append(
+                    about
+                    | _measure_in_known_and_other_clusters(plain[1].counts, measure, known_clusters, other_clusters)
+                )
     heading = measure.heading if measure else ""
     sentence = "".join(_memory_sentence(row, heading, suite.clusters) for row in rows[:1])
     names = [f"{name}{end}" for name in ("known", "others") for end in ("", "_low", "_high", "_of")]
@@ -473,7 +489,7 @@ def _format_share_with_interval(row: Mapping[str, Any], name: str) -> str:
     return f"{row[name]:.0f} %" + ("" if isnan(low) else f" ({low:.0f} to {high:.0f})")
 
 
-def _split_clusters_by_memory(outcomes: Iterable[Outcome], measure: Measure) -> tuple[set[str], set[str]]:
+def _split_clusters_by_right_replies(outcomes: Iterable[Outcome], measure: Measure) -> tuple[set[str], set[str]]:
     """Return the clusters that at least half of these replies are right about, and the others."""
     right = defaultdict[str, list[float]](list)
     for outcome in outcomes:
@@ -482,8 +498,8 @@ def _split_clusters_by_memory(outcomes: Iterable[Outcome], measure: Measure) -> 
     return known_clusters, right.keys() - known_clusters
 
 
-def _memory_figures(
-    counts: Counts, measure: Measure, known_clusters: Collection[str], other_clusters: Collection[str]
+def _measure_in_known_and_other_clusters(
+    counts: OutcomeCounts, measure: Measure, known_clusters: Collection[str], other_clusters: Collection[str]
 ) -> dict[str, float]:
     """Return the figure among the known clusters and among the others, and of how many of these it is."""
     figures: dict[str, float] = {}
@@ -491,7 +507,7 @@ def _memory_figures(
     is_counted = counts.counts_by_outcome(measure)[:, 1] > 0
     for name, side_clusters in (("known", known_clusters), ("others", other_clusters)):
         chosen = np.array([cluster in side_clusters for cluster in clusters], bool)
-        ends = percent_columns(counts.merit(measure, chosen), name)
+        ends = percent_columns(counts.estimate_measure(measure, chosen), name)
         figures |= ends | {f"{name}_of": len({*clusters[chosen & is_counted]})}
     return figures
 
@@ -506,11 +522,11 @@ def _boards_without_probe(scored: ScoredBoard, scored_boards: Sequence[ScoredBoa
     ]
 
 
-def _find_row_without_probe(row: Row, plain: Sequence[ScoredBoard]) -> tuple[ScoredBoard, Row] | None:
+def _find_row_without_probe(row: Row, boards_without_probe: Sequence[ScoredBoard]) -> tuple[ScoredBoard, Row] | None:
     """Return the same system, asked alike, on the plain board that has the most of its items; None if none has any."""
     best: tuple[int, ScoredBoard, Row] | None = None
     ids = {*row.counts.ids} if row.counts else set()
-    for board in plain:
+    for board in boards_without_probe:
         for candidate in board.system_rows:
             shared = len(ids & {*candidate.counts.ids}) if candidate.counts else 0
             if (candidate.system, candidate.description) == (row.system, row.description) and shared > (
@@ -520,19 +536,19 @@ def _find_row_without_probe(row: Row, plain: Sequence[ScoredBoard]) -> tuple[Sco
     return best[1:] if best else None
 
 
-def _probe_gap_rows(scored: ScoredBoard, row: Row, plain: Sequence[ScoredBoard]) -> list[dict[str, Any]]:
+def _probe_gap_rows(scored: ScoredBoard, row: Row, boards_without_probe: Sequence[ScoredBoard]) -> list[dict[str, Any]]:
     """Return the rows of a system under a probe, against the plain run that has the most of the same items."""
-    best = _find_row_without_probe(row, plain)
+    best = _find_row_without_probe(row, boards_without_probe)
     if best is None or row.result is None:
         return []
     board, plain_row = best
     assert plain_row.counts is not None, "it has items of its own"
-    probed_counts = Counts(
+    probed_counts = OutcomeCounts(
         [outcome for outcome in row.result.outcomes if outcome.item.id in board.units.number_by_item], board.units
     )
     gaps = []
     for measure in scored.measures[:MAIN]:
-        merit = probed_counts.subtract(plain_row.counts, measure)
+        merit = probed_counts.estimate_difference(plain_row.counts, measure)
         probed, plainly = (100 * mean for mean in merit.means)
         gap = percent_columns(merit, "gap")
         about = {"probe": scored.board.plan.probe, "split": scored.board.plan.split, "system": row.system}

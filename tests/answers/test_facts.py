@@ -89,7 +89,7 @@ def test_a_packages_fact_is_a_column_and_equal_answers_are_read_once(install: Ca
     assert (frame["claims_silence"] == "no").all()
     (shouting,) = (each for each in fact.facts() if each.name == "shouting")
     reader = fact.FactReader(fact.RunInputs(None), {}, [shouting])
-    record = next(gathered().sources[0].folder.read_verified_answers_as(fact_record()))[1]
+    record = next(gathered().sources[0].folder.read_verified_answers_with_offsets(fact_record()))[1]
     shouting.read_replies.clear()
     assert reader.row(record) == reader.row(record)
     assert len(shouting.read_replies) == 1

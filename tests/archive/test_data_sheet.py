@@ -24,8 +24,8 @@ from genaipa.scoring.events import MEAN, SEND_BACK, Event, ScreenContents, new_e
 from genaipa.scoring.rubric import load_guidelines
 from genaipa.scoring.waves import Waves, encode_waves, short_digest
 from genaipa.workspace import find_workspace
-from genaipa_artifact.evaluation import EvaluationRecords
-from genaipa_artifact.heds import DataSheet, fill_data_sheet
+from genaipa_artifact.evaluation import HumanEvaluationRecords
+from genaipa_artifact.heds import HedsDataSheet, fill_data_sheet
 from genaipa_artifact.heds_criteria import CRITERION_QUESTIONS
 from genaipa_artifact.heds_questions import QUESTIONS
 
@@ -51,9 +51,9 @@ REASON = r"read nothing, 50 % of \input{it} & more_"
 class Evaluated(NamedTuple):
     """Studies of the same 24 answers, 12 of them `drawn`: a mixed one, an unscored one, one with a mean alone."""
 
-    mixed: EvaluationRecords
-    unscored: EvaluationRecords
-    published: EvaluationRecords
+    mixed: HumanEvaluationRecords
+    unscored: HumanEvaluationRecords
+    published: HumanEvaluationRecords
     drawn: list[Record]
     beside: Record
 
@@ -73,7 +73,7 @@ def acted(kind: Any, analyst: str, record: Record, **more: Any) -> Event:
 def draw(run: RunFolder) -> Waves:
     """Draw six answers of each system, and keep that."""
     pool = Pool(find_workspace(), [run])
-    waves = Waves().extend(pool.answers.values(), size=6, seed=7, time="2026-11-01T00:00:00.000Z")
+    waves = Waves().extend_to_size(pool.answers.values(), size=6, seed=7, time="2026-11-01T00:00:00.000Z")
     find_workspace().home.joinpath("waves.jsonl").write_bytes(encode_waves(waves))
     return waves
 
@@ -132,7 +132,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
         published = gather_study(workspace, sources, None)
         guidelines = load_guidelines(workspace, study.rubric)
     tables = {"agreement": alpha_table(study.log.counted, study.rubric)}
-    mixed = EvaluationRecords(study, tables, "rubrics/genaipabench.yaml", guidelines)
+    mixed = HumanEvaluationRecords(study, tables, "rubrics/genaipabench.yaml", guidelines)
     return Evaluated(
         mixed,
         replace(mixed, study=study.apply_events([]), tables={}),
@@ -142,17 +142,17 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
     )
 
 
-def fill(records: EvaluationRecords) -> DataSheet:
+def fill(records: HumanEvaluationRecords) -> HedsDataSheet:
     """The filled sheet."""
     return fill_data_sheet(records, QUESTIONS, CRITERION_QUESTIONS)
 
 
-def texts(sheet: DataSheet) -> dict[str, str]:
+def texts(sheet: HedsDataSheet) -> dict[str, str]:
     """Number → answer with its option and what is left to the authors, of what is answered; of criteria, accuracy."""
     return {entry.number: entry.text for entry in sheet.entries if entry.answer and entry.criterion in ("", "accuracy")}
 
 
-def rescore(records: EvaluationRecords, *events: Event) -> EvaluationRecords:
+def rescore(records: HumanEvaluationRecords, *events: Event) -> HumanEvaluationRecords:
     """The records of the study with these events alone."""
     study = records.study.apply_events(events)
     return replace(records, study=study, tables={"agreement": alpha_table(events, study.rubric)})

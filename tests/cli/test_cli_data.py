@@ -17,7 +17,7 @@ from servers import OpenAIServer, failure
 
 import genaipa as package
 from genaipa.cli import root_command
-from genaipa.cli.commands.doctor import list_environment_variables
+from genaipa.cli.commands.doctor import list_option_environment_variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -478,7 +478,7 @@ def test_doctor_tells_what_works_and_keeps_keys_to_itself(genaipa: Cli, monkeypa
 
 def test_doctor_names_a_variable_that_sets_nothing(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """A mistyped one has a line with the nearest; one of an option or a setting has none, wherever it is read."""
-    known = list_environment_variables(root_command())
+    known = list_option_environment_variables(root_command())
     for path in Path(package.__file__).parent.rglob("*.py"):
         for name in re.findall(r"\bGENAIPA_[A-Z]+(?:_[A-Z]+)*\b", path.read_text(encoding="utf-8")):
             assert name in known, (path, name)

@@ -108,7 +108,9 @@ def test_tables_for_machines_and_the_tidy_table(genaipa: Cli, tmp_path: Path):
             *("exclusions", "wave", "points", "authors", "partner"),
         )
         left_out = list_fact_columns(*unknown)
-        assert next(csv.reader(file)) == [name for name in frame.describe_columns(METRICS) if name not in left_out]
+        assert next(csv.reader(file)) == [
+            name for name in frame.column_types_and_meanings(METRICS) if name not in left_out
+        ]
 
 
 def test_leaderboard(genaipa: Cli, demo):

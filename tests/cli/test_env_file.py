@@ -11,7 +11,7 @@ import pytest
 from running import KEY, SYSTEM, make_workspace, write
 from servers import OpenAIServer
 
-from genaipa.cli.terminal.env_file import LARGEST, LONGEST, load_dotenv, print_key_origins
+from genaipa.cli.terminal.env_file import LARGEST, LONGEST, load_dotenv, print_keys_from_env_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,7 +118,7 @@ def test_origins_of_several_systems(capsys: pytest.CaptureFixture[str]) -> None:
     """One line for all of them; a system that asks another one is called by that one's provider."""
     write(".env", "LAB_API_KEY=k\nLAB_BASE_URL=http://me:secret@lab.example/v1\nOPENAI_API_KEY=k\n")
     load_dotenv()
-    print_key_origins(["openai/a", "openai/b", "rag/openai-api/lab/m", "extractive", "mine:Mine", "anthropic/x"])
+    print_keys_from_env_file(["openai/a", "openai/b", "rag/openai-api/lab/m", "extractive", "mine:Mine", "anthropic/x"])
     said = capsys.readouterr().err
     assert said == "Key of openai and key and address of openai-api/lab (http://lab.example/v1) from .env.\n"
 

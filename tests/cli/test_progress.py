@@ -14,7 +14,7 @@ from running import make_workspace, spec
 
 from genaipa.cli.commands.run_summary import print_tally
 from genaipa.cli.terminal import console
-from genaipa.cli.terminal.progress import LineProgress, LiveProgress, format_time, join_facts
+from genaipa.cli.terminal.progress import LineProgress, LiveProgress, format_time, join_facts_into_lines
 from genaipa.runs.procedure import INITIALIZATIONS
 from genaipa.runs.records import Record
 from genaipa.runs.status import Tally
@@ -165,5 +165,5 @@ def test_batches_are_shown_with_what_is_out_and_done(capsys: pytest.CaptureFixtu
 def test_words_of_time_and_lines() -> None:
     """Minutes and seconds, with hours where there are some; a state is broken between its parts only."""
     assert [format_time(seconds) for seconds in (0, 59.6, 72, 3732)] == ["0:00", "1:00", "1:12", "1:02:12"]
-    assert join_facts(["12 of 640 done", "3 failed", "1:12"], 25) == ["12 of 640 done · 3 failed", "1:12"]
-    assert join_facts(["longer than the width"], 5) == ["longer than the width"]
+    assert join_facts_into_lines(["12 of 640 done", "3 failed", "1:12"], 25) == ["12 of 640 done · 3 failed", "1:12"]
+    assert join_facts_into_lines(["longer than the width"], 5) == ["longer than the width"]

@@ -14,11 +14,18 @@ from genaipa.questions.annotations import load_annotations
 from genaipa.questions.sets import WORDINGS, load_question_set
 from genaipa.workspace import find_workspace, pulled_folder
 from genaipa_study.layout import DOCUMENTS
-from genaipa_study.pull import PART_SETS, find_cited_articles, find_cited_parts, is_available, locate_segments, pull
+from genaipa_study.pull import (
+    PART_SETS,
+    find_cited_articles,
+    find_cited_parts,
+    is_available,
+    locate_segments_and_list_notes,
+    pull,
+)
 
 if TYPE_CHECKING:
     from genaipa.questions.annotations import Annotations
-    from genaipa_study.layout import Tree
+    from genaipa_study.layout import PublishedTree
 
 POLICIES = ("uber", "spotify", "airbnb", "facebook", "twitter")
 UBER = "Annotated Answers/Privacy Policy Answers/annotated_answers_Uber.csv"
@@ -29,7 +36,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GENAIPA_CACHE", str(tmp_path / "cache"))
 
 
-def pull_files(tmp_path: Path, files: dict[str, bytes]) -> tuple[Tree, tuple[str, ...]]:
+def pull_files(tmp_path: Path, files: dict[str, bytes]) -> tuple[PublishedTree, tuple[str, ...]]:
     """Pull from a folder with these files; the tree and the notes."""
     for path, content in files.items():
         (tmp_path / "origin" / path).parent.mkdir(parents=True, exist_ok=True)
@@ -65,7 +72,7 @@ def test_a_segment_with_other_words_is_placed_and_reported() -> None:
         "Note: " + " ".join(SENTENCES[6:9]),
         " ".join(SENTENCES[9:]).replace("In matter 9", "On matter 9"),
     ]
-    offsets, notes = locate_segments(text, segments, "here")
+    offsets, notes = locate_segments_and_list_notes(text, segments, "here")
     assert offsets == (0, *(text.index(SENTENCES[n]) for n in (3, 6, 9)))
     assert [note.split(":")[0] for note in notes] == ["here, Part 1", "here, Part 3", "here, Part 4"]
 
@@ -73,7 +80,7 @@ def test_a_segment_with_other_words_is_placed_and_reported() -> None:
 def test_a_segment_of_another_document_is_refused() -> None:
     """A segment that shares no words with the text is an error that names it."""
     with pytest.raises(DataError, match=r"here, Part 2: the segment is not in its document"):
-        locate_segments(
+        locate_segments_and_list_notes(
             " ".join(SENTENCES), [SENTENCES[0], "Bees dance in the meadow behind the mill; nobody counts them."], "here"
         )
 

@@ -25,10 +25,10 @@ TREE = tree_of(FILES)
 QUESTIONS = "Questions/Privacy Policy Questions/Questions.csv"
 PULL = """
 import json, sys
-from genaipa_study.layout import Tree
+from genaipa_study.layout import PublishedTree
 from genaipa_study.pull import pull
 origin, commit, blobs = json.load(sys.stdin)
-pull(origin=origin, tree=Tree(commit, blobs))
+pull(origin=origin, tree=PublishedTree(commit, blobs))
 """
 
 

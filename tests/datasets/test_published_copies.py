@@ -13,7 +13,7 @@ from genaipa.runs.exclusions import Exclusion
 from genaipa.runs.imported import PublishedScore
 from genaipa_study.audit import audit_scores, make_score_exclusions
 from genaipa_study.findings import Finding
-from genaipa_study.results import read_published_scores
+from genaipa_study.results import read_published_scores_and_findings
 
 FAQ = [question for question in IDS if "_f" in question]
 EXPERIMENTS = {"original": "quality", "robust": "robustness", "adaptive": "recall", "summary": "summary"}
@@ -46,7 +46,7 @@ class Tables:
         for path, content in files.items():
             (tree.folder / path).parent.mkdir(parents=True, exist_ok=True)
             (tree.folder / path).write_bytes(content)
-        read, unplaced = read_published_scores(tree)
+        read, unplaced = read_published_scores_and_findings(tree)
         assert unplaced == []
         found = audit_scores(read)
         return make_score_exclusions(read, found, []), found

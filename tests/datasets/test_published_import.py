@@ -27,11 +27,17 @@ from published_tree import (
 )
 from size import size
 
-from genaipa.datasets.study import Answer
+from genaipa.datasets.study import PublishedAnswer
 from genaipa.questions.sets import WORDINGS, load_question_set
-from genaipa_study.layout import Tree, find_document_name, find_experiment, parse_question_label, question_origin
+from genaipa_study.layout import (
+    PublishedTree,
+    find_document_name,
+    find_experiment,
+    parse_question_id_and_number,
+    question_origin,
+)
 from genaipa_study.pull import pull
-from genaipa_study.sheets import SheetCell, column_letter, read_answer_sheet, read_published_answers
+from genaipa_study.sheets import SheetCell, column_letter, read_answer_sheet, read_published_answers_and_findings
 from genaipa_study.study import PublishedStudy, read_published_study
 
 if TYPE_CHECKING:
@@ -45,7 +51,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GENAIPA_CACHE", str(tmp_path / "cache"))
 
 
-def pulled_tree(tmp_path: Path, files: Mapping[str, bytes]) -> Tree:
+def pulled_tree(tmp_path: Path, files: Mapping[str, bytes]) -> PublishedTree:
     """A tree of these files and the small repository, pulled."""
     whole = repository() | files
     for path, content in whole.items():
@@ -96,7 +102,7 @@ def placed(sheet: Sheet) -> dict[tuple[str, str, str, int], str]:
 )
 def test_labels(label: str, meant: tuple[str, int] | None) -> None:
     """Every spelling of a question's id, and nothing else."""
-    assert parse_question_label(label) == meant
+    assert parse_question_id_and_number(label) == meant
 
 
 def test_names_of_sheets_and_tables() -> None:
@@ -367,7 +373,7 @@ def test_published_answers_are_counted(real: PublishedStudy) -> None:
     }
 
 
-def row_of(answer: Answer) -> int:
+def row_of(answer: PublishedAnswer) -> int:
     """The row in which an answer stands by the published layout, its exceptions included."""
     at = CATEGORIES.index(answer.question.split("_")[0])
     number = 0 if answer.wording == "original" else int(answer.wording[-1]) - 1
@@ -432,4 +438,4 @@ def test_reading_again_gives_the_same(tmp_path: Path) -> None:
     """Answers and findings come in one order."""
     tree = pulled_tree(tmp_path, study())
     questions = load_question_set("genaipabench")
-    assert read_published_answers(tree, questions) == read_published_answers(tree, questions)
+    assert read_published_answers_and_findings(tree, questions) == read_published_answers_and_findings(tree, questions)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from genaipa.datasets.study import Answer
+from genaipa.datasets.study import PublishedAnswer
 from genaipa.questions.sets import load_question_set
 from genaipa_study.audit import audit_repeated_answers
 
@@ -20,14 +20,14 @@ LONG = (
 SAME = f"{LONG} so when you ask."
 
 
-def answer(question: str, text: str, cell: str, **changed: object) -> Answer:
+def answer(question: str, text: str, cell: str, **changed: object) -> PublishedAnswer:
     """An answer of a made-up system about one document."""
     place = {"experiment": "quality", "document": "uber", "wording": "original", "repetition": 1}
     fields = {"system": "published/other", "asked": "What?", "file": "a.xlsx", "sheet": "uber", **place, **changed}
-    return Answer(question=question, text=text, cell=cell, **fields)  # type: ignore[arg-type]
+    return PublishedAnswer(question=question, text=text, cell=cell, **fields)  # type: ignore[arg-type]
 
 
-def found(*answers: Answer) -> list[Finding]:
+def found(*answers: PublishedAnswer) -> list[Finding]:
     """The findings about these answers."""
     return list(audit_repeated_answers(answers, load_question_set("policy")))
 

@@ -17,13 +17,13 @@ from published_tree import COLUMNS, POLICIES, USER, faq_sheet, reply, study, use
 
 from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.errors import RunError, UsageError
-from genaipa.files.spreadsheets import read_csv
+from genaipa.files.spreadsheets import read_csv_records
 from genaipa.runs.exclusions import read_exclusions
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.imported import load_published_scores
 from genaipa.runs.integrity import find_damage
 from genaipa.runs.records import answer_digest
-from genaipa.runs.selection import find_run, run_folders, select_sources
+from genaipa.runs.selection import find_run, list_run_folders, select_sources
 from genaipa.systems.published import NO_SUMMARY, read_recording
 from genaipa.workspace import Workspace, find_workspace
 from genaipa_study.findings import AUDIT, Finding
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from commandline import Finished
 
-    from genaipa_study.layout import Tree
+    from genaipa_study.layout import PublishedTree
 
     Cli = Callable[..., Finished]
 
@@ -70,7 +70,7 @@ def faulty() -> MappingProxyType[str, bytes]:
     return MappingProxyType(study() | {USER: workbook(sheets)})
 
 
-def pulled_tree(files: Mapping[str, bytes]) -> Tree:
+def pulled_tree(files: Mapping[str, bytes]) -> PublishedTree:
     """A tree of these files and the small repository, pulled from a folder."""
     whole = repository() | dict(files)
     for path, content in whole.items():
@@ -117,13 +117,13 @@ def copied(imported: Path) -> Workspace:
 
 def test_runs_of_the_study(there: Workspace) -> None:
     """Nine runs for each system, with fixed names, that read like any other run."""
-    assert {folder.name for folder in run_folders(there)} == NAMES
+    assert {folder.name for folder in list_run_folders(there)} == NAMES
     folder = find_run(there, "published-chatgpt-4-robustness-user")
     manifest, tally = folder.read_manifest_and_tally()
     assert (manifest.status, tally.totals().planned, tally.totals().answered) == ("complete", 360, 360)
     assert (manifest.spec.plan.experiment, manifest.spec.repetitions) == ("robustness", 3)
     assert manifest.spec.plan.wordings == ("paraphrase-1", "paraphrase-2", "paraphrase-3")
-    record = next(r for r in folder.records() if r.key.endswith("uber|document|paraphrase-2|3|CA_u1"))
+    record = next(r for r in folder.read_records() if r.key.endswith("uber|document|paraphrase-2|3|CA_u1"))
     assert record.reply == reply("uber", "Robustness Analysis", "CA_u1", 2, 3)
     assert record.digest == answer_digest(manifest.digests.documents["uber"], record.asked, record.reply)
     scores = load_published_scores(folder)
@@ -143,16 +143,16 @@ def test_a_missing_answer_is_a_failure(there: Workspace) -> None:
     """It is in the run as one that was not had, with the cell in which it should stand."""
     manifest, tally = find_run(there, "published-chatgpt-4-quality-user").read_manifest_and_tally()
     assert (manifest.status, tally.totals().failed, tally.totals().answered) == ("partial", 1, 119)
-    failed = [r for r in find_run(there, "published-chatgpt-4-quality-user").records() if r.reply is None]
+    failed = [r for r in find_run(there, "published-chatgpt-4-quality-user").read_records() if r.reply is None]
     assert failed[0].error is not None
     assert failed[0].error.message.endswith("ChatGPT-4_user-generated.xlsx, sheet 'uber', D5).")
 
 
 def test_the_audit_lies_beside_what_it_is_about(there: Workspace) -> None:
     """Each run has the findings that concern it, the workspace has all; keys are those of the records."""
-    whole = read_csv(there.home / "published/genaipabench-audit.csv", Finding)
+    whole = read_csv_records(there.home / "published/genaipabench-audit.csv", Finding)
     assert {finding.kind for finding in whole} == {"missing-answer", "other-company"}
-    about = {name: read_csv(there.runs / name / AUDIT, Finding) for name in NAMES}
+    about = {name: read_csv_records(there.runs / name / AUDIT, Finding) for name in NAMES}
     assert sorted(name for name, found in about.items() if found) == [
         "published-chatgpt-4-quality-user",
         "published-chatgpt-4-summary-user",
@@ -160,7 +160,7 @@ def test_the_audit_lies_beside_what_it_is_about(there: Workspace) -> None:
     excluding = {name for name in NAMES if read_exclusions(RunFolder(there.runs / name), "answer")}
     assert excluding == {"published-chatgpt-4-summary-user"}
     out = read_exclusions(RunFolder(there.runs / "published-chatgpt-4-summary-user"), "answer")
-    keys = {record.key for record in find_run(there, "published-chatgpt-4-summary-user").records()}
+    keys = {record.key for record in find_run(there, "published-chatgpt-4-summary-user").read_records()}
     assert len(out) == 24
     assert out.keys() <= keys
 
@@ -193,10 +193,10 @@ def test_importing_twice_changes_nothing(copied: Workspace) -> None:
 def test_the_parts_that_were_shown_are_known(there: Workspace) -> None:
     """Answers cite parts: the conversations begin with those that the study showed the system."""
     folder = find_run(there, "published-bard-quality-faq")
-    begun = next(c for c in folder.conversations() if c.document == "uber")
+    begun = next(c for c in folder.read_conversations() if c.document == "uber")
     shown = folder.read_introduction(begun.introduction)
     assert [message.content[:7] for message in shown] == ["Part 1:", "Part 2:"]
-    assert list(find_run(there, "published-bard-recall-faq").conversations()) == []
+    assert list(find_run(there, "published-bard-recall-faq").read_conversations()) == []
 
 
 def test_a_place_that_cannot_be_written_is_one_sentence(copied: Workspace) -> None:

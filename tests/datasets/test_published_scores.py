@@ -11,15 +11,15 @@ from genaipabench_tree import IDS, tree_of
 from msgspec.structs import replace
 from published_tree import SINGLE, TABLES, metrics_sheet, regulations, results, results_csv, scores, workbook
 
-from genaipa.datasets.study import Answer
+from genaipa.datasets.study import PublishedAnswer
 from genaipa.reports.significance import PUBLISHED
 from genaipa.runs.exclusions import Exclusion
-from genaipa.runs.imported import PublishedScore, format_published_scores_csv, read_published
+from genaipa.runs.imported import PublishedScore, format_published_scores_csv, read_published_scores_csv
 from genaipa.stats.power import estimate_variance_components
 from genaipa_study.audit import audit_scores, make_score_exclusions
 from genaipa_study.findings import Finding, answer_finding
-from genaipa_study.layout import Tree
-from genaipa_study.results import read_published_scores
+from genaipa_study.layout import PublishedTree
+from genaipa_study.results import read_published_scores_and_findings
 from genaipa_study.study import PublishedStudy
 
 BARD = results("Bard", "orig")
@@ -32,7 +32,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GENAIPA_CACHE", str(tmp_path / "cache"))
 
 
-def kept(files: dict[str, bytes]) -> Tree:
+def kept(files: dict[str, bytes]) -> PublishedTree:
     """A tree of these files, which are here."""
     tree = tree_of(files)
     for path, content in files.items():
@@ -47,7 +47,7 @@ def audited(
     """Bard's scores with some tables changed, what is found and what is excluded; the metrics stay as they were."""
     names = {"original": "orig"}
     files = {f"{FOLDER}/Results_{names.get(name, name)}.csv": results_csv(table) for name, table in changed.items()}
-    read, unplaced = read_published_scores(kept(BARD | files))
+    read, unplaced = read_published_scores_and_findings(kept(BARD | files))
     found = [*unplaced, *audit_scores(read)]
     return read, found, make_score_exclusions(read, found, [])
 
@@ -96,7 +96,7 @@ def test_names_with_subscripts() -> None:
         category, _, level = str(row[0]).partition("_")
         row[0] = category + {"f1": "ₑ", "f2": "ₘ", "f3": "ₕ"}[level] if level != "u1" else row[0]
     files = {f"{FOLDER}/Bard_metrics.xlsx": workbook({"adaptive": sheet})}
-    read, found = read_published_scores(kept(files))
+    read, found = read_published_scores_and_findings(kept(files))
     assert found == []
     assert {score.question for score in read} == set(IDS)
 
@@ -116,7 +116,7 @@ def test_a_metrics_sheet_that_stands_twice() -> None:
     """A copied sheet is a copied table like any other, also where something else is wrong with its scores."""
     sheets = {name: metrics_sheet(scores(name)) for name in TABLES}
     sheets["adaptive"] = sheets["original"]
-    read, _ = read_published_scores(kept(BARD | {f"{FOLDER}/Bard_metrics.xlsx": workbook(sheets)}))
+    read, _ = read_published_scores_and_findings(kept(BARD | {f"{FOLDER}/Bard_metrics.xlsx": workbook(sheets)}))
     found = audit_scores(read)
     (twice,) = [finding for finding in found if finding.kind == "duplicate-table"]
     assert (twice.experiment, twice.excludes) == ("recall", "score")
@@ -133,7 +133,9 @@ def test_a_column_that_stands_twice() -> None:
         summary[question][0] = recall[question][0]
     tables = {name: scores(name) for name in TABLES} | {"summary": summary}
     metrics = {f"{FOLDER}/Bard_metrics.xlsx": workbook({name: metrics_sheet(t) for name, t in tables.items()})}
-    read, _ = read_published_scores(kept(BARD | metrics | {f"{FOLDER}/Results_summary.csv": results_csv(summary)}))
+    read, _ = read_published_scores_and_findings(
+        kept(BARD | metrics | {f"{FOLDER}/Results_summary.csv": results_csv(summary)})
+    )
     found = audit_scores(read)
     assert [(f.kind, f.experiment, f.document, f.excludes) for f in found] == [
         ("duplicate-scores", "summary", "spotify", "score"),
@@ -198,9 +200,11 @@ def test_tables_that_contradict_each_other() -> None:
 @pytest.mark.parametrize("kind", ["other-company", "other-question"])
 def test_a_mean_over_answers_to_something_else_is_left_out(kind: str) -> None:
     """If a document's answers are all left out, so are their score and the mean over documents, and it says why."""
-    read, _ = read_published_scores(kept(BARD))
+    read, _ = read_published_scores_and_findings(kept(BARD))
     behind = [
-        Answer("published/bard", "recall", "uber", question, "original", run, "What?", "Lyft.", "a.xlsx", "Uber", "C1")
+        PublishedAnswer(
+            "published/bard", "recall", "uber", question, "original", run, "What?", "Lyft.", "a.xlsx", "Uber", "C1"
+        )
         for question, runs in (("T_f1", 1), ("T_u1", 3))
         for run in range(1, runs + 1)
     ]
@@ -227,7 +231,7 @@ def test_what_cannot_be_placed_is_named() -> None:
     files[f"{FOLDER}/Bard_metrics.xlsx"] = workbook(
         {"robust": [["Questions", "Relevance"], ["T_f1", 1]], "new": [["a"]], "empty": []}
     )
-    read, found = read_published_scores(kept(files))
+    read, found = read_published_scores_and_findings(kept(files))
     kinds = Counter((f.kind, f.file.rpartition("/")[2]) for f in found)
     assert kinds == {
         ("unplaced", "Results_robust.csv"): 3,
@@ -245,7 +249,7 @@ def test_scores_survive_their_file(tmp_path: Path) -> None:
     odd = PublishedScore("=1+1", "recall", "", "T_f1", None, relevance=-0.1, sheet="-x; =y\n+z")
     path = tmp_path / "published-scores.csv"
     path.write_bytes(format_published_scores_csv([*read, odd]))
-    assert read_published(path) == [*read, odd]
+    assert read_published_scores_csv(path) == [*read, odd]
     assert "'=1+1" in path.read_text()
 
 

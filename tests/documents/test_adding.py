@@ -20,7 +20,7 @@ from genaipa.files.limits import DOCUMENT
 from genaipa.policies import formats
 from genaipa.policies.adding import write_document
 from genaipa.policies.document import load_document
-from genaipa.policies.formats import Extracted, _strip_credentials, extract
+from genaipa.policies.formats import ExtractedDocument, _strip_credentials, extract
 from genaipa.policies.sections import find_sections
 from genaipa.workspace import Workspace
 
@@ -224,7 +224,7 @@ def test_text_stays_as_it_is(name: str) -> None:
     found = extract(write(name, text))
     today = dt.datetime.now().astimezone().date().isoformat()
     markdown = name.endswith(".md")
-    assert found == Extracted(text, "Notice" if markdown else "", "", name, today, markdown=markdown)
+    assert found == ExtractedDocument(text, "Notice" if markdown else "", "", name, today, markdown=markdown)
 
 
 @pytest.mark.parametrize(
@@ -573,7 +573,9 @@ def test_nothing_is_overwritten_unasked(tmp_path: Path) -> None:
 def test_names(tmp_path: Path, name: str) -> None:
     """A name that couldn't be a file name everywhere is refused, and nothing is written."""
     with pytest.raises(UsageError, match="is not a valid document name"):
-        write_document(tmp_path / "policies", Extracted("x", "", "", "", ""), name=name, company="A", kind="policy")
+        write_document(
+            tmp_path / "policies", ExtractedDocument("x", "", "", "", ""), name=name, company="A", kind="policy"
+        )
     assert not (tmp_path / "policies").exists()
 
 
@@ -581,7 +583,9 @@ def test_names(tmp_path: Path, name: str) -> None:
 def test_blank_names(tmp_path: Path, name: str, company: str, what: str) -> None:
     """A document without a name, or without a company to ask about, is refused, and nothing is written."""
     with pytest.raises(UsageError, match=rf"^the [a-z ]* is blank; .*--{what}"):
-        write_document(tmp_path / "policies", Extracted("x", "", "", "", ""), name=name, company=company, kind="policy")
+        write_document(
+            tmp_path / "policies", ExtractedDocument("x", "", "", "", ""), name=name, company=company, kind="policy"
+        )
     assert not (tmp_path / "policies").exists()
 
 
@@ -589,7 +593,7 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     """A folder that is a file is said in a sentence."""
     with pytest.raises(DataError, match="can't be written"):
         write_document(
-            Path(write("policies", "x")), Extracted("x", "", "", "", ""), name="a", company="A", kind="policy"
+            Path(write("policies", "x")), ExtractedDocument("x", "", "", "", ""), name="a", company="A", kind="policy"
         )
 
 

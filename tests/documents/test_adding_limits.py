@@ -16,8 +16,8 @@ from genaipa.files.limits import DOCUMENT
 from genaipa.policies.adding import write_document
 from genaipa.policies.companies import find_company
 from genaipa.policies.document import LONGEST, load_document
-from genaipa.policies.formats import extract, join_lines_to_paragraphs
-from genaipa.policies.pages import Page
+from genaipa.policies.formats import extract, join_pdf_pages_to_paragraphs
+from genaipa.policies.pages import HtmlPage
 from genaipa.workspace import Workspace
 
 
@@ -47,14 +47,14 @@ def test_a_page_has_a_bounded_number_of_elements() -> None:
 def test_cells_over_many_rows_and_columns_are_few_in_the_end() -> None:
     """A kilobyte of them would be a table of gigabytes: only the first fill the rows and columns that they span."""
     rows = "<tr><td colspan=100 rowspan=100>We keep your name</td></tr>" * 300
-    page = Page(lxml.html.document_fromstring(f"<body><table>{rows}</table></body>"))
+    page = HtmlPage(lxml.html.document_fromstring(f"<body><table>{rows}</table></body>"))
     assert len(page.markdown()) < 3_000_000
     assert page.markdown().count("We keep your name") >= 300
 
 
 def test_lines_of_a_pdf_are_joined_in_one_go() -> None:
     """One paragraph of twenty thousand lines takes as long as many paragraphs, and a page is not drawn forever."""
-    assert join_lines_to_paragraphs(["We keep\n" + "it\n" * 20_000]).count(" it") == 20_000
+    assert join_pdf_pages_to_paragraphs(["We keep\n" + "it\n" * 20_000]).count(" it") == 20_000
     for pages, size, said in ((1, 4_000_001, "a page of more than 4 MB"), (6, 3_999_999, "20 MB")):
         content = StreamObject()
         content.set_data(b"%" + b" " * (size - 1))

@@ -18,7 +18,7 @@ from genaipa.questions.annotations import (
     find_annotations,
     format_annotation_template,
     load_annotations,
-    map_to_questions,
+    map_annotations_to_questions,
     read_annotations,
 )
 from genaipa.questions.sets import Question, QuestionSet, load_question_set
@@ -92,9 +92,9 @@ def test_an_answer_holds_for_the_same_text_in_another_set() -> None:
         ((f"Who must obey the {law}?", law, "regulation"), ("Who must obey the GDPR?", "GDPR", "regulation"), True),
         ((f"Does {law} fine?", law, "regulation"), ("Does the company fine?", law, "regulation"), False),
     ):
-        carried = map_to_questions(known, asked(*first), asked(*second, name="other"), "ACME")
+        carried = map_annotations_to_questions(known, asked(*first), asked(*second, name="other"), "ACME")
         assert set(carried.answers) == ({"Q1"} if same else set()), (first, second)
-    assert map_to_questions(known, None, asked("Q?"), "ACME").answers == {}
+    assert map_annotations_to_questions(known, None, asked("Q?"), "ACME").answers == {}
 
 
 def test_answers_are_taken_from_another_set_by_their_texts(genaipa: Callable[..., Finished]) -> None:

@@ -127,7 +127,9 @@ def test_lines_and_parquet_are_the_same_corpus(
     one, other = examine_corpus(folder / "c.parquet", by="land"), examine_corpus(folder / "c.jsonl", by="land")
     assert one.first.tolist() == other.first.tolist()
     assert one.strata == other.strata
-    assert list(one.read_documents(one.select_rows())) == list(other.read_documents(other.select_rows()))
+    assert list(one.read_documents(one.select_distinct_or_sampled_rows())) == list(
+        other.read_documents(other.select_distinct_or_sampled_rows())
+    )
     assert found[0].about.groups == {"size": "0", "land": cells[0][2] or ""}
 
 
@@ -150,8 +152,8 @@ def test_equal_texts_are_asked_once(tmp_path: Path) -> None:
         row("a-2021", text="T", company="A"),
     )
     corpus = examine_corpus(path)
-    assert (corpus.documents, corpus.distinct_texts) == (5, 3)
-    found = list(corpus.read_documents(corpus.select_rows()))
+    assert (corpus.document_count, corpus.distinct_text_count) == (5, 3)
+    found = list(corpus.read_documents(corpus.select_distinct_or_sampled_rows()))
     assert [(one.name, one.about.also) for one in found] == [("a", ("a-2020", "a-2021")), ("b", ()), ("c", ())]
 
 
@@ -172,14 +174,14 @@ def test_a_sample_has_its_share_of_each_stratum(tmp_path: Path) -> None:
     rows = [row(f"n{n}", sector="shop" if n % 4 else "bank") for n in range(200)]
     path, turned = lines(tmp_path / "c.jsonl", *rows), lines(tmp_path / "d.jsonl", *reversed(rows))
     corpus = examine_corpus(path, seed=3, by="sector")
-    drawn = [one.name for one in corpus.read_documents(corpus.select_rows(21))]
-    sectors = [one.about.groups["sector"] for one in corpus.read_documents(corpus.select_rows(21))]
+    drawn = [one.name for one in corpus.read_documents(corpus.select_distinct_or_sampled_rows(21))]
+    sectors = [one.about.groups["sector"] for one in corpus.read_documents(corpus.select_distinct_or_sampled_rows(21))]
     assert (sectors.count("shop"), sectors.count("bank")) == (16, 5)
     other = examine_corpus(turned, seed=3, by="sector")
-    assert {one.name for one in other.read_documents(other.select_rows(21))} == set(drawn)
+    assert {one.name for one in other.read_documents(other.select_distinct_or_sampled_rows(21))} == set(drawn)
     another = examine_corpus(path, seed=4, by="sector")
-    assert {one.name for one in another.read_documents(another.select_rows(21))} != set(drawn)
-    assert len(corpus.select_rows(200)) == len(corpus.select_rows()) == 200
+    assert {one.name for one in another.read_documents(another.select_distinct_or_sampled_rows(21))} != set(drawn)
+    assert len(corpus.select_distinct_or_sampled_rows(200)) == len(corpus.select_distinct_or_sampled_rows()) == 200
 
 
 def test_groups_that_are_missing_are_told(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
@@ -205,7 +207,7 @@ def test_a_corpus_is_read_in_a_stream(tmp_path: Path) -> None:
     examine_corpus(path)
     tracemalloc.start()
     corpus = examine_corpus(path, by="sector")
-    assert sum(1 for _ in corpus.read_documents(corpus.select_rows(700))) == 700
+    assert sum(1 for _ in corpus.read_documents(corpus.select_distinct_or_sampled_rows(700))) == 700
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < path.stat().st_size / 5

@@ -14,7 +14,7 @@ from genaipa.answers.gather import gather_study
 from genaipa.errors import DataError
 from genaipa.files.text import sha256_of
 from genaipa.policies.document import load_document
-from genaipa.questions.annotations import find_corrections
+from genaipa.questions.annotations import find_corrections_with_layers
 from genaipa.reports.report import Report
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.selection import select_sources
@@ -144,7 +144,7 @@ def test_a_correction_needs_its_proof() -> None:
         assert (found and found.silent, bool(inputs.problems)) == ("yes" if problem else "no", bool(problem)), proof
         if problem:
             with pytest.raises(DataError, match=problem):
-                find_corrections(here, document)
+                find_corrections_with_layers(here, document)
 
 
 def test_what_corrects_nothing_or_belongs_nowhere_is_told() -> None:
@@ -160,7 +160,7 @@ def test_what_corrects_nothing_or_belongs_nowhere_is_told() -> None:
     corrections(RIGHT, text="Another text.")
     assert findings() == [("digest", "warning")]
     here = find_workspace()
-    assert find_corrections(here, load_document("acme", here)) == []
+    assert find_corrections_with_layers(here, load_document("acme", here)) == []
     corrections("silent: no, sentence: We sell it.")
     assert findings() == [("corrections.Q1", "error")]
 
@@ -172,7 +172,7 @@ def test_what_ships_is_proved_by_the_published_texts() -> None:
     changed: dict[str, Any] = {}
     for name in here.nearest_files("corrections"):
         document = load_document(name, here)
-        ((layer, found),) = find_corrections(here, document)
+        ((layer, found),) = find_corrections_with_layers(here, document)
         assert layer == "shipped"
         for question, one in found.corrections.items():
             changed[name] = question

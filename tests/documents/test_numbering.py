@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from genaipa.policies.document import About, Document
-from genaipa.policies.numbering import begins_like_numbered_heading, may_have_unread_number, split_number
+from genaipa.policies.numbering import (
+    begins_like_numbered_heading,
+    may_have_unread_number,
+    split_heading_number_and_title,
+)
 from genaipa.policies.sections import find_sections, resolve_citation
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.scoring.evidence.examine import collect_reply_evidence
@@ -65,7 +69,7 @@ READ = {
 @pytest.mark.parametrize("heading", READ)
 def test_numbers_of_headings(heading: str) -> None:
     """However a heading writes its number, it has it, and the rest is its title."""
-    assert split_number(heading) == (READ[heading], "Otters")
+    assert split_heading_number_and_title(heading) == (READ[heading], "Otters")
 
 
 @pytest.mark.parametrize(
@@ -78,13 +82,13 @@ def test_numbers_of_headings(heading: str) -> None:
 )  # fmt: skip
 def test_headings_without_a_number(heading: str) -> None:
     """Years, days, hours, amounts, abbreviations and words are no numbers of sections."""
-    assert split_number(heading) == ("", heading)
+    assert split_heading_number_and_title(heading) == ("", heading)
 
 
 def test_an_article_is_no_step() -> None:
     """A is a word before a small letter."""
-    assert split_number("7.A new boat") == ("7", "A new boat")
-    assert split_number("7.A New boat") == ("7.A", "New boat")
+    assert split_heading_number_and_title("7.A new boat") == ("7", "A new boat")
+    assert split_heading_number_and_title("7.A New boat") == ("7.A", "New boat")
 
 
 def test_lines_that_begin_numbered() -> None:

@@ -11,7 +11,7 @@ from test_adding import pdf, pdf_of
 
 from genaipa.policies.extraction_warnings import extraction_warning
 from genaipa.policies.formats import extract
-from genaipa.policies.pdf_text import join_lines_to_paragraphs, pdf_title
+from genaipa.policies.pdf_text import join_pdf_pages_to_paragraphs, pdf_title
 from genaipa.policies.search import rank_texts, replace_ligatures
 from genaipa.policies.sections import find_sections
 
@@ -109,7 +109,7 @@ def test_letters_in_the_forms_of_fonts_are_plain(drawn_as: str, plain: str) -> N
 )
 def test_lines_without_blanks_between_words(page: str, text: str) -> None:
     """A character is two columns wide, and lines are joined without a blank, but for one around Latin letters."""
-    assert join_lines_to_paragraphs([page]) == text + "\n"
+    assert join_pdf_pages_to_paragraphs([page]) == text + "\n"
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from genaipa.scoring.evidence.support import sentence_spans
 from genaipa.scoring.objections import make_correction
 from genaipa.systems.extractive import answer_from_document
 from genaipa.systems.rag import RagSystem
-from genaipa_watch.changes import Changes
+from genaipa_watch.changes import DocumentChanges
 
 READS = {
     'Ask [our *desk*](<https://a.example/x y> "it\'s (open)") now.': "Ask our desk now.",
@@ -132,7 +132,7 @@ def test_addresses_change_and_measure_nothing() -> None:
     """Another address, a definition, an entity or a footnote's mark are no change, and are not counted."""
     other = SOURCE.replace("p.example/zeppelin", "q.example").replace("[r]: /rules", "[r]: /other 'title'")
     other = other.replace("[their **rules**][r]", "their rules[^1]").replace("identi\ufb01er", "identifier")
-    assert Changes(POLICY, Document("later", other, About(company="Otterby"))).has_same_words
+    assert DocumentChanges(POLICY, Document("later", other, About(company="Otterby"))).has_same_words
     assert measure_text(SOURCE).words == measure_text(PlainReading(SOURCE).text).words == 26
 
 

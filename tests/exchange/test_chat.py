@@ -22,7 +22,7 @@ from genaipa.runs.integrity import find_damage
 from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
 from genaipa_exchange.assistant_exports import read_html_text
-from genaipa_exchange.chat_import import read
+from genaipa_exchange.chat_import import import_chats
 from genaipa_exchange.chat_options import ChatOptions
 from genaipa_exchange.incoming import Incoming
 
@@ -39,12 +39,12 @@ PRIVATE = "My landlord called"
 
 def bring(*files: str, **options: Any) -> ImportSummary:
     """Import files of chats."""
-    return read([Path(file) for file in files], Incoming(find_workspace(), chats=ChatOptions(**options)))
+    return import_chats([Path(file) for file in files], Incoming(find_workspace(), chats=ChatOptions(**options)))
 
 
 def records() -> list[Record]:
     """All answers of the workspace, in the order in which they were asked."""
-    every = (record for path in sorted(Path("runs").iterdir()) for record in RunFolder(path).records())
+    every = (record for path in sorted(Path("runs").iterdir()) for record in RunFolder(path).read_records())
     return sorted(every, key=lambda record: (record.started, record.key))
 
 
@@ -139,7 +139,7 @@ def test_what_chatgpt_showed_becomes_a_run() -> None:
     assert first.system == "chatgpt/gpt-5-2"
     assert first.cost is first.usage is None
     (path,) = Path("runs").iterdir()
-    (conversation,) = RunFolder(path).conversations()
+    (conversation,) = RunFolder(path).read_conversations()
     assert conversation.order == ("Q2", "Q1")
     assert conversation.mode == RunFolder(path).manifest().spec.plan.conversation == "shared"  # type: ignore[attr-defined]
     assert [one.content for one in RunFolder(path).read_introduction(conversation.introduction)] == [POLICY]
@@ -147,7 +147,7 @@ def test_what_chatgpt_showed_becomes_a_run() -> None:
     assert "hush" not in written()
     assert PRIVATE not in written()
     assert not [*find_damage(RunFolder(path))]
-    history = load_conversation_up_to(RunFolder(path), second, RunFolder(path).tally_records()[1])
+    history = load_conversation_up_to(RunFolder(path), second, RunFolder(path).tally_records_and_map_offsets()[1])
     assert [one.content for one in history] == [POLICY, ASKED(2), first.reply, ASKED(1), second.reply]
 
 
@@ -217,7 +217,10 @@ def test_what_gemini_showed_becomes_a_run() -> None:
     assert (first.repetition, second.repetition, third.repetition) == (1, 1, 2)
     assert (second.turn, third.turn) == (2, 1)
     (path,) = Path("runs").iterdir()
-    assert [RunFolder(path).read_introduction(one.introduction) for one in RunFolder(path).conversations()] == [[], []]
+    assert [RunFolder(path).read_introduction(one.introduction) for one in RunFolder(path).read_conversations()] == [
+        [],
+        [],
+    ]
     files = [{"name": "Attached 1 file."}, {"name": "-  Acme.pdf", "url": "acme-1.pdf"}]
     bring(dump("MyActivity.json", [activity(200, f"Prompted {ASKED(4)} Attached 1 file.") | {"subtitles": files}]))
     assert (records()[-1].asked, records()[-1].coordinates["initialization"]) == (ASKED(4), "document")

@@ -15,7 +15,7 @@ from stores import opened, score
 from genaipa.files.text import sha256_of
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.imported import load_published_scores
-from genaipa.runs.selection import run_folders
+from genaipa.runs.selection import list_run_folders
 from genaipa.scoring.answers import Pool
 from genaipa.workspace import find_workspace
 from rubrics import typed
@@ -31,7 +31,7 @@ def keys_of(answer: str, analyst: str) -> str:
 def study(home: str) -> tuple[list[object], list[object]]:
     """The recorded answers and the published averages of a workspace."""
     folders = [RunFolder(path) for path in sorted(Path(home, "runs").iterdir())]
-    records = [record for folder in folders for record in folder.records() if record.reply is not None]
+    records = [record for folder in folders for record in folder.read_records() if record.reply is not None]
     return records, [row for folder in folders for row in load_published_scores(folder)]
 
 
@@ -45,7 +45,7 @@ def test_scores_of_the_published_study_come_back(form: str, pulled: Path) -> Non
     write("genaipa.toml", "")
     assert call("get", "genaipabench", "--runs").code == 0
     here = find_workspace()
-    answers = Pool(here, run_folders(here), excluded=False).arrivals
+    answers = Pool(here, list_run_folders(here), excluded=False).arrivals
     given = islice(product(("ann", "bo", "cy"), answers), SCORES)
     with opened("sqlite:///scores.db") as store:
         assert store.append([score(who, one, typed(keys_of(one, who))) for who, one in given]) == SCORES

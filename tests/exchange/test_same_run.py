@@ -17,7 +17,7 @@ def bring(*files: str, reply: str = "Yes.", target: str = "yes", documents: str 
     incoming = Incoming(find_workspace())
     for name in files:
         log = ForeignLog(Path(name), "m", "privacy", "Kx81", {}, incoming)
-        log.add(ForeignSample("sample 1", {"document": documents}, "Does it sell data?", reply, target))
+        log.add_sample(ForeignSample("sample 1", {"document": documents}, "Does it sell data?", reply, target))
         log.add_run_to_incoming()
     taken = incoming.write_runs_and_scores()
     return taken.answers, taken.known

@@ -178,7 +178,7 @@ def test_a_queue_without_room_is_waited_for_within_bounds() -> None:
     folder, outcome = batched(server, retries=2)
     assert (outcome.status, server.tried, answers(folder)) == ("partial", 3, [])
     assert "token_limit_exceeded" in outcome.stopped[SYSTEM]
-    assert len(list(folder.records())) == 1, "thousands are told by one"
+    assert len(list(folder.read_records())) == 1, "thousands are told by one"
 
 
 def test_results_that_cannot_be_had_are_not_paid_for_twice() -> None:
@@ -188,7 +188,7 @@ def test_results_that_cannot_be_had_are_not_paid_for_twice() -> None:
     server.broken.downloads = 8
     with serving(server):
         folder, outcome = carry_out(spec(**PLAN), None, RunLimits(batch=replace(QUICK, first_look=0.001)))
-        assert (outcome.status, server.tried, list(folder.records())) == ("waiting", 1, [])
+        assert (outcome.status, server.tried, list(folder.read_records())) == ("waiting", 1, [])
         folder, outcome = carry_out(spec(**PLAN), folder, RunLimits(batch=QUICK))
     assert (outcome.status, server.tried, len(answers(folder))) == ("complete", 1, 2)
 
@@ -200,7 +200,7 @@ def test_an_account_without_credit_is_learnt_once() -> None:
         server = BatchServer(lambda _number, fate=fate: fate)
         folder, outcome = batched(server)
         assert (outcome.status, list(outcome.stopped)) == ("partial", [SYSTEM])
-        assert (server.tried, len(list(folder.records()))) == (1, 1)
+        assert (server.tried, len(list(folder.read_records()))) == (1, 1)
     server = BatchServer(script=lambda _number, _body: failure(429, "You exceeded your quota", "insufficient_quota"))
     folder, outcome = batched(server)
     assert (outcome.status, server.tried) == ("partial", 1)
@@ -246,16 +246,16 @@ def test_results_that_were_fetched_are_not_fetched_again() -> None:
     server = BatchServer()
     folder, _ = batched(server)
     whole = latest(folder)
-    log, kept = folder.path / "batches.jsonl", folder.answers.read_bytes()
+    log, kept = folder.path / "batches.jsonl", folder.answers_path.read_bytes()
     log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-1]))
-    folder.answers.write_bytes(kept[: kept.index(b"\n") + 1])
+    folder.answers_path.write_bytes(kept[: kept.index(b"\n") + 1])
     (held,) = server.batches
     results = folder.path / "batches" / f"{held.mark}.results.jsonl"
     results.parent.mkdir()
     results.write_bytes(server.files[held.output or ""])
     with serving(BatchServer()) as later:
         folder, outcome = carry_out(spec(**PLAN), folder)
-    assert (outcome.status, later.tried, len(list(folder.records()))) == ("complete", 0, 3)
+    assert (outcome.status, later.tried, len(list(folder.read_records()))) == ("complete", 0, 3)
     assert {key: record.reply for key, record in latest(folder).items()} == {
         key: record.reply for key, record in whole.items()
     }
@@ -271,8 +271,8 @@ def test_results_that_are_in_the_answers_go_also_after_a_kill() -> None:
     results = folder.path / "batches" / f"{held.mark}.results.jsonl"
     results.parent.mkdir()
     results.write_bytes(server.files[held.output or ""])
-    lines = folder.answers.read_bytes().splitlines(keepends=True)
-    folder.answers.write_bytes(b"".join(lines[:-1]))
+    lines = folder.answers_path.read_bytes().splitlines(keepends=True)
+    folder.answers_path.write_bytes(b"".join(lines[:-1]))
     _, outcome = batched(BatchServer(), folder=folder)
     assert outcome.status == "complete"
     assert not results.parent.exists()

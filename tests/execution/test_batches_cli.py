@@ -131,7 +131,7 @@ def test_what_is_billed_is_what_was_estimated(genaipa: Cli, kind: type[Batches],
             done = genaipa(*plan, *options, "--new", "-j", "1")
         assert done.code == 0, done.err
         folder = find_run(find_workspace(), "latest")
-        return sum(record.cost or 0.0 for record in folder.records())
+        return sum(record.cost or 0.0 for record in folder.read_records())
 
     said = "So. " * 50
     caching, plain = lambda _number, _body: reply(said), lambda _number, _body: reply(said, cached=0)

@@ -128,7 +128,7 @@ def test_a_kill_at_any_moment_loses_and_doubles_nothing(tmp_path: Path) -> None:
         assert outcome.status == "complete", case
         assert set(marks.values()) == {1}, case
         assert set(lines.values()) == {1}, case
-        assert len(lines) == len(answers(folder)) == len(list(folder.records())) == 3, case
+        assert len(lines) == len(answers(folder)) == len(list(folder.read_records())) == 3, case
         counts += Counter({f"{kind.__name__}: rounds": 1, "killed": killed, "batches accepted": len(marks)})
         counts += Counter({"not known whether it was accepted": before[-1:] == ["intended"], "answers": 3})
         counts += Counter({"never accepted": steps_of(path).count("given up")})

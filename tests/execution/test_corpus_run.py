@@ -74,8 +74,8 @@ def test_asks_as_documents_of_their_own_would(corpus: Path, genaipa: Callable[..
         (one.key, one.asked, one.digest) for one in other.answers()
     ]
     assert run.manifest.orders == other.manifest.orders
-    assert [one.introduction for one in run.folder.conversations()] == [
-        one.introduction for one in other.folder.conversations()
+    assert [one.introduction for one in run.folder.read_conversations()] == [
+        one.introduction for one in other.folder.read_conversations()
     ]
 
 
@@ -107,8 +107,8 @@ def test_a_run_goes_on_with_its_own_copies(corpus: Path, genaipa: Callable[..., 
     assert f"{changed} has changed since. Restore that file, or start a new run." in refused.err
     written(corpus, *every)
     assert genaipa("run", "--resume", "latest").code == 0
-    answers = before.answers.read_bytes().splitlines(keepends=True)
-    before.answers.write_bytes(b"".join(answers[:-5]))
+    answers = before.answers_path.read_bytes().splitlines(keepends=True)
+    before.answers_path.write_bytes(b"".join(answers[:-5]))
     written(corpus, with_text(every[0], "Nothing."), *every[2:])
     done = genaipa("run", "--resume", "latest")
     assert done.code == 0, done.err
@@ -116,9 +116,9 @@ def test_a_run_goes_on_with_its_own_copies(corpus: Path, genaipa: Callable[..., 
         f"it has a different text for {every[0].name} and no longer has {every[1].name}; the run continues with its own"
     )
     assert said in done.err
-    again = before.answers.read_bytes().splitlines()
+    again = before.answers_path.read_bytes().splitlines()
     assert [json.loads(one)["asked"] for one in again[-5:]] == [json.loads(one)["asked"] for one in answers[-5:]]
-    before.answers.write_bytes(b"".join(answers[:-5]))
+    before.answers_path.write_bytes(b"".join(answers[:-5]))
     changed.unlink()
     done = genaipa("run", "--resume", "latest")
     assert done.code == 0, done.err
@@ -192,11 +192,11 @@ def test_introductions_are_in_one_file(corpus: Path, genaipa: Callable[..., Fini
     run = load_run("latest")
     path = run.path / "introductions.jsonl"
     before = path.read_bytes()
-    begun = [one.introduction for one in run.folder.conversations()]
+    begun = [one.introduction for one in run.folder.read_conversations()]
     assert [json.loads(one)["digest"] for one in before.splitlines()] == begun
     path.write_bytes(before[:-100])
-    run.folder.conversations_file.write_bytes(b"")
-    run.folder.answers.write_bytes(b"")
+    run.folder.conversations_path.write_bytes(b"")
+    run.folder.answers_path.write_bytes(b"")
     done = genaipa("run", "--resume", "latest")
     assert done.code == 0, done.err
     assert "introductions.jsonl: the last line was cut off" in done.err

@@ -137,7 +137,7 @@ def test_cut_and_refused_are_answers(server: OpenAIServer, behaviour: Behaviour,
     plan = spec()
     folder, outcome = carry_out(plan)
     assert outcome.status == "complete"
-    assert Counter(r.status for r in folder.records()) == {status: 1, "answered": 2}
+    assert Counter(r.status for r in folder.read_records()) == {status: 1, "answered": 2}
     server.requests.clear()
     carry_out(plan, folder)
     assert server.requests == []
@@ -154,7 +154,7 @@ def test_the_same_failure_is_not_asked_a_third_time(server: OpenAIServer, behavi
     make_workspace(questions=1)
     folder, outcome = carry_out(spec(), limits=RunLimits(max_retries=9))
     assert outcome.status == "partial"
-    assert len(server.requests) == next(folder.records()).attempts <= 2
+    assert len(server.requests) == next(folder.read_records()).attempts <= 2
 
 
 @pytest.mark.parametrize("retries", [0, 2])
@@ -165,7 +165,7 @@ def test_retries_are_bounded(server: OpenAIServer, retries: int) -> None:
     heard = Heard()
     folder, outcome = carry_out(spec(), limits=RunLimits(max_retries=retries), observer=heard)
     assert len(server.requests) == retries + 1
-    assert next(folder.records()).attempts == retries + 1
+    assert next(folder.read_records()).attempts == retries + 1
     assert len(heard.reasons) == retries
     assert outcome.status == "partial"
 
@@ -178,7 +178,7 @@ def test_failures_that_pass(server: OpenAIServer) -> None:
     make_workspace(questions=1)
     folder, outcome = carry_out(spec(), limits=RunLimits(max_retries=len(trouble), timeout=1.0))
     assert outcome.status == "complete"
-    (record,) = folder.records()
+    (record,) = folder.read_records()
     assert (record.status, record.attempts, len(server.requests)) == ("answered", 7, 7)
 
 
@@ -266,7 +266,7 @@ def test_an_error_that_every_call_meets_stops_its_system(
         assert len(server.requests) <= 12
         assert list(outcome.stopped) == list(heard.ends) == [SYSTEM]
         assert outcome.status == "partial"
-        assert outcome.tally.get_or_add_row("openai-api/good/m", "document").missing == 0
+        assert outcome.tally.get_or_add_row("openai-api/good/m", "document").missing_count == 0
         assert KEY not in texts_below(folder.path)
         assert KEY not in str(heard.ends)
 
@@ -296,7 +296,7 @@ def test_one_bad_question_stops_nothing(server: OpenAIServer) -> None:
     limits = RunLimits(max_connections=1)
     folder, outcome = carry_out(spec(conversation="independent", repetitions=3), limits=limits)
     assert outcome.stopped == {}
-    assert Counter((r.question == "Q3", r.status) for r in folder.records()) == {
+    assert Counter((r.question == "Q3", r.status) for r in folder.read_records()) == {
         (True, "failed"): 3,
         (False, "answered"): 15,
     }

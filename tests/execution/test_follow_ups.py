@@ -122,7 +122,7 @@ def test_analysts_and_judges_see_the_first_answer(genaipa: Cli) -> None:
     judged = {item.question: item for item in read_judged_material(judge_run).answers}
     assert judged["Q1"].earlier is None
     assert judged["Q1.follow-up"].earlier == case.earlier
-    asked = next(line.asked for line in judge_run.records() if line.question == "Q1.follow-up")
+    asked = next(line.asked for line in judge_run.read_records() if line.question == "Q1.follow-up")
     assert asked.count("I am GPT-4 and say yes.") == 1
     assert asked.index("the earlier answer ends") < asked.index("In section 2.")
     assert len(events()) == 2

@@ -27,7 +27,7 @@ def _with_system(server: GoogleBatchServer, work: Any) -> Any:
     """What becomes of `work` with a started system."""
 
     async def do() -> Any:
-        system: Any = resolve_system(GEMINI, find_workspace()).make()
+        system: Any = resolve_system(GEMINI, find_workspace()).make_system()
         await system.start()
         try:
             return await work(system)

@@ -166,7 +166,7 @@ def check_asked(kept: dict[str, dict[str, Any]], now: dict[str, dict[str, Any]],
 def check_complete(folder: Path, wanted: int, summaries: int) -> None:
     """Each planned key is there exactly once, with the reply that answers its own question."""
     run = RunFolder(folder)
-    records = list(run.records())
+    records = list(run.read_records())
     keys = Counter(record.key for record in records)
     assert set(keys.values()) == {1}
     assert Counter(record.kind for record in records) == {"answer": wanted, "summary": summaries}

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from genaipa.errors import OptionError
-from genaipa.execution.launch import Launch, carry_out_slices, parse_launcher_option, slice_environment
+from genaipa.execution.launch import Launch, carry_out_slices, parse_launcher_and_slices_at_once, slice_environment
 from genaipa.execution.local import LocalLauncher
 
 HERE = LocalLauncher()
@@ -129,4 +129,4 @@ def test_a_slice_inherits_nothing_that_is_set_for_the_study() -> None:
 def test_places_that_cannot_be(text: str) -> None:
     """They are an OptionError that names those that can."""
     with pytest.raises(OptionError, match=r"must be local, local:4, ray or ray:4\.$"):
-        parse_launcher_option(text)
+        parse_launcher_and_slices_at_once(text)

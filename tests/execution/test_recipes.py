@@ -11,7 +11,7 @@ import pytest
 from rounds import DOCUMENTS, kept, write_corpus
 from running import make_workspace
 
-from genaipa.runs.selection import find_slices
+from genaipa.runs.selection import find_sliced_study
 from genaipa.workspace import find_workspace
 
 GUIDE = Path(__file__).parents[2] / "docs/guide/scale.md"
@@ -51,6 +51,6 @@ def test_shells_and_job_arrays() -> None:
     Path("runs").rename("before")
     for task in ("3", "1", "2"):
         run_recipe("SBATCH", SLURM_ARRAY_TASK_ID=task, SLURM_ARRAY_TASK_COUNT="3")
-    study = find_slices(find_workspace(), "shops")
+    study = find_sliced_study(find_workspace(), "shops")
     assert study is not None
     assert (study.number, study.missing_slices, len(kept())) == (3, [], len(DOCUMENTS))

@@ -28,7 +28,7 @@ from servers import Behaviour, OpenAIServer, Request, cut, refusal, reply
 from genaipa.errors import RunBusyError
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.observer import Observer
-from genaipa.execution.prepare import find_source_commit, prepare_run
+from genaipa.execution.prepare import find_source_commit_and_whether_changed, prepare_run
 from genaipa.execution.run import carry_out_run as ask_missing
 from genaipa.policies.document import split_by_token_limit
 from genaipa.runs import journal
@@ -104,17 +104,17 @@ def test_the_checkout_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     init, commit = ("init", "-q"), ("commit", "-q", "--allow-empty", "-m", "x")
     run_from("wheel")
-    assert find_source_commit() == (None, None)
+    assert find_source_commit_and_whether_changed() == (None, None)
     run_from("empty", init)
-    assert find_source_commit() == (None, False)
+    assert find_source_commit_and_whether_changed() == (None, False)
     clean = run_from("clean", init, commit)
     command = ["git", "-C", clean, "rev-parse", "HEAD"]
     head = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-    assert find_source_commit() == (head, False)
+    assert find_source_commit_and_whether_changed() == (head, False)
     (clean / "new").touch()
-    assert find_source_commit() == (head, False), "the code that runs is the one that was loaded"
+    assert find_source_commit_and_whether_changed() == (head, False), "the code that runs is the one that was loaded"
     (run_from("changed", init, commit) / "new").touch()
-    assert find_source_commit()[1] is True
+    assert find_source_commit_and_whether_changed()[1] is True
 
 
 def test_shared_conversation_grows(server: TimedServer) -> None:
@@ -123,12 +123,12 @@ def test_shared_conversation_grows(server: TimedServer) -> None:
     plan = spec()
     carry_out(plan)
     script = expected_script(plan)
-    history = dialogue(script, script.introduction("document"))
+    history = dialogue(script, script.introduction_steps("document"))
     assert len(script.parts) == 2
     order = question_order(plan, "acme", 1, script.questions)
     assert len(server.requests) == len(order) == 4
     for request, question in zip(server.requests, order, strict=True):
-        asked = script.question(question, "original").content
+        asked = script.question_message(question, "original").content
         history.append({"role": "user", "content": asked})
         assert messages(request) == history
         history.append({"role": "assistant", "content": replied(asked)})
@@ -140,7 +140,7 @@ def test_independent_questions_branch(server: TimedServer) -> None:
     plan = spec(conversation="independent")
     carry_out(plan)
     script = expected_script(plan)
-    introduction = dialogue(script, script.introduction("document"))
+    introduction = dialogue(script, script.introduction_steps("document"))
     assert [messages(request)[:-1] for request in server.requests] == [introduction] * 4
     assert sorted(last_messages(server)) == [f"Question {n} on Acme?" for n in range(1, 5)]
 
@@ -153,9 +153,9 @@ def test_summary_conversations_reset(server: TimedServer) -> None:
     carry_out(plan)
     script = expected_script(plan)
     first, *others = server.requests
-    request = {"role": "user", "content": script.summary_request("summary-of-document").content}
-    assert messages(first) == [*dialogue(script, script.introduction("document")), request]
-    introduction = dialogue(script, script.introduction("summary-of-document", "It says: be good."))
+    request = {"role": "user", "content": script.summary_request_message("summary-of-document").content}
+    assert messages(first) == [*dialogue(script, script.introduction_steps("document")), request]
+    introduction = dialogue(script, script.introduction_steps("summary-of-document", "It says: be good."))
     assert len(others) == 4
     for later in others:
         assert messages(later)[:2] == introduction
@@ -177,7 +177,7 @@ def test_same_order_in_all_four_initializations(server: TimedServer) -> None:
     assert outcome.status == "complete"
     order = folder.manifest().orders
     asked: dict[str, list[str]] = {}
-    for record in folder.records():
+    for record in folder.read_records():
         if record.kind == "answer":
             asked.setdefault(record.conversation, []).append(record.question)
     assert len(asked) == 2 * 4 * 2
@@ -191,12 +191,12 @@ def test_acknowledgements_are_calls_if_wanted(server: TimedServer) -> None:
     plan = spec(acknowledge=True)
     folder, _ = carry_out(plan)
     script = expected_script(plan)
-    steps = script.introduction("document")
+    steps = script.introduction_steps("document")
     assert last_messages(server)[: len(steps)] == [step.message.content for step in steps]
     assert len(server.requests) == len(steps) + 2
     said = [m["content"] for m in messages(server.requests[-1]) if m["role"] == "assistant"]
     assert said[: len(steps)] == [replied(step.message.content) for step in steps]
-    kinds = Counter(record.kind for record in folder.records())
+    kinds = Counter(record.kind for record in folder.read_records())
     assert kinds == {"acknowledgement": len(steps), "answer": 2}
 
 
@@ -228,7 +228,7 @@ def test_most_of_the_input_comes_from_the_cache(server: TimedServer) -> None:
     """With the warm-up, every question after the first reads the document from the provider's cache."""
     make_workspace(questions=8)
     folder, outcome = carry_out(spec(conversation="independent"))
-    first, *others = folder.records()
+    first, *others = folder.read_records()
     assert first.usage is not None
     assert first.usage.cached == 0
     assert all(r.usage is not None and r.usage.cached / r.usage.input > 0.9 for r in others)
@@ -260,7 +260,7 @@ def test_what_a_record_says(server: TimedServer) -> None:
     server.script = [reply("Yes (Section 2).")]
     make_workspace(questions=1)
     folder, _ = carry_out(spec(temperature=0.0, max_tokens=100, sampling_seed=5))
-    (record,) = folder.records()
+    (record,) = folder.read_records()
     facts = {name: getattr(record, name) for name in ("status", "reply", "finish", "model", "attempts", "turn", "sent")}
     assert facts == {
         "status": "answered",
@@ -283,7 +283,7 @@ def test_cut_and_refused_replies_are_kept(server: TimedServer) -> None:
     server.script = [cut("The policy says"), refusal("I can't help."), reply("Yes.")]
     make_workspace(questions=3)
     folder, outcome = carry_out(spec())
-    kept = list(folder.records())
+    kept = list(folder.read_records())
     assert [(r.status, r.reply, r.error) for r in kept] == [
         ("truncated", "The policy says", None),
         ("refused", "I can't help.", None),
@@ -298,7 +298,7 @@ def test_reply_without_text_has_a_stand_in(server: TimedServer) -> None:
     server.script = [cut(""), reply("Yes.")]
     make_workspace(questions=2)
     folder, outcome = carry_out(spec())
-    assert [r.reply for r in folder.records()] == ["", "Yes."]
+    assert [r.reply for r in folder.read_records()] == ["", "Yes."]
     assert messages(server.requests[1])[-2] == {"role": "assistant", "content": "(no answer)"}
     assert outcome.status == "complete"
 
@@ -309,7 +309,7 @@ def test_half_a_character_is_kept_as_its_stand_in(server: TimedServer) -> None:
     server.script = [Behaviour(body=body)]
     make_workspace(questions=2)
     folder, outcome = carry_out(spec())
-    assert next(folder.records()).reply == "Yes �"
+    assert next(folder.read_records()).reply == "Yes �"
     assert outcome.status == "complete"
 
 
@@ -320,7 +320,7 @@ def test_conversation_ends_with_its_first_failure(server: TimedServer) -> None:
     plan = spec()
     folder, outcome = carry_out(plan)
     assert outcome.status == "partial"
-    assert [r.status for r in folder.records()] == ["answered", "failed"]
+    assert [r.status for r in folder.read_records()] == ["answered", "failed"]
     server.requests.clear()
     server.script = ()
     _, outcome = carry_out(plan, folder)
@@ -371,7 +371,7 @@ def test_failed_summary_asks_no_questions(server: TimedServer) -> None:
     make_workspace(questions=2)
     folder, outcome = carry_out(spec(initializations=("document", "summary-by-name")))
     assert outcome.status == "partial"
-    assert Counter((r.coordinates["initialization"], r.kind, r.status) for r in folder.records()) == {
+    assert Counter((r.coordinates["initialization"], r.kind, r.status) for r in folder.read_records()) == {
         ("document", "answer", "answered"): 2,
         ("summary-by-name", "summary", "failed"): 1,
     }
@@ -410,7 +410,7 @@ def test_prices_are_counted(server: TimedServer) -> None:
         f"systems:\n  mine: {{system: {SYSTEM}, price: {{input: 1000000, output: 2000000, as_of: '2026-01-01'}}}}\n",
     )
     folder, outcome = carry_out(spec(systems=("mine",)))
-    costs = [(r.cost, r.usage) for r in folder.records()]
+    costs = [(r.cost, r.usage) for r in folder.read_records()]
     assert all(usage is not None and cost == usage.input + 2 * usage.output for cost, usage in costs)
     assert outcome.tally.totals().cost == sum(cost or 0 for cost, _ in costs)
     assert folder.manifest().systems["mine"].price == "catalog, 2026-01-01"
@@ -428,7 +428,7 @@ def test_cap_holds_without_counts(server: TimedServer) -> None:
     plan = spec(systems=("mine",), initializations=("company-name",))
     folder, outcome = carry_out(plan, limits=RunLimits(max_cost=300))
     assert outcome.status == "capped"
-    assert [bool(record.cost) for record in folder.records()] == [True] * len(server.requests)
+    assert [bool(record.cost) for record in folder.read_records()] == [True] * len(server.requests)
     asked = len(server.requests)
     assert 0 < asked < 3
     _, outcome = carry_out(plan, folder, RunLimits(max_cost=300))
@@ -441,7 +441,7 @@ def test_records_survive_a_round_trip(server: TimedServer) -> None:
     make_workspace()
     folder, _ = carry_out(procedure())
     raw = (folder.path / "answers.jsonl").read_bytes().splitlines()
-    again: list[Record] = list(folder.records())
+    again: list[Record] = list(folder.read_records())
     assert [journal.encode_record_line(record).rstrip() for record in again] == raw
 
 
@@ -454,7 +454,7 @@ def test_systems_run_side_by_side(server: TimedServer, monkeypatch: pytest.Monke
         plan = spec(systems=(SYSTEM, "openai-api/other/m"))
         folder, outcome = carry_out(plan)
     assert outcome.status == "complete"
-    assert [r.system for r in folder.records()] == ["openai-api/other/m"] * 2 + [SYSTEM] * 2
+    assert [r.system for r in folder.read_records()] == ["openai-api/other/m"] * 2 + [SYSTEM] * 2
 
 
 def test_the_cap_stops_only_what_costs_money(server: TimedServer) -> None:
@@ -467,7 +467,7 @@ def test_the_cap_stops_only_what_costs_money(server: TimedServer) -> None:
     plan = spec(systems=("paid", "scripted"), initializations=("company-name",))
     folder, outcome = carry_out(plan, limits=RunLimits(max_cost=1))
     assert outcome.status == "capped"
-    assert Counter(r.system for r in folder.records()) == {"scripted": 4}
+    assert Counter(r.system for r in folder.read_records()) == {"scripted": 4}
     assert all(line["system"] == "scripted" for line in lines_of(folder.path / "conversations.jsonl")[1:])
 
 
@@ -481,7 +481,7 @@ def test_more_cached_than_sent_is_priced(server: TimedServer) -> None:
     )
     folder, outcome = carry_out(spec(systems=("mine",)))
     assert outcome.status == "complete"
-    assert next(folder.records()).cost == pytest.approx(0.1, rel=0.01)
+    assert next(folder.read_records()).cost == pytest.approx(0.1, rel=0.01)
 
 
 def test_a_failed_summary_is_counted(server: TimedServer) -> None:
@@ -490,7 +490,7 @@ def test_a_failed_summary_is_counted(server: TimedServer) -> None:
     make_workspace(questions=2)
     _, outcome = carry_out(spec(initializations=("summary-by-name",)))
     row = outcome.tally.get_or_add_row(SYSTEM, "summary-by-name")
-    assert (row.failed_steps, row.status["failed"], row.missing) == (1, 0, 2)
+    assert (row.failed_steps, row.status["failed"], row.missing_count) == (1, 0, 2)
 
 
 def test_a_summary_without_words_has_a_stand_in(server: TimedServer) -> None:
@@ -512,7 +512,7 @@ def test_the_same_command_at_the_same_instant_is_one_run() -> None:
         first.open_or_create_folder().path == second.open_or_create_folder().path != anew.open_or_create_folder().path
     )
     with (
-        first.open_or_create_folder().hold_for_writing(),
+        first.open_or_create_folder().hold_for_writing_and_list_repairs(),
         pytest.raises(RunBusyError, match="another process is using"),
     ):
         asyncio.run(ask_missing(second))

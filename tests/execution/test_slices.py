@@ -21,14 +21,14 @@ from genaipa.errors import DataError, OptionError, UsageError
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare_run
 from genaipa.execution.siblings import resume_or_prepare_slice
-from genaipa.files.html import short_repr
+from genaipa.files.html import format_one_line_repr
 from genaipa.policies.corpus import digest_company_and_text, encode_corpus_line
 from genaipa.policies.corpus_index import INDICES
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import encode_manifest
 from genaipa.runs.records import MOST_SLICES
 from genaipa.runs.run import load_run
-from genaipa.runs.selection import find_days_of_most_repeated_plan, find_slices, select_sources
+from genaipa.runs.selection import find_occasions_of_most_repeated_plan, find_sliced_study, select_sources
 from genaipa.runs.slices import assign_documents_to_slices, parse_slice
 from genaipa.scoring.store import open_store
 from genaipa.tasks.request import RunRequest
@@ -188,7 +188,7 @@ def test_named_question_sets_are_those_of_all_siblings() -> None:
     assert first < last, "the documents are placed so"
     for index in (first, last):
         runs[index].open_or_create_folder()
-    study = find_slices(workspace, "shops")
+    study = find_sliced_study(workspace, "shops")
     assert study is not None
     assert resume_or_prepare_slice(workspace, study, (again, 8), Observer()).spec == runs[again].spec
 
@@ -320,7 +320,7 @@ def test_a_study_is_read_by_its_name(study: Path, genaipa: Cli) -> None:
     assert genaipa("runs", "list", "shops").out.count("-of-4") == 4
     assert genaipa("runs", "list", "extractive").out.count("-of-4") == 0
     run = load_run("shops")
-    assert repr(run) == short_repr("Run", "shops", "complete, 12 of 12 answers")
+    assert repr(run) == format_one_line_repr("Run", "shops", "complete, 12 of 12 answers")
     assert [len(run.to_frame()), run.to_frame()["run"].nunique()] == [12, 4]
     assert [one.name for one in api.list_runs()] == ["shops"]
     assert load_run("slice-3").name == study.name
@@ -328,11 +328,11 @@ def test_a_study_is_read_by_its_name(study: Path, genaipa: Cli) -> None:
     assert f"===== {key}" in genaipa("show", "shops", key).out
     assert genaipa("pack", "shops", "-o", "shops.zip").code == 0
     assert genaipa("unpack", "shops.zip", "there").code == 0
-    there = find_slices(find_workspace("there"), "shops")
+    there = find_sliced_study(find_workspace("there"), "shops")
     assert there is not None
     assert (there.missing_slices, there.problems) == ([], [])
     assert genaipa("runs", "rm", "shops", "--yes").code == 0
-    assert find_slices(find_workspace(), "shops") is None
+    assert find_sliced_study(find_workspace(), "shops") is None
 
 
 def test_a_pack_withholds_passages_of_other_slices() -> None:
@@ -343,7 +343,7 @@ def test_a_pack_withholds_passages_of_other_slices() -> None:
     ask_slices(write_corpus([*documents[:11], closed]), 3, systems="wandering:Wandering", questions="policy")
     here = find_workspace()
     sources = select_sources(here, ["shops"])
-    assert sum(one.folder.answers.read_text().count(GERMAN) > 0 for one in sources) == 3
+    assert sum(one.folder.answers_path.read_text().count(GERMAN) > 0 for one in sources) == 3
     for source in sources:
         files = dict(iterate_packed_run_files(source, whole=False))
         assert not any(GERMAN.encode() in content for content in files.values())
@@ -363,11 +363,11 @@ def test_a_study_is_one_occasion(study: Path) -> None:
     for one in load_run("shops").slices:
         dated(one.folder, "2026-01-05")
     sources = select_sources(find_workspace(), [])
-    (days,) = find_days_of_most_repeated_plan(sources).values()
+    (days,) = find_occasions_of_most_repeated_plan(sources).values()
     assert [(day.day == "2026-01-05", len(day.runs)) for day in days] == [(True, 4), (False, 4)]
     shutil.rmtree(load_run("again").slices[2].path)
     assert study.name
-    assert find_days_of_most_repeated_plan(select_sources(find_workspace(), [])) == {}
+    assert find_occasions_of_most_repeated_plan(select_sources(find_workspace(), [])) == {}
 
 
 def test_another_plan_is_refused(study: Path) -> None:

@@ -77,7 +77,7 @@ def test_no_thought_is_in_an_answer_or_goes_back(system: str, genaipa: Cli, monk
         done = genaipa("run", "-s", system, "-p", "acme", "-e", "quality", "--json")
     assert done.code == 0, done.err
     folder = find_run(make_workspace(len(forms)), "latest")
-    records = list(folder.records())
+    records = list(folder.read_records())
     assert [record.reply for record in records if record.kind == "answer"] == [ANSWER] * len(forms)
     assert all(THOUGHT in record.thoughts and record.thoughts.count(THOUGHT) == 1 for record in records)
     sent = [json.dumps(request.body) for request in server.requests]
@@ -128,7 +128,7 @@ def test_thoughts_alone_and_thoughts_without_an_end(genaipa: Cli, monkeypatch: p
         plan = ("run", "-s", "openai-api/loop/m", "-p", "acme", "-e", "quality", "--conversation", "independent")
         done = genaipa(*plan)
     assert len(server.requests) == 4, "nothing is paid for again"
-    found = {record.question: record for record in find_run(make_workspace(4), "latest").records()}
+    found = {record.question: record for record in find_run(make_workspace(4), "latest").read_records()}
     assert {name: record.status for name, record in found.items()} == {
         "Q1": "failed",
         "Q2": "truncated",

@@ -82,7 +82,7 @@ def test_a_server_that_cuts_a_third(genaipa: Cli, monkeypatch: pytest.MonkeyPatc
         done = genaipa("run", "-s", "openai-api/loop/m", "-p", "acme", "-e", "quality")
     assert done.code == 0, done.err
     assert done.err.count("the server counts 1,000 of about 1,") == 1
-    assert [record.prompt_cut for record in find_run(make_workspace(3), "latest").records()] == [False, True, True]
+    assert [record.prompt_cut for record in find_run(make_workspace(3), "latest").read_records()] == [False, True, True]
     assert done.out.count("The server of m cut 2 prompts, by its own token counts.") == 1
     assert "Answers to a prompt that the server cut, without an error: 2 of 3." in genaipa("report", "latest").out
 

@@ -70,7 +70,9 @@ POINTS = (
 def settle() -> None:
     """Give the answers of each run an order and times that depend on their keys alone."""
     for path in Path("runs").glob("**/answers.jsonl"):
-        records = sorted((record for _, record in journal.read_records(path, Record)), key=lambda record: record.key)
+        records = sorted(
+            (record for _, record in journal.read_records_with_offsets(path, Record)), key=lambda record: record.key
+        )
         settled = (
             msgspec.structs.replace(
                 record,

@@ -24,7 +24,7 @@ from typing import Annotated
 import pandas as pd
 from genaipa.datasets.base import Pulled
 from genaipa.errors import UsageError
-from genaipa.kinds import Closing, Kind, Plan, make_plan_option
+from genaipa.kinds import Kind, Plan, RunClosing, make_plan_option
 from genaipa.reports.chapters.chapter import Chapter
 from genaipa.reports.chapters.chapter import ResultsComparison
 from genaipa.reports.table import make_table
@@ -53,7 +53,7 @@ class RiddlesKind(Kind):
         return Results
 
     def closing_lines_and_facts(self, workspace, folder):
-        return Closing(["Riddles were asked."], {"riddles": 1})
+        return RunClosing(["Riddles were asked."], {"riddles": 1})
 
     def data_sets(self):
         return {Book.name: Book()}
@@ -84,7 +84,7 @@ class Results:
 
     def __init__(self, workspace, sources):
         self.problems = []
-        self.scores = [(one.system, one.score) for source in sources for one in source.folder.records()]
+        self.scores = [(one.system, one.score) for source in sources for one in source.folder.read_records()]
 
     notable, facts = ["Riddles are for fun."], [("Riddles", "some")]
 

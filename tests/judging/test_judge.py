@@ -14,7 +14,7 @@ from genaipa.judging.name import Judge
 from genaipa.judging.verdict import find_verdict_flaw
 from genaipa.reports.chapters import make_chapters
 from genaipa.runs.run import load_run
-from genaipa.runs.selection import find_run, run_folders, select_sources
+from genaipa.runs.selection import find_run, list_run_folders, select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.systems.base import Reply, Usage
 from genaipa.workspace import find_workspace
@@ -54,7 +54,7 @@ def test_further_passes_and_answers_are_all_that_is_asked_for(genaipa):
     assert genaipa("run", "-s", "scripted/more.yaml", "-p", "acme", "-i", "document").code == 0
     done = genaipa("judge", "--judge", judge, "--json")
     assert (json.loads(done.out)["wanted"], json.loads(done.out)["had"]) == (6, 3)
-    asked = [[record.coordinates["pass"] for record in folder.records()] for folder in judge_runs()]
+    asked = [[record.coordinates["pass"] for record in folder.read_records()] for folder in judge_runs()]
     assert asked == [["1"] * 3, ["2"] * 3, ["1"] * 3]
     assert len({event.id for event in events()}) == len(events()) == 9
 
@@ -145,9 +145,9 @@ def test_what_is_no_verdict_is_a_failure_and_asked_again(genaipa):
         given = [event for event in events() if event.analyst.startswith(f"judge:{name}@")]
         assert len(given) == 3, name
         assert {value for event in given for value in (event.values or {}).values()} == {1.0}, name
-    lines = len(lines_of(folder.answers))
+    lines = len(lines_of(folder.answers_path))
     assert genaipa("judge", "--judge", judge).code == 3
-    assert (len(judge_runs()), len(lines_of(folder.answers))) == (2, lines + 1)
+    assert (len(judge_runs()), len(lines_of(folder.answers_path))) == (2, lines + 1)
 
 
 def test_judges_are_nowhere_among_answers_and_scores(genaipa):
@@ -155,7 +155,7 @@ def test_judges_are_nowhere_among_answers_and_scores(genaipa):
     study(genaipa, 2)
     assert genaipa("judge", "--judge", script("judge.yaml")).code == 0
     here = find_workspace()
-    own, judges = Pool(here, run_folders(here)), Pool(here, judge_runs())
+    own, judges = Pool(here, list_run_folders(here)), Pool(here, judge_runs())
     assert (len(own.answers), len(judges.answers)) == (2, 0)
     assert [source.folder.name for source in select_sources(here, ["latest"])] == [load_run("answers").name]
     assert [source.manifest.spec.task for source in select_sources(here, ["latest"])] == ["procedure"]

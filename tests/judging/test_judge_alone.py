@@ -11,7 +11,7 @@ from judged import human, keep
 from judges import events, script, study, verdict
 from running import write
 
-from genaipa.cli.commands.judge import _shade_block, _split_categories_into_rows
+from genaipa.cli.commands.judge import _shade_character_for_score, _split_categories_into_rows
 from genaipa.systems.provider import make_default_run_name, shorten_system_names
 
 LINE = "Judge alone, no estimate: scripted/a.yaml 10, scripted/b.yaml 100 (M_all)"
@@ -108,7 +108,7 @@ def test_answers_that_nobody_scored_can_be_read(genaipa):
 
 def test_a_block_is_the_darker_the_higher() -> None:
     """Four shades from 10 to 100; a dot where nothing was judged; categories go into as many rows as they need."""
-    assert [_shade_block(value) for value in (10, 32.4, 32.6, 60, 80, 100, None)] == list("░░▒▓██·")
+    assert [_shade_character_for_score(value) for value in (10, 32.4, 32.6, 60, 80, 100, None)] == list("░░▒▓██·")
     assert list(_split_categories_into_rows({"A": ["1"] * 9, "B": ["2"] * 9, "C": ["3"]}, 20)) == [["A", "B"], ["C"]]
 
 

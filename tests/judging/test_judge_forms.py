@@ -157,7 +157,7 @@ def test_a_judge_is_told_once_why_its_reply_is_none(genaipa: Callable[..., Any],
         wrong,
         "That does not fit: it has no verdict on reference. Reply with nothing but the JSON object that was asked for.",
     ]
-    (record,) = (one for one in judge_runs()[0].records() if one.kind == "answer")
+    (record,) = (one for one in judge_runs()[0].read_records() if one.kind == "answer")
     assert record.attempts == 2
     assert {*events()[0].values.values()} == {0.5}
 
@@ -167,5 +167,5 @@ def test_a_judge_in_prose_is_asked_once(genaipa: Callable[..., Any]) -> None:
     study(genaipa, 2)
     judge = script("prose.yaml", default=f"I think:\n```json\n{verdict()}\n```\nSo much for that.")
     assert genaipa("judge", "--judge", judge).code == 0
-    assert {one.attempts for one in judge_runs()[0].records() if one.kind == "answer"} == {1}
+    assert {one.attempts for one in judge_runs()[0].read_records() if one.kind == "answer"} == {1}
     assert len(events()) == 2

@@ -92,7 +92,7 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watch]:
 
 def on_disk() -> dict[str, dict[str, Any]]:
     """Key → record of every verdict that is a whole line in a judge's run."""
-    found = [record for folder in judge_runs() for record in lines_of(folder.answers)]
+    found = [record for folder in judge_runs() for record in lines_of(folder.answers_path)]
     assert {record["status"] for record in found} <= {"answered"}
     assert max(Counter(record["key"] for record in found).values(), default=0) <= 1
     return {record["key"]: record for record in found}

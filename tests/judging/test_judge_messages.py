@@ -95,7 +95,7 @@ def test_order_is_shuffled_and_form_is_not(genaipa):
     assert genaipa("judge", "--judge", script("judge.yaml"), "--passes", "3").code == 0
     (folder,) = judge_runs()
     orders = set()
-    for record in folder.records():
+    for record in folder.read_records():
         metrics = re.findall(r"^\d\. (\w+)", record.asked, re.MULTILINE)
         options = tuple(re.findall(r"^   - (.+)", record.asked, re.MULTILINE))
         digest, number = record.coordinates["answer"], int(record.coordinates["pass"])
@@ -105,7 +105,7 @@ def test_order_is_shuffled_and_form_is_not(genaipa):
         assert {word for metric in RUBRIC.metrics.values() for word in metric.words} == set(options)
         orders.add((*metrics, *options))
     assert len(orders) == 12
-    assert len({one.introduction for one in folder.conversations()}) == 1
+    assert len({one.introduction for one in folder.read_conversations()}) == 1
     assert not re.search(r"\b(?:0\.5|\+1|-1|score)\b", record.asked)
     entry = make_verdict_schema(RUBRIC, annotated=True)["properties"]["verdicts"]["items"]["anyOf"][0]
     assert list(entry["properties"]) == entry["required"] == ["metric", "evidence", "value"]
@@ -169,8 +169,8 @@ def test_a_long_document_is_shown_in_sections(genaipa):
     done = genaipa("judge", "--judge", judge)
     assert done.code == 0, done.err
     (folder,) = judge_runs()
-    first = {c.id: folder.read_introduction(c.introduction)[0].content for c in folder.conversations()}
-    shown = {record.question: first[record.conversation] for record in folder.records()}
+    first = {c.id: folder.read_introduction(c.introduction)[0].content for c in folder.read_conversations()}
+    shown = {record.question: first[record.conversation] for record in folder.read_records()}
     for question, message in shown.items():
         assert "everybody" in message.rpartition("## 31. Chapter 31")[2], question
         assert "\u2026" in message
@@ -251,5 +251,5 @@ def test_two_texts_of_one_name_are_two_documents(genaipa):
     (folder,) = judge_runs()
     assert len(folder.manifest().documents) == len({one.document for one in read_judged_material(folder).answers}) == 2
     assert Path(folder.path / "documents").is_dir()
-    introductions = [folder.read_introduction(c.introduction)[0].content for c in folder.conversations()]
+    introductions = [folder.read_introduction(c.introduction)[0].content for c in folder.read_conversations()]
     assert sorted("Quite another" in one for one in introductions) == [False, True]

@@ -142,7 +142,7 @@ def test_points_are_asked_where_there_are_some_and_kept(genaipa: Callable[..., A
     done = genaipa("judge", "--judge", judge, "--passes", "2")
     assert done.code == 0, done.err
     (folder,) = judge_runs()
-    shown = {(record.question, record.coordinates["pass"]): record for record in folder.records()}
+    shown = {(record.question, record.coordinates["pass"]): record for record in folder.read_records()}
     texts = {point.id: point.text for point in POINTS}
     for number in ("1", "2"):
         record = shown["Q1", number]
@@ -181,7 +181,7 @@ def test_without_a_rule_or_points_nothing_is_new(genaipa: Callable[..., Any]) ->
     done = genaipa("judge", "--judge", script("judge.yaml", default=annotated()))
     assert done.code == 0, done.err
     assert {event.ticks for event in events()} == {None}
-    assert not any("points" in record.asked for record in judge_runs()[0].records())
+    assert not any("points" in record.asked for record in judge_runs()[0].read_records())
 
 
 SDKS = {

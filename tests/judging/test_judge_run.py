@@ -105,7 +105,7 @@ def test_the_document_comes_from_the_cache(genaipa, monkeypatch, provider, make,
         assert len(running.requests) == 24
     (run,) = json.loads(done.out)["runs"]
     (row,), (guess,) = run["rows"], counted["rows"]
-    opening = judge_runs()[0].conversations()
+    opening = judge_runs()[0].read_conversations()
     (text,) = {judge_runs()[0].read_introduction(c.introduction)[0].content for c in opening}
     assert row["usage"]["cached"] >= 0.85 * 24 * len(text) / 4
     assert guess["calls"] == 24
@@ -125,11 +125,11 @@ def test_a_cap_is_kept_and_lifted(genaipa, server):
     assert capped.code == 4, capped.err
     assert "are missing. Continue with the same command and a higher --max-cost." in capped.out
     (folder,) = judge_runs()
-    spent = sum(record.cost or 0 for record in folder.records())
+    spent = sum(record.cost or 0 for record in folder.read_records())
     assert 0 < spent <= 60
     asked = len(server.requests)
     assert 1 < asked < 12
-    first = next(folder.records())
+    first = next(folder.read_records())
     assert (first.attempts, first.status) == (2, "answered")
     left = json.loads(genaipa("judge", "--judge", "paid", "--estimate", "--json").out)
     assert [row["calls"] for row in left["rows"]] == [12 - len(events())]
@@ -197,7 +197,7 @@ def test_a_useless_judge_is_stopped(genaipa):
     done = genaipa("judge", "--judge", script("judge.yaml", default="Fine."), "-j", "1")
     assert done.code == 3
     assert "10 unusable replies in a row" in done.out
-    assert len(lines_of(judge_runs()[0].answers)) == 10
+    assert len(lines_of(judge_runs()[0].answers_path)) == 10
     assert events() == []
 
 
@@ -235,7 +235,7 @@ def test_verdicts_that_only_the_run_folder_has_get_into_the_store(genaipa, serve
     assert genaipa(*command, "-j", "1", "--max-retries", "0").code == 3
     (folder,) = judge_runs()
     assert len(events()) == 4
-    asked = {record["key"] for record in lines_of(folder.answers) if record["status"] == "answered"}
+    asked = {record["key"] for record in lines_of(folder.answers_path) if record["status"] == "answered"}
     Path("scores.db").unlink()
     server.requests.clear()
     server.script = lambda _number, _body: reply(verdict())

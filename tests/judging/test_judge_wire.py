@@ -180,7 +180,7 @@ def check_kept(done: Any, vendor: Vendor, *, failed: int) -> None:
     for event in given:
         assert Judge.parse(event.analyst) == (
             vendor.served,
-            judge_runs()[0].records().__next__().coordinates["prompt"],
+            judge_runs()[0].read_records().__next__().coordinates["prompt"],
             1,
         )
         assert event.values == dict.fromkeys(RUBRIC.metrics, 1.0)
@@ -226,7 +226,9 @@ def test_a_fine_tuned_model_is_sent_no_bounds() -> None:
     made = make_verdict_schema(RUBRIC, annotated=True)
     for model, bounded in (("gpt-6.1-sol", True), ("ft:gpt-6.1-sol:acme::x", False)):
         system = OpenAISystem(name=f"openai/{model}", model=model, accepts=frozenset())
-        body = json.loads(system.encode_batch_request([Message("user", "x")], Settings(json_schema=made))[0])
+        body = json.loads(
+            system.encode_batch_request_and_sent_settings([Message("user", "x")], Settings(json_schema=made))[0]
+        )
         sent = body["response_format"]["json_schema"]["schema"]
         assert sent == (made if bounded else strip_max_length_and_items(made)), model
 

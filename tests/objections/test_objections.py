@@ -32,7 +32,7 @@ from genaipa.scoring.tables import write_scores
 from genaipa.validation import validate
 from genaipa.workspace import find_workspace, shipped_folder
 from genaipa_objections.chapter import ObjectionsChapter
-from genaipa_objections.settling import collect_corrections, settle_objection
+from genaipa_objections.settling import collect_corrections_and_notes, make_objection_ruling_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,9 +83,12 @@ def test_objections_are_kept_withdrawn_and_settled(store: Store) -> None:
     assert find_objection_of_analyst(found, "bob", (sha256_of(TEXT), "policy", "Q1")) is None
     edited = Correction(silent="partly", at=AT, sha256=sha256_of(SENTENCE))
     store.append(
-        [settle_objection(found[2], "lee", None, reason="It is right."), settle_objection(found[3], "lee", RIGHT)]
+        [
+            make_objection_ruling_event(found[2], "lee", None, reason="It is right."),
+            make_objection_ruling_event(found[3], "lee", RIGHT),
+        ]
     )
-    store.append([settle_objection(found[2], "lee", edited), undo(again), undo(given)])
+    store.append([make_objection_ruling_event(found[2], "lee", edited), undo(again), undo(given)])
     assert statuses(store)[2:] == [("cem", "accepted"), ("ana", "accepted")]
     assert [one.correction for one in collect_objections(kept(store))[2:]] == [edited, RIGHT]
     assert [one.ruling_order for one in collect_objections(kept(store))] == [-1, -1, 1, 0]
@@ -98,7 +101,7 @@ def test_objections_are_kept_withdrawn_and_settled(store: Store) -> None:
 def test_a_report_counts_objections_by_document_and_state() -> None:
     """Withdrawn ones aside; where there is none there is no chapter."""
     ana, bob, cem = objection("ana"), objection("bob"), objection("cem", question="Q2")
-    events = [ana, bob, cem, settle_objection(collect_objections([ana])[0], "lee", RIGHT), undo(bob)]
+    events = [ana, bob, cem, make_objection_ruling_event(collect_objections([ana])[0], "lee", RIGHT), undo(bob)]
     study = study_of(tidy_of(answer_rows()[:1]), log=Log(events))
     chapter = ObjectionsChapter().make(study, Scope())
     assert [table.data.to_dict("records") for table in chapter.tables] == [
@@ -110,7 +113,7 @@ def test_a_report_counts_objections_by_document_and_state() -> None:
 def test_objections_that_make_no_sense_are_refused(store: Store) -> None:
     """One without its word, a word of a score, a correction of nothing, and a ruling or undo of what is not there."""
     ana = objection("ana")
-    store.append([ana, settled := settle_objection(collect_objections([ana])[0], "lee", RIGHT)])
+    store.append([ana, settled := make_objection_ruling_event(collect_objections([ana])[0], "lee", RIGHT)])
     refused = {
         "the objection needs an 'annotation'": Event(new_event_id(), now(), "objection", "ana", "a1"),
         "the score must not have an 'annotation'": score("ana", "a1", annotation=ana.annotation),
@@ -135,7 +138,7 @@ def test_objections_that_make_no_sense_are_refused(store: Store) -> None:
 def test_the_log_with_objections_moves_to_another_store(tmp_path: Path) -> None:
     """Exported and imported it is the same file; a ruling on what is neither here nor in the file is a problem."""
     ana = objection("ana", "a" * 64)
-    events = [ana, settle_objection(collect_objections([ana])[0], "lee", RIGHT), undo(ana)]
+    events = [ana, make_objection_ruling_event(collect_objections([ana])[0], "lee", RIGHT), undo(ana)]
     log, rest = tmp_path / "log.jsonl", tmp_path / "rest.jsonl"
     for path, some in ((log, events), (rest, events[1:2])):
         with path.open("wb") as file:
@@ -175,7 +178,7 @@ def test_a_passage_has_to_be_in_the_document() -> None:
         == "partly"
     )
     with pytest.raises(UsageError, match="a rejection needs a reason"):
-        settle_objection(collect_objections([objection("ana")])[0], "lee", None)
+        make_objection_ruling_event(collect_objections([objection("ana")])[0], "lee", None)
 
 
 # --- From the desk to the report -------------------------------------------------------------------------------------
@@ -273,10 +276,12 @@ def test_corrections_are_by_the_ids_of_the_annotated_answers() -> None:
         objection("ana", annotation=Objection("acme", sha256_of(text), questions, question, RIGHT))
         for questions, question, text in places
     ]
-    found, left_out = collect_corrections(
+    found, left_out = collect_corrections_and_notes(
         here,
         "acme",
-        collect_objections([*given, *(settle_objection(one, "lee", RIGHT) for one in collect_objections(given))]),
+        collect_objections(
+            [*given, *(make_objection_ruling_event(one, "lee", RIGHT) for one in collect_objections(given))]
+        ),
     )
     assert (found.questions, found.digest, [*found.corrections]) == ("policy", sha256_of(TEXT), ["Q1"])
     assert left_out == [

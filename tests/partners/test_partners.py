@@ -21,7 +21,7 @@ from genaipa.archive import unpack_to_score
 from genaipa.errors import DataError, UsageError
 from genaipa.reports.figures.figure import Scope
 from genaipa.runs.exclusions import Exclusion, format_exclusions_csv
-from genaipa.runs.selection import run_folders, select_sources
+from genaipa.runs.selection import list_run_folders, select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.workspace import find_workspace
@@ -141,7 +141,7 @@ def test_a_partner_sees_what_the_coordinator_would(genaipa: Cli) -> None:
     done(genaipa("study", "split", "latest", "-o", "packs", "--partners", "bbc", "--with-texts", "--shared", "0%"))
     (share,) = load_split(find_workspace()).partners
     homes = find_workspace(), find_workspace(unpack_to_score(Path("packs/bbc.zip")))
-    ours, theirs = (Pool(home, run_folders(home)) for home in homes)
+    ours, theirs = (Pool(home, list_run_folders(home)) for home in homes)
     assert not theirs.problems
     assert len(theirs.answers) == len(ours.answers) == 4
     for digest, (original,) in share.answers.items():

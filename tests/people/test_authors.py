@@ -42,7 +42,7 @@ def run():
 def write_answers(folder, author, *texts):
     """Answer the next questions as the desk's page does; the digests."""
     prepared = prepare_resumed_run(find_workspace(), folder.name)
-    with prepared.open_or_create_folder().hold_for_writing():
+    with prepared.open_or_create_folder().hold_for_writing_and_list_repairs():
         manual = asyncio.run(open_manual_run(prepared))
         keys = [key for _, key in manual.sheets_and_keys_missing_replies()]
         asyncio.run(manual.record_replies(dict(zip(keys, texts, strict=False)), author=author))
@@ -73,7 +73,7 @@ def test_nobody_is_asked_to_score_what_they_wrote(run, store):
     assert len(own) == 3
     queue = open_queue(run, store, TWICE)
     assert len(queue.pool.answers) == 5, "one text is the machine's as well"
-    assert queue.answers_still_askable(" ada ").isdisjoint(own)
+    assert queue.answers_analyst_may_still_score(" ada ").isdisjoint(own)
     assert queue.progress("Ada").remaining == 2
     assert queue.reserve_next_answer("Ada", first_answer=own[0]) not in own
     assert set(work(queue, "Ada")) == set(queue.pool.answers) - set(own)

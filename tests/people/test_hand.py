@@ -32,7 +32,7 @@ def make_run_with_people() -> None:
     write("systems.yaml", "systems: {lawyers: {system: people/lawyers}}\n")
     folder, _ = carry_out(spec(systems=(SYSTEM, *MACHINES)))
     prepared = prepare_resumed_run(find_workspace(), folder.name)
-    with prepared.open_or_create_folder().hold_for_writing():
+    with prepared.open_or_create_folder().hold_for_writing_and_list_repairs():
         manual = asyncio.run(open_manual_run(prepared))
         keys = [key for _, key in manual.sheets_and_keys_missing_replies()]
         for key, writer in zip(keys, WRITERS * len(keys), strict=False):
@@ -74,7 +74,7 @@ def test_the_order_of_work_does_not_tell():
     make_run_with_people()
     queue = desk_here(per_answer=2.0).queue
     written = {digest for digest, answer in queue.pool.answers.items() if answer.occurrences[0].system == SYSTEM}
-    orders = [queue.answers_in_order(f"analyst {number}") for number in range(200)]
+    orders = [queue.wanted_answers_in_order(f"analyst {number}") for number in range(200)]
     mean_place = sum(order.index(digest) for order in orders for digest in written) / (len(orders) * len(written))
     assert abs(mean_place - (len(queue.pool.answers) - 1) / 2) < 0.4
     firsts = sum(order[0] in written for order in orders) / len(orders)

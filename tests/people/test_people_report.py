@@ -27,12 +27,12 @@ def report(store) -> Report:
     write("say.yaml", "default: See section 2.\n")
     folder, _ = carry_out(spec(systems=(SYSTEM, "scripted/say.yaml")))
     prepared = prepare_resumed_run(find_workspace(), folder.name)
-    with prepared.open_or_create_folder().hold_for_writing():
+    with prepared.open_or_create_folder().hold_for_writing_and_list_repairs():
         manual = asyncio.run(open_manual_run(prepared))
         for number, (_, key) in enumerate([*manual.sheets_and_keys_missing_replies()]):
             author, seconds = ("Ada Lee", "Bo Day")[number % 2], {key: 100.0 + number}
             asyncio.run(manual.record_replies({key: f"Answer {number}."}, author=author, seconds=seconds))
-    digests = {record.digest: record.system for record in folder.records()}
+    digests = {record.digest: record.system for record in folder.read_records()}
     store.append([score("Cy", digest, GOOD if system == SYSTEM else POOR) for digest, system in digests.items()])
     return Report.build(gather_study(find_workspace(), select_sources(find_workspace(), ()), store))
 

@@ -82,7 +82,7 @@ def test_the_second_at_a_question_loses_nothing(run):
     assert second.components()["people lost"]["texts"][0]["text"] == "Bo's words."
     assert form(second)["id"] != begun
     assert [record.reply for record in latest(run).values() if record.system == "people/lawyers"] == ["Ada's words."]
-    assert desk.store.draft("Bo", begun, "reply").note == "Bo's words."
+    assert desk.store.load_draft("Bo", begun, "reply").note == "Bo's words."
     with run.hold_for_writing():
         tell(second, "kept", "While the run is held.", 7.0)
     assert "another process is using" in second.text()

@@ -366,7 +366,7 @@ def test_points_without_a_digest_match_no_ticks() -> None:
     points = POINTS["Q1"]
     ticks = make_ticks(points, ["a"])
     bare = tuple(msgspec.structs.replace(point, text="") for point in points)
-    assert KnownPoints(points_digest(points), bare).match_ticks(ticks)
-    assert not KnownPoints(points_digest(bare), bare).match_ticks(ticks)
-    assert not KnownPoints("", bare).match_ticks(ticks)
-    assert not replace(KnownPoints(points_digest(points), bare)).match_ticks(None)
+    assert KnownPoints(points_digest(points), bare).are_ticks_of_these_points(ticks)
+    assert not KnownPoints(points_digest(bare), bare).are_ticks_of_these_points(ticks)
+    assert not KnownPoints("", bare).are_ticks_of_these_points(ticks)
+    assert not replace(KnownPoints(points_digest(points), bare)).are_ticks_of_these_points(None)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from framing import QUESTIONS, answer_rows, score_rows, tidy_of
 
-from genaipa.reports.averages import summarize_analyst_dependence
+from genaipa.reports.averages import summarize_dependence_on_analysts
 from genaipa.reports.chapters.documents import document_ranks_table
 from genaipa.reports.comparison import compare_sides
 from genaipa.reports.sides import Side
@@ -102,7 +102,7 @@ def test_a_table_says_who_scored() -> None:
         for number in ([n * 7 % 5 % 3] if "a/one" in score["answer"] else [0, 1])
     ]
     frame = tidy_of(rows, scores)
-    data = summarize_analyst_dependence(frame).set_index("system")
+    data = summarize_dependence_on_analysts(frame).set_index("system")
     assert data["analysts"].to_dict() == {"a/one": 3, "b/two": 2}
     one = data.loc["a/one"]
     assert one["analysts_low"] <= one["policies_low"] < one["mean"] < one["policies_high"] <= one["analysts_high"]

@@ -67,7 +67,7 @@ def everything(frame):
     ]
     found += [
         robustness.paraphrase_drops_figure(robustness.paraphrase_drops_table(frame)),
-        consistency.consistency_figure(consistency.consistency_table(consistency.measure_repeated_cells(frame))),
+        consistency.consistency_figure(consistency.consistency_table(consistency.measure_consistency_of_cells(frame))),
         order.order_effects_figure(order.conversation_comparison_table(frame), order.position_trend_table(frame)),
         closed_book.closed_book_gains_figure(closed_book.closed_book_gains_by_question_table(frame)),
     ]
@@ -250,7 +250,7 @@ def test_regulations_have_a_row_for_each_question() -> None:
 def test_consistency_and_order_draw_both_intervals() -> None:
     """The mean drop is beside the mean change, and a shared conversation beside an independent one, each in its row."""
     frame = study(experiments=("quality", "robustness"), documents=("uber", "spotify", "x"), questions=QUESTIONS[:4])
-    table = consistency.consistency_table(consistency.measure_repeated_cells(frame))
+    table = consistency.consistency_table(consistency.measure_consistency_of_cells(frame))
     drawn = consistency.consistency_figure(table)
     left, right = drawn.plot().axes
     # Of two systems: the mean change and the mean drop, each with two intervals; one measure at the right.

@@ -138,13 +138,13 @@ def test_published_scores_and_scored_answers_stand_in_one_table():
 def test_columns_are_those_that_are_documented():
     """Every column has its documented type, in the documented order; questions keep the order of their set."""
     frame = study()
-    assert list(frame.columns) == list(tidy_table.describe_columns(METRICS))
+    assert list(frame.columns) == list(tidy_table.column_types_and_meanings(METRICS))
     assert dict(frame.dtypes.astype("str")) == {
         name: kind if PANDAS_3 or kind != "str" else "object"
-        for name, (kind, _) in tidy_table.describe_columns(METRICS).items()
+        for name, (kind, _) in tidy_table.column_types_and_meanings(METRICS).items()
     }
     assert tuple(frame["question"].cat.categories) == QUESTIONS
-    assert list(tidy_of([]).columns) == list(tidy_table.describe_columns(METRICS))
+    assert list(tidy_of([]).columns) == list(tidy_table.column_types_and_meanings(METRICS))
 
 
 def values_of(frame):

@@ -15,7 +15,7 @@ from genaipa.answers.gather import gather_study
 from genaipa.reports import averages
 from genaipa.reports.chapters import overall
 from genaipa.reports.comparison import compare_sides
-from genaipa.reports.judged.estimate import estimate_averages, estimate_sides
+from genaipa.reports.judged.estimate import estimate_averages, estimate_sides_with_one_lambda
 from genaipa.reports.sides import Side
 from genaipa.runs.selection import select_sources
 from genaipa.scoring.answers import Pool
@@ -26,14 +26,14 @@ from rubrics import METRICS, typed
 
 def mean_of(frame, measure="m_all"):
     """The average of a measure over the questions of the first system, by the functions of the report."""
-    cells = averages.weigh_cells_in_average(frame, measure)
+    cells = averages.select_and_weigh_averaged_cells(frame, measure)
     return averages.estimate_column_mean(cells[cells["system"] == "a/one"], measure)
 
 
 def test_it_is_nearer_to_the_whole_study_than_people_alone():
     """A good judge's estimate of a third of the answers is nearer to what people would say of all, and surer."""
     study = judged(errors=0.05, size=32)
-    (found,) = estimate_sides([study.frame])
+    (found,) = estimate_sides_with_one_lambda([study.frame])
     assert set(found.estimated_groups["scored"]) == {32}
     frames = {"both": found.frame, "alone": study.frame, "whole": study.whole()}
     rows = {name: averages.average_policy_questions(of) for name, of in frames.items()}
@@ -53,7 +53,7 @@ def test_scores_outside_the_wave_count_as_themselves_alone():
     mine = changed["answer"].isin(early) & (changed["scorer"] == "human")
     assert mine.sum() == 3
     changed.loc[mine, "m_all"] += 2
-    before, after = (estimate_sides([frame])[0] for frame in (study.frame, changed))
+    before, after = (estimate_sides_with_one_lambda([frame])[0] for frame in (study.frame, changed))
     assert mean_of(after.frame)["mean"] - mean_of(before.frame)["mean"] == pytest.approx(3 * 2 / 96)
     assert before.groups["slope"].tolist() == after.groups["slope"].tolist()
 
@@ -66,7 +66,7 @@ def test_a_score_out_of_curiosity_counts_nowhere():
     frames = [here.copy(), here.copy()]
     for frame, counted in zip(frames, (True, False), strict=True):
         frame.loc[place, ["scorer", "counted"]] = ["human", counted]
-    found, before = (estimate_sides([one])[0] for one in frames)
+    found, before = (estimate_sides_with_one_lambda([one])[0] for one in frames)
     assert found.groups["slope"].tolist() == before.groups["slope"].tolist()
     assert mean_of(found.frame)["mean"] == pytest.approx(mean_of(before.frame)["mean"])
     assert set(found.estimated_groups["scored"]) == {48}
@@ -84,7 +84,7 @@ def test_the_worst_answers_beside_a_wave_move_no_average():
     frame = whole.assign(**{name: whole[name].mask(whole["in_wave"] == "no", of) for name, of in none.items()})
     more = frame.copy()
     more.loc[worst, list(none)] = whole.loc[worst, list(none)]
-    assert estimate_sides([frame])[0].frame is frame
+    assert estimate_sides_with_one_lambda([frame])[0].frame is frame
     assert mean_of(more)["mean"] < mean_of(frame)["mean"] - 0.05
     boards = [overall.leaderboard_table(one).data.set_index("system") for one in (frame, more)]
     assert boards[1].loc["a/one", "m_all"] == pytest.approx(boards[0].loc["a/one", "m_all"])
@@ -107,7 +107,7 @@ def test_several_judges_and_passes_are_averaged():
         """The study judged by these: a name, and what it adds to M_all."""
         extra = [rows.assign(analyst=str(name), m_all=rows["m_all"] + more) for name, more in given]
         frame = pd.concat([study.frame[study.frame["scorer"] == "human"].astype({"analyst": str}), *extra])
-        return estimate_sides([frame.astype({"analyst": "category"}).reset_index(drop=True)])[0]
+        return estimate_sides_with_one_lambda([frame.astype({"analyst": "category"}).reset_index(drop=True)])[0]
 
     other = JUDGE._replace(model="other")
     found = with_judges((JUDGE, 0), (JUDGE._replace(passed=2), 3), (other, 0.5))
@@ -120,7 +120,7 @@ def test_several_judges_and_passes_are_averaged():
 def test_a_judge_of_the_systems_own_family_is_marked():
     """Wherever an estimate is named, it says whose family the judge is of."""
     study = judged(systems=("openai/gpt-4", "claude-sonnet"), judge=JUDGE._replace(model="gpt-4.1"))
-    (found,) = estimate_sides([study.frame])
+    (found,) = estimate_sides_with_one_lambda([study.frame])
     assert found.describe_scored_answers("openai/gpt-4") == "people 48 of 96, judge all (own family)"
     assert found.describe_scored_answers("claude-sonnet", "quality") == "people 48 of 96, judge all"
     assert found.describe_scored_answers("claude-sonnet", "recall") == ""
@@ -129,9 +129,9 @@ def test_a_judge_of_the_systems_own_family_is_marked():
 def test_a_machine_score_that_is_no_judge_is_none():
     """An imported machine score, and a workspace without a judge, give no estimate at all."""
     study = judged(judge=None)
-    assert estimate_sides([study.frame])[0].frame is study.frame
+    assert estimate_sides_with_one_lambda([study.frame])[0].frame is study.frame
     imported = judged(judge="gpt-scores")
-    assert estimate_sides([imported.frame])[0].frame is imported.frame
+    assert estimate_sides_with_one_lambda([imported.frame])[0].frame is imported.frame
 
 
 def test_a_judge_that_says_nothing_of_people_leaves_them_alone():
@@ -141,7 +141,7 @@ def test_a_judge_that_says_nothing_of_people_leaves_them_alone():
     machine = frame["scorer"] == "machine"
     frame.loc[machine, [*METRICS]] *= -1
     frame.loc[machine, "m_all"] = 110 - frame.loc[machine, "m_all"]
-    (found,) = estimate_sides([frame])
+    (found,) = estimate_sides_with_one_lambda([frame])
     assert set(found.groups["slope"]) == {0.0}
     assert found.groups["why"].str.contains("no better than chance").all()
     people = frame.assign(analyst=frame["analyst"].cat.rename_categories({str(JUDGE): "no judge"}))
@@ -167,7 +167,7 @@ def test_it_is_blank_with_the_reason(name):
     """Where an estimate would promise too much there is none, the table says why, and people's averages stand."""
     make, given, said = BLANK[name]
     study = make(**given)
-    (found,) = estimate_sides([study.frame])
+    (found,) = estimate_sides_with_one_lambda([study.frame])
     assert found.groups["why"].str.contains(said, regex=False).any()
     refused = found.groups[found.groups["why"] != ""]["system"].unique()
     ours, theirs = (averages.average_cells(frame).set_index("system") for frame in (found.frame, study.frame))
@@ -176,7 +176,7 @@ def test_it_is_blank_with_the_reason(name):
 
 def test_a_wave_of_5_percent_unfinished_still_counts():
     """Two of 48 answers may lack a score."""
-    (found,) = estimate_sides([judged(left=2).frame])
+    (found,) = estimate_sides_with_one_lambda([judged(left=2).frame])
     assert set(found.groups["why"]) == {""}
     assert set(found.groups["scored"]) == {46, 48}
 
@@ -189,10 +189,10 @@ def test_two_rubrics_are_not_averaged():
     other = frame.assign(rubric=frame["rubric"].where(~mine | (frame.index % 2 == 0), "another")).astype(
         {"rubric": "category"}
     )
-    (found,) = estimate_sides([other])
+    (found,) = estimate_sides_with_one_lambda([other])
     assert found.groups["why"].str.contains("2 rubrics").all()
     other = frame.assign(rubric=frame["rubric"].where(mine, "another")).astype({"rubric": "category"})
-    (found,) = estimate_sides([other])
+    (found,) = estimate_sides_with_one_lambda([other])
     assert found.groups["why"].str.contains("No judge scored its answers by the people's rubric").all()
 
 
@@ -206,7 +206,9 @@ def test_published_means_over_documents_stand_alone():
     single = first.assign(**table, m_all=70.0, **dict.fromkeys(METRICS, np.nan))
     whole = first.assign(**table, document="", m_all=70.0, **dict.fromkeys(METRICS, 0.3))
     frame = pd.concat([plain, single, whole], ignore_index=True)
-    (found,) = estimate_sides([frame.astype(dict.fromkeys(kinds.index[kinds == "category"], "category"))])
+    (found,) = estimate_sides_with_one_lambda(
+        [frame.astype(dict.fromkeys(kinds.index[kinds == "category"], "category"))]
+    )
     why = found.groups[found.groups["system"] == "a/one"].set_index("measure")["why"]
     assert why["m_all"] == ""
     assert why[list(METRICS)].str.contains("published only its means over documents").all()
@@ -216,7 +218,7 @@ def test_answers_that_came_after_the_draw_wait_for_another():
     """Where more than 5 % of a group's answers were not drawn from, its wave is no sample of them."""
     study = judged()
     draws = (without(draw, "T_f1", "T_f2", "T_f3") for draw in study.waves.draws)
-    (found,) = estimate_sides([with_waves(study.frame, Waves(tuple(draws)))])
+    (found,) = estimate_sides_with_one_lambda([with_waves(study.frame, Waves(tuple(draws)))])
     assert found.groups["why"].str.contains("of its 96 answers came after the draw; draw again").all()
 
 
@@ -234,15 +236,15 @@ def test_a_verdict_that_is_missing_is_no_bias():
     frame = study.frame.assign(
         scorer=study.frame["scorer"].mask(machine, "human"), counted=study.frame["counted"] & ~machine
     )
-    (found,) = estimate_sides([frame])
+    (found,) = estimate_sides_with_one_lambda([frame])
     assert (found.estimated_groups["judged"] == 3 * 21).all()
     assert mean_of(found.frame)["mean"] == pytest.approx(mean_of(study.whole())["mean"], abs=3)
 
 
 def test_a_few_questions_without_a_score_are_left_to_the_judge():
     """Below five questions that people scored, a group of questions has no estimate; the whole has one."""
-    (found,) = estimate_sides([judged(size=20, errors=0.1).frame])
-    cells = averages.weigh_cells_in_average(found.frame, "m_all")
+    (found,) = estimate_sides_with_one_lambda([judged(size=20, errors=0.1).frame])
+    cells = averages.select_and_weigh_averaged_cells(found.frame, "m_all")
     unknown = cells[(cells["system"] == "a/one") & (cells["scores"] == 0)]
     assert unknown["question"].nunique() == 12
     assert np.isnan(averages.estimate_column_mean(unknown, "m_all")["mean"])
@@ -273,7 +275,7 @@ def test_of_a_real_store(demo, tmp_path):
     assert found.estimated_groups["scored"].between(16, 31).all()
     assert "accuracy" not in set(found.estimated_groups["measure"])  # the judge gave what the person gave: no width
     both, alone = (
-        averages.estimate_column_mean(averages.weigh_cells_in_average(frame, "m_all"), "m_all")
+        averages.estimate_column_mean(averages.select_and_weigh_averaged_cells(frame, "m_all"), "m_all")
         for frame in (found.frame, gathered.table)
     )
     assert both["high"] - both["low"] < 0.8 * (alone["high"] - alone["low"])

@@ -16,14 +16,14 @@ from genaipa.reports import render
 from genaipa.reports.chapters import metrics, overall
 from genaipa.reports.comparison import compare_sides
 from genaipa.reports.judged.beside import (
-    _estimate_worth_of_verdicts,
+    _estimate_equivalent_scores_and_hours,
     describe_forecast,
     describe_forecasts,
     forecast_table,
     make_system_forecast,
     people_and_judge_table,
 )
-from genaipa.reports.judged.estimate import estimate_averages, estimate_sides
+from genaipa.reports.judged.estimate import estimate_averages, estimate_sides_with_one_lambda
 from genaipa.reports.matches import compute_difference_rows, match_systems_by_measure
 from genaipa.reports.sides import Side
 from genaipa.reports.significance import OVERALL
@@ -90,7 +90,7 @@ def test_the_worth_is_told_in_hours():
     ends = (
         {"low": -half, "high": half, "policies_low": -wide, "policies_high": wide} for half, wide in ((2, 3), (1, 2))
     )
-    assert _estimate_worth_of_verdicts(64, *ends, 3600) == {"n_eff": 64 * 2.25, "hours": 64 * 1.25}
+    assert _estimate_equivalent_scores_and_hours(64, *ends, 3600) == {"n_eff": 64 * 2.25, "hours": 64 * 1.25}
 
 
 def test_a_study_without_a_judge_has_none_of_it():
@@ -146,7 +146,7 @@ def _questions(frame):
 
 def test_few_scored_questions_widen_a_comparison():
     """Where a wave leaves questions without a score, the interval is that of the scored ones' number."""
-    found = estimate_sides([judged(size=20).frame])[0].frame
+    found = estimate_sides_with_one_lambda([judged(size=20).frame])[0].frame
     match = match_systems_by_measure(*(side(found, name).frame for name in ("a/one", "b/two")))[OVERALL]
     questions = set(match.pairs.index)
     honest, naive = (
@@ -197,7 +197,7 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     desk.store.append([*machine, *(score("ada", digest, typed(keys[digest]), seconds=300.0) for digest in wave[:-20])])
     snapshot = results_cache(desk.pool).snapshot(desk)
     before = (
-        make_view(snapshot, ResultsChoice(), snapshot.mask_hidden_answers(frozenset()))
+        make_view(snapshot, ResultsChoice(), snapshot.flag_hidden_answers_in_bytes(frozenset()))
         .people_and_judge_estimates[0]
         .data
     )
@@ -211,15 +211,17 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     assert float(known[5]) > 0
     assert "±3: " in page.text()
     snapshot = results_cache(desk.pool).snapshot(desk, renew=True)
-    for hidden in (desk.queue.answers_still_askable("edsger"), frozenset(wave[::4])):
+    for hidden in (desk.queue.answers_analyst_may_still_score("edsger"), frozenset(wave[::4])):
         assert (
-            not make_view(snapshot, ResultsChoice(), snapshot.mask_hidden_answers(hidden))
+            not make_view(snapshot, ResultsChoice(), snapshot.flag_hidden_answers_in_bytes(hidden))
             .people_and_judge_estimates[0]
             .data["mean"]
             .notna()
             .any()
         )
     # Whoever has scored the wave may be asked for a larger one: that hides no estimate, and those answers all the same.
-    beyond = make_view(snapshot, ResultsChoice(), snapshot.mask_hidden_answers(frozenset(keys) - frozenset(wave)))
+    beyond = make_view(
+        snapshot, ResultsChoice(), snapshot.flag_hidden_answers_in_bytes(frozenset(keys) - frozenset(wave))
+    )
     assert beyond.people_and_judge_estimates[0].data["mean"].notna().any()
     assert not set(beyond.frame["answer"]) - {*wave, ""}

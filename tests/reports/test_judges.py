@@ -464,7 +464,11 @@ def test_a_lead_who_scores_sees_nothing_of_what_is_still_theirs_to_score(study, 
     desk = desk_here(per_answer=3)
     snapshot = results_cache(desk.pool).snapshot(desk)
     assert snapshot is not None
-    ada = make_view(snapshot, ResultsChoice(), snapshot.mask_hidden_answers(desk.queue.answers_still_askable("ada")))
+    ada = make_view(
+        snapshot,
+        ResultsChoice(),
+        snapshot.flag_hidden_answers_in_bytes(desk.queue.answers_analyst_may_still_score("ada")),
+    )
     assert {row["judged"] for row in rows(ada.judges_chapter, "judges")} == {64}
     page = Shown("judges", desk, User("dan", scores=True, adjudicates=True))
     assert list(page.components()) == ["judges left out"]

@@ -8,7 +8,7 @@ from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened, score
 
 from genaipa.errors import UsageError
-from genaipa.reports.moved import AnswerFacts, MovedAnswer, Movement, find_moved_answers, rank_moved_answers
+from genaipa.reports.moved import AnswerFacts, MovedAnswer, MovedAnswerRanking, find_moved_answers, rank_moved_answers
 from genaipa.reports.report import report
 from genaipa.reports.table import Table
 from genaipa.runs.filters import Filters
@@ -69,7 +69,7 @@ def test_the_headline_counts_sides() -> None:
         "3 of 4 answers changed sides from old to new: 2 from silent to an answer, 1 from no to yes."
     )
     assert rank_moved_answers([turn("no", "no")], NAMES).headline == "None of 1 answer changed sides from old to new."
-    assert "asked no question in the same words" in Movement(NAMES).headline
+    assert "asked no question in the same words" in MovedAnswerRanking(NAMES).headline
 
 
 def test_long_titles_are_clipped() -> None:
@@ -105,7 +105,7 @@ def test_two_runs_are_read_with_their_scores() -> None:
         ["Section 2 What we do with it"],
         ["Section 3 How long we keep it"],
     )
-    assert len(moved.changed_sides) == 1
+    assert len(moved.pairs_that_changed_sides) == 1
     strict = find_moved_answers(*systems, judge="strict").pairs[1]
     assert (sold.first.judge or 0) > (strict.first.judge or 0)
     with pytest.raises(UsageError, match="2 systems; write which one is meant"):

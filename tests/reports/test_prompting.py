@@ -73,7 +73,7 @@ def test_a_third_set_is_held_against_the_first() -> None:
 def test_tables_that_mix_prompts_say_so() -> None:
     """Each table of systems has a column and a sentence, and each figure the sentence; without a mix nothing has."""
     alike = frame_of(*asked("neutral"), *asked("neutral", "b/two"))
-    assert not prompting.note_unlike_prompts(alike)
+    assert not prompting.note_differing_prompts(alike)
     assert "prompts" not in leaderboard_table(alike).data
     given = of_a_study()
     rows = [*asked("neutral"), *asked("guided"), *asked("neutral", "b/two")]

@@ -22,7 +22,7 @@ from genaipa.reports.page import render_pages
 from genaipa.reports.render import as_html
 from genaipa.reports.report import Report
 from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, format_exclusions_csv
-from genaipa.runs.selection import run_folders, select_sources
+from genaipa.runs.selection import list_run_folders, select_sources
 from genaipa.scoring.rubric import Bounds
 from genaipa.workspace import find_workspace
 from tests.conftest import forget_personal_settings
@@ -100,7 +100,7 @@ def test_every_part_has_its_files(by_two, monkeypatch):
     """A figure has its picture and its numbers, a table its two forms, and the manifest the digest of every file."""
     home, written = by_two
     monkeypatch.chdir(home)
-    (folder,) = run_folders(find_workspace())
+    (folder,) = list_run_folders(find_workspace())
     found = {path.relative_to("out").as_posix() for path in Path("out").rglob("*") if path.is_file()}
     assert written.figures
     wanted = {f"figures/{figure.name}.{form}" for figure in written.figures.values() for form in ("svg", "csv")}
@@ -169,7 +169,7 @@ def test_the_page_needs_nothing_but_itself(by_two):
 def test_every_part_is_in_the_page_or_its_notes(by_two):
     """Figures have alternative texts, tables are folded or named as files; notes and manifests are beside, whole."""
     home, written = by_two
-    (folder,) = run_folders(find_workspace(home))
+    (folder,) = list_run_folders(find_workspace(home))
     page, notes = Page(home / "out/index.html"), Page(home / "out/notes.html")
     images = [all_of for tag, all_of in page.elements if tag == "img" or all_of.get("role") == "img"]
     assert {(image.get("alt") or image["aria-label"]).partition(". ")[0] for image in images} == {

@@ -47,9 +47,9 @@ TABLES = {
     "regulation": regulation.regulation_scores_table,
     "robustness": robustness.paraphrase_drops_table,
     "robustness-by-question": robustness.paraphrase_drops_by_question_table,
-    "consistency": lambda frame: consistency.consistency_table(consistency.measure_repeated_cells(frame)),
+    "consistency": lambda frame: consistency.consistency_table(consistency.measure_consistency_of_cells(frame)),
     "consistency-by-question": lambda frame: consistency.consistency_by_question_table(
-        consistency.measure_repeated_cells(frame)
+        consistency.measure_consistency_of_cells(frame)
     ),
     "conversations": order.conversation_comparison_table,
     "positions": order.position_trend_table,

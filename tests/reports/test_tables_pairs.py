@@ -73,7 +73,7 @@ def test_a_drop_of_published_means_where_there_is_no_document() -> None:
 
 def consistent(frame):
     """(over, experiment, measure) → mean, of the table of one system."""
-    data = consistency.consistency_table(consistency.measure_repeated_cells(frame)).data
+    data = consistency.consistency_table(consistency.measure_consistency_of_cells(frame)).data
     return {tuple(row[:3]): row[3] for row in data[["over", "experiment", "measure", "mean"]].values.tolist()}
 
 
@@ -135,7 +135,7 @@ def test_consistency_by_question_has_an_interval_over_documents() -> None:
     answers = answer_rows(systems=("b/two",), documents=("uber", "spotify", "x"), questions=FEW, repetitions=2)
     answers = [row for row in answers if (row["question"], row["document"]) != ("T_u1", "x")]
     data = consistency.consistency_by_question_table(
-        consistency.measure_repeated_cells(tidy_of(answers, score_rows(answers)))
+        consistency.measure_consistency_of_cells(tidy_of(answers, score_rows(answers)))
     ).data
     assert data[["question", "documents"]].values.tolist() == [["T_f1", 3], ["T_u1", 2], ["UC_f1", 3]]
     assert data["policies_low"].notna().tolist() == [True, False, True]
@@ -144,15 +144,15 @@ def test_consistency_by_question_has_an_interval_over_documents() -> None:
 def test_other_words_are_no_repetitions() -> None:
     """Three wordings of a question, each answered once, say nothing about asking again, nor do two kinds of chat."""
     answers = answer_rows(**ONE, questions=FEW, experiments=("robustness",))
-    assert consistency.measure_repeated_cells(tidy_of(answers, scored(answers, lambda _: 1))).empty
+    assert consistency.measure_consistency_of_cells(tidy_of(answers, scored(answers, lambda _: 1))).empty
     twice = answers + [{**row, "conversation": "independent", "key": row["key"] + "i"} for row in answers]
-    assert consistency.measure_repeated_cells(tidy_of(twice, scored(answers, lambda _: 1))).empty
+    assert consistency.measure_consistency_of_cells(tidy_of(twice, scored(answers, lambda _: 1))).empty
 
 
 def test_published_scores_are_no_repetitions() -> None:
     """The same question published by two runs is not an answer that was given twice."""
     score = published("p/bard", "quality", "uber", "T_f1", m_all=73.0)
-    assert consistency.measure_repeated_cells(tidy_of([score, {**score, "run": "another", "m_all": 10.0}])).empty
+    assert consistency.measure_consistency_of_cells(tidy_of([score, {**score, "run": "another", "m_all": 10.0}])).empty
 
 
 def test_memory_is_what_showing_the_document_adds() -> None:

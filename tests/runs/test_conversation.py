@@ -32,7 +32,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
 
 def had(folder: RunFolder, record: Record) -> list[Message]:
     """The conversation of a record."""
-    return load_conversation_up_to(folder, record, folder.tally_records()[1])
+    return load_conversation_up_to(folder, record, folder.tally_records_and_map_offsets()[1])
 
 
 @pytest.mark.parametrize("more", [{}, {"conversation": "independent"}, {"acknowledge": True}], ids=json.dumps)
@@ -80,7 +80,7 @@ def test_a_failure_ends_with_what_was_asked(server: OpenAIServer) -> None:
 def test_only_this_conversation_is_read(server: OpenAIServer) -> None:
     """Of a long run, the records of other conversations are not touched."""
     folder, _ = carry_out(procedure())
-    _, offsets = folder.tally_records()
+    _, offsets = folder.tally_records_and_map_offsets()
     record = answers(folder)[-1]
     expected = load_conversation_up_to(folder, record, offsets)
     path = folder.path / ANSWERS

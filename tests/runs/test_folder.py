@@ -35,7 +35,7 @@ from genaipa.errors import DataError, RunBusyError, RunError, UnknownNameError, 
 from genaipa.execution.batches.ledger import BatchLedger
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import ConversationRecord
-from genaipa.runs.selection import find_run, run_folders
+from genaipa.runs.selection import find_run, list_run_folders
 from genaipa.runs.writer import RunWriter
 from genaipa.systems.base import Message
 from genaipa.workspace import find_workspace
@@ -126,31 +126,31 @@ def test_introductions_come_back_as_they_were(folder: RunFolder) -> None:
 
 def test_conversation_is_recorded_once(folder: RunFolder) -> None:
     """Begun again by a later process, it is not written again."""
-    (first, *_) = folder.conversations()
-    count = len(list(folder.conversations()))
+    (first, *_) = folder.read_conversations()
+    count = len(list(folder.read_conversations()))
 
     async def begin() -> None:
         writer = RunWriter(folder)
-        await writer.record_opening(first)
-        await writer.record_opening(
+        await writer.record_conversation_opening_once(first)
+        await writer.record_conversation_opening_once(
             ConversationRecord(**{f: getattr(first, f) for f in first.__struct_fields__} | {"id": "new"})
         )
         await writer.close()
 
-    with folder.hold_for_writing():
+    with folder.hold_for_writing_and_list_repairs():
         asyncio.run(begin())
-    assert len(list(folder.conversations())) == count + 1
+    assert len(list(folder.read_conversations())) == count + 1
 
 
 def test_second_process_is_refused(folder: RunFolder, genaipa: Callable[..., Finished]) -> None:
     """Who comes second is told in a sentence that another process is at work, and changes nothing."""
     path = folder.path / "manifest.json"
     path.write_text(path.read_text(encoding="utf-8").replace('"status": "complete"', '"status": "partial"'))
-    with folder.hold_for_writing():
+    with folder.hold_for_writing_and_list_repairs():
         before = texts_below(folder.path)
         with (
             pytest.raises(RunBusyError, match="another process is using"),
-            RunFolder(folder.path).hold_for_writing(),
+            RunFolder(folder.path).hold_for_writing_and_list_repairs(),
         ):
             pass
         done = genaipa("run", "--resume", "latest")
@@ -161,20 +161,20 @@ def test_second_process_is_refused(folder: RunFolder, genaipa: Callable[..., Fin
 
 def test_who_lost_a_run_writes_no_more_of_it(folder: RunFolder) -> None:
     """Answers, conversations, batches and manifest of a run that another process took over are all its own."""
-    mine, record, (begun, *_) = RunFolder(folder.path), next(folder.records()), folder.conversations()
+    mine, record, (begun, *_) = RunFolder(folder.path), next(folder.read_records()), folder.read_conversations()
     other = replace(begun, id="another")
 
     async def lose() -> None:
         writer, ledger = RunWriter(mine), BatchLedger(mine)
-        await writer.append(record)
+        await writer.append_and_get_offset(record)
         # As when the lease of a lock on a shared file system ends.
         (folder.path / ".lock").unlink()
-        with folder.hold_for_writing():
+        with folder.hold_for_writing_and_list_repairs():
             before = texts_below(folder.path)
             await asyncio.sleep(0.11)
             for writing in (
-                writer.append(record),
-                writer.record_opening(other),
+                writer.append_and_get_offset(record),
+                writer.record_conversation_opening_once(other),
                 ledger.record_intended_batch(mark="m", lines=("one",)),
             ):
                 with pytest.raises(RunBusyError, match="another process took over"):
@@ -184,7 +184,7 @@ def test_who_lost_a_run_writes_no_more_of_it(folder: RunFolder) -> None:
             assert texts_below(folder.path) == before
         await writer.close()
 
-    with mine.hold_for_writing():
+    with mine.hold_for_writing_and_list_repairs():
         asyncio.run(lose())
 
 
@@ -283,10 +283,10 @@ def test_a_lost_manifest_has_a_copy_and_leftovers_go(folder: RunFolder, genaipa:
     """A run without its manifest is read by the copy, as validate says; what a killed process was writing goes."""
     (folder.path / "manifest.json").unlink()
     (left := folder.path / ".manifest.json.0a.tmp").write_text("{", encoding="utf-8")
-    assert [run.path for run in run_folders(find_workspace())] == [folder.path]
+    assert [run.path for run in list_run_folders(find_workspace())] == [folder.path]
     assert find_run(find_workspace(), folder.name).manifest().name
     assert "its copy from" in genaipa("validate").out
-    with folder.hold_for_writing() as said:
+    with folder.hold_for_writing_and_list_repairs() as said:
         assert any("its copy from" in sentence for sentence in said)
     assert not left.exists()
 
@@ -296,8 +296,8 @@ def test_runs_are_found_by_part_of_their_name(server: OpenAIServer) -> None:
     workspace = make_workspace(questions=1)
     first, _ = carry_out(spec())
     second, _ = carry_out(spec(seed=1))
-    assert {run.path for run in run_folders(workspace)} == {first.path, second.path}
-    assert find_run(workspace, "latest").path == run_folders(workspace)[-1].path
+    assert {run.path for run in list_run_folders(workspace)} == {first.path, second.path}
+    assert find_run(workspace, "latest").path == list_run_folders(workspace)[-1].path
     assert find_run(workspace, first.name).path == first.path
     assert find_run(workspace, f"runs/{first.name}").path == first.path
     with pytest.raises(UsageError, match=r"'test' matches 2 runs.*write more of the name"):
@@ -354,7 +354,7 @@ def test_no_room(server: OpenAIServer, genaipa: Callable[..., Finished], size: i
         assert path.read_bytes()[-1:] in (b"\n", b""), f"{path.name} holds something half-written"
     again = genaipa(*_RUN)
     assert again.code == 0, again.err
-    (run,) = run_folders(find_workspace())
+    (run,) = list_run_folders(find_workspace())
     assert len(lines_of(run.path / "answers.jsonl")) == len(latest(run)) == 12
     assert len(list((run.path / "documents").iterdir())) == 1
     assert (run.path / "questions/policy.yaml").is_file()
@@ -375,7 +375,7 @@ def test_full_disk(server: OpenAIServer, genaipa: Callable[..., Finished], tmp_p
         filler.unlink()
         done = genaipa(*_RUN)
         assert done.code == 0, done.err
-        (run,) = run_folders(find_workspace())
+        (run,) = list_run_folders(find_workspace())
         assert len(latest(run)) == 3
         assert len(list((run.path / "prompts").iterdir())) == 9
 
@@ -433,5 +433,5 @@ def test_same_command_goes_on_and_new_begins_afresh(server: OpenAIServer, genaip
         assert genaipa(*_RUN, *more).code == 0
     write("policies/acme.md", "It is all different now.")
     assert genaipa(*_RUN).code == 0
-    assert len(run_folders(find_workspace())) == 5
+    assert len(list_run_folders(find_workspace())) == 5
     assert len(server.requests) == 5 * asked

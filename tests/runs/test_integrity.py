@@ -70,9 +70,9 @@ def change(path: Path, before: bytes, after: bytes, times: int = 1) -> None:
 def readers(folder: RunFolder) -> Iterator[Callable[[], object]]:
     """Everything that computes something from a run."""
     here = find_workspace()
-    yield folder.tally_records
+    yield folder.tally_records_and_map_offsets
     yield folder.read_manifest_and_tally
-    yield lambda: list(folder.records())
+    yield lambda: list(folder.read_records())
     yield lambda: gather_study(here, select_sources(here, [folder.name]), None)
     yield lambda: list(iterate_packed_run_files(select_sources(here, [folder.name])[0], whole=True))
 
@@ -99,9 +99,9 @@ def found(*, data: bool = True) -> list[tuple[str, str]]:
 def test_no_reader_takes_a_changed_record(folder: RunFolder, before: bytes, after: bytes) -> None:
     """One changed letter of a record is named with its line by every reader, and by validate --data."""
     assert found() == []
-    lines = folder.answers.read_bytes().splitlines(keepends=True)
+    lines = folder.answers_path.read_bytes().splitlines(keepends=True)
     number = next(n for n, line in enumerate(lines, 1) if before in line)
-    change(folder.answers, before, after)
+    change(folder.answers_path, before, after)
     for reader in readers(folder):
         with pytest.raises(GenaipaError, match=rf"answers\.jsonl: line {number}:? was changed"):
             reader()
@@ -110,20 +110,20 @@ def test_no_reader_takes_a_changed_record(folder: RunFolder, before: bytes, afte
 
 def test_a_reply_that_is_gone_is_no_answer(folder: RunFolder) -> None:
     """A record that is answered and holds no reply is damage, not an answer that nobody can score."""
-    (first, *rest) = folder.answers.read_bytes().splitlines(keepends=True)
+    (first, *rest) = folder.answers_path.read_bytes().splitlines(keepends=True)
     record = json.loads(first)
-    folder.answers.write_bytes(json.dumps(record | {"reply": None}).encode() + b"\n" + b"".join(rest))
+    folder.answers_path.write_bytes(json.dumps(record | {"reply": None}).encode() + b"\n" + b"".join(rest))
     for reader in readers(folder):
         with pytest.raises(GenaipaError, match=r"line 1:? was changed"):
             reader()
     with pytest.raises(GenaipaError, match="holds no reply"):
-        list(folder.records())
+        list(folder.read_records())
 
 
 def test_a_conversation_that_is_gone_is_told(folder: RunFolder) -> None:
     """An answer's conversation is looked for: a line that another one replaced is missed, though it is whole itself."""
-    lines = folder.conversations_file.read_bytes().splitlines(keepends=True)
-    folder.conversations_file.write_bytes(b"".join([*lines[:-1], lines[0]]))
+    lines = folder.conversations_path.read_bytes().splitlines(keepends=True)
+    folder.conversations_path.write_bytes(b"".join([*lines[:-1], lines[0]]))
     (told,) = [one.problem for one in validate(find_workspace(), with_digests=True).findings]
     assert "lacks 1 conversation" in told
 
@@ -135,7 +135,7 @@ def test_score_and_answer_do_not_meet_when_the_text_changed(folder: RunFolder) -
     with opened(f"sqlite:///{Path('scores.db').absolute()}") as store:
         store.append([score("Anna", record.digest)])
     assert record.digest in before
-    change(folder.answers, WORD, b"section 7 says", times=10**6)
+    change(folder.answers_path, WORD, b"section 7 says", times=10**6)
     pool = Pool(find_workspace(), [folder])
     assert not pool.answers
     assert "line 1 was changed" in pool.problems[0]
@@ -161,8 +161,8 @@ def test_a_score_that_was_changed_is_found(folder: RunFolder) -> None:
 @pytest.mark.full
 def test_texts_beside_the_answers_are_checked(folder: RunFolder) -> None:
     """A changed document, introduction, prompt or question set of the run folder is found, and not worked with."""
-    record = next(r for r in folder.records() if r.coordinates["initialization"] == "document")
-    introduction = next(c.introduction for c in folder.conversations() if c.id == record.conversation)
+    record = next(r for r in folder.read_records() if r.coordinates["initialization"] == "document")
+    introduction = next(c.introduction for c in folder.read_conversations() if c.id == record.conversation)
     (document,) = (folder.path / "documents").iterdir()
     changed = (document, folder.path / f"introductions/{introduction}.json", folder.path / "questions/policy.yaml")
     for path in (*changed, folder.path / "prompts/question.jinja"):
@@ -175,7 +175,7 @@ def test_texts_beside_the_answers_are_checked(folder: RunFolder) -> None:
         path.write_bytes(whole)
     change(changed[1], b"your name", b"your mane")
     with pytest.raises(DataError, match="was changed since the conversation began"):
-        load_conversation_up_to(folder, record, folder.tally_records()[1])
+        load_conversation_up_to(folder, record, folder.tally_records_and_map_offsets()[1])
     # What the workspace holds no longer comes from the run's own copy.
     Path("policies/acme.md").write_text(f"{TEXT}\nAnd more.")
     change(document, b"your name", b"your mane")
@@ -185,13 +185,13 @@ def test_texts_beside_the_answers_are_checked(folder: RunFolder) -> None:
 
 def test_a_file_that_lost_its_end_is_noticed(folder: RunFolder, genaipa: Cli) -> None:
     """Wherever the end of the answers is cut off, it is said by whoever reads on, and asked again by the same run."""
-    whole = folder.answers.read_bytes()
+    whole = folder.answers_path.read_bytes()
     ends = [0]
     for line in whole.splitlines(keepends=True):
         ends.append(ends[-1] + len(line))
     # Within a line, after one, in the middle of the file, and all of it.
     for length in (len(whole) - 1, ends[3], 0, *size(small=(), soak=(ends[-2], ends[-2] - 5))):
-        folder.answers.write_bytes(whole[:length])
+        folder.answers_path.write_bytes(whole[:length])
         assert not folder.is_complete()
         assert "lost after the run stopped" in folder.describe_lost_answers(folder.manifest())
         gathered = gather_study(find_workspace(), select_sources(find_workspace(), [folder.name]), None)
@@ -209,7 +209,7 @@ def test_a_file_that_lost_its_end_is_noticed(folder: RunFolder, genaipa: Cli) ->
 def test_a_shorter_file_that_lost_no_answer_is_told_as_such(folder: RunFolder) -> None:
     """An answers file of another day may be shorter and lack nothing: no answers are said to be gone."""
     manifest = folder.manifest()
-    manifest.totals = msgspec.structs.replace(manifest.totals, bytes=folder.answers.stat().st_size + 1)
+    manifest.totals = msgspec.structs.replace(manifest.totals, bytes=folder.answers_path.stat().st_size + 1)
     assert "shorter than when the run stopped" in folder.describe_lost_answers(manifest, manifest.totals.answer_count)
     assert "1 of 12 answers were lost" in folder.describe_lost_answers(manifest, manifest.totals.answer_count - 1)
 
@@ -235,12 +235,12 @@ def test_a_run_of_an_older_genaipa(folder: RunFolder) -> None:
     path = folder.path / "manifest.json"
     manifest = json.loads(path.read_text())
     del manifest["sum"]
-    assert manifest["totals"].pop("bytes") == folder.answers.stat().st_size
+    assert manifest["totals"].pop("bytes") == folder.answers_path.stat().st_size
     path.write_text(json.dumps(manifest))
     assert folder.is_complete()
     assert not found()
-    lines = folder.answers.read_bytes().splitlines(keepends=True)
-    folder.answers.write_bytes(b"".join(lines[:-1]))
+    lines = folder.answers_path.read_bytes().splitlines(keepends=True)
+    folder.answers_path.write_bytes(b"".join(lines[:-1]))
     assert not folder.is_complete()
     gathered = gather_study(find_workspace(), select_sources(find_workspace(), [folder.name]), None)
     assert any("1 of 12 answers were lost" in problem for problem in gathered.problems)
@@ -268,7 +268,7 @@ def test_a_damaged_manifest_has_a_copy(folder: RunFolder, genaipa: Cli) -> None:
         assert folder.manifest() == manifest
     assert ("manifest.json", "") in found(data=False)
     assert genaipa("show", "latest").code == 0
-    with folder.hold_for_writing() as said:
+    with folder.hold_for_writing_and_list_repairs() as said:
         assert "its copy from" in said[0]
         folder.write_manifest(folder.manifest())
     assert not folder.describe_manifest_damage()
@@ -303,7 +303,7 @@ def test_manifests_that_can_not_be(folder: RunFolder, genaipa: Cli) -> None:
 
 def test_bytes_that_are_no_text(folder: RunFolder) -> None:
     """In answers, conversations and introductions they are a sentence with the file, and the line if it has lines."""
-    for path in (folder.answers, folder.conversations_file, next((folder.path / "introductions").iterdir())):
+    for path in (folder.answers_path, folder.conversations_path, next((folder.path / "introductions").iterdir())):
         whole = path.read_bytes()
         for at in size(small=(b"acme", b"{"), soak=(b'"scripted', b"acme", b"ACME", b'"system"', b"{")):
             if at in whole:
@@ -312,7 +312,7 @@ def test_bytes_that_are_no_text(folder: RunFolder) -> None:
                 assert named == {str(path.relative_to(folder.path))}
         if path.name.endswith("jsonl"):
             path.write_bytes(whole.replace(b"acme", b"ac\xffme", 1))
-            kind = "records" if path == folder.answers else "conversations"
+            kind = "records" if path == folder.answers_path else "conversations"
             with pytest.raises(RunError, match=rf"{path.name}: line 1 is not a record"):
                 list(getattr(folder, kind)())
             path.write_bytes(b'{"x":' + b"[" * 100_000 + b"\n" + whole)

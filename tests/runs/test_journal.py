@@ -40,10 +40,10 @@ def append(*lines: Line, together: bool = False) -> None:
     async def all_of_it() -> None:
         log = journal.Journal(PATH)
         if together:
-            await asyncio.gather(*(log.append(line) for line in lines))
+            await asyncio.gather(*(log.append_and_get_offset(line) for line in lines))
         else:
             for line in lines:
-                await log.append(line)
+                await log.append_and_get_offset(line)
                 assert on_disk().endswith(journal.encode_record_line(line))
         await log.close()
 
@@ -56,14 +56,14 @@ def test_what_is_appended_is_read(*, together: bool) -> None:
     lines = [Line(f"k{n}", "Zeile\n“é” \u2028 日本 \0") for n in range(50)]
     append(*lines, together=together)
     append(Line("later"))
-    assert [line for _, line in journal.read_records(PATH, Line)] == [*lines, Line("later")]
+    assert [line for _, line in journal.read_records_with_offsets(PATH, Line)] == [*lines, Line("later")]
 
 
 def test_offsets_lead_to_their_lines() -> None:
     """A line can be read by the offset that was given for it, also after a reading that skipped its text."""
     lines = [Line(f"k{n}", "é" * n) for n in range(20)]
     append(*lines)
-    offsets = [offset for offset, _ in journal.read_records(PATH, Key)]
+    offsets = [offset for offset, _ in journal.read_records_with_offsets(PATH, Key)]
     assert journal.read_records_at(PATH, [offsets[7], offsets[3]], Line) == [lines[7], lines[3]]
 
 
@@ -76,8 +76,8 @@ def test_reading_at_a_wrong_place_is_a_sentence() -> None:
 
 def test_missing_journal_is_empty() -> None:
     """A run that was never asked anything has no file yet."""
-    assert list(journal.read_records(PATH, Line)) == []
-    assert journal.remove_cut_last_line(PATH) == ""
+    assert list(journal.read_records_with_offsets(PATH, Line)) == []
+    assert journal.repair_cut_last_line_and_describe(PATH) == ""
 
 
 def test_cut_anywhere_it_heals_to_whole_lines() -> None:
@@ -88,8 +88,10 @@ def test_cut_anywhere_it_heals_to_whole_lines() -> None:
     for size in range(len(whole) + 1):
         PATH.write_bytes(whole[:size])
         kept = len(whole) if size == len(whole) else first if size >= first else 0
-        assert len(list(journal.read_records(PATH, Line))) == whole[:kept].count(b"\n"), "a cut line is not read"
-        said = journal.remove_cut_last_line(PATH)
+        assert len(list(journal.read_records_with_offsets(PATH, Line))) == whole[:kept].count(b"\n"), (
+            "a cut line is not read"
+        )
+        said = journal.repair_cut_last_line_and_describe(PATH)
         assert PATH.read_bytes() == whole[:kept]
         assert (f"({size - kept} bytes)" in said) if size > kept else said == ""
 
@@ -100,7 +102,7 @@ def test_a_long_cut_line_heals() -> None:
     whole = PATH.read_bytes()
     for cut in (65535, 65536, 65537, 200_000):
         PATH.write_bytes(whole + b"x" * cut)
-        assert f"({cut} bytes)" in journal.remove_cut_last_line(PATH)
+        assert f"({cut} bytes)" in journal.repair_cut_last_line_and_describe(PATH)
         assert PATH.read_bytes() == whole
 
 
@@ -111,7 +113,7 @@ def test_damaged_line_is_named() -> None:
     for damage in (b"garbage", b"\0" * 20, b'{"text": "no key"}', b""):
         PATH.write_bytes(b"\n".join([lines[0], damage, *lines[2:]]))
         with pytest.raises(RunError, match=r"answers\.jsonl: line 2 is not a record"):
-            list(journal.read_records(PATH, Key))
+            list(journal.read_records_with_offsets(PATH, Key))
 
 
 def test_close_waits_for_what_is_being_written() -> None:
@@ -119,14 +121,14 @@ def test_close_waits_for_what_is_being_written() -> None:
 
     async def all_of_it() -> None:
         log = journal.Journal(PATH)
-        writing = [asyncio.create_task(log.append(Line(f"k{n}"))) for n in range(20)]
+        writing = [asyncio.create_task(log.append_and_get_offset(Line(f"k{n}"))) for n in range(20)]
         await asyncio.sleep(0)
         for task in writing:
             task.cancel()
         await log.close()
 
     asyncio.run(all_of_it())
-    assert len(list(journal.read_records(PATH, Line))) == 20
+    assert len(list(journal.read_records_with_offsets(PATH, Line))) == 20
 
 
 def test_journal_that_can_not_be_opened() -> None:
@@ -168,7 +170,7 @@ class Disk:
 
     async def append(self, log: journal.Journal, line: Line) -> None:
         """Append a line; what is confirmed is safe from then on."""
-        offset = await log.append(line)
+        offset = await log.append_and_get_offset(line)
         assert offset + len(journal.encode_record_line(line)) <= self.safe
         self.confirmed.append(line.key)
 
@@ -192,8 +194,8 @@ def test_a_kill_at_any_byte_loses_and_doubles_nothing() -> None:
     assert [len(confirmed) for _, confirmed in disk.moments][-1] == 4
     for size, confirmed in disk.moments:
         PATH.write_bytes(whole[:size])
-        journal.remove_cut_last_line(PATH)
-        there = [line.key for _, line in journal.read_records(PATH, Key)]
+        journal.repair_cut_last_line_and_describe(PATH)
+        there = [line.key for _, line in journal.read_records_with_offsets(PATH, Key)]
         assert there == [line.key for line in lines[: len(there)]]
         assert {*confirmed} <= {*there}
         append(*lines[len(there) :])
@@ -207,13 +209,13 @@ def test_no_half_line_stays_wherever_the_disk_is_full(monkeypatch: pytest.Monkey
     async def refused(room: int, *, sync_fails: bool = False) -> None:
         log = journal.Journal(PATH)
         before, disk.room, disk.sync_fails = on_disk(), room, sync_fails
-        for said in await asyncio.gather(*(log.append(line) for line in batch), return_exceptions=True):
+        for said in await asyncio.gather(*(log.append_and_get_offset(line) for line in batch), return_exceptions=True):
             assert isinstance(said, NoRoomError)
             assert "answers.jsonl can't be written" in str(said)
             assert "everything written before is kept" in str(said)
         assert on_disk() == before
         disk.room, disk.sync_fails = 10**9, False
-        await log.append(Line("then"))
+        await log.append_and_get_offset(Line("then"))
         await log.close()
         assert on_disk() == before + journal.encode_record_line(Line("then"))
 

@@ -29,7 +29,7 @@ def run() -> RunFolder:
 def disputed(run: RunFolder, store: Store) -> tuple[Queue, str]:
     """A queue of which all is scored twice, and an answer whose two scores differ on two metrics."""
     queue = open_queue(run, store, ScoringPlan(per_answer=2))
-    first = queue.answers_in_order("Anna")[0]
+    first = queue.wanted_answers_in_order("Anna")[0]
     for analyst, keys in (("Anna", "11111"), ("Bo", "33111")):
         save(queue, analyst, first, keys)
         work(queue, analyst)
@@ -40,7 +40,7 @@ def test_an_answer_comes_up_again_until_both_have_scored(run: RunFolder, each_st
     """It is next for both, hidden from both until the second has scored again; what they give is not independent."""
     queue, answer = disputed(run, each_store)
     assert queue.reserve_next_answer("Anna") is None
-    assert answer not in queue.answers_still_askable("Anna")
+    assert answer not in queue.answers_analyst_may_still_score("Anna")
     queue.send_answer_back("Edsger", answer, WORD)
     assert (queue.reserve_next_answer("Anna"), queue.reserve_next_answer("Bo"), queue.reserve_next_answer("Cy")) == (
         answer,
@@ -52,11 +52,11 @@ def test_an_answer_comes_up_again_until_both_have_scored(run: RunFolder, each_st
     assert not given.independent
     assert queue.analysts_yet_to_rescore(answer) == ["Bo"]
     assert queue.reserve_next_answer("Anna") is None
-    assert answer in queue.answers_still_askable("Anna"), "Bo is still to look again"
-    assert answer in queue.answers_still_askable("Bo")
+    assert answer in queue.answers_analyst_may_still_score("Anna"), "Bo is still to look again"
+    assert answer in queue.answers_analyst_may_still_score("Bo")
     save(queue, "Bo", answer, "33112")
     assert queue.analysts_yet_to_rescore(answer) == []
-    assert answer not in queue.answers_still_askable("Anna") | queue.answers_still_askable("Bo")
+    assert answer not in queue.answers_analyst_may_still_score("Anna") | queue.answers_analyst_may_still_score("Bo")
     own = {score.analyst: score.values for score in queue.current.independent_human_scores() if score.answer == answer}
     assert own["Anna"] is not None
     assert own["Anna"]["reference"] == 1.0, "agreement is measured on what was given first"
@@ -66,7 +66,7 @@ def test_an_answer_comes_up_again_until_both_have_scored(run: RunFolder, each_st
 def test_whoever_looks_again_may_put_it_off_and_withdraw(run: RunFolder, store: Store) -> None:
     """A skip sends it to the end; what is withdrawn waits again; undone by the lead, nobody is asked any more."""
     queue, answer = disputed(run, store)
-    other = queue.answers_in_order("Anna")[1]
+    other = queue.wanted_answers_in_order("Anna")[1]
     for digest in (answer, other):
         word = queue.send_answer_back("Edsger", digest, WORD)
     assert queue.reserve_next_answer("Anna") == answer

@@ -60,7 +60,7 @@ def test_every_answer_of_a_run_is_there_once():
     """The pool holds the run's answers, and neither its summaries nor its acknowledgements."""
     make_workspace(questions=3)
     run, _ = carry_out(procedure(systems=("extractive",), acknowledge=True))
-    kinds = {record.kind for record in run.records()}
+    kinds = {record.kind for record in run.read_records()}
     assert kinds == {"answer", "summary", "acknowledgement"}
     pool = pool_of(run)
     expected = {record.digest: record for record in answers(run)}
@@ -305,10 +305,10 @@ def test_a_paraphrase_has_its_original():
     assert [pool.load_case(found).original for found in pool.answers].count("Question 1 on Acme?") == 1
     assert [said for said in pool.problems if "has changed since the run was made" in said] != []
     kept.unlink()
-    lines = run.answers.read_bytes().splitlines(keepends=True)
-    run.answers.write_bytes(b"".join(lines[:-1]))
+    lines = run.answers_path.read_bytes().splitlines(keepends=True)
+    run.answers_path.write_bytes(b"".join(lines[:-1]))
     assert any("answers were lost after the run stopped" in said for said in pool_of(run).problems)
-    run.answers.write_bytes(b"".join(lines))
+    run.answers_path.write_bytes(b"".join(lines))
     pool = pool_of(run)
     assert {pool.load_case(found).original for found in pool.answers} == {""}
     assert any("Paraphrases are shown without the original question." in said for said in pool.problems)
@@ -320,7 +320,7 @@ def test_a_question_is_shown_as_its_set_words_it():
     run, _ = carry_out(spec(systems=("extractive",), wordings=("original", "paraphrase-1")))
     log = run.path / "answers.jsonl"
     plain = [record.asked for record in answers(run)]
-    records = [msgspec.structs.replace(r, asked=f'2. "{r.asked}" (Medium)') for r in run.records()]
+    records = [msgspec.structs.replace(r, asked=f'2. "{r.asked}" (Medium)') for r in run.read_records()]
     log.write_bytes(b"".join(journal.encode_record_line(replied(r, r.reply or "")) for r in records))
     pool = pool_of(run)
     assert [pool.load_case(found).asked for found in pool.arrivals] == plain
@@ -411,7 +411,7 @@ def test_the_parts_are_those_that_the_system_was_given():
         run, _ = carry_out(spec(systems=(scripted(rules),), initializations=(initialization,)))
         sent = [
             message.content.partition("\n\n")[2].strip()
-            for conversation in run.conversations()
+            for conversation in run.read_conversations()
             for message in run.read_introduction(conversation.introduction)
             if message.purpose == "part"
         ]

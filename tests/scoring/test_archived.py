@@ -27,7 +27,7 @@ def scored() -> list[str]:
     make_workspace(questions=2)
     folder, _ = carry_out(spec(systems=("extractive",)))
     with opened(f"sqlite:///{Path('scores.db').absolute()}") as store:
-        store.append([score("Anna", record.digest) for record in folder.records()])
+        store.append([score("Anna", record.digest) for record in folder.read_records()])
         return [event.id for event in kept(store)]
 
 

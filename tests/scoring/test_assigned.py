@@ -56,10 +56,14 @@ def test_what_is_hidden_does_not_tell_what_is_assigned(run, store):
     """All that could be asked of any analyst is hidden from one of one system, too: what is not would name theirs."""
     free = open_queue(run, store)
     bound = open_queue(run, store, ScoringPlan(per_answer=1, assign=(("Anna", ("scripted/say.yaml",)),)))
-    assert bound.answers_still_askable("Anna") == free.answers_still_askable("Anna") == set(free.pool.answers)
+    assert (
+        bound.answers_analyst_may_still_score("Anna")
+        == free.answers_analyst_may_still_score("Anna")
+        == set(free.pool.answers)
+    )
     save(bound, "Bo", next(iter(of(bound, "scripted/say1.yaml"))))
     free = open_queue(run, store)
-    assert bound.answers_still_askable("Anna") == free.answers_still_askable("Anna")
+    assert bound.answers_analyst_may_still_score("Anna") == free.answers_analyst_may_still_score("Anna")
 
 
 def test_calibration_and_what_was_begun_are_theirs_all_the_same(run, store):

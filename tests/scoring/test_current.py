@@ -39,9 +39,9 @@ def told(store: Store, *events: Event) -> CurrentScores:
 def test_an_empty_store_has_nothing(store: Store) -> None:
     """Where nobody scored, everything is empty."""
     current = told(store)
-    assert current.score("a1", "ana") is None
+    assert current.find_score("a1", "ana") is None
     assert current.scores_by_analyst("a1") == {}
-    assert current.adjudication("a1") is None
+    assert current.find_latest_adjudication("a1") is None
     assert current.scores_of_analyst("ana") == []
     assert current.last_skip_number_by_answer("ana") == {}
     assert current.analysts() == []
@@ -54,11 +54,11 @@ def test_a_correction_takes_the_place_and_an_undo_gives_it_back(store: Store) ->
     current = told(store, first, other)
     assert current.scores_of_analyst("ana") == [first, other]
     store.append([correction])
-    assert current.score("a1", "ana") == first, "not taken in yet"
+    assert current.find_score("a1", "ana") == first, "not taken in yet"
     before = current.event_count
     assert current.read_new_events()
     assert current.events(before) == [correction], "the log is there from any point on, read once"
-    assert current.score("a1", "ana") == correction
+    assert current.find_score("a1", "ana") == correction
     assert current.scores_of_analyst("ana") == [other, correction]
     store.append([undo(correction)])
     assert current.read_new_events()
@@ -67,7 +67,7 @@ def test_a_correction_takes_the_place_and_an_undo_gives_it_back(store: Store) ->
     assert current.scores_of_analyst("ana") == [first, other]
     store.append([undo(first)])
     assert current.read_new_events()
-    assert current.score("a1", "ana") is None
+    assert current.find_score("a1", "ana") is None
     assert current.all_scores() == [other]
 
 
@@ -98,7 +98,7 @@ def test_machines_are_kept_apart(store: Store) -> None:
     current = told(store, person, machine, other)
     assert current.scores_by_analyst("a1") == {"ana": person}
     assert current.scores_by_analyst("a1", "machine") == {"ana": machine}
-    assert current.score("a1", "ana", "machine") == machine
+    assert current.find_score("a1", "ana", "machine") == machine
     assert current.scores_of_analyst("judge") == []
     assert current.scores_of_analyst("judge", "machine") == [other]
     assert current.analysts() == ["ana"]
@@ -115,15 +115,15 @@ def test_the_latest_adjudication_stands(store: Store) -> None:
     scores = [score("ana", "a1", GOOD), score("bob", "a1", POOR)]
     first, second = adjudication("cem", "a1", POOR), adjudication("dan", "a1", GOOD)
     current = told(store, *scores, first, second)
-    assert current.adjudication("a1") == second
+    assert current.find_latest_adjudication("a1") == second
     again = adjudication("cem", "a1", GOOD)
     store.append([again])
     current.read_new_events()
-    assert current.adjudication("a1") == again
+    assert current.find_latest_adjudication("a1") == again
     store.append([undo(again), undo(second)])
     current.read_new_events()
-    assert current.adjudication("a1") == first
-    assert current.adjudication("a2") is None
+    assert current.find_latest_adjudication("a1") == first
+    assert current.find_latest_adjudication("a2") is None
     assert current.answers_with_seen_scores("dan") == {"a1"}, "undone, and yet they have seen the scores"
     assert current.answers_with_seen_scores("ana") == set()
     assert list(current.scores_by_analyst("a1").values()) == scores
@@ -231,7 +231,7 @@ def check(current: CurrentScores, log: list[Event]) -> None:
     stands = effective_scores_and_adjudications(log)
     for answer in ("a1", "a2", "a3"):
         given = [event for event in stands if event.kind == "adjudication" and event.answer == answer]
-        assert current.adjudication(answer) == (given[-1] if given else None)
+        assert current.find_latest_adjudication(answer) == (given[-1] if given else None)
     both = [event for scorer in ("human", "machine") for event in current.all_scores(scorer)]
     assert sorted_by_id(both) == sorted_by_id([event for event in stands if event.kind == "score"])
     own = independent_human_scores(log)

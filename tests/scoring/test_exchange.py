@@ -40,7 +40,7 @@ from genaipa.scoring.tables import (
     DIGEST,
     MOST_CHARACTERS,
     read_table,
-    score_columns,
+    score_column_names,
     select_effective_scores,
     write_scores,
 )
@@ -93,7 +93,7 @@ def test_a_table_has_what_stands_and_says_which_answer_it_is() -> None:
             )
         )
     )
-    assert list(rows[0]) == list(score_columns(PAPER))
+    assert list(rows[0]) == list(score_column_names(PAPER))
     assert [row["id"] for row in rows] == ["id4", "id6", "id7", "id10"]
     assert [row["independent"] for row in rows] == ["yes", "yes", "yes", "no"]
     assert [rows[0][metric] for metric in METRICS] == ["0.5"] * 5

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from running import write
 
-from genaipa.cli.commands.score import describe_override
+from genaipa.cli.commands.score import describe_plan_override
 from genaipa.errors import DataError, OptionError, UsageError
 from genaipa.scoring.people import People, User, load_people
 from genaipa.ui.settings import DeskSettings
@@ -110,9 +110,9 @@ def test_a_plan_outlives_the_start_of_a_desk():
     settings = DeskSettings.from_plan(Path.cwd(), plan)
     assert (settings.plan.per_answer, settings.plan.points, settings.plan.blind) == (2, True, False)
     assert (settings.sample, str(plan.last_day)) == ("all", "2026-12-18")
-    assert describe_override(plan, plan) == ""
+    assert describe_plan_override(plan, plan) == ""
     other = plan.override({"per_answer": 1.5, "points": False})
-    assert describe_override(plan, other) == (
+    assert describe_plan_override(plan, other) == (
         "For this start only: per_answer: 1.5, points: false; the plan has per_answer 2 and points true. "
         "To keep the change, write into desk.yaml: plan: {per_answer: 1.5, points: false}"
     )

@@ -45,7 +45,7 @@ def test_what_is_alike_comes_in_a_row(store, order, documents, questions):
     run = make_run("See section 2.", "See section 1.", "The document does not say.")
     plan = replace(ONCE, order=order)
     queue = open_queue(run, store, plan)
-    orders = {analyst: queue.answers_in_order(analyst) for analyst in ("Anna", "Bo", "Cy", "Dee")}
+    orders = {analyst: queue.wanted_answers_in_order(analyst) for analyst in ("Anna", "Bo", "Cy", "Dee")}
     for digests in orders.values():
         assert sorted(digests) == sorted(queue.pool.answers)
         places = [(queue.pool.answers[digest].document, queue.pool.answers[digest].question) for digest in digests]
@@ -54,8 +54,10 @@ def test_what_is_alike_comes_in_a_row(store, order, documents, questions):
             found = 1 + sum(before != after for before, after in pairwise(of))
             assert found == rows if rows else found > len(set(of))
     assert len({tuple(digests) for digests in orders.values()}) == len(orders)
-    assert queue.answers_in_order("Anna") == open_queue(run, store, plan).answers_in_order("Anna")
-    assert queue.answers_in_order("Anna") != open_queue(run, store, replace(plan, seed=1)).answers_in_order("Anna")
+    assert queue.wanted_answers_in_order("Anna") == open_queue(run, store, plan).wanted_answers_in_order("Anna")
+    assert queue.wanted_answers_in_order("Anna") != open_queue(
+        run, store, replace(plan, seed=1)
+    ).wanted_answers_in_order("Anna")
     assert save(queue, "Anna", queue.reserve_next_answer("Anna")).order == order
 
 
@@ -65,18 +67,18 @@ def test_new_answers_move_no_others(run, store):
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[:7]))
     queue = open_queue(run, store)
-    before = list(queue.answers_in_order("Anna"))
+    before = list(queue.wanted_answers_in_order("Anna"))
     log.write_bytes(b"".join(lines))
     assert queue.pool.read_new_answers()
-    assert [digest for digest in queue.answers_in_order("Anna") if digest in set(before)] == before
-    assert queue.answers_in_order("Anna") == open_queue(run, store).answers_in_order("Anna")
+    assert [digest for digest in queue.wanted_answers_in_order("Anna") if digest in set(before)] == before
+    assert queue.wanted_answers_in_order("Anna") == open_queue(run, store).wanted_answers_in_order("Anna")
     assert sorted(work(queue, "Anna")) == sorted(record.digest for record in answers(run))
 
 
 def test_the_work_follows_the_order(run, store):
     """Without drafts, skips and others, the answers come in the analyst's order, each once."""
     queue = open_queue(run, store)
-    assert work(queue, "Anna") == queue.answers_in_order("Anna")
+    assert work(queue, "Anna") == queue.wanted_answers_in_order("Anna")
     assert queue.reserve_next_answer("Anna") is None
 
 
@@ -91,12 +93,12 @@ def test_a_long_study_is_worked_in_order(run, store):
             file.write(journal.encode_record_line(repeat_record(record, number + 2, reply, digest)))
     queue = open_queue(run, store)
     assert len(queue.pool.answers) == 12 + 1199  # one is there already
-    assert work(queue, "Anna", answers=3) == queue.answers_in_order("Anna")[:3]
-    scored = set(queue.answers_in_order("Anna")[:3])
-    first = [digest for digest in queue.answers_in_order("Bo") if digest not in scored]
+    assert work(queue, "Anna", answers=3) == queue.wanted_answers_in_order("Anna")[:3]
+    scored = set(queue.wanted_answers_in_order("Anna")[:3])
+    first = [digest for digest in queue.wanted_answers_in_order("Bo") if digest not in scored]
     queue.skip_answer("Bo", first[0])
     assert queue.reserve_next_answer("Bo") == first[1]
-    assert queue.progress("Bo").remaining == len(queue.answers_in_order("Bo")) - 3
+    assert queue.progress("Bo").remaining == len(queue.wanted_answers_in_order("Bo")) - 3
 
 
 # -- from how many --
@@ -200,7 +202,7 @@ def test_many_at_once_lose_and_double_nothing(run, tmp_path, request, kind):
 def test_a_draft_comes_back_first(run, store):
     """What an analyst had begun is the first thing they see, the newest first, whoever has scored it meanwhile."""
     queue = open_queue(run, store)
-    early, late = queue.answers_in_order("Anna")[-1], queue.answers_in_order("Anna")[-2]
+    early, late = queue.wanted_answers_in_order("Anna")[-1], queue.wanted_answers_in_order("Anna")[-2]
     store.save_draft(Draft("Anna", early, "score", typed="11..."))
     until_the_next_moment()
     store.save_draft(Draft("Anna", late, "score", typed="1...."))
@@ -215,8 +217,8 @@ def test_a_draft_of_an_answer_that_is_gone_waits(run, store):
     """A draft for an answer of a run that the desk is not open on is passed over, and not lost."""
     queue = open_queue(run, store)
     store.save_draft(Draft("Anna", "f" * 64, "score", typed="11..."))
-    assert queue.reserve_next_answer("Anna") == queue.answers_in_order("Anna")[0]
-    assert store.draft("Anna", "f" * 64, "score").typed == "11..."
+    assert queue.reserve_next_answer("Anna") == queue.wanted_answers_in_order("Anna")[0]
+    assert store.load_draft("Anna", "f" * 64, "score").typed == "11..."
     # Whatever was on screen can still be saved.
     assert save(queue, "Anna", "f" * 64).answer == "f" * 64
     assert queue.progress("Anna").scored == 0
@@ -225,7 +227,7 @@ def test_a_draft_of_an_answer_that_is_gone_waits(run, store):
 def test_an_unfinished_correction_holds_nobody_up(run, store):
     """A draft for an answer that has a score of theirs already does not come before new answers."""
     queue = open_queue(run, store)
-    first, second = queue.answers_in_order("Anna")[:2]
+    first, second = queue.wanted_answers_in_order("Anna")[:2]
     save(queue, "Anna", first)
     store.save_draft(Draft("Anna", first, "score", typed="3...."))
     assert queue.reserve_next_answer("Anna") == second
@@ -234,7 +236,7 @@ def test_an_unfinished_correction_holds_nobody_up(run, store):
 def test_a_skipped_answer_comes_last(run, store):
     """Skipped answers come after all others, the one skipped longest ago first."""
     queue = open_queue(run, store)
-    first, second, *rest = queue.answers_in_order("Anna")
+    first, second, *rest = queue.wanted_answers_in_order("Anna")
     for digest in (first, second):
         assert queue.reserve_next_answer("Anna") == digest
         queue.skip_answer("Anna", digest)
@@ -244,23 +246,23 @@ def test_a_skipped_answer_comes_last(run, store):
 def test_a_skip_keeps_what_was_typed(run, store):
     """The draft of a skipped answer waits: it is there when the skip is undone, and when the answer comes round."""
     queue = open_queue(run, store)
-    first, second, *rest = queue.answers_in_order("Anna")
+    first, second, *rest = queue.wanted_answers_in_order("Anna")
     for digest in (first, second):
         store.save_draft(Draft("Anna", digest, "score", typed="12...", note="Half a thought"))
         queue.skip_answer("Anna", digest)
     assert queue.reserve_next_answer("Anna") == rest[0]
     assert queue.undo_last_action("Anna").answer == second
     assert queue.reserve_next_answer("Anna") == second
-    assert store.draft("Anna", second).typed == "12..."
+    assert store.load_draft("Anna", second).typed == "12..."
     assert work(queue, "Anna", answers=11) == [second, *rest]
     assert queue.reserve_next_answer("Anna") == first
-    assert store.draft("Anna", first).note == "Half a thought"
+    assert store.load_draft("Anna", first).note == "Half a thought"
 
 
 def test_a_skipped_answer_that_is_gone_on_with_comes_first(run, store):
     """Whoever types on an answer that they had skipped is in the middle of it again."""
     queue = open_queue(run, store)
-    first, second = queue.answers_in_order("Anna")[:2]
+    first, second = queue.wanted_answers_in_order("Anna")[:2]
     queue.skip_answer("Anna", first)
     assert queue.reserve_next_answer("Anna") == second
     store.save_draft(Draft("Anna", first, "score", typed="12..."))
@@ -270,7 +272,7 @@ def test_a_skipped_answer_that_is_gone_on_with_comes_first(run, store):
 def test_a_clock_that_is_set_back_changes_no_order(run, store):
     """Undo takes the last event of the log back, and a skip keeps its answer away, whatever the times say."""
     queue = open_queue(run, store)
-    first, second, third = queue.answers_in_order("Anna")[:3]
+    first, second, third = queue.wanted_answers_in_order("Anna")[:3]
     store.append([msgspec.structs.replace(score("Anna", first), time="2999-01-01T00:00:00.000Z")])
     store.save_draft(Draft("Anna", second, "score", typed="12..."))
     store.append([msgspec.structs.replace(skip("Anna", second), time="1999-01-01T00:00:00.000Z")])
@@ -289,8 +291,8 @@ def test_undo_brings_the_score_back_as_a_draft(run, store):
     first, second = work(queue, "Anna", answers=2, keys="12312")
     withdrawn = queue.undo_last_action("Anna")
     assert (withdrawn.answer, keys_of(withdrawn.values)) == (second, "12312")
-    assert queue.current.score(second, "Anna") is None
-    draft = store.draft("Anna", second, "score")
+    assert queue.current.find_score(second, "Anna") is None
+    draft = store.load_draft("Anna", second, "score")
     assert (draft.typed, draft.seconds) == ("12312", 60.0)
     assert queue.reserve_next_answer("Anna") == second
     assert queue.progress("Anna").scored == 1
@@ -318,22 +320,22 @@ def test_undo_of_a_correction_brings_the_first_score_back(run, store):
     queue = open_queue(run, store)
     (digest,) = work(queue, "Anna", answers=1)
     save(queue, "Anna", digest, "33333")
-    assert keys_of(queue.current.score(digest, "Anna").values) == "33333"
+    assert keys_of(queue.current.find_score(digest, "Anna").values) == "33333"
     queue.undo_last_action("Anna")
-    assert keys_of(queue.current.score(digest, "Anna").values) == "11111"
+    assert keys_of(queue.current.find_score(digest, "Anna").values) == "11111"
 
 
 def test_undo_of_a_skip(run, store):
     """An answer that was skipped by mistake comes back at once, and no score is touched."""
     queue = open_queue(run, store)
-    first, second = queue.answers_in_order("Anna")[:2]
+    first, second = queue.wanted_answers_in_order("Anna")[:2]
     save(queue, "Anna", first)
     queue.skip_answer("Anna", second)
     assert queue.reserve_next_answer("Anna") != second
     withdrawn = queue.undo_last_action("Anna")
     assert (withdrawn.kind, withdrawn.answer, withdrawn.values) == ("skip", second, None)
     assert queue.reserve_next_answer("Anna") == second
-    assert queue.current.score(first, "Anna") is not None
+    assert queue.current.find_score(first, "Anna") is not None
 
 
 def test_a_skip_that_is_withdrawn_is_reserved(run, store):
@@ -359,7 +361,7 @@ def test_another_desks_undo_opens_an_answer_again(run, store):
     queue = open_queue(run, store)
     done = work(queue, "Anna")
     assert queue.reserve_next_answer("Bo") is None
-    given = queue.current.score(done[3], "Anna")
+    given = queue.current.find_score(done[3], "Anna")
     store.append([undo(given)])
     assert queue.reserve_next_answer("Bo") == done[3]
 
@@ -400,13 +402,13 @@ def test_enter_twice_is_one_score(run, store):
     assert len(kept(store)) == 1
     with pytest.raises(GenaipaError):
         save(queue, "Anna", digest, "33333", id="one")
-    assert queue.current.score(digest, "Anna") == first
+    assert queue.current.find_score(digest, "Anna") == first
 
 
 def test_progress_counts(run, store):
     """Scored, remaining and the median seconds of one; and what the study wants and has."""
     queue = open_queue(run, store)
-    for seconds, digest in zip((30.0, 90.0, 45.0), queue.answers_in_order("Anna"), strict=False):
+    for seconds, digest in zip((30.0, 90.0, 45.0), queue.wanted_answers_in_order("Anna"), strict=False):
         save(queue, "Anna", digest, seconds=seconds)
     save(queue, "Bo", queue.reserve_next_answer("Bo"), seconds=None)
     progress = queue.progress("Anna")
@@ -425,7 +427,7 @@ def test_what_is_begun_is_left(run, store):
     save(queue, "Bo", digest, "33333")
     save(queue, "Cy", digest)
     work(queue, "Bo")
-    assert queue.answers_still_askable("Anna") == {digest}
+    assert queue.answers_analyst_may_still_score("Anna") == {digest}
     assert queue.progress("Anna").remaining == 1
     assert queue.visible_disputes("Anna") == []
     assert [dispute.answer for dispute in queue.visible_disputes("Dee")] == [digest]
@@ -437,16 +439,16 @@ def test_progress_follows_the_pool(run, store):
     """An answer that was replaced takes its score out of the counts, and the new one is asked for."""
     queue = open_queue(run, store)
     done = work(queue, "Anna")
-    assert queue.answers_in_order("Anna") == done
+    assert queue.wanted_answers_in_order("Anna") == done
     log = run.path / "answers.jsonl"
     lines = log.read_bytes().splitlines(keepends=True)
     gone = msgspec.json.decode(lines[0])["digest"]
     log.write_bytes(b"".join(lines[1:]))
     assert queue.pool.read_new_answers()
-    assert gone not in queue.answers_in_order("Anna")
+    assert gone not in queue.wanted_answers_in_order("Anna")
     progress = queue.progress("Anna")
     assert (progress.answers, progress.given, progress.scored, progress.remaining) == (11, 11, 11, 0)
     log.write_bytes(b"".join(lines))
     assert queue.pool.read_new_answers()
     assert queue.progress("Anna").given == 12
-    assert queue.answers_in_order("Anna") == done
+    assert queue.wanted_answers_in_order("Anna") == done

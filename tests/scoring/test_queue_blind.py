@@ -32,28 +32,28 @@ def test_what_is_ahead(run, store):
     everything = set(queue.pool.answers)
     for analyst in ("Anna", "Bo"):
         assert queue.reserve_next_answer(analyst) is not None
-    assert queue.answers_still_askable("Cy") == queue.answers_still_askable("Anna") == everything
-    first, second, third = queue.answers_in_order("Anna")[:3]
+    assert queue.answers_analyst_may_still_score("Cy") == queue.answers_analyst_may_still_score("Anna") == everything
+    first, second, third = queue.wanted_answers_in_order("Anna")[:3]
     for digest in (first, second):
         save(queue, "Anna", digest)
     save(queue, "Bo", first)
-    assert queue.answers_still_askable("Anna") == everything - {first, second}
-    assert queue.answers_still_askable("Cy") == everything - {first}
+    assert queue.answers_analyst_may_still_score("Anna") == everything - {first, second}
+    assert queue.answers_analyst_may_still_score("Cy") == everything - {first}
     queue.record_exposures("Cy", [third], scores=True)
-    assert queue.answers_still_askable("Cy") == everything - {first, third}
+    assert queue.answers_analyst_may_still_score("Cy") == everything - {first, third}
     queue.undo_last_action("Bo")
-    assert queue.answers_still_askable("Cy") == everything - {third}
-    assert queue.answers_still_askable("reference") == everything
+    assert queue.answers_analyst_may_still_score("Cy") == everything - {third}
+    assert queue.answers_analyst_may_still_score("reference") == everything
 
 
 def test_calibration_is_ahead(run, store):
     """Of the answers that have all their scores, just those are ahead that a new analyst is to calibrate on."""
     queue, referenced = calibrated(run, store)
     work(queue, "Anna")
-    assert queue.answers_still_askable("Bo") == set(referenced[:3])
+    assert queue.answers_analyst_may_still_score("Bo") == set(referenced[:3])
     save(queue, "Bo", referenced[0])
-    assert queue.answers_still_askable("Bo") == set(referenced[1:3])
-    assert queue.answers_still_askable("reference") == set(queue.pool.answers) - set(referenced)
+    assert queue.answers_analyst_may_still_score("Bo") == set(referenced[1:3])
+    assert queue.answers_analyst_may_still_score("reference") == set(queue.pool.answers) - set(referenced)
 
 
 # -- calibration --
@@ -133,7 +133,7 @@ def disputed(run, store) -> Queue:
     """A desk at which Anna and Bo have scored everything, and differ on the first three of Anna's answers."""
     queue = open_queue(run, store, ScoringPlan(per_answer=2))
     done = work(queue, "Anna")
-    differing = dict(zip(queue.answers_in_order("Anna"), ("11112", "13111", "12111"), strict=False))
+    differing = dict(zip(queue.wanted_answers_in_order("Anna"), ("11112", "13111", "12111"), strict=False))
     for digest in done:
         save(queue, "Bo", digest, differing.get(digest, "11111"))
     return queue
@@ -142,7 +142,7 @@ def disputed(run, store) -> Queue:
 def test_what_differs_is_to_be_settled(run, store):
     """Disputes are found with how far apart the scores are, the largest difference first."""
     queue = disputed(run, store)
-    order = queue.answers_in_order("Anna")
+    order = queue.wanted_answers_in_order("Anna")
     assert [d.answer for d in queue.visible_disputes("Cy")] == [order[1], *sorted((order[0], order[2]))]
     dispute = queue.visible_disputes("Cy")[0]
     assert dispute.differences == {
@@ -159,31 +159,31 @@ def test_what_differs_is_to_be_settled(run, store):
 def test_an_adjudication_is_a_third_record(run, store):
     """The adjudicated score stands beside the two, which stay; the dispute is then a settled one."""
     queue = disputed(run, store)
-    digest = queue.answers_in_order("Anna")[1]
+    digest = queue.wanted_answers_in_order("Anna")[1]
     event = queue.adjudicate("Cy", digest, GOOD, note="Bo missed 2.", seconds=20.0, id="settled")
     assert queue.adjudicate("Cy", digest, GOOD, note="Bo missed 2.", seconds=20.0, id="settled") == event
-    assert queue.current.adjudication(digest) == event
+    assert queue.current.find_latest_adjudication(digest) == event
     assert set(queue.current.scores_by_analyst(digest)) == {"Anna", "Bo"}
     assert len(queue.visible_disputes("Cy")) == 3
     assert {d.answer: d.adjudication for d in queue.visible_disputes("Cy") if d.adjudication} == {digest: event}
     # A correction that agrees ends it.
-    save(queue, "Bo", queue.answers_in_order("Anna")[0])
+    save(queue, "Bo", queue.wanted_answers_in_order("Anna")[0])
     assert len(queue.visible_disputes("Cy")) == 2
 
 
 def test_an_adjudication_can_be_withdrawn(run, store):
     """What was typed comes back, and whoever gave it is still not asked to score the answer."""
     queue = disputed(run, store)
-    digest = queue.answers_in_order("Anna")[1]
+    digest = queue.wanted_answers_in_order("Anna")[1]
     event = queue.adjudicate("Cy", digest, POOR, note="Hm.", seconds=20.0, id="settled")
-    assert queue.current.adjudication(digest) == event
+    assert queue.current.find_latest_adjudication(digest) == event
     queue.withdraw_event(event)
-    assert queue.current.adjudication(digest) is None
-    draft = store.draft("Cy", digest, "adjudication")
+    assert queue.current.find_latest_adjudication(digest) is None
+    draft = store.load_draft("Cy", digest, "adjudication")
     assert (draft.typed, draft.note, draft.seconds) == (keys_of(POOR), "Hm.", 20.0)
     assert [d.adjudication for d in queue.visible_disputes("Cy")] == [None] * 3
-    store.append([undo(queue.current.score(digest, "Bo"))])
-    assert digest not in queue.answers_still_askable("Cy")
+    store.append([undo(queue.current.find_score(digest, "Bo"))])
+    assert digest not in queue.answers_analyst_may_still_score("Cy")
 
 
 def test_no_dispute_is_shown_to_whom_it_could_be_asked(run, store):
@@ -216,13 +216,13 @@ def test_no_dispute_spoils_calibration(run, store):
 def test_who_has_seen_the_scores_is_not_asked(run, store, settles):
     """An adjudicator who has looked, or has settled it and withdrawn that, is not asked to score the answer."""
     queue = disputed(run, store)
-    digest = queue.answers_in_order("Anna")[1]
+    digest = queue.wanted_answers_in_order("Anna")[1]
     queue.record_exposures("Cy", [digest], scores=True)
     if settles:
         event = queue.adjudicate("Cy", digest, GOOD, note="", seconds=None, id="settled")
         store.append([undo(event)])
     # The answer wants a score again.
-    store.append([undo(queue.current.score(digest, "Bo"))])
+    store.append([undo(queue.current.find_score(digest, "Bo"))])
     assert queue.reserve_next_answer("Cy") is None
     assert queue.reserve_next_answer("Dee") == digest
 
@@ -265,7 +265,7 @@ def test_a_score_says_what_its_analyst_had_seen(run, store):
 def test_an_exposure_is_recorded_once(run, store):
     """What an analyst has seen before is not written again; what is new about it, is."""
     queue = open_queue(run, store)
-    first, second = queue.answers_in_order("Anna")[:2]
+    first, second = queue.wanted_answers_in_order("Anna")[:2]
     for _ in range(2):
         queue.record_exposures("Anna", [first, first], system=True)
     queue.record_exposures("Anna", [first, second], system=True)
@@ -286,11 +286,11 @@ def test_a_score_that_was_changed_after_the_comparison(run, store):
     queue.undo_last_action("Anna")
     # It is still theirs, whatever they have seen: it comes back with what was typed, also after a reload.
     assert queue.reserve_next_answer("Anna") == digest
-    assert digest in queue.answers_still_askable("Anna")
+    assert digest in queue.answers_analyst_may_still_score("Anna")
     second = save(queue, "Anna", digest, "22222")
     assert (first.calibration, first.independent) == (True, True)
     assert (second.calibration, second.independent) == (False, False)
-    assert queue.current.score(digest, "Anna") == second
+    assert queue.current.find_score(digest, "Anna") == second
     assert [score for score in queue.current.independent_human_scores() if score.analyst == "Anna"] == [first]
     # Another answer takes its place.
     assert work(queue, "Anna", answers=3) == referenced[1:4]
@@ -300,7 +300,7 @@ def test_a_score_that_was_changed_after_the_comparison(run, store):
 def test_an_adjudication_is_never_independent(run, store):
     """Nor is what its analyst gives afterwards; it is blind where they could not see whose answer it was."""
     queue = disputed(run, store)
-    first, second = queue.answers_in_order("Anna")[:2]
+    first, second = queue.wanted_answers_in_order("Anna")[:2]
     queue.record_exposures("Cy", [second], system=True)
     settled = [
         queue.adjudicate("Cy", digest, GOOD, note="", seconds=None, id=new_event_id()) for digest in (first, second)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from genaipa.errors import DataError
 from genaipa.scoring.columns import CORE, IN_TABLE
 from genaipa.scoring.rubric import Bounds, Values, classify_band, find_rubric_problems, load_rubric, shipped_rubric
-from genaipa.scoring.tables import SHEET_COLUMNS, score_columns
+from genaipa.scoring.tables import SHEET_COLUMNS, score_column_names
 from genaipa.validation import validate
 from genaipa.workspace import Workspace, shipped_folder
 
@@ -172,7 +172,7 @@ def test_what_a_rubric_can_not_be(tmp_path: Path, before: str, after: str, entry
 
 def test_no_metric_has_the_name_of_another_column() -> None:
     """A metric's column can't be taken for another one, in the tidy table, in an export or in a sheet."""
-    others = {*CORE, *IN_TABLE, *score_columns(PAPER), *SHEET_COLUMNS} - set(PAPER.metrics)
+    others = {*CORE, *IN_TABLE, *score_column_names(PAPER), *SHEET_COLUMNS} - set(PAPER.metrics)
     for name in sorted(others):
         metrics = PAPER.metrics | {name: PAPER.metrics["clarity"]}
         assert list(find_rubric_problems(Path(), msgspec.structs.replace(PAPER, metrics=metrics))), name

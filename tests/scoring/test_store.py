@@ -135,13 +135,13 @@ def test_a_draft_grows_and_comes_back(url: str) -> None:
         other = Draft("ana", "a2", "score", "3....")
         store.save_draft(other)
     with opened(url) as store:
-        assert untimed(store.draft("ana", "a1", "score")) == newest
-        assert store.draft("ana", "a1", "adjudication") is None
-        assert store.draft("bob", "a1", "score") is None
-        assert list(map(untimed, store.drafts("ana"))) == [other, newest]
-        assert store.drafts("bob") == []
+        assert untimed(store.load_draft("ana", "a1", "score")) == newest
+        assert store.load_draft("ana", "a1", "adjudication") is None
+        assert store.load_draft("bob", "a1", "score") is None
+        assert list(map(untimed, store.load_drafts_of_analyst("ana"))) == [other, newest]
+        assert store.load_drafts_of_analyst("bob") == []
         store.discard_draft("ana", "a2", "score")
-        assert list(map(untimed, store.drafts("ana"))) == [newest]
+        assert list(map(untimed, store.load_drafts_of_analyst("ana"))) == [newest]
 
 
 def test_drafts_of_before_are_read(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_drafts_of_before_are_read(tmp_path: Path) -> None:
     with contextlib.closing(sqlite3.connect(tmp_path / "scores.db")) as file, file:
         file.execute("UPDATE score_drafts SET draft = json_set(draft, '$.preselected', json('true'))")
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
-        assert untimed(store.draft("ana", "a1")) == Draft("ana", "a1", "score", "1....")
+        assert untimed(store.load_draft("ana", "a1")) == Draft("ana", "a1", "score", "1....")
 
 
 def untimed(draft: Draft | None) -> Draft:
@@ -165,7 +165,7 @@ def test_the_last_draft_to_arrive_stands(store: Store) -> None:
     before = now()
     store.save_draft(Draft("ana", "a1", "score", "1....", updated="2099-01-01T00:00:00.000Z"))
     store.save_draft(Draft("ana", "a1", "score", "12...", updated="1999-01-01T00:00:00.000Z"))
-    draft = store.draft("ana", "a1")
+    draft = store.load_draft("ana", "a1")
     assert draft is not None
     assert draft.typed == "12..."
     assert before <= draft.updated <= now()
@@ -183,7 +183,11 @@ def test_a_finished_score_ends_its_draft(each_store: Store, kind: str) -> None:
     each_store.reserve_answer("a1", "ana", wanted_scores=2)
     each_store.reserve_answer("a1", "bob", wanted_scores=2)
     each_store.append([Event(new_event_id(), now(), kind, "ana", "a1", GOOD if kind in VALUED else None)])
-    left = {(draft.analyst, draft.answer, draft.kind) for name in ("ana", "bob") for draft in each_store.drafts(name)}
+    left = {
+        (draft.analyst, draft.answer, draft.kind)
+        for name in ("ana", "bob")
+        for draft in each_store.load_drafts_of_analyst(name)
+    }
     assert left == {
         (analyst, answer, draft_kind)
         for draft_kind in ("score", "adjudication")
@@ -198,7 +202,7 @@ def test_a_draft_stays_where_the_score_is_refused(store: Store) -> None:
     store.reserve_answer("a1", "ana", wanted_scores=1)
     with pytest.raises(DataError):
         store.append([score("ana", "a1"), undo(score("bob", "a9"))])
-    assert [draft.typed for draft in store.drafts("ana")] == ["112.."]
+    assert [draft.typed for draft in store.load_drafts_of_analyst("ana")] == ["112.."]
     assert store.reservations_by_answer() == {"a1": ["ana"]}
 
 
@@ -208,7 +212,7 @@ def test_an_event_sent_again_ends_nothing(store: Store) -> None:
     store.append([event])
     store.save_draft(Draft("ana", "a1", "score", "3...."))
     assert store.append([event]) == 0
-    assert [draft.typed for draft in store.drafts("ana")] == ["3...."]
+    assert [draft.typed for draft in store.load_drafts_of_analyst("ana")] == ["3...."]
 
 
 # --- Reservations ----------------------------------------------------------------------------------------------------
@@ -392,7 +396,7 @@ class StoppedError(Exception):
 def state(url: str) -> Any:
     """Everything that is in a database."""
     with opened(url) as store:
-        drafts = [untimed(draft) for draft in store.drafts("ana")]
+        drafts = [untimed(draft) for draft in store.load_drafts_of_analyst("ana")]
         return list(store.events()), store.log_state(), drafts, store.reservations_by_answer()
 
 

@@ -94,12 +94,12 @@ class Scorer:
         self._leave_others(asked)
         if self.answer:
             self.theirs.setdefault(self.answer, time.monotonic())
-        return bool(self.answer or self.queue.answers_still_askable(self.name))
+        return bool(self.answer or self.queue.answers_analyst_may_still_score(self.name))
 
     def _leave_others(self, at: float) -> None:
         """Of what is not on screen, only what is begun or scored stays theirs; the rest may be another's since then."""
         for answer in [answer for answer in self.theirs if answer != self.answer and answer not in self.typed]:
-            if self.queue.current.score(answer, self.name) is None:
+            if self.queue.current.find_score(answer, self.name) is None:
                 self.given.screens.append((answer, self.theirs.pop(answer), at))
 
     def _act(self) -> None:
@@ -166,7 +166,7 @@ class Scorer:
 
     def _show(self, answer: str) -> None:
         self.answer = answer
-        self.correcting = self.queue.current.score(answer, self.name) is not None
+        self.correcting = self.queue.current.find_score(answer, self.name) is not None
 
 
 def open_desk(number: int, url: str, run: str, plan: ScoringPlan) -> list[Given]:

@@ -83,7 +83,7 @@ def test_what_was_shown_is_kept() -> None:
     assert page.components()["turn"]["draft"]["typed"] == ".....", "nothing is filled in"
     said = {"nearest": True, "grey": False, "evidence": ["reference", "madness"], "suggestion": ["reference"]}
     page.tell("turn", "draft", sent(page, "1....", said | {"aids": {"evidence": False}}))
-    draft = desk.store.draft("edsger", answer)
+    draft = desk.store.load_draft("edsger", answer)
     assert draft is not None
     assert draft.shown == BESIDE
     page = Page("scoring", desk)
@@ -94,7 +94,7 @@ def test_what_was_shown_is_kept() -> None:
     (event,) = kept(desk.store)
     assert (event.shown, event.suggested) == (BESIDE, {"reference": 1.0})
     desk.queue.undo_last_action("edsger")
-    again = desk.store.draft("edsger", answer)
+    again = desk.store.load_draft("edsger", answer)
     assert again is not None
     assert again.shown == BESIDE
 

@@ -79,7 +79,9 @@ def draw(
     strata: dict[str, str] | None = None,
 ) -> Waves:
     """A wave of these answers, or one more draw."""
-    return (before or Waves()).extend(answers, size=number, seed=seed, time="2026-11-22T00:00:00Z", strata=strata)
+    return (before or Waves()).extend_to_size(
+        answers, size=number, seed=seed, time="2026-11-22T00:00:00Z", strata=strata
+    )
 
 
 def frame(answers: Iterable[PooledAnswer]) -> pd.DataFrame:
@@ -151,7 +153,7 @@ def test_later_answers_have_a_draw_of_their_own():
     ]
     assert after.wave_answers_by_group[GPT] > before.wave_answers_by_group[GPT]
     scored = {one.digest for one in first[:12]}
-    rest = Waves().extend(first, size=16, seed=0, time="", scored=scored)
+    rest = Waves().extend_to_size(first, size=16, seed=0, time="", scored=scored)
     assert rest.draws[0].answer_count == 20
     found = compute_wave_inclusion(frame(first), rest)
     assert found["pi"].isna().sum() == 12
@@ -232,7 +234,7 @@ def test_occasions_are_asked_for_the_same(at_once):
     ]
     days = {"run": "2026-05-01", "again": "2026-06-01"}
     before = Waves() if at_once else draw(first, 16)
-    waves = before.extend([*second, *first], size=32 if at_once else None, seed=0, time="", days=days)
+    waves = before.extend_to_size([*second, *first], size=32 if at_once else None, seed=0, time="", days=days)
     asked = [
         {(one.question, one.document) for one in some if short_digest(one.digest) in waves.all_answers_in_wave}
         for some in (first, second)
@@ -422,13 +424,13 @@ def test_the_desk_asks_for_the_wave():
     done = work(queue, "Anna")
     assert done[-1] == skipped
     assert set(done) == set(work(queue, "Bo")) == inside
-    documents = [desk.pool.answers[digest].document for digest in queue.answers_in_order("Anna")]
+    documents = [desk.pool.answers[digest].document for digest in queue.wanted_answers_in_order("Anna")]
     assert len(list(groupby(documents))) == len(set(documents))
     assert work(queue, "Cy") == []
     progress = queue.progress("Cy")
     assert (progress.answers, progress.wanted, progress.given, progress.remaining) == (24, 24, 24, 0)
     # What only a larger wave asks for is hidden until then.
-    assert queue.answers_still_askable("Anna") == desk.pool.answers.keys() - inside
+    assert queue.answers_analyst_may_still_score("Anna") == desk.pool.answers.keys() - inside
     assert set(work(queue, "reference")) == inside
     desk.store.close()
     larger = opened(sample=8, per_answer=2)
@@ -482,7 +484,7 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     assert done.code == 0, done.err
     assert "Nothing was drawn: no system has more than 64 answers in any experiment" in " ".join(done.out.split())
     small = opened()
-    assert (small.sample_note, Path("waves.jsonl").exists(), len(small.queue.answers_in_order("Anna"))) == (
+    assert (small.sample_note, Path("waves.jsonl").exists(), len(small.queue.wanted_answers_in_order("Anna"))) == (
         "",
         False,
         12,
@@ -495,7 +497,9 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     assert len(desk.waves.all_answers_in_wave) == 64
     # What was scored before chance came in counts as itself.
     assert desk.waves.all_answers_in_wave.isdisjoint({short_digest(one), short_digest(two)})
-    [found] = measure_wave_standings(desk.waves, desk.pool.answers.values(), desk.current.read_scored_answers())
+    [found] = measure_wave_standings(
+        desk.waves, desk.pool.answers.values(), desk.current.refresh_and_list_scored_answers()
+    )
     assert found[2:] == (84, 64, 0, 2, 0)
     # It goes on with what it has, and says what came later.
     grow(run, 2, only="acme")

@@ -9,11 +9,11 @@ from size import size
 
 from genaipa.stats.counts import (
     Part,
+    divide_held_by_all_counts,
     estimate_count_statistic,
     f1,
     macro_f1,
     micro_f1,
-    share_of_held_counts,
     subtract_count_statistics,
 )
 from genaipa.stats.shares import share_difference_interval, share_interval
@@ -23,7 +23,7 @@ RATIO = Part(0, 1)
 
 def ratio(rows: np.ndarray) -> np.ndarray:
     """Return the first count of each row over the second."""
-    return share_of_held_counts(rows, RATIO)
+    return divide_held_by_all_counts(rows, RATIO)
 
 
 def test_f1_is_that_of_scikit_learn() -> None:
@@ -43,7 +43,7 @@ def test_nothing_has_the_figure_of_nothing() -> None:
     none = np.zeros((1, 3))
     assert f1(none) == [0.0]
     assert np.isnan(ratio(none))
-    assert share_of_held_counts(none, Part(0, 1, 0.0)) == [0.0]
+    assert divide_held_by_all_counts(none, Part(0, 1, 0.0)) == [0.0]
     assert macro_f1(np.array([[2.0, 4, 4, 0, 1, 0]])) == [0.5]
     assert np.isnan(macro_f1(none))
 

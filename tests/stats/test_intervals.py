@@ -81,7 +81,7 @@ def test_parts_are_those_of_an_analysis_of_variance() -> None:
     assert intervals._estimate_variance_component(values.mean(axis=1) - values.mean()).variance == pytest.approx(
         446.375 / 20
     )
-    by_document, alike = intervals._estimate_document_component(grouped)
+    by_document, alike = intervals._document_component_and_is_negligible(grouped)
     assert by_document.variance == pytest.approx((508.98333333 - 55.275 * 3 / 4) / 20)
     assert not alike
     column[[1, 7, 14]] = np.nan

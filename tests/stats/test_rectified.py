@@ -9,7 +9,7 @@ from size import size
 from genaipa.stats.forecast import Forecast, make_score_forecast
 from genaipa.stats.intervals import estimate_mean
 from genaipa.stats.reason import Reason
-from genaipa.stats.rectified import ScoredSample, count_effective_scores, fill_missing_judge_scores
+from genaipa.stats.rectified import ScoredSample, count_equivalent_people_scores, fill_missing_judge_scores
 
 QUESTIONS, DOCUMENTS = 32, 5
 
@@ -198,10 +198,10 @@ def test_a_missing_verdict_is_its_groups_mean():
 
 def test_scores_are_worth_what_the_target_that_gains_least_says():
     """A judge that narrows one interval more than the other is worth the lesser, and never less than nothing."""
-    assert count_effective_scores(64, [4, 6], [2, 4]) == 64 * 2.25
-    assert count_effective_scores(64, [4, 6], [2, 8]) == 64
-    assert count_effective_scores(64, [4, np.nan], [2, np.nan]) == 256
-    assert np.isnan(count_effective_scores(64, [np.nan], [np.nan]))
+    assert count_equivalent_people_scores(64, [4, 6], [2, 4]) == 64 * 2.25
+    assert count_equivalent_people_scores(64, [4, 6], [2, 8]) == 64
+    assert count_equivalent_people_scores(64, [4, np.nan], [2, np.nan]) == 256
+    assert np.isnan(count_equivalent_people_scores(64, [np.nan], [np.nan]))
 
 
 def test_a_sample_that_is_none_is_refused():

@@ -22,7 +22,7 @@ from genaipa_suites.counterfactual import edits as files
 from genaipa_suites.counterfactual import values
 from genaipa_suites.data import SHIPPED
 from genaipa_suites.material import Outcome
-from genaipa_suites.report.merit import Counts, Units
+from genaipa_suites.report.merit import JackknifeUnits, OutcomeCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -197,7 +197,10 @@ def inkwell() -> Callable[[dict[str, Any]], list[str]]:
 
     def check(found: dict[str, Any]) -> list[str]:
         file = write("suites/counterfactual/inkwell.yaml", yaml.safe_dump(found, sort_keys=False))
-        return [f"{fault.entry}: {fault.problem}" for fault in files.load_edits(file, find_workspace())[1]]
+        return [
+            f"{fault.entry}: {fault.problem}"
+            for fault in files.load_counterfactual_and_problems(file, find_workspace())[1]
+        ]
 
     return check
 
@@ -473,10 +476,10 @@ def test_an_interval_holds_a_system_that_stays(repetitions: int, alike: float) -
     """One that stays in 30 % of the edits is held by its interval in 93 of 100 draws, however often it is asked."""
     of, draw, draws = suite(NAME, "brindlecart"), random.Random(26), size(small=6, soak=500)
     stays = next(one for one in of.measures if one.name == "stays")
-    units = Units(of.material.items, of.clusters)
+    units = JackknifeUnits(of.material.items, of.clusters)
     held = 0
     for _ in range(draws):
-        merit = Counts(scripted(0.3, draw, repetitions, alike)(of), units).merit(stays)
+        merit = OutcomeCounts(scripted(0.3, draw, repetitions, alike)(of), units).estimate_measure(stays)
         held += merit.low <= 0.3 <= merit.high
     assert held >= size(small=0.8, soak=0.93) * draws
 
@@ -485,15 +488,18 @@ def test_a_difference_is_never_sure_because_all_agree() -> None:
     """Of two systems that are right everywhere it has a width, as of memory and gold; it holds a true one of .2."""
     of, draw, draws = suite(NAME, "brindlecart"), random.Random(7), size(small=4, soak=500)
     follows = next(one for one in of.measures if one.name == "follows")
-    units = Units(of.material.items, of.clusters)
+    units = JackknifeUnits(of.material.items, of.clusters)
 
-    def staying(share: float) -> Counts:
-        return Counts(scripted(share, draw, 1, 1.0)(of), units)
+    def staying(share: float) -> OutcomeCounts:
+        return OutcomeCounts(scripted(share, draw, 1, 1.0)(of), units)
 
-    alike, apart = staying(0).subtract(staying(0), follows), staying(0).subtract(staying(1), follows)
+    alike, apart = (
+        staying(0).estimate_difference(staying(0), follows),
+        staying(0).estimate_difference(staying(1), follows),
+    )
     assert (alike.value, round(alike.low, 3), round(alike.high, 3)) == (0, -0.097, 0.097)
     assert (apart.value, round(apart.low, 3), apart.high) == (1, 0.862, 1)
-    found = [staying(0.1).subtract(staying(0.3), follows) for _ in range(draws)]
+    found = [staying(0.1).estimate_difference(staying(0.3), follows) for _ in range(draws)]
     assert sum(one.low <= 0.2 <= one.high for one in found) >= size(small=0.8, soak=0.93) * draws
 
 

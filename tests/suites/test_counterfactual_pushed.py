@@ -108,7 +108,7 @@ def test_each_question_has_its_own_conversation(genaipa: Cli, values: dict[str, 
     """What is asked next is behind one question and its reply alone, as it is kept and shown."""
     assert genaipa(*RUN, "-s", "pushed:Standing").code == 0
     folder = find_run(find_workspace(), "latest")
-    records = list(folder.records())
+    records = list(folder.read_records())
     again = [record for record in records if record.turn == 2]
     assert len(records) == 28
     assert len({record.conversation for record in again}) == 14

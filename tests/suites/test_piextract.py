@@ -13,7 +13,7 @@ from size import size
 from suiting import figures, keep, outcomes, suite
 
 from genaipa.errors import DataError
-from genaipa_suites.material import NOT_IN_THE_TEXT, UNPARSABLE, Item, Outcome, split_row_numbers_for_validation
+from genaipa_suites.material import NOT_IN_THE_TEXT, UNPARSABLE, Item, Outcome, split_rows_into_training_and_validation
 from genaipa_suites.piextract import EXACT, LAYERS, MEASURES, PARTS, SOURCE, sentence_tokens
 
 NOTHING = {layer: [] for layer in LAYERS}
@@ -33,8 +33,10 @@ def published(shared: Path) -> Path:
 
 def test_splits_are_drawn_as_published():
     """The recipe draws the places that the official repository's own test expects of 25 rows."""
-    kept, test = split_row_numbers_for_validation(25, 0.3)
-    train, valid = ([kept[place] for place in places] for places in split_row_numbers_for_validation(len(kept), 0.15))
+    kept, test = split_rows_into_training_and_validation(25, 0.3)
+    train, valid = (
+        [kept[place] for place in places] for places in split_rows_into_training_and_validation(len(kept), 0.15)
+    )
     assert test == [15, 16, 19, 20, 9, 7, 17, 24]
     assert train == [12, 23, 14, 5, 0, 6, 13, 18, 3, 21, 1, 10, 22, 11]
     assert valid == [4, 8, 2]

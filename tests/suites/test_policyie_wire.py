@@ -53,7 +53,7 @@ def test_each_fault_of_a_slot_is_counted(genaipa: Cli, monkeypatch: pytest.Monke
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         done = genaipa("run", "--suite", "policyie", "--split", "sample", "-s", "openai/gpt-4o", "--json")
     assert done.code in {0, 3}, done.err
-    outcomes = suite.outcomes(list(RunFolder(Path(json.loads(done.out)["folder"])).records()))
+    outcomes = suite.outcomes(list(RunFolder(Path(json.loads(done.out)["folder"])).read_records()))
     figures = {measure.name: measure.compute(outcomes) for measure in suite.measures}
     of = {kind: sum(slots[one] for one, own in kinds.items() if own == kind) for kind in KINDS}
     given = sum(of[kind] for kind in ("gold", "fenced", "not in the text", "no label"))

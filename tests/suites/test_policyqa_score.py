@@ -10,7 +10,15 @@ from collections import Counter
 import pytest
 from size import size
 
-from genaipa_suites.policyqa import ABSENT, EMPTY, FOLDED, FUZZY, VERBATIM, find_answer_in_segment, squad_scores
+from genaipa_suites.policyqa import (
+    ABSENT,
+    EMPTY,
+    FOLDED,
+    FUZZY,
+    VERBATIM,
+    find_answer_in_segment,
+    squad_exact_match_and_f1,
+)
 
 SEGMENT = """We sell nothing. If you don\u2019t opt-out,  “partners” see
 your e-mail \u2013 never your card, or the pulse of your heart."""
@@ -47,7 +55,7 @@ def test_the_metric_is_squads() -> None:
 
     for _ in range(3_000):
         one, other = text(), text()
-        assert squad_scores(one, other) == pytest.approx(stated(one, other)), (one, other)
+        assert squad_exact_match_and_f1(one, other) == pytest.approx(stated(one, other)), (one, other)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from genaipa_suites.privacyglue import (
     PairCategory,
     category_shares,
     classify_agreement_by_example,
-    compare_row,
+    compare_systems_in_row,
     compute_means,
     compute_spread,
     published_encoders,
@@ -38,7 +38,7 @@ from genaipa_suites.privacyglue import (
     smallest_possible_p,
 )
 from genaipa_suites.privacyglue.examples import make_examples
-from genaipa_suites.report.glue import make_chapter
+from genaipa_suites.report.glue import make_glue_chapter
 from genaipa_suites.report.results import ScoredBoard, make_boards, read_results
 
 if TYPE_CHECKING:
@@ -107,15 +107,18 @@ def test_stars_need_every_other_beaten() -> None:
     """A system has stars only at the level at which it beats all others; equal repetitions give none."""
     high, low, middle = [0.9, 0.91, 0.92, 0.93, 0.94], [0.1, 0.2, 0.3, 0.4, 0.5], [0.8, 0.85, 0.9, 0.905, 0.99]
     row = ROWS[0]
-    over_low, over_middle = compare_row(row, "a", high, "b", low), compare_row(row, "a", high, "c", middle)
+    over_low, over_middle = (
+        compare_systems_in_row(row, "a", high, "b", low),
+        compare_systems_in_row(row, "a", high, "c", middle),
+    )
     assert significance_stars([over_low]) == "**"
     assert over_middle.p > 0.05
     assert significance_stars([over_low, over_middle]) == ""
-    same = compare_row(row, "a", [0.9] * 5, "b", low)
+    same = compare_systems_in_row(row, "a", [0.9] * 5, "b", low)
     assert same.p == pytest.approx(1 / 252)  # scipy's approximation for ties is below it
     assert "temperature 0" in same.meaningless
     assert significance_stars([same]) == ""
-    assert "single" in compare_row(row, "a", [0.9], "b", [0.1]).meaningless
+    assert "single" in compare_systems_in_row(row, "a", [0.9], "b", [0.1]).meaningless
 
 
 def test_agreement_is_the_most_frequent_outcome_of_all_pairs() -> None:
@@ -145,12 +148,12 @@ def _asked(genaipa: Cli, *options: str) -> Path:
 def test_suites_asked_as_one_are_asked_as_they_are_alone(genaipa: Cli) -> None:
     """Each part's items, and so its table, are those of a run of that suite alone; records name their suite."""
     folder = RunFolder(_asked(genaipa, "--split", "sample", "--limit", "4", "-s", "extractive"))
-    kept = folder.answers.read_text().splitlines(keepends=True)
-    folder.answers.write_text("".join(kept[:2] + kept[-1:]))
+    kept = folder.answers_path.read_text().splitlines(keepends=True)
+    folder.answers_path.write_text("".join(kept[:2] + kept[-1:]))
     assert "continuing" in genaipa(*RUN, "privacyglue", "--split", "sample", "--limit", "4", "-s", "extractive").err
-    assert len(folder.answers.read_text().splitlines()) == len(kept)
+    assert len(folder.answers_path.read_text().splitlines()) == len(kept)
     assert genaipa(*RUN, "opp115", "--split", "sample", "--limit", "4", "-s", "extractive").code == 0
-    records = list(folder.records())
+    records = list(folder.read_records())
     names = [name for name in dict.fromkeys(task.suite for task in TASKS) if name in SUITES]
     assert {record.coordinates["suite"] for record in records} == set(names)
     assert folder.manifest().planned == len(records) == 4 * len(names)
@@ -191,7 +194,7 @@ def test_a_baseline_is_asked_where_it_is_one(genaipa: Cli) -> None:
     """A baseline asks the suites that have it; one that none has, or a mixture, or too many examples are refused."""
     assert "(20 answers of policyqa)" in genaipa(*RUN, "privacyglue", "--split", "sample", "-s", "baseline/empty").out
     folder = RunFolder(_asked(genaipa, "--split", "sample", "-s", "baseline/best-overlap"))
-    assert {record.coordinates["suite"] for record in folder.records()} == {"policyqa"}
+    assert {record.coordinates["suite"] for record in folder.read_records()} == {"policyqa"}
     cases = {
         ("-s", "baseline/whole-segmen"): "did you mean 'baseline/whole-segment'?",
         ("-s", "baseline/best-overlap", "-s", "extractive"): "baseline/best-overlap belongs only to policyqa",
@@ -277,7 +280,7 @@ def test_a_run_of_all_tasks_is_averaged_over_the_rows_that_it_has(genaipa: Cli) 
     here = find_workspace()
     sources = select_sources(here, [])
     every = [ScoredBoard(board) for board in make_boards(read_results(here, sources)[0])]
-    made = make_chapter(sources, every)
+    made = make_glue_chapter(sources, every)
     assert made is not None
     tables = {table.name: table.data.to_dict("records") for table in made.tables}
     there = [task for task in TASKS if task.suite in SUITES]
@@ -287,7 +290,7 @@ def test_a_run_of_all_tasks_is_averaged_over_the_rows_that_it_has(genaipa: Cli) 
     assert sample["extractive"]["figure"] == f"mean of {2 * len(there)} of the 14 rows"
     assert sample["floors"]["arithmetic"] > sample["extractive"]["arithmetic"] == 0
     assert "privacyglue-sample-tests" not in tables
-    assert make_chapter(sources[:0], every) is None
+    assert make_glue_chapter(sources[:0], every) is None
 
 
 def test_right_replies_through_an_sdk_fill_all_rows(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -307,7 +310,7 @@ def test_right_replies_through_an_sdk_fill_all_rows(genaipa: Cli, monkeypatch: p
         folder = RunFolder(_asked(genaipa, "--split", "sample", "--limit", "3", "-s", "openai-api/loop/m"))
     here = find_workspace()
     sources = select_sources(here, [])
-    made = make_chapter(sources, [ScoredBoard(board) for board in make_boards(read_results(here, sources)[0])])
+    made = make_glue_chapter(sources, [ScoredBoard(board) for board in make_boards(read_results(here, sources)[0])])
     assert made is not None
     rows = next(table.data for table in made.tables if table.name == "privacyglue-sample-3-rows")
     own = suites_of_task(_task(folder))

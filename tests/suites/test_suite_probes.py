@@ -11,7 +11,7 @@ from genaipa.errors import UsageError
 from genaipa.runs.folder import RunFolder
 from genaipa_suites.data import SHIPPED
 from genaipa_suites.material import Item, Material, Outcome, ParsedReply
-from genaipa_suites.probes import COMPANY_SWAP, CONTINUATION, CONTINUED, NO_CONTEXT, apply_probe
+from genaipa_suites.probes import COMPANY_SWAP, CONTINUATION, CONTINUED, NO_CONTEXT, make_probed_material
 
 LONG = " ".join(f"word{number}" for number in range(30))
 
@@ -37,7 +37,7 @@ def item(text: str, gold: object = None, **facts: str) -> Item:
 )
 def test_a_company_gets_another_name(cluster: str, text: str, renamed: str) -> None:
     """As a name, with its capitals, or in an address; not as a common word or a part of one."""
-    (found,) = apply_probe(COMPANY_SWAP, Material((item(text, [text], cluster=cluster),))).items
+    (found,) = make_probed_material(COMPANY_SWAP, Material((item(text, [text], cluster=cluster),))).items
     assert (found.shown["text"], found.gold, found.id) == (renamed, [renamed], "1")
 
 
@@ -46,21 +46,21 @@ def test_a_swap_leaves_out_what_would_be_scored_otherwise() -> None:
     plain = item("We ask you.", ["you"], cluster="inkwell.com")
     cut = item("Ink Well asks.", ["Well asks"], cluster="inkwell.com")
     about = Item("2", {"question": "Who?"}, [1], "Inkwell", "Inkwell")
-    found = apply_probe(COMPANY_SWAP, Material((plain, cut, about), {"Inkwell": ["Inkwell asks.", "No."]}))
+    found = make_probed_material(COMPANY_SWAP, Material((plain, cut, about), {"Inkwell": ["Inkwell asks.", "No."]}))
     assert [one.id for one in found.items] == ["2"]
     assert found.documents == {"Inkwell": ["Quillmark asks.", "No."]}
     with pytest.raises(UsageError, match="no text names a known company"):
-        apply_probe(COMPANY_SWAP, Material((item("Inkwell asks.", []),)))
+        make_probed_material(COMPANY_SWAP, Material((item("Inkwell asks.", []),)))
 
 
 def test_a_continuation_is_asked_once_for_each_text() -> None:
     """The first half is shown and the second is gold; short texts are left out."""
-    found = apply_probe(CONTINUATION, Material((item(LONG), item(LONG), item("Too short to tell."))))
+    found = make_probed_material(CONTINUATION, Material((item(LONG), item(LONG), item("Too short to tell."))))
     (one,) = found.items
     assert one.shown == {"text": " ".join(LONG.split()[:15])}
     assert one.gold == " ".join(LONG.split()[15:])
     with pytest.raises(UsageError, match="no text has 20 words or more"):
-        apply_probe(CONTINUATION, Material((item("Too short to tell."),)))
+        make_probed_material(CONTINUATION, Material((item("Too short to tell."),)))
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_continuation_is_scored_by_its_longest_run(reply: str, score: float) -
 def test_without_a_question_a_text_cannot_be_left_out() -> None:
     """Nothing would be asked then."""
     with pytest.raises(UsageError, match="text; without the text, nothing is left to ask"):
-        apply_probe(NO_CONTEXT, Material((Item("1", {"text": LONG}, []),)))
+        make_probed_material(NO_CONTEXT, Material((Item("1", {"text": LONG}, []),)))
 
 
 def messages(genaipa, probe: str, *more: str) -> list[str]:
@@ -117,7 +117,7 @@ def test_a_continuation_is_run_and_scored(genaipa) -> None:
     done = genaipa("run", "--suite", "policyqa", "--split", "sample", "--system", "scripted", "--probe", CONTINUATION)
     assert done.code == 0, done.err
     (path,) = Path("runs").iterdir()
-    records = list(RunFolder(path).records())
+    records = list(RunFolder(path).read_records())
     assert records
     assert all(record.score is not None and "json_schema" not in record.sent for record in records)
     assert genaipa("run", "--resume", "latest").code == 0

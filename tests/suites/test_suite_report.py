@@ -27,7 +27,7 @@ from genaipa_suites.measure import Measure, f1, macro_f1, micro_f1, precision, r
 from genaipa_suites.piextract import LAYERS
 from genaipa_suites.report import tables
 from genaipa_suites.report.card import choose_card_boards
-from genaipa_suites.report.merit import Counts, Units
+from genaipa_suites.report.merit import JackknifeUnits, OutcomeCounts
 from genaipa_suites.report.results import ScoredBoard, make_boards, read_results
 from genaipa_suites.report.tables import main_table, order_groups
 
@@ -80,20 +80,20 @@ def outcomes(*rows: tuple[str, str, object], repetition: int = 1) -> list[Outcom
     return [Outcome(Item(name, {}, None, cluster=policy), ParsedReply(said), repetition) for name, policy, said in rows]
 
 
-def counts(found: Sequence[Outcome]) -> Counts:
+def counts(found: Sequence[Outcome]) -> OutcomeCounts:
     """Their counts, with the policies of these items."""
-    return Counts(found, Units(one.item for one in found))
+    return OutcomeCounts(found, JackknifeUnits(one.item for one in found))
 
 
 def test_an_interval_is_over_policies_with_all_their_items() -> None:
     """Forty items of four policies that agree throughout have the interval of four values, not of forty."""
     rows = [(str(n), f"p{n % 4}", n % 4 < 2) for n in range(40)]
-    found = counts(outcomes(*rows)).merit(HIT)
+    found = counts(outcomes(*rows)).estimate_measure(HIT)
     # The mean of 1, 1, 0, 0 by Student's t with 3 degrees of freedom is 0.5 plus or minus 0.919: they say nothing.
     assert found.value == 0.5
     assert found.low == pytest.approx(1 - found.high)
     assert 0 < found.low < 0.01
-    alone = counts(outcomes(*((name, "", said) for name, _, said in rows))).merit(HIT)
+    alone = counts(outcomes(*((name, "", said) for name, _, said in rows))).estimate_measure(HIT)
     assert (alone.low, alone.high) == pytest.approx((0.331, 0.669), abs=0.001)
     assert (found.policies, alone.policies, alone.items) == (4, 0, 40)
 
@@ -110,7 +110,7 @@ def test_an_interval_holds_the_truth_for_policies() -> None:
                 for policy, share in enumerate(chance.uniform(0.2, 0.8, 5))
                 for n in range(sizes[policy])
             ]
-            found = counts(outcomes(*rows)).merit(HIT)
+            found = counts(outcomes(*rows)).estimate_measure(HIT)
             held += found.low <= 0.5 <= found.high
         assert held / size(small=150, soak=2_500) > size(small=0.88, soak=0.92), sizes
 
@@ -119,16 +119,16 @@ def test_below_three_policies_there_is_no_interval() -> None:
     """Of one or two policies nothing is known about others; the note says so."""
     for policies in ("one", "one"), ("one", "two"):
         found = counts(outcomes(("1", policies[0], True), ("2", policies[1], False)))
-        assert isnan(found.merit(HIT).low)
-        assert isnan(found.subtract(found, HIT).low)
-        assert "No interval" in Units(one.item for one in found.outcomes).population_note
+        assert isnan(found.estimate_measure(HIT).low)
+        assert isnan(found.estimate_difference(found, HIT).low)
+        assert "No interval" in JackknifeUnits(one.item for one in found.outcomes).population_note
 
 
 def test_a_mean_over_labels_is_over_those_that_are_there() -> None:
     """Gold itself gets 100, also of a sample and without an item, where a rare label is lacking."""
     measure = Measure("m", "m", "", lambda one: one.parsed.prediction, macro_f1)
     rows = [(str(n), f"p{n}", (1.0, 1.0, 1.0, *((1.0, 1.0, 1.0) if not n else (0.0, 0.0, 0.0)))) for n in range(4)]
-    found = counts(outcomes(*rows)).merit(measure)
+    found = counts(outcomes(*rows)).estimate_measure(measure)
     assert (found.value, found.high) == (1, 1)
     assert 0.3 < found.low < 0.5, "as of a share of four items: none of four wrong is not surely none"
 
@@ -136,14 +136,14 @@ def test_a_mean_over_labels_is_over_those_that_are_there() -> None:
 def test_a_measure_of_whole_things_is_a_share_and_any_other_is_bent() -> None:
     """Shares by precision and recall, too; a mean of F1 lies in its interval, which leaves no scale; as repetitions."""
     rows = [(str(n), f"p{n % 5}", n % 12 > 0) for n in range(60)]
-    share = counts(outcomes(*rows)).merit(HIT)
+    share = counts(outcomes(*rows)).estimate_measure(HIT)
     assert (share.low, share.high) == share_interval([11] * 5, [12] * 5)
     part = Measure("p", "p", "", lambda one: (float(one.parsed.prediction), 1.0, 1.0), precision)
-    assert (counts(outcomes(*rows)).merit(part).low) == share.low
+    assert (counts(outcomes(*rows)).estimate_measure(part).low) == share.low
     again = [*outcomes(*rows), *outcomes(*rows, repetition=2)]
-    assert counts(again).merit(HIT) == replace(share, spread=0.0), "no item is more for being asked again"
+    assert counts(again).estimate_measure(HIT) == replace(share, spread=0.0), "no item is more for being asked again"
     half = Measure("m", "m", "", lambda one: (1.0 if one.parsed.prediction else 0.5, 1.0))
-    mean = counts(outcomes(*rows)).merit(half)
+    mean = counts(outcomes(*rows)).estimate_measure(half)
     assert 0.85 < mean.low < mean.value < mean.high < 1
 
 
@@ -152,7 +152,7 @@ def test_a_difference_of_shares_is_not_sure_of_few_policies() -> None:
     rows = [(str(n), f"p{n % 4}", True) for n in range(48)]
     other = [(name, policy, policy != "p3") for name, policy, _ in rows]
     for second, value in ((rows, 0.0), (other, 0.25)):
-        both = counts(outcomes(*rows)).subtract(counts(outcomes(*second)), HIT)
+        both = counts(outcomes(*rows)).estimate_difference(counts(outcomes(*second)), HIT)
         assert both.value == value
         assert both.low < -0.02
         assert both.high > value + 0.1
@@ -161,7 +161,7 @@ def test_a_difference_of_shares_is_not_sure_of_few_policies() -> None:
 def test_repetitions_are_averaged_and_their_spread_is_the_population_s() -> None:
     """All right, then half right: the mean of both figures, and half their distance."""
     rows = [("1", "a", True), ("2", "b", True)], [("1", "a", True), ("2", "b", False)]
-    found = counts([*outcomes(*rows[0]), *outcomes(*rows[1], repetition=2)]).merit(HIT)
+    found = counts([*outcomes(*rows[0]), *outcomes(*rows[1], repetition=2)]).estimate_measure(HIT)
     assert (found.value, found.spread, found.items) == (0.75, 0.25, 2)
 
 
@@ -173,16 +173,18 @@ def test_all_rows_at_once_are_as_the_measure_itself(value: Callable[[Sequence[fl
     found = outcomes(*rows)
     quick = Measure("m", "m", "", lambda one: one.parsed.prediction, value)
     slow = replace(quick, value=partial(value))
-    assert counts(found).merit(quick) == counts(found).merit(slow)
-    assert counts(found).merit(quick).value == pytest.approx(quick.compute(found))
+    assert counts(found).estimate_measure(quick) == counts(found).estimate_measure(slow)
+    assert counts(found).estimate_measure(quick).value == pytest.approx(quick.compute(found))
 
 
 def test_a_difference_is_over_the_same_policies() -> None:
     """Two systems that move together from policy to policy differ surely; items of one side alone don't count."""
     rows = [(str(n), f"p{n % 15}", n % 15 > 8) for n in range(150)]
     better = [(name, policy, said or int(name) < 75) for name, policy, said in rows]
-    units = Units(one.item for one in outcomes(*rows))
-    apart = Counts(outcomes(*better[:120]), units).subtract(Counts(outcomes(*rows), units), HIT)
+    units = JackknifeUnits(one.item for one in outcomes(*rows))
+    apart = OutcomeCounts(outcomes(*better[:120]), units).estimate_difference(
+        OutcomeCounts(outcomes(*rows), units), HIT
+    )
     assert apart.items == 120
     assert apart.value == pytest.approx(45 / 120)
     assert apart.low > 0

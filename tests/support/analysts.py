@@ -188,7 +188,7 @@ def kept_events() -> list[Event]:
 def kept_drafts(name: str) -> list[Draft]:
     """What somebody left unfinished, as another process reads it."""
     with _store() as store:
-        return store.drafts(name)
+        return store.load_drafts_of_analyst(name)
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Self
 from urllib.parse import unquote
 
-from genaipa_study.layout import Tree
+from genaipa_study.layout import PublishedTree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,9 +72,9 @@ def repository() -> dict[str, bytes]:
     return files
 
 
-def tree_of(files: Mapping[str, bytes]) -> Tree:
+def tree_of(files: Mapping[str, bytes]) -> PublishedTree:
     """The tree whose right files these are."""
-    return Tree(COMMIT, {path: git_hash(content) for path, content in files.items()})
+    return PublishedTree(COMMIT, {path: git_hash(content) for path, content in files.items()})
 
 
 def git_hash(content: bytes) -> str:

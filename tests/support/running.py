@@ -104,7 +104,7 @@ def carry_out(
 
 def latest(folder: RunFolder) -> dict[str, Record]:
     """Key → the last record of it."""
-    return {record.key: record for record in folder.records()}
+    return {record.key: record for record in folder.read_records()}
 
 
 def answers(folder: RunFolder) -> list[Record]:

@@ -50,7 +50,7 @@ def drawn(rows, size, *, before=None, scored=()):
         )
         for row in rows
     ]  # fmt: skip
-    return (before or Waves()).extend(answers, size=size, seed=0, time="2026-11-22T00:00:00Z", scored=scored)
+    return (before or Waves()).extend_to_size(answers, size=size, seed=0, time="2026-11-22T00:00:00Z", scored=scored)
 
 
 def with_waves(frame, waves):

@@ -46,7 +46,7 @@ def test_forms(name: str, full: str, provider: str, model: str) -> None:
     """Each form of a name leads to its provider and to the model as that provider calls it."""
     found = resolved(name)
     assert (found.requested_name, found.name, found.provider, found.model) == (name, full, provider, model)
-    assert found.manual == (provider == "manual")
+    assert found.is_manual == (provider == "manual")
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_a_broken_entry_is_meant_by_its_system_too() -> None:
 
 def test_settings_that_a_model_takes() -> None:
     """The catalog says which settings are sent; a name that it doesn't know may be sent all."""
-    mini, other = resolved("gpt-5-mini").make(), resolved("openai/other").make()
+    mini, other = resolved("gpt-5-mini").make_system(), resolved("openai/other").make_system()
     assert isinstance(mini, OpenAISystem)
     assert isinstance(other, OpenAISystem)
     assert (mini.accepts, other.accepts) == (frozenset({"max_tokens"}) | NEVER_REFUSED, frozenset(OPTIONS))
@@ -175,7 +175,7 @@ def test_settings_that_a_model_takes() -> None:
 
 def test_compatible_server_is_asked_for_its_own_models_name() -> None:
     """The server's name is ours; the model is called as the server calls it."""
-    system = resolved("openai-api/my-server/org/tiny").make()
+    system = resolved("openai-api/my-server/org/tiny").make_system()
     assert isinstance(system, CompatibleSystem)
     assert (system.name, system.model) == ("openai-api/my-server/org/tiny", "org/tiny")
 
@@ -187,7 +187,7 @@ def test_plugin_of_an_installed_package(tmp_path: Path, monkeypatch: pytest.Monk
     write("added-1.0.dist-info/entry_points.txt", "[genaipa.systems]\nparrot = added_parrot:Parrot\n")
     methods = "\n".join(f"    async def {name}(self, *a): ..." for name in ("start", "reply", "count_tokens", "close"))
     write("added_parrot.py", f"class Parrot:\n    name = 'parrot'\n{methods}\n")
-    assert resolved("parrot").make().name == "parrot"
+    assert resolved("parrot").make_system().name == "parrot"
     with pytest.raises(UnknownNameError, match="did you mean 'parrot'"):
         resolved("parot")
 
@@ -208,7 +208,7 @@ def test_own_module_that_fails(code: str, said: str, request: pytest.FixtureRequ
     module = f"own_{abs(hash(request.node.name))}"
     write(f"{module}.py", code)
     with pytest.raises(UsageError, match=f"^{module}:Assistant:? {said}"):
-        resolved(f"{module}:Assistant").make()
+        resolved(f"{module}:Assistant").make_system()
 
 
 def test_a_file_of_the_working_folder_is_no_library() -> None:

@@ -132,7 +132,7 @@ def send(
     with AnthropicServer([behaviour]) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-x")
-        system = resolve_system(CLAUDE, find_workspace()).make()
+        system = resolve_system(CLAUDE, find_workspace()).make_system()
         _, (answer,) = ask(system, messages, settings=Settings(citations="vendor", **settings))
     return answer, server.requests[0].body
 
@@ -211,7 +211,7 @@ def test_a_run_with_citations(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> 
     document = "".join(replies["sent"][0])
     assert len(replies["sent"][0]) > 1
     assert "Acmé 🙂" in document
-    for record in (record for record in run.records() if record.kind == "answer"):
+    for record in (record for record in run.read_records() if record.kind == "answer"):
         assert record.reply == "For one year."
         placed, nowhere = record.passages
         assert document[placed.start : placed.end] == placed.text == fact

@@ -68,7 +68,7 @@ def send(
         monkeypatch.setenv(f"{VARIABLES[provider]}_{'GEMINI_' * (provider == 'google')}BASE_URL", started.url)
         monkeypatch.setenv(f"{VARIABLES[provider]}_API_KEY", "sk-x")
         settings = Settings(effort=system.effort or None, **options)
-        readiness, (reply,) = ask(system.make(), QUESTION, settings=settings)
+        readiness, (reply,) = ask(system.make_system(), QUESTION, settings=settings)
     return started.requests[0].body, reply, readiness
 
 
@@ -279,7 +279,7 @@ def test_a_run_over_levels(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> Non
     assert manifest.spec.systems == (*levels, "extractive")
     assert manifest.spec.system_prompt == "Be brief."
     assert len(manifest.digests.task["system_prompt"]) == 64
-    records = [record for record in run.records() if record.system in levels]
+    records = [record for record in run.read_records() if record.system in levels]
     assert {record.system: (record.reply, record.usage and record.usage.reasoning) for record in records} == {
         f"gpt-6-luna@{level}": (f"Yes, {level} (Section 1).", thoughts)
         for level, thoughts in (("none", 0), ("low", 40), ("high", 400))
@@ -345,4 +345,4 @@ def test_options_that_every_model_takes() -> None:
     """A catalog's settings, which say what a model refuses, leave these alone."""
     write("genaipa.toml", "")
     write("systems.yaml", "systems: {mine: {system: openai/x, settings: []}}")
-    assert resolve_system("mine", find_workspace()).accepts == NEVER_REFUSED
+    assert resolve_system("mine", find_workspace()).sendable_sampling_options == NEVER_REFUSED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from genaipa.systems.base import Usage
-from genaipa.systems.catalog import Entry, ResolvedSystem
+from genaipa.systems.catalog import CatalogEntry, ResolvedSystem
 from genaipa.systems.costs import FREE, Price, Tariff, find_context_tokens, find_tariff
 
 USAGE = Usage(input=1_000_000, cached=400_000, cache_write=100_000, output=500_000)
@@ -34,7 +34,7 @@ def test_price_tables() -> None:
 
 def test_own_price_wins() -> None:
     """The user's catalog is believed over the tables."""
-    entry = Entry(system="openai/gpt-4o", price=Price(input=1.0, output=1.0, as_of="2026-01-02"))
+    entry = CatalogEntry(system="openai/gpt-4o", price=Price(input=1.0, output=1.0, as_of="2026-01-02"))
     tariff = ResolvedSystem("mine", "openai/gpt-4o", "openai", "gpt-4o", entry).tariff
     assert tariff is not None
     assert tariff.label == "catalog, 2026-01-02"

@@ -32,7 +32,7 @@ from servers import (
 )
 
 from genaipa.errors import NoReplyError, NotReadyError, PermanentError, TransientError
-from genaipa.runs.selection import find_run, run_folders
+from genaipa.runs.selection import find_run, list_run_folders
 from genaipa.systems.base import UNSUPPORTED_SCHEMA, Message, Readiness, Settings, System
 from genaipa.systems.catalog import resolve_system
 from genaipa.systems.provider import list_builtin_systems, list_providers, load_adapter_class
@@ -418,7 +418,7 @@ def test_builtin_systems_refuse_a_schema() -> None:
     """What has no model behind it says that it has no structured output."""
     workspace = find_workspace()
     for name in list_builtin_systems():
-        system = resolve_system(name, workspace).make()
+        system = resolve_system(name, workspace).make_system()
         with pytest.raises(PermanentError, match=f"^{name} can't follow a JSON schema: it has no struct") as caught:
             asyncio.run(system.reply([Message("user", "x")], Settings(json_schema=SCHEMA)))
         assert caught.value.kind == UNSUPPORTED_SCHEMA
@@ -441,9 +441,11 @@ def test_a_server_that_cuts_prompts_without_an_error(vendor: Vendor, genaipa: Cl
     assert done.code == 0, done.err
     assert done.err.count(f"{vendor.system}: the server counts 256 of about ") == 1
     assert "prompt cut" in done.out
-    cut, whole = (find_run(workspace, run) for run in sorted((f.name for f in run_folders(workspace)), reverse=True))
-    assert [record.prompt_cut for record in cut.records()] == [True] * 4
-    assert not any(record.prompt_cut for record in whole.records())
+    cut, whole = (
+        find_run(workspace, run) for run in sorted((f.name for f in list_run_folders(workspace)), reverse=True)
+    )
+    assert [record.prompt_cut for record in cut.read_records()] == [True] * 4
+    assert not any(record.prompt_cut for record in whole.read_records())
     assert "fewer tokens than were sent: the server cut the prompt" in genaipa("show", cut.name, "Q1").out
     if vendor.name == "openai":
         assert "Answers to a prompt that the server cut, without an error: 4 of 4." in genaipa("report", cut.name).out

@@ -94,7 +94,7 @@ def test_the_facts_are_the_readers(genaipa: Callable[..., Finished]) -> None:
     write("systems.yaml", f"systems: {{bot: {{{bot}}}, ours: {{system: rag/bot, note: Ours.}}}}\n")
     here = find_workspace()
     system, reader = resolve_system("rag/gpt-4.1", here), resolve_system("gpt-4.1", here)
-    facts = [(one.tariff, one.context, one.entry.retired, one.record) for one in (system, reader)]
+    facts = [(one.tariff, one.context_tokens, one.entry.retired, one.provider_record) for one in (system, reader)]
     assert facts[0] == facts[1]
     assert list(shorten_system_names(["rag/openai-api/loop/m", "openai-api/loop/m"]).values()) == ["rag/m", "m"]
     assert (system.requested_name, system.name, system.takes_batches) == ("rag/gpt-4.1", "rag/openai/gpt-4.1", False)
@@ -103,7 +103,7 @@ def test_the_facts_are_the_readers(genaipa: Callable[..., Finished]) -> None:
         == f"rag/{resolve_system('scripted/bot.yaml', here).name_with_file_digest}"
     )
     ours = resolve_system("ours", here)
-    assert (ours.name, ours.entry.note, ours.context) == ("rag/openai-api/loop/m", "Ours.", 6000)
+    assert (ours.name, ours.entry.note, ours.context_tokens) == ("rag/openai-api/loop/m", "Ours.", 6000)
     assert genaipa("systems", "rag/gpt-4.1").out.count("rag/openai/gpt-4.1: set OPENAI_API_KEY") == 1
     options = ("run", "-p", "brindlecart", "-e", "quality", "--limit", "2", "--estimate", "--json", "-s")
     assert "does not fit bot" in genaipa(*options, "bot").err

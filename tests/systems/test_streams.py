@@ -42,7 +42,7 @@ def send(
         provider = name.partition("/")[0]
         monkeypatch.setenv(f"{VARIABLES[provider]}_BASE_URL", server.url)
         monkeypatch.setenv(f"{VARIABLES[provider].removeprefix('GOOGLE_')}_API_KEY", "sk-x")
-        _, (answer,) = ask(resolve_system(name, find_workspace()).make(), QUESTION, settings=settings)
+        _, (answer,) = ask(resolve_system(name, find_workspace()).make_system(), QUESTION, settings=settings)
     return answer, server.requests[0].body
 
 
@@ -229,9 +229,9 @@ def test_a_streamed_run(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "--stream is for single calls; leave it out, or ask without batches." in refused.err
     streamed, plain_run = (find_run(find_workspace(), name) for name in ("streamed", "whole"))
     assert streamed.manifest().spec == plain_run.manifest().spec
-    records = [record for record in streamed.records() if record.kind == "answer"]
+    records = [record for record in streamed.read_records() if record.kind == "answer"]
     assert sum(record.attempts for record in records) == len(records) + 2 == len(server.requests) - 3
-    for record, other in zip(records, plain_run.records(), strict=True):
+    for record, other in zip(records, plain_run.read_records(), strict=True):
         assert (record.reply, record.usage and record.usage.output) == (other.reply, other.usage and other.usage.output)
         assert record.first_token is not None
         assert record.first_token <= record.first_text <= record.seconds  # type: ignore[operator]

@@ -96,7 +96,7 @@ def test_levels_of_a_model_share_its_server(monkeypatch: pytest.MonkeyPatch) -> 
         started, here = StartedSystems(), find_workspace()
         names = ("vllm/org/tiny@low", "vllm/org/tiny@high", "vllm/org/tiny", "vllm/org/other")
         try:
-            return [(await started.start_once(resolve_system(name, here)))[0] for name in names]
+            return [(await started.start_system_once(resolve_system(name, here)))[0] for name in names]
         finally:
             await started.close_systems()
 

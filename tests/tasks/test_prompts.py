@@ -122,12 +122,12 @@ def test_two_sets_are_asked_side_by_side(genaipa: Callable[..., Finished]) -> No
     assert {record.coordinates["prompts"] for record in found.values()} == {"neutral", "guided"}
     assert len(found) == folder.manifest().totals.planned == estimated["rows"][0]["calls"]
     record = next(record for record in found.values() if record.coordinates["prompts"] == "guided")
-    introduction = load_conversation_up_to(folder, record, folder.tally_records()[1])[0].content
+    introduction = load_conversation_up_to(folder, record, folder.tally_records_and_map_offsets()[1])[0].content
     assert "name no section" in introduction
     assert list_prompt_set_labels(folder.manifest()) == {"neutral": "neutral", "guided": "guided"}
     assert not list(find_damage(folder))
-    kept = folder.answers.read_bytes()
-    folder.answers.write_bytes(b"".join(kept.splitlines(keepends=True)[:-3]))
+    kept = folder.answers_path.read_bytes()
+    folder.answers_path.write_bytes(b"".join(kept.splitlines(keepends=True)[:-3]))
     assert genaipa(*asked).code == 0
     assert {record.key for record in answers(folder)} == found.keys()
     refused = genaipa(*asked, "--prompts", "paper")

@@ -25,7 +25,7 @@ from genaipa.tasks.procedure import (
     list_conversations,
     list_question_orders,
     question_order,
-    shuffle_questions,
+    shuffle_question_ids,
 )
 from genaipa.tasks.prompts import Script, list_introduction_messages
 from genaipa.tasks.request import parse_question_limit
@@ -77,7 +77,7 @@ def test_shuffle_is_a_permutation_whatever_the_order_of_the_ids(
     seed: int, document: str, repetition: int, ids: tuple[str, ...], other: Any
 ) -> None:
     """The shuffle depends on which questions there are, not on how the file happens to list them."""
-    order = shuffle_questions(seed, document, repetition, ids)
+    order = shuffle_question_ids(seed, document, repetition, ids)
     digest = hashlib.sha256(f"{seed}|{document}|{repetition}".encode()).digest()
     expected = sorted(ids)
     random.Random(int.from_bytes(digest[:8], "big")).shuffle(expected)
@@ -85,21 +85,21 @@ def test_shuffle_is_a_permutation_whatever_the_order_of_the_ids(
     again = list(ids)
     other.shuffle(again)
     assert sorted(order) == sorted(ids)
-    assert shuffle_questions(seed, document, repetition, again) == order
+    assert shuffle_question_ids(seed, document, repetition, again) == order
 
 
 def test_shuffle_never_changes() -> None:
     """The order of a seed, document and repetition is the same on every machine and in every release."""
     ids = [f"Q{n}" for n in range(1, 9)]
-    assert shuffle_questions(0, "uber", 1, ids) == ("Q8", "Q7", "Q6", "Q5", "Q1", "Q3", "Q2", "Q4")
-    assert shuffle_questions(7, "gdpr", 2, ids) == ("Q4", "Q3", "Q7", "Q2", "Q6", "Q1", "Q8", "Q5")
+    assert shuffle_question_ids(0, "uber", 1, ids) == ("Q8", "Q7", "Q6", "Q5", "Q1", "Q3", "Q2", "Q4")
+    assert shuffle_question_ids(7, "gdpr", 2, ids) == ("Q4", "Q3", "Q7", "Q2", "Q6", "Q1", "Q8", "Q5")
 
 
 def test_each_repetition_seed_and_document_has_its_own_shuffle() -> None:
     """No two of them share an order."""
     ids = [q.id for q in QUESTIONS.questions]
     triples = itertools.product((0, 1, 12), ("uber", "gdpr", "1"), (1, 2, 11))
-    assert len({shuffle_questions(*triple, ids) for triple in triples}) == 27
+    assert len({shuffle_question_ids(*triple, ids) for triple in triples}) == 27
 
 
 @given(specs(), specs())
@@ -212,13 +212,13 @@ def script(parts: tuple[str, ...] = PARTS, policy: str = "acme") -> Script:
 
 def said(a_script: Script, initialization: Initialization, summary: str = "") -> list[tuple[str, str]]:
     """Role and first line of each message of an introduction."""
-    found = list_introduction_messages(a_script.introduction(initialization, summary))
+    found = list_introduction_messages(a_script.introduction_steps(initialization, summary))
     return [(m.role, m.content.splitlines()[0]) for m in found]
 
 
 def test_company_name_alone() -> None:
     """Initialization 1 gives the name, none of the document, and nothing to cache."""
-    found = list_introduction_messages(script().introduction("company-name"))
+    found = list_introduction_messages(script().introduction_steps("company-name"))
     assert [m.role for m in found] == ["user", "assistant"]
     assert "the privacy policy of Acme" in found[0].content
     assert not any(part.strip() in m.content for part in PARTS for m in found)
@@ -245,7 +245,7 @@ def test_document_comes_in_announced_parts() -> None:
 
 def test_breakpoint_stands_at_the_documents_end() -> None:
     """The last part, and no other message, ends the prefix that a provider may cache; each part carries its text."""
-    found = list_introduction_messages(script().introduction("document"))
+    found = list_introduction_messages(script().introduction_steps("document"))
     assert [m.breakpoint for m in found] == [False] * 6 + [True, False]
     assert tuple(m.carries for m in found if m.purpose == "part") == PARTS
 
@@ -254,8 +254,10 @@ def test_summary_is_written_in_a_conversation_of_its_own() -> None:
     """Initializations 3 and 4 ask for a summary first, given the name alone or the parts, and then begin anew."""
     a_script = script()
     assert a_script.steps_before_summary_request("summary-by-name") == ()
-    assert a_script.steps_before_summary_request("summary-of-document") == a_script.introduction("document")
-    by_name, of_document = (a_script.summary_request(i).content for i in ("summary-by-name", "summary-of-document"))
+    assert a_script.steps_before_summary_request("summary-of-document") == a_script.introduction_steps("document")
+    by_name, of_document = (
+        a_script.summary_request_message(i).content for i in ("summary-by-name", "summary-of-document")
+    )
     assert by_name.startswith("Write a summary of the privacy policy of Acme from what you know of it.")
     assert of_document.startswith("Write a summary of the document that I sent.")
     assert "at most 400 words" in by_name
@@ -264,7 +266,7 @@ def test_summary_is_written_in_a_conversation_of_its_own() -> None:
 @pytest.mark.parametrize("initialization", ["summary-by-name", "summary-of-document"])
 def test_conversation_that_starts_from_a_summary(initialization: Initialization) -> None:
     """After the reset there is the summary and nothing of the document; its end is the prefix's end."""
-    found = list_introduction_messages(script().introduction(initialization, "It is short."))
+    found = list_introduction_messages(script().introduction_steps(initialization, "It is short."))
     assert [m.role for m in found] == ["user", "assistant"]
     assert "It is short." in found[0].content
     assert (found[0].carries, found[0].breakpoint) == ("It is short.", True)
@@ -274,16 +276,16 @@ def test_conversation_that_starts_from_a_summary(initialization: Initialization)
 def test_question_is_asked_about_the_company() -> None:
     """The placeholder is filled in, in the wording that was chosen."""
     a_script = script()
-    assert a_script.question("Q2", "original").content == "Question 2 on Acme?"
-    assert a_script.question("Q2", "paraphrase-3").content == "P2c?"
+    assert a_script.question_message("Q2", "original").content == "Question 2 on Acme?"
+    assert a_script.question_message("Q2", "paraphrase-3").content == "P2c?"
 
 
 def test_messages_are_made_once() -> None:
     """Conversations share the messages of a document, so that a long one is held in memory once."""
     a_script = script()
-    first, second = (list_introduction_messages(a_script.introduction("document")) for _ in range(2))
+    first, second = (list_introduction_messages(a_script.introduction_steps("document")) for _ in range(2))
     assert all(a is b for a, b in zip(first, second, strict=True))
-    assert a_script.question("Q1", "original") is a_script.question("Q1", "original")
+    assert a_script.question_message("Q1", "original") is a_script.question_message("Q1", "original")
 
 
 def test_regulation_is_introduced_by_its_title() -> None:
@@ -293,8 +295,8 @@ def test_regulation_is_introduced_by_its_title() -> None:
     write("policies/law.yaml", "company: LAW\nkind: regulation\ntitle: Law on Good Conduct\n")
     material = Procedure(spec(documents=("law",), questions={"law": "regulation"}), find_workspace())
     a_script = Script(material.documents["law"], ("x",), material.questions["law"], material.prompts["guided"])
-    assert "the Law on Good Conduct (LAW)" in a_script.introduction("company-name")[0].message.content
-    assert a_script.question("PR_1", "original").content == "Who must comply with the LAW?"
+    assert "the Law on Good Conduct (LAW)" in a_script.introduction_steps("company-name")[0].message.content
+    assert a_script.question_message("PR_1", "original").content == "Who must comply with the LAW?"
 
 
 def test_summary_key_names_no_question() -> None:

@@ -58,7 +58,7 @@ def test_it_runs_and_is_scored(genaipa, server):
     done = genaipa(*RUN)
     assert done.code == 0, done.err
     assert "scored 0.900 on average over 20 answers" in done.out
-    records = list(the_run().records())
+    records = list(the_run().read_records())
     assert len(records) == len({r.key for r in records}) == 20
     tenth = next(r for r in records if r.coordinates == {"split": "test", "item": "test-9"})
     assert tenth.key == f"openai-api/loop/m|{TASK}|test|test-9"
@@ -90,9 +90,9 @@ def test_it_is_capped(genaipa, server):
     command = ("run", "--system", "paid", "--task", TASK)
     capped = genaipa(*command, "--max-cost", "5", "-j", "1")
     assert capped.code == 4, capped.err
-    assert 0 < len(server.requests) == len(lines_of(the_run().answers)) < 20
+    assert 0 < len(server.requests) == len(lines_of(the_run().answers_path)) < 20
     assert genaipa(*command, "--max-cost", "none").code == 0
-    assert len(server.requests) == len({record.key for record in the_run().records()}) == 20
+    assert len(server.requests) == len({record.key for record in the_run().read_records()}) == 20
 
 
 def test_it_is_collected_by_hand(genaipa):
@@ -113,13 +113,13 @@ def test_it_is_collected_by_hand(genaipa):
         collected = genaipa("collect", "latest")
         assert collected.code == (0 if wanted == "test" else 3), collected.err
     assert "scored 1.000 on average over 20 answers" in collected.out
-    assert {r.prediction for r in the_run().records()} == {str(n) for n in range(1, 11)}
+    assert {r.prediction for r in the_run().read_records()} == {str(n) for n in range(1, 11)}
 
 
 def test_a_changed_file_is_refused(genaipa, server):
     """A run goes on only with the task that it was begun with."""
     genaipa(*RUN)
-    path = the_run().answers
+    path = the_run().answers_path
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:3]))
     with Path("own_task.py").open("a") as file:
         file.write("# changed\n")
@@ -161,7 +161,7 @@ def test_one_line_gives_it_a_name(genaipa, monkeypatch):
     write("added-1.0.dist-info/entry_points.txt", f"[genaipa.tasks]\nretention = {TASK}\n")
     done = genaipa("run", "-s", "scripted", "--task", "retention")
     assert done.code == 0, done.err
-    assert {record.task for record in the_run().records()} == {"retention"}
+    assert {record.task for record in the_run().read_records()} == {"retention"}
     assert the_run().manifest().digests.task.keys() == {"retention"}
     refused = genaipa("run", "-s", "scripted", "--task", "retentoin")
     assert "did you mean 'retention'" in refused.err
@@ -205,13 +205,13 @@ def test_json_is_asked_for_in_words_where_a_system_promises_none(genaipa):
     )
     done = genaipa("run", "-s", "scripted/said.yaml", "--task", "schema_task:Structured", "-j", "1")
     assert done.code == 0, done.err
-    assert [(r.reply, r.attempts, r.score) for r in the_run().records()] == [
+    assert [(r.reply, r.attempts, r.score) for r in the_run().read_records()] == [
         ('{"months": 12}', 1, 1.0),
         ('{"months": 12}', 2, 1.0),
         ("No.", 2, 0.0),
     ]
-    assert {r.sent["json_schema"] for r in the_run().records()} == {"in words"}
-    assert {r.asked for r in the_run().records()} == {f"Item {n}: how many months?" for n in (1, 2, 3)}
+    assert {r.sent["json_schema"] for r in the_run().read_records()} == {"in words"}
+    assert {r.asked for r in the_run().read_records()} == {f"Item {n}: how many months?" for n in (1, 2, 3)}
 
 
 def test_a_server_with_structured_output_is_sent_the_schema(genaipa, server):

@@ -50,7 +50,7 @@ def list_parts_on_screen(page: Page) -> set[str]:
 def test_what_is_withheld_is_nowhere_on_the_pad() -> None:
     """One aid each from four people: theirs is missing and named, but for a suggestion; their scores record it."""
     run = make_answers(REPLY, annotations=ANNOTATIONS)
-    (answer,) = (record.digest for record in run.records())
+    (answer,) = (record.digest for record in run.read_records())
     people = dict(find_names(answer))
     with open_to("--per-answer", "5", "--points", "--suggestions") as (desk, browser):
         for aid, name in people.items():
@@ -77,7 +77,7 @@ def test_what_is_withheld_is_nowhere_on_the_pad() -> None:
 def test_an_enter_too_many_gives_no_value() -> None:
     """Enter pressed twice saves the one answer; the next, with points ticked before, gets no value by that."""
     run = make_answers(REPLY, f"{REPLY} So.", annotations=ANNOTATIONS + ANNOTATIONS.replace("Q1", "Q2"))
-    digests = [record.digest for record in run.records()]
+    digests = [record.digest for record in run.read_records()]
     name = next(
         name
         for name in (f"Anna {n}" for n in count())

@@ -13,7 +13,7 @@ from running import answers
 from stores import opened, score
 
 from genaipa.questions.points import Point, Ticks, make_ticks
-from genaipa_points.panel import find_agreed_ticks, tabulate_ticks, tabulate_value_keys_by_points_said
+from genaipa_points.panel import find_agreed_ticks_and_whether_all, tabulate_ticks, tabulate_value_keys_by_points_said
 from rubrics import METRICS, PAPER, keys_of, typed
 
 if TYPE_CHECKING:
@@ -169,8 +169,8 @@ def test_ticks_of_other_points_are_of_no_use() -> None:
         score("Ada", "a", ticks=ticks) for ticks in (make_ticks(THREE, ["kept"]), Ticks("earlier", ("kept",)), None)
     ]
     assert tabulate_ticks(THREE, events)[:2] == [["said", "", ""], ["not said", "", ""]]
-    assert find_agreed_ticks(THREE, events) == (make_ticks(THREE, []), False)
-    assert find_agreed_ticks(THREE, events[:1] * 2) == (make_ticks(THREE, ["kept"]), True)
+    assert find_agreed_ticks_and_whether_all(THREE, events) == (make_ticks(THREE, []), False)
+    assert find_agreed_ticks_and_whether_all(THREE, events[:1] * 2) == (make_ticks(THREE, ["kept"]), True)
 
 
 def test_without_points_nothing_is_new() -> None:
@@ -182,5 +182,5 @@ def test_without_points_nothing_is_new() -> None:
     assert (parts["answer"]["panels"], "ticks" in parts["turn"]["draft"]) == ({}, False)
     sent = {key: parts["turn"][key] for key in ("id",)} | {"typed": "1....", "note": "", "seconds": 1, "revision": 1}
     page.tell("turn", "draft", sent)
-    draft = desk.store.draft("edsger", digests(desk)[0])
+    draft = desk.store.load_draft("edsger", digests(desk)[0])
     assert msgspec.json.encode(draft).endswith(b'"revision":1}')

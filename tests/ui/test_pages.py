@@ -188,7 +188,7 @@ def test_what_all_gave_is_filled_in_and_the_case_is_beside_it(disputed):
     assert case["answer"]["suggestion"] == {}
     # Nothing is kept of an answer that one only looks at.
     decide(page, "skip", "1.111")
-    assert disputed.store.drafts("edsger") == []
+    assert disputed.store.load_drafts_of_analyst("edsger") == []
 
 
 def test_names_are_hidden_at_first(disputed):
@@ -238,7 +238,7 @@ def test_an_adjudication_can_be_undone(disputed):
     decide(page, "undo")
     data = page.components()["verdict"]
     assert (data["answer"], data["draft"]["typed"], data["draft"]["note"]) == (first, "12111", "A slip.")
-    assert disputed.current.adjudication(first) is None
+    assert disputed.current.find_latest_adjudication(first) is None
     assert [event.kind for event in disputed.store.load_answer_events(first)][-2:] == ["adjudication", "undo"]
 
 
@@ -265,7 +265,7 @@ def test_settled_answers_can_be_corrected(disputed):
     data = page.components()["verdict"]
     assert (data["answer"], data["draft"]["typed"]) == (first, "12111")
     decide(page, "save", "13111")
-    adjudication = disputed.current.adjudication(first)
+    adjudication = disputed.current.find_latest_adjudication(first)
     assert adjudication is not None
     assert adjudication.values == typed("13111")
 
@@ -292,7 +292,7 @@ def test_a_broken_message_settles_nothing(disputed):
     data = page.components()["verdict"]
     assert "Not saved" in data["message"]
     assert data["answer"] == digests(disputed)[0]
-    assert disputed.current.adjudication(data["answer"]) is None
+    assert disputed.current.find_latest_adjudication(data["answer"]) is None
 
 
 def test_only_adjudicators_settle(disputed):

@@ -74,7 +74,7 @@ def test_the_thread_is_there_once_both_have_scored(disputed: Desk) -> None:
     page.run()
     assert page.components()["verdict"]["thread"] == [f"edsger sent the answer back: {WORD}"]
     score(disputed, "ada", first, "12111", note="So be it.")
-    assert first in disputed.queue.answers_still_askable("ada")
+    assert first in disputed.queue.answers_analyst_may_still_score("ada")
     score(disputed, "grace", first, "13111")
     page = Shown("adjudication", disputed, EDSGER)
     assert page.components()["verdict"]["answer"] == first, "it differs still"

@@ -320,7 +320,7 @@ def test_unscored_answers_of_a_cell_are_listed(two_systems):
     extractive = (a for a in two_systems.pool.answers.values() if a.occurrences[0].system == "extractive")
     withdrawn = next(answer for answer in extractive if (answer.document, answer.question) == ("emca", "Q1"))
     for analyst in ("ada", "grace"):
-        two_systems.queue._append_undo_and_restore_draft(two_systems.current.score(withdrawn.digest, analyst))
+        two_systems.queue._append_undo_and_restore_draft(two_systems.current.find_score(withdrawn.digest, analyst))
     page = Shown("results", two_systems, READER)
     choose(page, "Q1")
     assert [(row[0], row[3], row[5]) for row in page.rows("results answers")] == [

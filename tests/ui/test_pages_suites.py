@@ -18,10 +18,10 @@ def ask_sample() -> None:
     make_workspace()
     spec = make_suite_spec("policyqa", SuitePlan("sample"), SYSTEMS)
     folder, _ = carry_out(spec)
-    records = list(folder.records())
+    records = list(folder.read_records())
     said = "The answer is <b>in the text</b>."
     broken = msgspec.structs.replace(records[0], reply=said, digest=answer_digest("", records[0].asked, said))
-    folder.answers.write_bytes(b"".join(map(journal.encode_record_line, [broken, *records[1:]])))
+    folder.answers_path.write_bytes(b"".join(map(journal.encode_record_line, [broken, *records[1:]])))
 
 
 def test_it_leads_from_a_system_to_its_items():

@@ -217,7 +217,7 @@ def test_the_index_follows_a_run_that_goes_on(study: Path) -> None:
     here = find_workspace(study)
     index = AnswerIndex(here, select_sources(here, ["second"]))
     assert len(index.select_row_numbers(ViewChoice(outcome="answered"))) == 30
-    journal = select_sources(here, ["second"])[0].folder.answers
+    journal = select_sources(here, ["second"])[0].folder.answers_path
     whole = journal.read_bytes()
     try:
         more = re.sub(rb'"repetition":"1"', b'"repetition":"2"', whole.splitlines(keepends=True)[0])

@@ -14,7 +14,13 @@ from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.scoring.answers import Case, Occurrence, PooledAnswer
 from genaipa.scoring.events import Event
-from genaipa.ui.answer_view import TextSpan, compare_with_reference, cut_text, find_paragraph_breaks, prepare_answer
+from genaipa.ui.answer_view import (
+    TextSpan,
+    compare_with_reference,
+    cut_text_at_highlights,
+    find_paragraph_breaks,
+    prepare_answer,
+)
 from rubrics import PAPER, typed
 
 if TYPE_CHECKING:
@@ -91,7 +97,7 @@ spans = st.builds(
 @given(st.text(max_size=30), st.lists(spans, max_size=6))
 def test_pieces_are_the_text(text: str, marked: list[TextSpan]) -> None:
     """Whatever is highlighted, the pieces make up the text, and each character has the styles of the spans it is in."""
-    cut = cut_text(text, marked)
+    cut = cut_text_at_highlights(text, marked)
     assert "".join(piece[0] for piece in cut) == text
     inside = [span for span in marked if 0 <= span.start < span.end <= len(text)]
     styles = [set(piece[1].split()) if len(piece) > 1 else set() for piece in cut for _ in piece[0]]

@@ -27,8 +27,8 @@ def pages(questions: int, order: tuple[str, ...] = ()) -> ViewPages:
     write("old.yaml", "default: The policy does not say.\n")
     write("new.yaml", f"{RULES}default: The notice does not say.\n")
     folder, _ = carry_out(spec(systems=SYSTEMS))
-    of_question = {record.question: record for record in folder.records() if record.system == SYSTEMS[1]}
-    old = next(record for record in folder.records() if record.system == SYSTEMS[0] and record.question == "Q9")
+    of_question = {record.question: record for record in folder.read_records() if record.system == SYSTEMS[1]}
+    old = next(record for record in folder.read_records() if record.system == SYSTEMS[0] and record.question == "Q9")
     with opened("sqlite:///scores.db") as store:
         store.append([score("ada", old.digest, GOOD), score("ada", of_question["Q9"].digest, POOR)])
     here = find_workspace()

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from genaipa.errors import DataError
-from genaipa.files.strict_yaml import MOST_PROBLEMS, convert_to_type, read_valid_yaml_part, read_yaml
+from genaipa.files.strict_yaml import MOST_PROBLEMS, convert_to_type, read_valid_yaml_part_and_errors, read_yaml
 from genaipa.questions.sets import QuestionSet, load_question_set
 from genaipa.validation import validate
 from genaipa.workspace import find_workspace, shipped_folder
@@ -452,9 +452,9 @@ def test_yaml_that_no_person_writes_is_one_short_sentence() -> None:
         message = str(caught.value).removeprefix(str(Path("questions/mine.yaml").resolve()))
         assert said in message
         assert len(message) < 200
-    assert len(read_valid_yaml_part(Path("questions/mine.yaml"), QuestionSet, lambda _: ())[1]) == 9
+    assert len(read_valid_yaml_part_and_errors(Path("questions/mine.yaml"), QuestionSet, lambda _: ())[1]) == 9
     Path("questions/mine.yaml").write_text("".join(f"k{n}: 1\n" for n in range(2000)))
-    found, problems = read_valid_yaml_part(Path("questions/mine.yaml"), QuestionSet, lambda _: ())
+    found, problems = read_valid_yaml_part_and_errors(Path("questions/mine.yaml"), QuestionSet, lambda _: ())
     assert (found, len(problems)) == (None, MOST_PROBLEMS)
 
 

@@ -19,7 +19,13 @@ from genaipa.policies.reading import read_markdown
 from genaipa.questions.annotations import Annotations, format_annotation_template, load_annotations
 from genaipa.questions.sets import load_question_set
 from genaipa.workspace import find_workspace
-from genaipa_watch.changes import UNCHANGED, Changes, fold_text_to_words, mark_changed_words, split_sentences
+from genaipa_watch.changes import (
+    UNCHANGED,
+    DocumentChanges,
+    mark_changed_words,
+    normalize_text_to_words,
+    split_sentences,
+)
 from genaipa_watch.history import read_version_history
 from genaipa_watch.policies import compare_versions
 from genaipa_watch.versions import CarriedAnswers
@@ -37,7 +43,7 @@ def later(text: str, name: str = "brindlecart.2027-01-01") -> Document:
 
 def carried(text: str) -> CarriedAnswers:
     """Brindlecart's annotated answers, held against this text."""
-    return CarriedAnswers(Changes(BRINDLECART, later(text)), ANSWERS, ASKED)
+    return CarriedAnswers(DocumentChanges(BRINDLECART, later(text)), ANSWERS, ASKED)
 
 
 # --- what changed --------------------------------------------------------------------------------------------------
@@ -49,8 +55,8 @@ def test_layout_links_capitals_and_punctuation_change_no_sentence() -> None:
         '## 1 Data\n\nWe keep *data*. See [our page](https://a.example/x_(1)?b=2 "T").\n\n## 2 Rights\n\nYou may ask.'
     )
     other = "## 1. Data\n\n\nWe keep data; see [Our Page](https://b.example).\n\n## 2 Rights\n\n- You may ask!"
-    assert fold_text_to_words(read_markdown(text).text) == fold_text_to_words(read_markdown(other).text)
-    changes = Changes(later(text, "a.1"), later(other, "a.2"))
+    assert normalize_text_to_words(read_markdown(text).text) == normalize_text_to_words(read_markdown(other).text)
+    changes = DocumentChanges(later(text, "a.1"), later(other, "a.2"))
     assert changes.has_same_words
     assert not changes.new_sentences - {"we keep data", "see our page"}
 
@@ -164,11 +170,11 @@ def test_words_are_marked_one_by_one() -> None:
 def test_states_that_hold_are_those_of_equal_sentences() -> None:
     """Of all changes of the sections, those that hold have the same sentences before and after."""
     text, _ = _edit("changed", random.Random(5))
-    for change in Changes(BRINDLECART, later(text)).section_changes:
+    for change in DocumentChanges(BRINDLECART, later(text)).section_changes:
         assert change.before
         assert change.after
         same = [
-            fold_text_to_words(document.text[section.start : section.end].partition("\n")[2])
+            normalize_text_to_words(document.text[section.start : section.end].partition("\n")[2])
             for document, section in ((BRINDLECART, change.before), (later(text), change.after))
         ]
         assert (same[0] == same[1]) == (change.state in UNCHANGED)

@@ -36,14 +36,14 @@ def list_batches(
     The states are those of the last check; no provider is called.
     """
     from genaipa.runs.batches import read_batches
-    from genaipa.runs.selection import find_run_or_study, run_folders
+    from genaipa.runs.selection import find_run_or_study, list_run_folders
     from genaipa.runs.slices import map_slices_to_studies
 
     workspace = current_workspace()
     named = [folder for name in split_names(run) for folder in find_run_or_study(workspace, name).as_folders]
     listed: list[tuple[RunFolder, Batch]] = []
     problems: list[str] = []
-    for folder in named if run else run_folders(workspace):
+    for folder in named if run else list_run_folders(workspace):
         try:
             batches = read_batches(folder.path).values()
         except GenaipaError as error:
@@ -57,7 +57,7 @@ def list_batches(
     elif listed:
         rows = [tuple(_batch_row(*pair).values()) for pair in listed]
         print_table(("run", "system", "batch", "questions", "done", "state", "since"), rows, right=(3, 4))
-        studies = map_slices_to_studies(run_folders(workspace))
+        studies = map_slices_to_studies(list_run_folders(workspace))
         for name in dict.fromkeys(
             studies.get(folder.name, folder).name for folder, batch in listed if batch.is_pending
         ):
@@ -89,13 +89,15 @@ def cancel_batches(run: _Run) -> None:
     """
     import asyncio
 
-    from genaipa.cli.terminal.env_file import print_key_origins
+    from genaipa.cli.terminal.env_file import print_keys_from_env_file
     from genaipa.execution.batches.batched import cancel_pending_batches
     from genaipa.runs.selection import find_run_or_study
     from genaipa.systems.catalog import resolve_system
 
     target = find_run_or_study(workspace := current_workspace(), run)
-    print_key_origins(resolve_system(name, workspace).name for name in target.as_folders[0].head().spec.systems)
+    print_keys_from_env_file(
+        resolve_system(name, workspace).name for name in target.as_folders[0].read_manifest_head().spec.systems
+    )
     called = sum(asyncio.run(cancel_pending_batches(folder, workspace, say)) for folder in target.as_folders)
     if not called:
         show(f"{target.name} has no pending batch; nothing was cancelled.")

@@ -18,7 +18,7 @@ from genaipa.words import format_count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genaipa.execution.manual import Collected, ManualRun
+    from genaipa.execution.manual import CollectedReplies, ManualRun
 
 END = "."
 PARTIAL = 3
@@ -47,7 +47,7 @@ def collect(
     """
     import asyncio
 
-    from genaipa.cli.commands.run_summary import print_closing
+    from genaipa.cli.commands.run_summary import print_run_outcome
     from genaipa.cli.terminal.progress import TerminalObserver
     from genaipa.execution.prepare import prepare_resumed_run
     from genaipa.execution.run import open_manual_run, save_manual_progress
@@ -58,11 +58,11 @@ def collect(
     workspace = current_workspace()
     prepared = prepare_resumed_run(workspace, run, TerminalObserver())
     folder = prepared.open_or_create_folder()
-    with folder.hold_for_writing():
+    with folder.hold_for_writing_and_list_repairs():
         manual = asyncio.run(open_manual_run(prepared))
         name = load_people(workspace).resolve_name(author) if author else ""
         if terminal:
-            collected = _collect_from_terminal(manual, name)
+            collected = _collect_replies_from_terminal(manual, name)
         else:
             paths = files or sorted((folder.path / "sheets").glob("*.replies.txt"))
             replies = {key: text for path in paths for key, text in manual.read_replies_file(path).items()}
@@ -70,18 +70,18 @@ def collect(
         written = manual.write_sheets()
         outcome = save_manual_progress(manual)
     if not json:
-        _print_collected(collected, written)
-    print_closing(prepared, outcome, json=json)
+        _print_collected_replies(collected, written)
+    print_run_outcome(prepared, outcome, json=json)
     raise typer.Exit(0 if outcome.status == "complete" else PARTIAL)
 
 
-def _collect_from_terminal(manual: ManualRun, author: str) -> Collected:
+def _collect_replies_from_terminal(manual: ManualRun, author: str) -> CollectedReplies:
     """Show each message whose reply is missing and read the reply, until an empty one or the end of input."""
     import asyncio
 
-    from genaipa.execution.manual import Collected
+    from genaipa.execution.manual import CollectedReplies
 
-    total = Collected()
+    total = CollectedReplies()
     current_sheet = ""
     say(f"End each reply with a line that contains only '{END}'. An empty reply stops; all earlier replies are kept.")
     while (wanted := next(manual.sheets_and_keys_missing_replies(), None)) is not None:
@@ -103,7 +103,7 @@ def _collect_from_terminal(manual: ManualRun, author: str) -> Collected:
     return total
 
 
-def _print_collected(collected: Collected, new_sheets: Sequence[Path]) -> None:
+def _print_collected_replies(collected: CollectedReplies, new_sheets: Sequence[Path]) -> None:
     known_note = f"; already recorded: {collected.known}" if collected.known else ""
     show(f"{format_count(collected.taken, 'reply', 'replies')} recorded{known_note}.")
     for key in collected.conflicts:

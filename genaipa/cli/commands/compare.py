@@ -13,8 +13,8 @@ from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import (
     add_explanation,
     add_next_steps,
-    caveat,
-    caveats,
+    print_caveat,
+    print_first_caveats_explain_rest,
     print_json,
     print_table,
     say,
@@ -140,7 +140,7 @@ def compare(
     form, wanted = _resolve_suffix_and_figure_formats(output, md, formats, force=force)
     people = all(any(find_kind(source.manifest.spec.kind).people for source in sources) for sources in sides)
     alone = bool(only or judge or md or gate is not None)
-    rule_scored = {} if alone else _compare_by_rule(workspace, first, second, sides, scored_by_people=people)
+    rule_scored = {} if alone else _compare_where_rules_score(workspace, first, second, sides, scored_by_people=people)
     result = None
     if people or not rule_scored:
         try:
@@ -163,7 +163,7 @@ def compare(
         _write_comparison(result, output, form, wanted, force=force)
         say(f"Written to {output}.")
     if md:
-        _write_markdown(workspace, result, held, md, output, runs, force=force)
+        _write_comparison_markdown(workspace, result, held, md, output, runs, force=force)
     _print_result(result, held, runs, rule_scored, everything=everything, json=json)
     if held and held.is_failing:
         raise typer.Exit(LOST)
@@ -210,7 +210,7 @@ def _write_and_print_rule_comparisons(
     _print_rule_comparisons(rule_comparisons, everything=everything, json=json)
 
 
-def _write_markdown(
+def _write_comparison_markdown(
     workspace: Workspace,
     comparison: Comparison,
     gate: Gate | None,
@@ -238,7 +238,7 @@ def _write_markdown(
     say(f"Written to {markdown_path}.")
 
 
-def _compare_by_rule(
+def _compare_where_rules_score(
     workspace: Workspace, first: str, second: str, sides: Sequence[Sequence[Source]], *, scored_by_people: bool
 ) -> dict[str, ResultsComparison]:
     """Compare two systems or runs where a rule scores; a UsageError for nothing at all in common."""
@@ -277,7 +277,7 @@ def _table_to_dict(table: Table) -> dict[str, object]:
 
 
 def _write_rule_comparison(table: Table, output: Path, suffix: str, formats: list[str] | None, *, force: bool) -> None:
-    """Write the differences in what is scored by a rule into a file, or a folder where there is no `form`.
+    """Write the differences in what is scored by a rule into a file, or a folder where there is no `suffix`.
 
     A UsageError where formats of figures are asked for, of which there are none.
     """
@@ -339,11 +339,13 @@ def _print_comparison(comparison: Comparison, gate: Gate | None, runs: Sequence[
     show(comparison.verdict)
     if gate:
         show(str(gate))
-    caveat(f"{_describe_other_policies_and_power(comparison)} A is {comparison.first}, B {comparison.second}.")
-    caveats([sentence for sentence in (comparison.favoured, comparison.answered, *comparison.system_notes) if sentence])
+    print_caveat(f"{_describe_other_policies_and_power(comparison)} A is {comparison.first}, B {comparison.second}.")
+    print_first_caveats_explain_rest(
+        [sentence for sentence in (comparison.favoured, comparison.answered, *comparison.system_notes) if sentence]
+    )
     short = [] if everything else [name for name in _COLUMNS if name not in _ALWAYS]
     columns = {head: column for head, column in _COLUMNS.items() if head not in short}
-    print_table(list(columns), _make_comparison_rows(table, columns), right=range(2, len(columns) - 1))
+    print_table(list(columns), _make_comparison_rows_by_family(table, columns), right=range(2, len(columns) - 1))
     if len(table.data) < len(comparison.frame):
         add_next_steps(f"{format_count(len(comparison.frame) - len(table.data), 'more row')}: --all")
     if comparison.judge and comparison.scored_throughout:
@@ -380,7 +382,7 @@ def _describe_other_policies_and_power(comparison: Comparison) -> str:
     return f"{text} {early}" if early else text
 
 
-def _make_comparison_rows(table: Table, columns: Mapping[str, str]) -> Iterator[list[str] | str]:
+def _make_comparison_rows_by_family(table: Table, columns: Mapping[str, str]) -> Iterator[list[str] | str]:
     """Yield the rows of each family under its name; p is the adjusted one."""
     for family, data in table.data.groupby("family", sort=False):
         yield f"{str(family)[0].upper()}{str(family)[1:]}"

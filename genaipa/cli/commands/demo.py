@@ -7,7 +7,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from genaipa.cli.terminal.console import add_explanation, add_next_steps, caveat, print_table, say, show, stderr_console
+from genaipa.cli.terminal.console import (
+    add_explanation,
+    add_next_steps,
+    print_caveat,
+    print_table,
+    say,
+    show,
+    stderr_console,
+)
 from genaipa.cli.terminal.fitting import mark_unbreakable
 from genaipa.cli.terminal.options import current_workspace
 from genaipa.errors import shell_command
@@ -41,10 +49,10 @@ def demo() -> None:
         _import_shipped_scores(workspace)
         report = _write_demo_report(workspace, folder.name)
     if report is not None:
-        _show_ranking(report)
-        _explain_demo(report)
+        _print_leaderboard(report)
+        _add_demo_explanation(report)
         add_next_steps(f"Report: {mark_unbreakable(workspace.home / REPORT / 'index.html')}", always=True)
-    caveat(_MADE_UP)
+    print_caveat(_MADE_UP)
     add_next_steps(f"Next: {shell_command('genaipa', 'score', NAME, *workspace_option_if_needed(workspace.home))}")
 
 
@@ -98,7 +106,7 @@ def _write_demo_report(workspace: Workspace, run: str) -> Report | None:
     return result
 
 
-def _show_ranking(report: Report) -> None:
+def _print_leaderboard(report: Report) -> None:
     """Print the leaderboard, and how sure the order of neighbours in it is."""
     ranked, pairs = (report.tables[name].data for name in ("leaderboard", "system-differences"))
     show("Leaderboard (M_all, 10 to 100; 95% interval for this document)")
@@ -109,11 +117,11 @@ def _show_ranking(report: Report) -> None:
     print_table(("place", "system", "M_all", "interval", "scored"), rows, right=(0, 2, 3, 4))
     order = list(ranked["system"])
     rows_by_pair = {(row.first, row.second): row for row in pairs.itertuples()}
-    sure = "; ".join(_describe_system_pair(rows_by_pair[pair]) for pair in pairwise(order))
+    sure = "; ".join(_describe_system_difference(rows_by_pair[pair]) for pair in pairwise(order))
     show(f"One document says nothing about other policies. {sure}.")
 
 
-def _describe_system_pair(row: Any) -> str:
+def _describe_system_difference(row: Any) -> str:
     """Describe the difference of a pair in a sentence, the higher one first."""
     from genaipa.reports.significance import format_p_value
 
@@ -123,7 +131,7 @@ def _describe_system_pair(row: Any) -> str:
     return f"{row.first} and {row.second} may differ by chance ({by})"
 
 
-def _explain_demo(report: Report) -> None:
+def _add_demo_explanation(report: Report) -> None:
     """Keep the commands that do the same, and the leaderboard's note."""
     files = " ".join(map(str, SCORES))
     run = f"genaipa run --system {','.join(SYSTEMS)} --policy {POLICY} --experiment quality --name {NAME}"

@@ -57,7 +57,7 @@ def doctor(context: typer.Context, everything: _AllOption = False, json: JsonOpt
     topics = {
         "genaipa": [
             *_check_installation(),
-            *_find_unknown_environment_variables(workspace, context.find_root().command),
+            *_check_unknown_environment_variables(workspace, context.find_root().command),
         ],
         "extras": list(_check_extras()),
         "keys": list(_check_keys(workspace)),
@@ -113,19 +113,19 @@ def _print_check_summary(topics: dict[str, list[Row]], used_families: set[str]) 
 
 def _find_used_provider_families(workspace: Workspace) -> set[str]:
     """Return the families, named like extras, of the workspace's systems, its runs and the keys that are set."""
-    from genaipa.runs.selection import run_folders
-    from genaipa.systems.catalog import read_user_system_entries
+    from genaipa.runs.selection import list_run_folders
+    from genaipa.systems.catalog import read_user_system_entries_and_errors
     from genaipa.systems.endpoint import read_variable
     from genaipa.systems.provider import find_provider, unwrap_system
 
-    systems = {entry.system for entry in (read_user_system_entries(workspace)[0] or {}).values()}
-    for folder in run_folders(workspace):
+    systems = {entry.system for entry in (read_user_system_entries_and_errors(workspace)[0] or {}).values()}
+    for folder in list_run_folders(workspace):
         with contextlib.suppress(GenaipaError):
             systems |= set(folder.manifest().spec.systems)
     providers = {system: find_provider(system) for system in map(unwrap_system, systems)}
     keys = {
         name
-        for name, provider in _find_configurable_providers(workspace).items()
+        for name, provider in _find_providers_with_variables(workspace).items()
         if any(map(read_variable, provider.keys))
     }
     return keys | {
@@ -136,7 +136,7 @@ def _find_used_provider_families(workspace: Workspace) -> set[str]:
     }
 
 
-def _make_row(subject: str, ok: object, detail: str, problem: str, remedy: str, state: State = "missing") -> Row:
+def _make_check_row(subject: str, ok: object, detail: str, problem: str, remedy: str, state: State = "missing") -> Row:
     return (subject, "ok", detail, "") if ok else (subject, state, problem, remedy)
 
 
@@ -157,21 +157,21 @@ def _check_installation() -> Iterator[Row]:
     except GenaipaError as error:
         problem = problem or str(error)
     remedy = "install genaipa again, from its folder: pip install --force-reinstall ."
-    yield _make_row(
+    yield _make_check_row(
         "shipped data", not problem, str(shipped_folder()), f"{problem} in {shipped_folder()}", remedy, "broken"
     )
     for package, why in find_broken_packages().items():
         yield package, "missing", why, "install the package again, or uninstall it"
 
 
-def _find_unknown_environment_variables(workspace: Workspace, root_command: Any) -> Iterator[Row]:
+def _check_unknown_environment_variables(workspace: Workspace, root_command: Any) -> Iterator[Row]:
     """Yield variables that look like ours and set nothing, as a mistyped one."""
     ours = sorted(name for name in os.environ if name.startswith(_OURS) and name not in _SETTINGS)
     if not ours:
         return
-    setting_names = list_environment_variables(root_command) | {
+    setting_names = list_option_environment_variables(root_command) | {
         key
-        for provider in _find_configurable_providers(workspace).values()
+        for provider in _find_providers_with_variables(workspace).values()
         for key in (*provider.keys, provider.address)
     }
     words = [name.removeprefix(_OURS) for name in setting_names]
@@ -181,8 +181,9 @@ def _find_unknown_environment_variables(workspace: Workspace, root_command: Any)
             yield name, "unknown", "sets no option", f"did you mean {_OURS}{near}?" if near else "unset it"
 
 
-def list_environment_variables(root_command: Any) -> set[str]:
-    """List every variable of the environment that sets an option of the `whole` command line, or stands for none."""
+def list_option_environment_variables(root_command: Any) -> set[str]:
+    """List every variable of the environment that sets an option of the `root_command` command line, or stands for
+    none."""
     variable_names, pending = set(_SETTINGS), [root_command]
     while pending:
         node = pending.pop()
@@ -211,10 +212,10 @@ def _check_extras() -> Iterator[Row]:
                 missing.append(package)
         installed_text = ", ".join(installed)
         lacks = f"{', '.join(missing)} not installed" + (f" ({installed_text} is)" if installed_text else "")
-        yield _make_row(extra, not missing, installed_text, lacks, f"pip install 'genaipa[{extra}]'")
+        yield _make_check_row(extra, not missing, installed_text, lacks, f"pip install 'genaipa[{extra}]'")
 
 
-def _find_configurable_providers(workspace: Workspace) -> dict[str, Provider]:
+def _find_providers_with_variables(workspace: Workspace) -> dict[str, Provider]:
     """Return name → provider of all with variables, and of the servers in the catalog."""
     from genaipa.systems.catalog import load_system_entries
     from genaipa.systems.provider import find_provider, list_providers
@@ -239,7 +240,7 @@ def _check_keys(workspace: Workspace) -> Iterator[Row]:
     """Check the keys that are set, by their variables' names."""
     from genaipa.systems.endpoint import needs_key, read_api_key, read_variable
 
-    for name, provider in _find_configurable_providers(workspace).items():
+    for name, provider in _find_providers_with_variables(workspace).items():
         present = [key for key in provider.keys if read_variable(key)]
         names = " or ".join(provider.keys)
         if present:
@@ -262,7 +263,7 @@ def _check_servers_and_launchers(workspace: Workspace) -> Iterator[Row]:
     """Check the servers that variables name. No key is sent."""
     from genaipa.systems.endpoint import read_variable
 
-    providers = _find_configurable_providers(workspace).items()
+    providers = _find_providers_with_variables(workspace).items()
     addresses = {record.address: address for _, record in providers if (address := read_variable(record.address))}
     yield from (_check_server(variable, address) for variable, address in addresses.items())
     if not addresses:
@@ -317,7 +318,9 @@ def _check_server(variable: str, address: str) -> Row:
         host = split_url(safe_address).hostname or ""
         why = explain_refused_certificate(error, host) or redact(str(error)) or type(error).__name__
     problem = f"nothing answers at {safe_address} ({why})"
-    return _make_row(variable, not why, f"{safe_address} answers", problem, "start the server, or correct the address")
+    return _make_check_row(
+        variable, not why, f"{safe_address} answers", problem, "start the server, or correct the address"
+    )
 
 
 def _check_data_folders_and_datasets(workspace: Workspace) -> Iterator[Row]:
@@ -330,12 +333,14 @@ def _check_data_folders_and_datasets(workspace: Workspace) -> Iterator[Row]:
 
     own_folder = dict(workspace.layers).get("workspace")
     none = f"none; runs go to {workspace.runs}" if own_folder is None else ""
-    yield _make_row("workspace", own_folder, str(own_folder), none, "for data of your own: genaipa init DIR", "off")
+    yield _make_check_row(
+        "workspace", own_folder, str(own_folder), none, "for data of your own: genaipa init DIR", "off"
+    )
     for layer, folder in workspace.layers:
         alone = Workspace(home=folder, layers=((layer, folder),))
         counts = {kind: len(alone.nearest_files(kind)) for kind in SUFFIXES}
         held = ", ".join(f"{kind}: {count}" for kind, count in counts.items() if count)
-        yield _make_row(f"  {layer}", held, held, "nothing", "", "off")
+        yield _make_check_row(f"  {layer}", held, held, "nothing", "", "off")
     size = sum(path.stat().st_size for path in cache_folder().rglob("*") if path.is_file())
     yield "cache", "ok", f"{cache_folder()}, {decimal(size)}", ""
     for dataset in load_datasets():
@@ -345,9 +350,11 @@ def _check_data_folders_and_datasets(workspace: Workspace) -> Iterator[Row]:
         if not dataset.documents:
             # Nothing lacks without it but what nobody may want to ask.
             state = getattr(dataset, "state", "pulled")
-            yield _make_row(dataset.title, dataset.available(), state, f"not pulled; to use it: {remedy}", "", "off")
+            yield _make_check_row(
+                dataset.title, dataset.available(), state, f"not pulled; to use it: {remedy}", "", "off"
+            )
             continue
-        yield _make_row(
+        yield _make_check_row(
             dataset.title, dataset.available(), "pulled", "the published files have not been fetched", remedy
         )
         recorded = [name for name in dataset.systems if is_recording_pulled(name)]
@@ -356,14 +363,16 @@ def _check_data_folders_and_datasets(workspace: Workspace) -> Iterator[Row]:
             if recorded:
                 lacks += f"; the source had only {', '.join(recorded)}"
                 remedy += " --from DIR|URL, naming a complete source"
-            yield _make_row("  its systems", len(recorded) == len(dataset.systems), ", ".join(recorded), lacks, remedy)
+            yield _make_check_row(
+                "  its systems", len(recorded) == len(dataset.systems), ", ".join(recorded), lacks, remedy
+            )
 
 
 def _check_tokenizer_terminal_and_runs(workspace: Workspace) -> Iterator[Row]:
     """Check token counts, the terminal and the room for runs."""
     import importlib
 
-    from genaipa.runs.selection import run_folders
+    from genaipa.runs.selection import list_run_folders
     from genaipa.systems.costs import tiktoken_counter
 
     counter = tiktoken_counter("gpt-4o", offline=True)
@@ -373,14 +382,14 @@ def _check_tokenizer_terminal_and_runs(workspace: Workspace) -> Iterator[Row]:
     except ImportError:
         remedy = f"pip install 'genaipa[openai]', and {remedy}"
     lacks = "OpenAI's vocabulary is missing, so token counts are estimates"
-    yield _make_row("token counts", counter, f"{counter.label if counter else ''} is available", lacks, remedy)
+    yield _make_check_row("token counts", counter, f"{counter.label if counter else ''} is available", lacks, remedy)
     encoding = (sys.stdout.encoding or "").lower().replace("_", "-")
     width = shutil.get_terminal_size().columns
     kind = f"a terminal of {width} columns" if sys.stdout.isatty() else "not a terminal"
     fits = encoding in ("utf-8", "utf8")
-    yield _make_row("output", fits, f"{kind}, UTF-8", f"{kind}, {encoding or 'no encoding'}", "set PYTHONUTF8=1")
+    yield _make_check_row("output", fits, f"{kind}, UTF-8", f"{kind}, {encoding or 'no encoding'}", "set PYTHONUTF8=1")
     yield _check_disk_space(workspace.runs)
-    if writers := [writer for folder in run_folders(workspace) if (writer := folder.unsupported_writer_version)]:
+    if writers := [writer for folder in list_run_folders(workspace) if (writer := folder.unsupported_writer_version)]:
         lacking = f"{format_count(len(writers), 'run')} in an earlier format can be read only"
         yield (
             "runs",
@@ -398,4 +407,4 @@ def _check_disk_space(runs: Path) -> Row:
         return "runs", "missing", f"{folder} can't be written to", "choose another folder with --workspace"
     free = shutil.disk_usage(folder).free
     detail = f"{runs}, {decimal(free)} free"
-    return _make_row("runs", free >= _LITTLE_ROOM, detail, detail, "free some space before a large study")
+    return _make_check_row("runs", free >= _LITTLE_ROOM, detail, detail, "free some space before a large study")

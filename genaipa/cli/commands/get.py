@@ -47,11 +47,13 @@ def get(
 
 
 def _pull_dataset(dataset_name: str | None, source: str | None, *, offline: bool, json: bool) -> None:
-    from genaipa.policies.document import document_names
+    from genaipa.policies.document import document_layers_and_paths_by_name
 
     data_set = find_named_dataset(dataset_name)
     result = pull_with_progress(data_set, origin=source, offline=offline)
-    pulled = [name for name, (layer, _) in document_names(current_workspace()).items() if layer == "pulled"]
+    pulled = [
+        name for name, (layer, _) in document_layers_and_paths_by_name(current_workspace()).items() if layer == "pulled"
+    ]
     documents = pulled if data_set.documents else []
     if json:
         print_json(

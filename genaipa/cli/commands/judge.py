@@ -17,13 +17,13 @@ from genaipa.cli.terminal.console import (
     add_explanation,
     add_next_steps,
     print_json,
+    rewrite_options_as_flags,
     say,
     show,
-    width,
-    write_options_as_flags,
+    stdout_width,
 )
 from genaipa.cli.terminal.options import SELDOM, JsonOption, OfflineOption, current_workspace, option, split_names
-from genaipa.cli.terminal.selection import RunsArgument, add_filters
+from genaipa.cli.terminal.selection import RunsArgument, add_filter_options
 from genaipa.errors import shell_command
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import format_count
@@ -67,7 +67,7 @@ _OwnFamily = Annotated[
 ]
 
 
-@add_filters
+@add_filter_options
 def judge(
     run: RunsArgument = None,
     judge: _Judge = None,
@@ -125,7 +125,7 @@ def _print_nothing_to_judge(workspace: Workspace, judges: PreparedJudges, *, jso
             if lacking
             else "There is nothing to judge: every answer has a verdict."
         )
-        _print_judge_means(workspace, judges.answers)
+        _print_judge_means_tell_people_scored(workspace, judges.answers)
 
 
 def _print_preview(judges: PreparedJudges, *, messages: bool, json: bool, batch: bool) -> None:
@@ -141,15 +141,15 @@ def _run_judges(
     import asyncio
 
     from genaipa.cli.commands.run import CAPPED, INTERRUPTED, PARTIAL
-    from genaipa.cli.terminal.env_file import print_key_origins
+    from genaipa.cli.terminal.env_file import print_keys_from_env_file
 
-    print_key_origins(dict.fromkeys(system.name for run in judges.runs for system in run.systems))
+    print_keys_from_env_file(dict.fromkeys(system.name for run in judges.runs for system in run.systems))
     try:
         done = asyncio.run(_ask_judges_until_interrupt(judges, limits, observer))
     except (KeyboardInterrupt, asyncio.CancelledError):
         say("interrupted; all verdicts so far are kept. Continue with the same command.")
         return INTERRUPTED
-    _print_closing(workspace, judges, done, json=json)
+    _print_judging_outcome(workspace, judges, done, json=json)
     statuses = {outcome.status for _, outcome in done}
     return CAPPED if "capped" in statuses else 0 if statuses == {"complete"} else PARTIAL
 
@@ -164,7 +164,7 @@ async def _ask_judges_until_interrupt(
         return await carry_out_judge_runs(judges, limits, observer)
 
 
-def _print_closing(
+def _print_judging_outcome(
     workspace: Workspace, judges: PreparedJudges, done: list[tuple[RunFolder, RunOutcome]], *, json: bool
 ) -> None:
     from genaipa.cli.commands.run_summary import note_cut_prompts_and_reasoning, print_tally, summarize_run
@@ -182,16 +182,16 @@ def _print_closing(
         print_tally(outcome.tally)
         show(f"Judge's run: {folder.name}")
         for system, reason in outcome.stopped.items():
-            show(f"genaipa stopped asking {system}: {write_options_as_flags(reason)}")
+            show(f"genaipa stopped asking {system}: {rewrite_options_as_flags(reason)}")
         for sentence in note_cut_prompts_and_reasoning(outcome.tally):
             show(sentence)
         if outcome.capped:
             show(f"Stopped by --max-cost: {outcome.capped}.")
     for name, models in changed.items():
         show(f"{name} was served as {', '.join(models)}: these count as {len(models)} judges.")
-    people, better = _print_judge_means(workspace, judges.answers)
+    people, better = _print_judge_means_tell_people_scored(workspace, judges.answers)
     unasked_runs = len(judges.runs) - len(done)
-    if missing := sum(row.missing for _, outcome in done for row in outcome.tally.rows.values()):
+    if missing := sum(row.missing_count for _, outcome in done for row in outcome.tally.rows.values()):
         lack = f"{format_count(missing, 'verdict')} {'is' if missing == 1 else 'are'} missing"
         also = f", and {format_count(unasked_runs, 'further run')} not started" if unasked_runs else ""
         higher = " and a higher --max-cost" if any(outcome.capped for _, outcome in done) else ""
@@ -204,7 +204,7 @@ def _print_closing(
         )
 
 
-def _print_judge_means(workspace: Workspace, answers: JudgedAnswers) -> tuple[bool, list[str]]:
+def _print_judge_means_tell_people_scored(workspace: Workspace, answers: JudgedAnswers) -> tuple[bool, list[str]]:
     """Print a line of each judge's means, by names and never by value, and its heat map where the terminal can.
 
     Return whether people scored some of the same answers, and the command that compares the systems, where one judge
@@ -253,10 +253,10 @@ def draw_heat_map(
 ) -> list[str]:
     """Draw the lines of a heat map of values from 10 to 100 by system and question; none if it can't be shown.
 
-    `categories` (question → category) has the questions in their order, `names` the systems' in that of the lines. A
-    pipe, and a terminal that has no such signs, get nothing.
+    `question_categories` (question → category) has the questions in their order, `system_names` the systems' in that of
+    the lines. A pipe, and a terminal that has no such signs, get nothing.
     """
-    room = width() if sys.stdout.isatty() else None
+    room = stdout_width() if sys.stdout.isatty() else None
     if room is None or not scores or not _can_print_shades():
         return []
     asked_questions = {question for _, question in scores}
@@ -276,7 +276,7 @@ def draw_heat_map(
         )
         for system, name in system_names.items():
             blocks = (
-                "".join(_shade_block(scores.get((system, candidate))) for candidate in groups[category])
+                "".join(_shade_character_for_score(scores.get((system, candidate))) for candidate in groups[category])
                 for category in row_categories
             )
             row = " ".join(f"{block:{size}}" for block, size in zip(blocks, broad, strict=True))
@@ -284,7 +284,7 @@ def draw_heat_map(
     return [*lines, f" low {_SHADES} high; each column is a question"]
 
 
-def _shade_block(score: float | None) -> str:
+def _shade_character_for_score(score: float | None) -> str:
     if score is None:
         return _NONE
     from genaipa.scoring.rubric import M_ALL_RANGE, M_ALL_WIDTH

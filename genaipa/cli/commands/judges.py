@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from genaipa.cli.terminal.console import (
     add_explanation,
     add_next_steps,
-    caveat,
     is_explanation_wanted,
+    print_caveat,
     print_json,
     print_table,
     show,
@@ -23,7 +23,7 @@ from genaipa.cli.terminal.options import (
     option,
     split_names,
 )
-from genaipa.cli.terminal.selection import ByOption, RunsArgument, add_filters
+from genaipa.cli.terminal.selection import ByOption, RunsArgument, add_filter_options
 from genaipa.errors import DataError
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import format_count
@@ -54,7 +54,7 @@ _WHY = "why blank"
 _LENIENCY = ("group", "n", "leniency", "for these documents", "for policies like these", _WHY)
 
 
-@add_filters
+@add_filter_options
 def judges(
     run: RunsArgument = None,
     only: Filters = EVERYTHING,
@@ -100,7 +100,7 @@ def judges(
         }
         print_json({"absent": chapter.absent, "tables": rows})
     elif tables:
-        _print_judges(tables, by)
+        _print_judges_tables(tables, by)
         _suggest_judging_next_step(
             tables["judges"],
             is_sample_drawn=bool(study.waves),
@@ -110,10 +110,10 @@ def judges(
     else:
         show(_NONE)
     for sentence in () if json else (*study.lost, *chapter.absent, *sorted(set(study.problems))):
-        caveat(sentence)
+        print_caveat(sentence)
 
 
-def _print_judges(tables: dict[str, Table], by: str) -> None:
+def _print_judges_tables(tables: dict[str, Table], by: str) -> None:
     """Print a sentence on each judge, then its agreement, in groups too if `by` one; the rest is for --explain."""
     names = ("judges", "judges-agreement", "judges-agreement-apart", "judges-leniency")
     summary, agreed, apart, lenient = map(tables.get, names)
@@ -126,15 +126,15 @@ def _print_judges(tables: dict[str, Table], by: str) -> None:
     add_explanation(summary.note, hint="What the numbers mean: --explain")
     if agreed is not None and lenient is not None:
         show("Agreement with people, and of people with each other: Krippendorff's alpha, and Gwet's AC2 with people")
-        _print_without_empty_columns(_AGREEMENT, list(_agreement_rows(agreed)))
+        _print_without_empty_columns(_AGREEMENT, list(_agreement_rows_by_measure(agreed)))
         if apart is not None and (by or is_explanation_wanted()):
             show(apart.title if is_explanation_wanted() else f"By {by}")
-            lines = list(_group_agreement_rows(apart, "" if is_explanation_wanted() else by))
+            lines = list(_agreement_rows_by_group(apart, "" if is_explanation_wanted() else by))
             _print_without_empty_columns(("group", "n", "alpha", "AC2", "most common value"), lines)
         if is_explanation_wanted():
             show(f"{lenient.title}: judge's M_all minus people's, on a scale from 10 to 100")
             _print_without_empty_columns(_LENIENCY, list(_leniency_rows(lenient)))
-        add_explanation(agreed.note, _describe_small_groups(lenient), lenient.note)
+        add_explanation(agreed.note, _describe_left_out_groups(lenient), lenient.note)
         add_explanation("The other tables, and figures: genaipa judges -o FOLDER, or --json.")
 
 
@@ -172,21 +172,21 @@ def _suggest_judging_next_step(
 ) -> None:
     """Print the next step: more scores by people, all of them of few answers, or averages that rest on both.
 
-    Where people scored `throughout`, nothing is left to score.
+    Where people scored `is_all_scored`, nothing is left to score.
     """
     from genaipa.reports.judged.verdicts import LEAST
 
     draw = "" if is_sample_drawn or is_too_small_to_sample else "genaipa sample, then "
     below = bool((judges_table.data["answers"] < LEAST).any())
     if below:
-        caveat(f"A judge counts once people have scored {LEAST} of the answers it judged.")
+        print_caveat(f"A judge counts once people have scored {LEAST} of the answers it judged.")
     if is_all_scored:
-        caveat("People scored all of the answers; no estimate is needed.")
+        print_caveat("People scored all of the answers; no estimate is needed.")
         add_next_steps("Next: genaipa report")
     elif below:
         add_next_steps(f"Next: {draw}genaipa score")
     elif is_too_small_to_sample:
-        caveat("With so few answers, score them all; no estimate is needed.")
+        print_caveat("With so few answers, score them all; no estimate is needed.")
         add_next_steps("Next: genaipa score")
     else:
         add_next_steps("Averages from people and judges: genaipa report", f"Next: {draw}genaipa score" if draw else "")
@@ -201,7 +201,7 @@ def _print_without_empty_columns(headers: Sequence[str], lines: list[list[str] |
     print_table([headers[index] for index in columns], rows, right=right)
 
 
-def _agreement_rows(agreements: Table) -> Iterator[list[str] | str]:
+def _agreement_rows_by_measure(agreements: Table) -> Iterator[list[str] | str]:
     """Yield a line for each measure under each judge: with people, people's own, with itself, with other judges."""
     from genaipa.reports.judged.quality import EACH_OTHER, ITSELF, OTHERS, PEOPLE
 
@@ -227,8 +227,9 @@ def _agreement_rows(agreements: Table) -> Iterator[list[str] | str]:
             ]
 
 
-def _group_agreement_rows(agreements: Table, group_column: str) -> Iterator[list[str] | str]:
-    """Yield a line for each group of answers `by` a column, else all, under each judge: its agreement on M_all."""
+def _agreement_rows_by_group(agreements: Table, group_column: str) -> Iterator[list[str] | str]:
+    """Yield a line for each group of answers `group_column` a column, else all, under each judge: its agreement on
+    M_all."""
     of = agreements.data[(agreements.data["by"] == group_column) | (not group_column)]
     for judge, rows in of[of["measure"] == "M_all"].groupby("judge", sort=False):
         yield str(judge)
@@ -263,7 +264,7 @@ def _answer_group_label(row: dict[Any, Any]) -> str:
     return f"{row['by']}: {row['group']}{suffix}" if row["group"] else "all answers"
 
 
-def _describe_small_groups(leniencies: Table) -> str:
+def _describe_left_out_groups(leniencies: Table) -> str:
     """Name the groups that are left out, with their numbers of answers."""
     rows = leniencies.data[leniencies.data["mean"].isna()].to_dict("records")
     named = dict.fromkeys(f"{_answer_group_label(row)} ({row['answers']})" for row in rows)

@@ -5,7 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from genaipa.cli.terminal.console import add_explanation, add_next_steps, caveats, print_json, show, show_table
+from genaipa.cli.terminal.console import (
+    add_explanation,
+    add_next_steps,
+    print_first_caveats_explain_rest,
+    print_json,
+    show,
+    show_table,
+)
 from genaipa.cli.terminal.options import (
     ExcludedOption,
     ForceOption,
@@ -16,7 +23,7 @@ from genaipa.cli.terminal.options import (
     option,
     split_names,
 )
-from genaipa.cli.terminal.selection import ByOption, RunsArgument, add_filters, check_run_and_system_names
+from genaipa.cli.terminal.selection import ByOption, RunsArgument, add_filter_options, check_run_and_system_names
 from genaipa.errors import UsageError, shell_command
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import format_count
@@ -30,7 +37,7 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 
-@add_filters
+@add_filter_options
 def leaderboard(
     run: RunsArgument = None,
     only: Filters = EVERYTHING,
@@ -55,7 +62,7 @@ def leaderboard(
 
     workspace = current_workspace()
     check_run_and_system_names(workspace, *split_names(run))
-    study, results = _gather_results(workspace, split_names(run), only, by, excluded=include_excluded)
+    study, results = _gather_study_and_results_by_rule(workspace, split_names(run), only, by, excluded=include_excluded)
     from genaipa.reports import render
     from genaipa.reports.chapters import add_system_notes_to_table, collect_system_notes
     from genaipa.reports.chapters.groups import group_leaderboard_table
@@ -83,7 +90,7 @@ def leaderboard(
     tables = [item for item in (table, grouped, *rule_rankings.values()) if item]
     if not tables and output is None and is_wholly_unscored(study.table):
         show("No ranking yet: nobody has scored an answer.")
-        caveats(problems)
+        print_first_caveats_explain_rest(problems)
         add_explanation(*sentences)
         add_next_steps(f"Next: {shell_command('genaipa', 'score', *split_names(run))}")
         return
@@ -97,7 +104,7 @@ def leaderboard(
             if table
             else note_sparsely_scored_experiments(study.table) or ("" if tables or not results else nothing),
         )
-    caveats([*note_too_few_documents(table), *sentences])
+    print_first_caveats_explain_rest([*note_too_few_documents(table), *sentences])
     if output is not None:
         show(f"{output}: the leaderboard")
     elif table and len(table.data) > 1:
@@ -126,7 +133,7 @@ def _print_tables(tables: Sequence[Table], blank_reason: str) -> None:
         show_table(table)
 
 
-def _gather_results(
+def _gather_study_and_results_by_rule(
     workspace: Workspace, names: tuple[str, ...], only: Filters, by: str, *, excluded: bool
 ) -> tuple[Study, list[Results]]:
     """Gather the selected runs and systems, limited to the selected documents and experiments, and results by rule."""
@@ -137,10 +144,10 @@ def _gather_results(
     sources = select_sources(workspace, names, only)
     check_report_packages()
     from genaipa.answers.gather import gather_study_with_stored_scores
-    from genaipa.reports.chapters.chapter import make_results_by_rule
+    from genaipa.reports.chapters.chapter import make_rule_scored_results
 
     study = gather_study_with_stored_scores(workspace, sources, excluded=excluded, scores_alone=True, by=by)
-    return study, [] if only.documents or only.experiments else make_results_by_rule(workspace, sources)
+    return study, [] if only.documents or only.experiments else make_rule_scored_results(workspace, sources)
 
 
 def _check_output_suffix(path: Path) -> None:

@@ -61,9 +61,9 @@ def pack(
         raise UsageError(f"'{file.name}' must end in .zip.")
     check_no_overwrite(file, force=force)
     workspace.check_output_outside_data(file)
-    sources = select_for_pack(workspace, names, "pack")
+    sources = select_sources_to_pack(workspace, names, "pack")
     packed = write_pack(workspace, sources, file, excluded=include_excluded, whole=with_texts)
-    print_packed(file, packed)
+    print_packing_summary(file, packed)
     show(f"To open it: {shell_command('genaipa', 'unpack', file.name, 'FOLDER')}")
 
 
@@ -72,7 +72,7 @@ def make_pack_name(runs: Sequence[str]) -> str:
     return re.sub(r"[^\w.-]+", "-", runs[0] if runs else "study").strip(".-")
 
 
-def select_for_pack(workspace: Workspace, names: Sequence[str], command_name: str) -> list[Source]:
+def select_sources_to_pack(workspace: Workspace, names: Sequence[str], command_name: str) -> list[Source]:
     """Select the named runs, or say that it is all of them, and with which command it is one."""
     from genaipa.runs.selection import select_sources
 
@@ -85,7 +85,7 @@ def select_for_pack(workspace: Workspace, names: Sequence[str], command_name: st
     return sources
 
 
-def print_packed(file: Path, packed: Packed) -> None:
+def print_packing_summary(file: Path, packed: Packed) -> None:
     """Print what was packed into a file or folder, and what was left out."""
     show(
         f"{file}: {format_count(len(packed.pack.runs), 'run')}, {format_count(packed.events, 'score')} and the report."

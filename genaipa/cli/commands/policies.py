@@ -66,10 +66,10 @@ def list_policies(json: JsonOption = False) -> None:
 
 def _print_document_list(workspace: Workspace, *, json: bool) -> None:
     from genaipa.datasets.base import load_datasets
-    from genaipa.policies.document import document_names, load_document
+    from genaipa.policies.document import document_layers_and_paths_by_name, load_document
 
     rows = []
-    for name in (documents := document_names(workspace)):
+    for name in (documents := document_layers_and_paths_by_name(workspace)):
         try:
             rows.append(_document_facts(workspace, load_document(name, workspace)))
         except DataError as error:
@@ -172,7 +172,7 @@ def show_policy(
 
 def _print_document(workspace: Workspace, document: Document, *, json: bool) -> None:
     from genaipa.languages.catalog import describe_language
-    from genaipa.policies.document import document_names
+    from genaipa.policies.document import document_layers_and_paths_by_name
     from genaipa.questions.sets import default_question_set_name
 
     facts, about = _document_facts(workspace, document), document.about
@@ -194,7 +194,7 @@ def _print_document(workspace: Workspace, document: Document, *, json: bool) -> 
             ("size", f"{facts['words']:,} words, {facts['sections']} sections"),
             ("answers", _describe_annotated_answers(facts, default_question_set_name(document, workspace))),
             ("parts", ", ".join(f"{name}: {len(starts)}" for name, starts in about.part_sets.items())),
-            ("file", str(document_names(workspace)[document.name][1])),
+            ("file", str(document_layers_and_paths_by_name(workspace)[document.name][1])),
             ("sha256", document.digest),
         )
     )
@@ -315,7 +315,7 @@ def annotate(
     require_own_workspace(workspace)
     document = load_named_document(workspace, name) if documents is None else find_document(documents, name)
     question_set = load_question_set(questions or default_question_set_name(document, workspace), workspace)
-    path = write_annotations(workspace, name, format_annotation_template(document, question_set, today()))
+    path = write_new_annotations_file(workspace, name, format_annotation_template(document, question_set, today()))
     show(f"{path}: {format_count(len(question_set.questions), 'question')} to answer. {CHECK}")
 
 
@@ -331,7 +331,7 @@ def require_own_workspace(workspace: Workspace) -> None:
         )
 
 
-def write_annotations(workspace: Workspace, document_name: str, text: str) -> Path:
+def write_new_annotations_file(workspace: Workspace, document_name: str, text: str) -> Path:
     """Write a new file of annotated answers about the document of that name, and return its path."""
     path = workspace.home / "annotations" / f"{document_name}.yaml"
     try:
@@ -380,15 +380,15 @@ def stats(
     from genaipa.policies.corpus import examine_corpus, read_documents
     from genaipa.policies.statistics import measure_distributions
 
-    with _show_document_count("checking") as count:
+    with _show_document_progress("checking") as count:
         corpus = examine_corpus(documents, by=by, on_row=count)
-    for remark in corpus.group_remarks:
+    for remark in corpus.remarks_on_groups:
         say(remark)
-    with _show_document_count("measured", corpus.documents) as count:
+    with _show_document_progress("measured", corpus.document_count) as count:
         groups = measure_distributions(_yield_counted_documents(read_documents(documents), count), by)
     if output is not None:
         _write_csv(output, [row for group in groups for row in _distribution_rows(group, by)], force=force)
-        show(f"{output}: {format_count(corpus.documents, 'document')}")
+        show(f"{output}: {format_count(corpus.document_count, 'document')}")
     elif json:
         print_json(_make_statistics_json(corpus, groups, by))
     else:
@@ -396,35 +396,35 @@ def stats(
 
 
 @contextlib.contextmanager
-def _show_document_count(doing: str, total: int | None = None) -> Iterator[Any]:
+def _show_document_progress(activity: str, total: int | None = None) -> Iterator[Any]:
     """Show on the terminal how many documents were dealt with: the function is called after each."""
     of = f" of {total:,}" if total is not None else ""
     done = 0
 
-    def count_one() -> None:
+    def count_document() -> None:
         nonlocal done
         done += 1
         if done % 1000 == 0:
-            status.update(f"{doing} {done:,}{of} documents")
+            status.update(f"{activity} {done:,}{of} documents")
 
-    with stderr_console().status(f"{doing} …") as status:
-        yield count_one
+    with stderr_console().status(f"{activity} …") as status:
+        yield count_document
 
 
-def _yield_counted_documents(documents: Iterable[Document], count: Any) -> Iterator[Document]:
+def _yield_counted_documents(documents: Iterable[Document], count_document: Any) -> Iterator[Document]:
     for document in documents:
-        count()
+        count_document()
         yield document
 
 
 def _output_document_statistics(names: tuple[str, ...], *, json: bool, output: Path | None, force: bool) -> None:
     from genaipa.datasets.base import load_named_document
-    from genaipa.policies.document import document_names
+    from genaipa.policies.document import document_layers_and_paths_by_name
     from genaipa.policies.statistics import MEASURES, measure_document
 
     workspace = current_workspace()
     rows: list[dict[str, Any]] = []
-    for name in names or document_names(workspace):
+    for name in names or document_layers_and_paths_by_name(workspace):
         values = zip(MEASURES, measure_document(load_named_document(workspace, name)), strict=True)
         rows.append({"name": name} | {measure: _round_measure(measure, value) for measure, value in values})
     if output is not None:
@@ -484,8 +484,8 @@ def _make_statistics_json(corpus: Corpus, groups: list[DocumentGroup], by: str) 
     return {
         "file": str(corpus.path),
         "digest": corpus.digest,
-        "documents": corpus.documents,
-        "texts": corpus.distinct_texts,
+        "documents": corpus.document_count,
+        "texts": corpus.distinct_text_count,
         "columns": corpus.groups,
         "by": by,
         "rows": [row for group in groups for row in _distribution_rows(group, by)],
@@ -501,9 +501,9 @@ def _print_distributions(corpus: Corpus, groups: list[DocumentGroup], by: str) -
             cells.append((*lead, _HEADERS[measure], median, f"{lower} to {upper}", f"{minimum} to {maximum}"))
     head = ((by, "documents") if by else (), ("measure", "median", "quartiles", "range"))
     print_table((*head[0], *head[1]), cells, right=range(1 + len(head[0]), 4 + len(head[0])))
-    copies = corpus.documents - corpus.distinct_texts
+    copies = corpus.document_count - corpus.distinct_text_count
     copies_note = f", {copies:,} of them with the same text as another document of the company" if copies else ""
-    show(f"{format_count(corpus.documents, 'document')}{copies_note}.")
+    show(f"{format_count(corpus.document_count, 'document')}{copies_note}.")
     _print_measure_notes({measure for group in groups for measure in group.quartiles})
     if corpus.groups and not by:
         show(f"To measure groups: --by {' or '.join(corpus.groups)}")

@@ -123,7 +123,7 @@ def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
     ]
     print_table(heads if is_full else heads[:2], cells if is_full else [cell[:2] for cell in cells])
     for name in names if is_full else ():
-        _print_text(name, loaded.template_texts[name].rstrip(), exact=False)
+        _print_text_under_title(name, loaded.template_texts[name].rstrip(), exact=False)
     add_explanation(
         f"To replace a template, put a file with its name into prompts/{loaded.name}/ in your workspace, or into "
         "prompts/ for all sets; any other folder there is a set of your own."
@@ -144,13 +144,13 @@ def _print_messages(workspace: Workspace, loaded: Prompts, names: list[str], pol
         print_json([{"name": name, "policy": policy, "text": text} for name, text in texts.items()])
         return
     for name, text in texts.items():
-        _print_text(name, text, exact=True)
+        _print_text_under_title(name, text, exact=True)
     set_option = "" if loaded.name == "neutral" else f" --prompts {loaded.name}"
     show(f"To print every message of a run: genaipa run --system SYSTEM --policy {policy}{set_option} --dry-run")
 
 
-def _print_text(name: str, text: str, *, exact: bool) -> None:
-    show(f"===== {name}\n{text}\n", exact=exact)
+def _print_text_under_title(title: str, text: str, *, exact: bool) -> None:
+    show(f"===== {title}\n{text}\n", exact=exact)
 
 
 def _make_message_script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:
@@ -171,16 +171,16 @@ def _example_messages_by_template(script: Script) -> dict[str, str]:
     """Return template → a message made from it: the first part, the first question."""
     from genaipa.execution.calls import SUMMARY_PLACEHOLDER
 
-    announcement, first_part, *_ = script.introduction("document")
+    announcement, first_part, *_ = script.introduction_steps("document")
     first_question = script.questions.questions[0].id
-    summary = script.introduction("summary-by-name", SUMMARY_PLACEHOLDER)
+    summary = script.introduction_steps("summary-by-name", SUMMARY_PLACEHOLDER)
     return {
-        "introduce-company": script.introduction("company-name")[0].message.content,
+        "introduce-company": script.introduction_steps("company-name")[0].message.content,
         "introduce-document": announcement.message.content,
         "part": first_part.message.content,
         "acknowledgement": first_part.acknowledgement.content,
-        "summarize-by-name": script.summary_request("summary-by-name").content,
-        "summarize-document": script.summary_request("summary-of-document").content,
+        "summarize-by-name": script.summary_request_message("summary-by-name").content,
+        "summarize-document": script.summary_request_message("summary-of-document").content,
         "introduce-summary": summary[0].message.content,
-        "question": script.question(first_question, "original").content,
+        "question": script.question_message(first_question, "original").content,
     }

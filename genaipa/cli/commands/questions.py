@@ -158,7 +158,7 @@ def _print_question_set_json(chosen: QuestionSet, wordings: list[Wording]) -> No
                     "id": question.id,
                     "category": question.category,
                     "origin": question.origin,
-                    "texts": dict(_select_texts(chosen, question.id, wordings)),
+                    "texts": dict(_select_question_texts(chosen, question.id, wordings)),
                 }
                 for question in chosen.questions
             ],
@@ -176,7 +176,7 @@ def _print_questions(chosen: QuestionSet, wordings: list[Wording]) -> None:
         rows += [("", ""), (category, title)] if rows else [(category, title)]
         for question in chosen.questions:
             if question.category == category:
-                texts = _select_texts(chosen, question.id, wordings)
+                texts = _select_question_texts(chosen, question.id, wordings)
                 rows.append((question.id, texts[0][1]))
                 rows += [("", f"- {text}") for _, text in texts[1:]]
     print_table(("id", ", ".join(wordings)), rows)
@@ -184,7 +184,7 @@ def _print_questions(chosen: QuestionSet, wordings: list[Wording]) -> None:
         show(f"To show the other wordings: genaipa questions {chosen.name} --wording all")
 
 
-def _select_texts(chosen: QuestionSet, question_id: str, wordings: list[Wording]) -> list[tuple[Wording, str]]:
+def _select_question_texts(chosen: QuestionSet, question_id: str, wordings: list[Wording]) -> list[tuple[Wording, str]]:
     """Return those of the wordings that the question has, with their texts."""
     from genaipa.questions.sets import WORDINGS
 

@@ -10,8 +10,8 @@ from genaipa.cli.commands.leaderboard import note_too_few_documents
 from genaipa.cli.terminal.console import (
     add_explanation,
     add_next_steps,
-    caveat,
-    caveats,
+    print_caveat,
+    print_first_caveats_explain_rest,
     print_json,
     say,
     show,
@@ -30,7 +30,7 @@ from genaipa.cli.terminal.options import (
     option,
     split_names,
 )
-from genaipa.cli.terminal.selection import ByOption, RunsArgument, add_filters
+from genaipa.cli.terminal.selection import ByOption, RunsArgument, add_filter_options
 from genaipa.errors import UsageError
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import format_count, make_printable
@@ -63,7 +63,7 @@ _TextsOption = Annotated[
 ]
 
 
-@add_filters
+@add_filter_options
 def report(
     run: RunsArgument = None,
     only: Filters = EVERYTHING,
@@ -97,8 +97,8 @@ def report(
     from genaipa.runs.selection import select_sources
 
     workspace = current_workspace()
-    bounds, wanted = _read_bounds(workspace, green, red), choose_figure_formats(formats, ("svg",))
-    _check_frame_path(frame, force=force)
+    bounds, wanted = _resolve_band_bounds(workspace, green, red), choose_figure_formats(formats, ("svg",))
+    _check_tidy_table_path(frame, force=force)
     # Names first: what reports need takes a second to import.
     select_sources(workspace, split_names(run), only)
     check_report_packages()
@@ -106,7 +106,7 @@ def report(
     from genaipa.reports.writing import choose_report_folder, read_report_selection
 
     workspace.check_output_outside_data(output)
-    with _show_steps("reading the runs") as tell:
+    with _show_current_step("reading the runs") as tell:
         result = reports.report(
             split_names(run),
             workspace=workspace,
@@ -123,25 +123,25 @@ def report(
     if before is not None and before != sorted(result.selection):
         say(f"The report on {', '.join(before) or 'everything'} in {folder} was replaced.")
     if frame is not None:
-        _write_frame(result, frame)
+        _write_tidy_table(result, frame)
     if json:
         print_json({"folder": str(folder), **result.as_json()})
     else:
-        print_summary(result, page)
+        print_report_summary(result, page)
     if open_page:
         _open_in_browser(page)
 
 
 @contextlib.contextmanager
-def _show_steps(first: str) -> Iterator[Callable[[str], None]]:
-    """Show the current step on the terminal: `first`, then each passed to the function; elsewhere one line."""
+def _show_current_step(first_step: str) -> Iterator[Callable[[str], None]]:
+    """Show the current step on the terminal: `first_step`, then each passed to the function; elsewhere one line."""
     if not stderr_console().is_terminal:
         say("computing tables and figures; this takes a few seconds")
-    with stderr_console().status(first) as status:
+    with stderr_console().status(first_step) as status:
         yield lambda now: status.update(make_printable(now))
 
 
-def _check_frame_path(path: Path | None, *, force: bool) -> None:
+def _check_tidy_table_path(path: Path | None, *, force: bool) -> None:
     if path is None:
         return
     if path.suffix not in (".csv", ".parquet"):
@@ -156,7 +156,7 @@ def _open_in_browser(page: Path) -> None:
         say(f"No browser could be opened; open {page} yourself.")
 
 
-def print_summary(report: Report, page: Path) -> None:
+def print_report_summary(report: Report, page: Path) -> None:
     """Print the main tables or counts, what changes their reading, the page's path and what is next."""
     name = next((source.folder.name for source in report.study.sources), "")
     arguments = (f" {name}" if len(report.study.sources) == 1 else "") + "".join(
@@ -167,15 +167,15 @@ def print_summary(report: Report, page: Path) -> None:
     notable = [sentence for sentence in report.notable if sentence not in report.study.lost]
     if counted := _describe_unscored_report(report):
         show(counted)
-        caveats(report.gaps)
+        print_first_caveats_explain_rest(report.gaps)
         add_explanation(*(sentence for sentence in notable if sentence not in report.gaps))
     else:
         show_tables(report.main_tables)
-        caveats([*note_too_few_documents(report.tables.get("leaderboard")), *notable])
+        print_first_caveats_explain_rest([*note_too_few_documents(report.tables.get("leaderboard")), *notable])
     for problem in report.problems:
         show(f"- {problem}")
     if report.absent and not counted:
-        caveat(
+        print_caveat(
             f"{format_count(len(report.absent), 'chapter')} {'has' if len(report.absent) == 1 else 'have'} no data yet."
         )
     add_explanation(*report.absent)
@@ -200,7 +200,7 @@ def _describe_unscored_report(report: Report) -> str:
     return f"{text} Answers, times and costs are in the report."
 
 
-def _read_bounds(workspace: Workspace, green: float | None, red: float | None) -> Bounds:
+def _resolve_band_bounds(workspace: Workspace, green: float | None, red: float | None) -> Bounds:
     """Read the bounds of the rubric's bands; the given ones replace them."""
     from genaipa.scoring.rubric import Bounds, load_rubric
 
@@ -211,7 +211,7 @@ def _read_bounds(workspace: Workspace, green: float | None, red: float | None) -
         raise UsageError(f"{error}.") from None
 
 
-def _write_frame(report: Report, path: Path) -> None:
+def _write_tidy_table(report: Report, path: Path) -> None:
     from genaipa.answers import tidy
 
     try:

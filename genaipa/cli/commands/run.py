@@ -30,7 +30,7 @@ _PATIENCE = 60.0
 """Seconds that a slice waits for the process that holds it: one that a launcher began before, which is stopping."""
 
 
-def _insert_table_options(command: Any) -> inspect.Signature:
+def _add_sampling_and_kind_options(command: Any) -> inspect.Signature:
     """Return a command's signature with the options of the tables in place of its `own`, each in its place."""
     signature = inspect.signature(command, eval_str=True)
     *parameters, _ = signature.parameters.values()
@@ -95,7 +95,7 @@ def run(
         prepared = run_slices.prepare_resumed_run_or_slice(workspace, resume, part, observer, offline=offline)
     else:
         sampling = options.read_sampling_options({name: own.pop(name) for name in SAMPLING_OPTIONS})
-        kind, task, plan = _resolve_task_kind_and_plan(
+        kind, task, plan = _resolve_kind_task_and_plan_options(
             task, {name: own[name] for name in own if _is_option_given(context, name)}
         )
         request = RunRequest(
@@ -110,8 +110,13 @@ def run(
     if dry_run or estimate:
         print_preview(prepared, messages=dry_run, json=json, batch=bool(batch))
         return
-    sizes = _format_options(data_parallel_size=data_parallel_size, tensor_parallel_size=tensor_parallel_size)
-    batch_mode, flags = choose_batching(batch, prepared, no_wait=no_wait), check_server_flags(sizes, prepared)
+    sizes = _format_given_options_as_words(
+        data_parallel_size=data_parallel_size, tensor_parallel_size=tensor_parallel_size
+    )
+    batch_mode, flags = (
+        choose_batching(batch, prepared, no_wait=no_wait),
+        check_server_starts_for_flags(sizes, prepared),
+    )
     limits = RunLimits(max_connections, max_retries, timeout, max_cost, batch_mode, flags, stream)
     if run_slices.needs_driver(prepared, on, json=json):
         driver = run_slices.StudyDriver(workspace, prepared, limits, on or run_slices.ONE, json=json)
@@ -121,10 +126,10 @@ def run(
     )
 
 
-run.__signature__ = _insert_table_options(run)  # type: ignore[attr-defined]
+run.__signature__ = _add_sampling_and_kind_options(run)  # type: ignore[attr-defined]
 
 
-def _resolve_task_kind_and_plan(task: str, task_options: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
+def _resolve_kind_task_and_plan_options(task: str, task_options: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
     """Return the kind and the task that the options name, and the other given options of kinds."""
     from genaipa.kinds import DEFAULT, load_kinds
     from genaipa.tasks.catalog import find_task_kind
@@ -150,13 +155,13 @@ def _is_option_given(context: typer.Context, name: str) -> bool:
     return source is not None and source.name != "DEFAULT"
 
 
-def _format_options(**options: str | float | None) -> list[str]:
+def _format_given_options_as_words(**options: str | float | None) -> list[str]:
     """Return the given ones of these options as words of a command line."""
     option_values = ((f"--{name.replace('_', '-')}", value) for name, value in options.items() if value is not None)
     return [word for flag, value in option_values for word in (flag, value if isinstance(value, str) else f"{value:g}")]
 
 
-def check_server_flags(flags: Sequence[str], prepared: PreparedRun) -> tuple[str, ...]:
+def check_server_starts_for_flags(flags: Sequence[str], prepared: PreparedRun) -> tuple[str, ...]:
     """Return the flags of a server; a UsageError where none would be started."""
     from genaipa.execution.serving import find_systems_to_serve
 
@@ -205,21 +210,21 @@ def carry_out_and_print_run(
     import asyncio
 
     from genaipa.cli.commands import run_summary
-    from genaipa.cli.terminal.env_file import print_key_origins
-    from genaipa.cli.terminal.progress import say_interrupted
+    from genaipa.cli.terminal.env_file import print_keys_from_env_file
+    from genaipa.cli.terminal.progress import print_interruption_and_next_command
 
     if prepared.is_complete and launched:
         return 0
     if prepared.is_complete:
-        return run_summary.report_complete(prepared, json=json)
-    print_key_origins(system.name for system in prepared.systems)
+        return run_summary.print_run_already_complete(prepared, json=json)
+    print_keys_from_env_file(system.name for system in prepared.systems)
     try:
         outcome = asyncio.run(_carry_out_until_interrupt(prepared, limits, observer, _PATIENCE if launched else 0.0))
     except (KeyboardInterrupt, asyncio.CancelledError):
-        say_interrupted(prepared.folder, resume_options)
+        print_interruption_and_next_command(prepared.folder, resume_options)
         return INTERRUPTED
     if not launched:
-        run_summary.print_closing(prepared, outcome, json=json, resume_options=resume_options)
+        run_summary.print_run_outcome(prepared, outcome, json=json, resume_options=resume_options)
     return {"complete": 0, "capped": CAPPED}.get(outcome.status, PARTIAL)
 
 

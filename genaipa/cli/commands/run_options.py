@@ -38,7 +38,7 @@ def _parse_spending_cap(value: object) -> float:
     return dollars
 
 
-def _load_config(context: typer.Context, path: Path | None) -> Path | None:
+def _set_defaults_from_config(context: typer.Context, path: Path | None) -> Path | None:
     """Make the file's values the defaults of this command; the command line still wins."""
     if path is not None:
         context.default_map = {**(context.default_map or {}), **read_config(path, context)}
@@ -256,7 +256,7 @@ Config = Annotated[
         "--config",
         metavar="FILE.yaml",
         help="YAML file that sets these options by name.",
-        callback=_load_config,
+        callback=_set_defaults_from_config,
         is_eager=True,
         panel="What to ask",
     ),
@@ -271,9 +271,9 @@ class TableOption(NamedTuple):
     before: str
 
 
-def _make_sampling_option(name: str, takes: Any, about: str, **details: Any) -> TableOption:
-    annotation = option(f"--{name.replace('_', '-')}", help=about, panel="How to ask", **details)
-    return TableOption(Annotated[takes | None, annotation], None, "max_connections")
+def _make_sampling_option(name: str, value_type: Any, help_text: str, **details: Any) -> TableOption:
+    annotation = option(f"--{name.replace('_', '-')}", help=help_text, panel="How to ask", **details)
+    return TableOption(Annotated[value_type | None, annotation], None, "max_connections")
 
 
 SAMPLING_OPTIONS = {
@@ -308,7 +308,7 @@ def _make_task_kind_options() -> dict[str, TableOption]:
     kind_options: dict[str, TableOption] = {}
     for kind in load_kinds().values():
         if kind.option:
-            named = completion.complete_from_names(kind.task_names)
+            named = completion.make_completion_from_names(kind.task_names)
             annotation = option(
                 f"--{kind.option}", help=kind.about, metavar="NAME", panel=kind.heading, autocompletion=named
             )

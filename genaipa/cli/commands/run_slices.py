@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from genaipa.cli.commands.run_options import BESIDE_RESUME
-from genaipa.cli.terminal.console import caveat, print_json, say, show, write_options_as_flags
+from genaipa.cli.terminal.console import print_caveat, print_json, rewrite_options_as_flags, say, show
 from genaipa.cli.terminal.process import end_process_when_stdin_closes
 from genaipa.cli.terminal.progress import show_progress
 from genaipa.errors import ManyDocumentsError, OptionError, shell_command
@@ -27,10 +27,10 @@ from genaipa.execution.launch import (
     Launch,
     StudyTally,
     carry_out_slices,
-    parse_launcher_option,
+    parse_launcher_and_slices_at_once,
 )
 from genaipa.runs.manifest import ANSWERS
-from genaipa.runs.selection import find_run_or_study, find_slices
+from genaipa.runs.selection import find_run_or_study, find_sliced_study
 from genaipa.runs.slices import SlicedStudy, parse_slice
 from genaipa.words import format_count as count_words
 from genaipa.words import make_printable
@@ -84,7 +84,7 @@ class StudyDriver:
     def find_begun_slices(self) -> dict[int, RunFolder]:
         """Return the slices that were begun."""
         self._looked = self._read_runs_folder_mtime()
-        study = find_slices(self.workspace, self.representative_slice.study)
+        study = find_sliced_study(self.workspace, self.representative_slice.study)
         self._begun = study.slices if study else {}
         return self._begun
 
@@ -116,12 +116,12 @@ class StudyDriver:
         """Carry out what is unfinished, print the outcome and return the exit code."""
         import asyncio
 
-        from genaipa.execution.run import check_limits, make_systems_ready
+        from genaipa.execution.run import check_batching_and_spending_cap, make_systems_ready
         from genaipa.execution.serving import find_systems_to_serve, serve_models
 
-        launcher, at_once = parse_launcher_option(self.on)
+        launcher, at_once = parse_launcher_and_slices_at_once(self.on)
         cap = self.run.resolve_spending_cap(self.limits.max_cost)
-        check_limits(self.run, replace(self.limits, max_cost=cap))
+        check_batching_and_spending_cap(self.run, replace(self.limits, max_cost=cap))
         tally, todo = StudyTally(self.find_begun_slices, self.run), self.find_unfinished_slices()
         if not todo:
             return self._print_study_outcome(tally.count_all_slices(), "complete", {})
@@ -138,7 +138,7 @@ class StudyDriver:
             connections=self.limits.max_connections,
             shares_servers=is_here or len(served) < len(self.run.systems),
             gpus=math.prod(map(int, flags[1::2])) if served and not is_here else 0,
-            sentences={make_printable(write_options_as_flags(sentence)) for sentence in observer.sentences},
+            sentences={make_printable(rewrite_options_as_flags(sentence)) for sentence in observer.sentences},
         )
         serving = serve_models(self.run.systems, flags, say) if is_here else contextlib.nullcontext(dict[str, str]())
         subject = (
@@ -153,18 +153,18 @@ class StudyDriver:
             except KeyboardInterrupt:
                 status = "interrupted"
             else:
-                status = self._study_status(launch.codes)
+                status = self._determine_study_status(launch.codes)
         return self._print_study_outcome(tally.count_all_slices(), status, launch.codes)
 
     def _make_slice_command_words(self, context: typer.Context, flags: Sequence[str], *, resuming: bool) -> list[str]:
-        """Return the words of `genaipa run` that all slices share, or those that go on `again`."""
+        """Return the words of `genaipa run` that all slices share, or those that go on `resuming`."""
         words = select_shared_option_words(context, BESIDE_RESUME if resuming else None)
         words += [f"{'--resume' if resuming else '--name'}={self.representative_slice.study}", *flags]
         if (cap := self.limits.max_cost) is not None:
             words.append(f"--max-cost={'none' if math.isinf(cap) else repr(cap)}")
         return [*words, f"--workspace={self.workspace.home}", "--yes", "--quiet"]
 
-    def _study_status(self, exit_codes: Mapping[int, int]) -> str:
+    def _determine_study_status(self, exit_codes: Mapping[int, int]) -> str:
         """Return the status of the study."""
         if not self.find_unfinished_slices():
             return "complete"
@@ -191,7 +191,7 @@ class StudyDriver:
                 f"{self.representative_slice.study}: {complete:,} of "
                 f"{count_words(self.representative_slice.number, 'slice')} complete."
             )
-            caveat(self._next_step(tally, status))
+            print_caveat(self._describe_next_step(tally, status))
         if status == "partial":
             if USAGE in exit_codes.values():
                 return USAGE
@@ -202,7 +202,7 @@ class StudyDriver:
             )
         return {"complete": COMPLETE, "capped": CAPPED, "interrupted": INTERRUPTED}[status]
 
-    def _next_step(self, tally: Tally, status: str) -> str:
+    def _describe_next_step(self, tally: Tally, status: str) -> str:
         """Return the sentence that the driver ends with."""
         home = workspace_option_if_needed(self.workspace.home)
         if status == "complete":
@@ -268,7 +268,7 @@ def prepare_resumed_run_or_slice(
     *,
     offline: bool,
 ) -> PreparedRun:
-    """Prepare the run of that name, or a slice of the study; without a `part`, one that stands for all."""
+    """Prepare the run of that name, or a slice of the study; without a `slice_position`, one that stands for all."""
     from genaipa.execution.prepare import prepare_resumed_run
     from genaipa.execution.siblings import resume_or_prepare_slice
 
@@ -288,7 +288,7 @@ def prepare_run_or_first_slice(
 ) -> PreparedRun:
     """Prepare a run; of more documents than a run takes, the first of the slices that take them.
 
-    A slice stands for all if the request `is_whole`.
+    A slice stands for all if the request `covers_all_slices`.
     """
     from genaipa.execution.prepare import prepare_run
 

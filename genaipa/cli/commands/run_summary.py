@@ -6,22 +6,22 @@ import asyncio
 import math
 from typing import TYPE_CHECKING
 
-from genaipa.cli.terminal.console import caveat, print_json, print_table, say, show, write_options_as_flags
+from genaipa.cli.terminal.console import print_caveat, print_json, print_table, rewrite_options_as_flags, say, show
 from genaipa.cli.terminal.fitting import mark_unbreakable
 from genaipa.cli.terminal.progress import format_dollars, format_run_command, format_time, format_tokens
 from genaipa.errors import NOT_RECORDED, GenaipaError
-from genaipa.kinds import DEFAULT, Closing, find_kind
-from genaipa.runs.status import Count
+from genaipa.kinds import DEFAULT, RunClosing, find_kind
+from genaipa.runs.status import AnswerCounts
 from genaipa.systems.base import ASSUMED_THOUGHTS, Sampling
 from genaipa.systems.endpoint import read_variable
-from genaipa.systems.provider import find_provider, shorten_system_names, split_effort, unwrap_system
+from genaipa.systems.provider import find_provider, shorten_system_names, split_system_name_and_effort, unwrap_system
 from genaipa.words import format_count, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from genaipa.execution.prepare import PreparedRun
-    from genaipa.execution.ready import CostEstimate, Ready
+    from genaipa.execution.ready import CostEstimate, ReadySystem
     from genaipa.execution.run import RunOutcome
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.status import Tally
@@ -49,7 +49,7 @@ def print_preview(*runs: PreparedRun, messages: bool, json: bool, batch: bool = 
         _print_estimate(pairs, json=json, batch=batch)
 
 
-def _print_messages(pairs: list[tuple[PreparedRun, Ready]], *, json: bool) -> None:
+def _print_messages(pairs: list[tuple[PreparedRun, ReadySystem]], *, json: bool) -> None:
     from genaipa.execution.calls import preview_conversations
 
     outputs = []
@@ -78,7 +78,7 @@ def _print_messages(pairs: list[tuple[PreparedRun, Ready]], *, json: bool) -> No
         print_json(outputs)
 
 
-def _print_estimate(pairs: list[tuple[PreparedRun, Ready]], *, json: bool, batch: bool) -> None:
+def _print_estimate(pairs: list[tuple[PreparedRun, ReadySystem]], *, json: bool, batch: bool) -> None:
     from genaipa.execution.ready import REPLY_TOKENS, estimate_run_costs
 
     rows = [row for run, ready in pairs for row in estimate_run_costs(run, ready)]
@@ -134,7 +134,7 @@ def _print_estimate(pairs: list[tuple[PreparedRun, Ready]], *, json: bool, batch
         cost, cached_cost = (sum(side) for side in zip(*priced, strict=True)) if priced else (0.0, 0.0)
         show(f"{calls}, {_format_cost(cached_cost)} to {_format_cost(cost)}.")
     if batch:
-        show(_compare_batch_cost(rows, halved))
+        show(_describe_batch_cost_comparison(rows, halved))
     if power:
         from genaipa.stats.intervals import LEAST_DOCUMENTS
 
@@ -146,7 +146,7 @@ def _print_estimate(pairs: list[tuple[PreparedRun, Ready]], *, json: bool, batch
 def _estimate_smallest_differences(task: Task, document_factor: float) -> dict[str, object]:
     """Estimate the smallest differences of two systems that a run on these policies finds; empty where unknown.
 
-    `questions` are those about each document, the fewest; the run has `times` the documents of the task.
+    `questions` are those about each document, the fewest; the run has `document_factor` the documents of the task.
     """
     from genaipa.errors import MissingPackageError
     from genaipa.reports import check_report_packages
@@ -170,13 +170,13 @@ def _estimate_smallest_differences(task: Task, document_factor: float) -> dict[s
     return {"questions": questions, "documents": documents, **sizes, "said": text} if text else {}
 
 
-def _describe_token_counter_and_prices(ready: Ready) -> str:
+def _describe_token_counter_and_prices(ready: ReadySystem) -> str:
     counted = "; ".join(sorted({counter.label for counter in ready.target.counters.values()}))
     price = ready.tariff.label if ready.tariff else "no price known (add one to systems.yaml)"
     return f"{ready.resolved.requested_name}: tokens counted by {counted}; prices: {price}."
 
 
-def _compare_batch_cost(rows: list[CostEstimate], half_price_systems: set[str]) -> str:
+def _describe_batch_cost_comparison(rows: list[CostEstimate], half_price_systems: set[str]) -> str:
     """Compare both prices of batches: where prompts have much in common, a warm cache may be cheaper."""
     priced = [row for row in rows if row.system in half_price_systems and row.batch_cost is not None]
     if not priced:
@@ -209,7 +209,7 @@ def _format_cost(value: float | None) -> str:
 _MINUTE = 60.0
 
 
-def report_complete(run: PreparedRun, *, json: bool) -> int:
+def print_run_already_complete(run: PreparedRun, *, json: bool) -> int:
     """Say that there is nothing left to ask; return the exit code."""
     assert run.folder is not None, "only an existing run is complete"
     _, tally = run.folder.read_manifest_and_tally()
@@ -225,8 +225,8 @@ def report_complete(run: PreparedRun, *, json: bool) -> int:
     return 0
 
 
-def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool, resume_options: Sequence[str] = ()) -> None:
-    """Print the outcome of a run, its folder and the next command, which needs `again` these options of it."""
+def print_run_outcome(run: PreparedRun, outcome: RunOutcome, *, json: bool, resume_options: Sequence[str] = ()) -> None:
+    """Print the outcome of a run, its folder and the next command, which needs `resume_options` these options of it."""
     folder = run.open_or_create_folder()
     if json:
         facts = {
@@ -242,15 +242,15 @@ def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool, resume_o
         # Earlier sittings' calls are in the time of all calls, too.
         is_longer = outcome.tally.totals().seconds > outcome.elapsed
         sides = "; call time sums all calls, including earlier and concurrent ones" if is_longer else ""
-        caveat(f"Took {took}{sides}.")
+        print_caveat(f"Took {took}{sides}.")
     show(f"Run folder: {mark_unbreakable(folder.path)}")
     for system, reason in outcome.stopped.items():
-        show(f"genaipa stopped asking {system}: {write_options_as_flags(reason)}")
-    for sentence in [*_note_other_models(folder), *note_cut_prompts_and_reasoning(outcome.tally)]:
+        show(f"genaipa stopped asking {system}: {rewrite_options_as_flags(reason)}")
+    for sentence in [*_note_unexpected_served_models(folder), *note_cut_prompts_and_reasoning(outcome.tally)]:
         show(sentence)
     if outcome.capped:
         show(f"Stopped by --max-cost: {outcome.capped}.")
-    caveat(describe_run_next_step(folder, outcome, resume_options))
+    print_caveat(describe_run_next_step(folder, outcome, resume_options))
 
 
 def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None:
@@ -264,16 +264,16 @@ def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None
         show(f"{system}: scored {mean:.3f} on average over {format_count(len(scores), 'answer')}.")
 
 
-def _read_task_closing(workspace: Workspace, folder: RunFolder) -> Closing:
+def _read_task_closing(workspace: Workspace, folder: RunFolder) -> RunClosing:
     """Return the lines and facts of the run's kind of task; none if its data can't be read."""
     kind = find_kind(folder.manifest().spec.kind)
     try:
         return kind.closing_lines_and_facts(workspace, folder)
     except GenaipaError:
-        return Closing()
+        return RunClosing()
 
 
-def _note_other_models(folder: RunFolder) -> Iterator[str]:
+def _note_unexpected_served_models(folder: RunFolder) -> Iterator[str]:
     """Yield a sentence on each system that was served by another model than it was asked for, or by several."""
     for name, facts in folder.manifest().systems.items():
         if len(facts.served) > 1:
@@ -282,7 +282,10 @@ def _note_other_models(folder: RunFolder) -> Iterator[str]:
                 "its name now stands for another model, so its answers come from several models."
             )
             continue
-        record, model = find_provider(unwrap_system(facts.model)), split_effort(facts.model)[0].rpartition("/")[2]
+        record, model = (
+            find_provider(unwrap_system(facts.model)),
+            split_system_name_and_effort(facts.model)[0].rpartition("/")[2],
+        )
         other_models = [served for served in facts.served if model not in served.rpartition("/")[2]]
         if record is not None and record.is_remote and other_models:
             short_name = shorten_system_names([name])[name]
@@ -291,9 +294,9 @@ def _note_other_models(folder: RunFolder) -> Iterator[str]:
 
 def note_cut_prompts_and_reasoning(tally: Tally) -> Iterator[str]:
     """Yield sentences on what a setting of a system's server would mend: cut prompts, and thoughts in replies."""
-    counts: dict[str, Count] = {}
+    counts: dict[str, AnswerCounts] = {}
     for (system, _), row in tally.rows.items():
-        counts.setdefault(system, Count()).add(row)
+        counts.setdefault(system, AnswerCounts()).add(row)
     names = shorten_system_names(counts)
     for system, count in counts.items():
         if count.prompt_cut:
@@ -315,9 +318,9 @@ def note_cut_prompts_and_reasoning(tally: Tally) -> Iterator[str]:
 
 def describe_run_next_step(folder: RunFolder, outcome: RunOutcome, resume_options: Sequence[str] = ()) -> str:
     """Return the sentence that a run ends with."""
-    from genaipa.runs.batches import find_pending_batches, summarize_pending
+    from genaipa.runs.batches import describe_pending_batches, find_pending_batches
 
-    missing = sum(row.missing for row in outcome.tally.rows.values())
+    missing = sum(row.missing_count for row in outcome.tally.rows.values())
     if outcome.status == "complete":
         report = (
             f"\nAll figures: {format_run_command(folder, 'report')}"
@@ -329,7 +332,7 @@ def describe_run_next_step(folder: RunFolder, outcome: RunOutcome, resume_option
     out = list(find_pending_batches(folder.path))
     go_on = format_run_command(folder, "run", *resume_options, "--resume")
     if out:
-        return f"{lack} {summarize_pending(out)}; collect with: {go_on}"
+        return f"{lack} {describe_pending_batches(out)}; collect with: {go_on}"
     if outcome.status == "waiting":
         models = {name: facts.model for name, facts in folder.manifest().systems.items()}
         providers = [find_provider(models.get(name, name)) for name in outcome.tally.incomplete_systems()]
@@ -344,13 +347,13 @@ def describe_run_next_step(folder: RunFolder, outcome: RunOutcome, resume_option
         lack += (
             f" {format_count(steps, 'summary or acknowledgement', 'summaries or acknowledgements')} before them failed."
         )
-    return f"{lack} {_describe_asking_again(folder, outcome, go_on)}"
+    return f"{lack} {_describe_how_to_get_missing(folder, outcome, go_on)}"
 
 
-def _describe_asking_again(folder: RunFolder, outcome: RunOutcome, resume_command: str) -> str:
-    """Say how to get the missing answers; `go_on` is the command that asks for them."""
+def _describe_how_to_get_missing(folder: RunFolder, outcome: RunOutcome, resume_command: str) -> str:
+    """Say how to get the missing answers; `resume_command` is the command that asks for them."""
     if outcome.status == "capped":
-        enough = _suggest_cap(outcome)
+        enough = _suggest_higher_cap(outcome)
         return f"Continue with a higher cap (${enough:g} is a guess): {resume_command} --max-cost {enough:g}"
     if outcome.status == "partial" and not outcome.stopped and _are_all_failures_missing_recordings(folder):
         why = "Asking again can't help: the recording lacks these answers, or the turns before them."
@@ -360,12 +363,12 @@ def _describe_asking_again(folder: RunFolder, outcome: RunOutcome, resume_comman
 
 def _are_all_failures_missing_recordings(folder: RunFolder) -> bool:
     """Tell whether every failure is that a recording lacks the answer."""
-    tally, offsets = folder.tally_records()
+    tally, offsets = folder.tally_records_and_map_offsets()
     failed = folder.read_records_at([offsets[key] for key, status in tally.statuses.items() if status == "failed"])
     return bool(failed) and all(record.error and record.error.kind == NOT_RECORDED for record in failed)
 
 
-def _suggest_cap(outcome: RunOutcome) -> float:
+def _suggest_higher_cap(outcome: RunOutcome) -> float:
     """Return the dollars, to two figures, that the whole run may cost: at the price of its answers so far, and more."""
     totals = outcome.tally.totals()
     answered = totals.answered + totals.refused + totals.truncated
@@ -375,14 +378,14 @@ def _suggest_cap(outcome: RunOutcome) -> float:
     return math.ceil(expected / size) * size
 
 
-_COUNTS: tuple[tuple[str, Callable[[Count], str]], ...] = (
+_COUNTS: tuple[tuple[str, Callable[[AnswerCounts], str]], ...] = (
     # Of a run that was taken in from elsewhere nothing was planned.
     ("answered", lambda row: f"{row.status['answered']}/{row.planned or row.answer_count}"),
     ("refused", lambda row: str(row.status["refused"] or "")),
     ("cut off", lambda row: str(row.status["truncated"] or "")),
     ("prompt cut", lambda row: str(row.prompt_cut or "")),
     ("failed", lambda row: str(row.status["failed"] or "")),
-    ("not asked", lambda row: str(max(0, row.missing - row.status["failed"]) or "")),
+    ("not asked", lambda row: str(max(0, row.missing_count - row.status["failed"]) or "")),
     ("cost", lambda row: format_dollars(row.cost) if row.cost else ""),
     ("tokens in", lambda row: format_tokens(row.usage.input) if row.usage.input else ""),
     ("cached", lambda row: f"{100 * row.usage.cached / row.usage.input:.0f} %" if row.usage.input else ""),
@@ -396,7 +399,7 @@ def print_tally(tally: Tally) -> None:
     """Print a row for each system and initialization, and one for all; columns of zeros are left out."""
     initializations = {initialization for _, initialization in tally.rows}
     names = shorten_system_names(system for system, _ in tally.rows)
-    rows: list[tuple[str, Count]] = []
+    rows: list[tuple[str, AnswerCounts]] = []
     for system, name in names.items():
         below = [(f"  {way}", row) for (row_system, way), row in tally.rows.items() if row_system == system]
         rows += [(name, _sum_counts(row for _, row in below)), *(below if len(below) > 1 else [])]
@@ -409,8 +412,8 @@ def print_tally(tally: Tally) -> None:
     print_table((first, *(header for header, _ in visible)), cells, right=range(1, 1 + len(visible)))
 
 
-def _sum_counts(counts: Iterable[Count]) -> Count:
-    total = Count()
+def _sum_counts(counts: Iterable[AnswerCounts]) -> AnswerCounts:
+    total = AnswerCounts()
     for count in counts:
         total.add(count)
     return total
@@ -424,7 +427,7 @@ def tally_rows(tally: Tally) -> list[dict[str, object]]:
             "initialization": initialization,
             "planned": row.planned,
             **{str(status): count for status, count in row.status.items()},
-            "missing": row.missing,
+            "missing": row.missing_count,
             "failed_steps": row.failed_steps,
             "prompt_cut": row.prompt_cut,
             "thoughts_in_text": row.thoughts_in_text,

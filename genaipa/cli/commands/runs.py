@@ -11,7 +11,7 @@ import typer
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import complain, print_json, print_table, say, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, split_names
-from genaipa.cli.terminal.selection import add_filters, print_study_slice_problems
+from genaipa.cli.terminal.selection import add_filter_options, print_study_slice_problems
 from genaipa.errors import GenaipaError, NotAmongError, UnknownNameError, UsageError, shell_command
 from genaipa.runs.filters import EVERYTHING, Filters, models_by_system
 from genaipa.words import format_count
@@ -29,7 +29,7 @@ app = typer.Typer(help="List or remove runs.")
 
 
 @app.command("list")
-@add_filters
+@add_filter_options
 def list_runs(
     run: Annotated[
         list[str] | None,
@@ -45,7 +45,7 @@ def list_runs(
     from genaipa.workspace import workspace_option_if_needed
 
     workspace, names = current_workspace(), split_names(run)
-    readable, problems = _read_entries(workspace, names, with_all_documents=bool(only.documents))
+    readable, problems = _read_entries_and_problems(workspace, names, with_all_documents=bool(only.documents))
     chosen = _select_entries(readable, names, only)
     for problem in problems:
         complain(problem)
@@ -97,9 +97,9 @@ class _RunListEntry:
         """The name of its newest folder."""
         return max(folder.name for folder in self.folders)
 
-    def matches(self, part: str) -> bool:
+    def has_name_containing(self, name_part: str) -> bool:
         """Tell whether a part of a name is in the name of the run, the study or a slice."""
-        return part in self.name or any(part in folder.name for folder in self.folders)
+        return name_part in self.name or any(name_part in folder.name for folder in self.folders)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the line for machines."""
@@ -132,21 +132,22 @@ class _RunListEntry:
         )
 
 
-def _read_entries(
+def _read_entries_and_problems(
     workspace: Workspace, names: Sequence[str], *, with_all_documents: bool
 ) -> tuple[list[_RunListEntry], list[str]]:
-    """Read the runs, one's own first, and studies, which these names unfold; `whole` with all names of documents.
+    """Read the runs, one's own first, and studies, which these names unfold; `with_all_documents` with all names of
+    documents.
 
     Also gives sentences about what could not be read.
     """
     from genaipa.files.names import clean_folder_name
     from genaipa.runs.imported import is_imported
     from genaipa.runs.manifest import MANIFEST
-    from genaipa.runs.selection import is_run, run_folders
-    from genaipa.runs.slices import group_slices
+    from genaipa.runs.selection import is_run, list_run_folders
+    from genaipa.runs.slices import group_slices_by_study_name
 
-    folders = sorted(run_folders(workspace), key=is_imported)
-    studies = group_slices(folders)
+    folders = sorted(list_run_folders(workspace), key=is_imported)
+    studies = group_slices_by_study_name(folders)
     study_of = {
         folder.name: study
         for study in studies.values()
@@ -178,7 +179,7 @@ def _read_entries(
 def _read_run(folder: RunFolder, problems: list[str]) -> _RunListEntry:
     """Read the line of a run; the errors of its manifest."""
     manifest = folder.manifest()
-    manifest.status, totals = _read_status(folder, manifest, problems)
+    manifest.status, totals = _read_status_and_totals(folder, manifest, problems)
     return _RunListEntry(folder.name, folder, manifest, totals)
 
 
@@ -190,7 +191,7 @@ def _read_study(study: SlicedStudy, problems: list[str], *, with_all_documents: 
     first = study.as_folders[0]
     manifest, statuses, totals = first.manifest(), set[RunStatus]({"partial"} if study.missing_slices else ()), Totals()
     for folder in study.as_folders:
-        status, of_slice = _read_status(folder, folder.head(), problems)
+        status, of_slice = _read_status_and_totals(folder, folder.read_manifest_head(), problems)
         statuses.add(status)
         totals = totals.add(of_slice)
         if with_all_documents:
@@ -199,7 +200,9 @@ def _read_study(study: SlicedStudy, problems: list[str], *, with_all_documents: 
     return _RunListEntry(study.name, first, manifest, totals, study)
 
 
-def _read_status(folder: RunFolder, manifest: Manifest | ManifestHead, problems: list[str]) -> tuple[RunStatus, Totals]:
+def _read_status_and_totals(
+    folder: RunFolder, manifest: Manifest | ManifestHead, problems: list[str]
+) -> tuple[RunStatus, Totals]:
     """Return the status and the counts of a run, from its answers where the manifest is behind."""
     lack = folder.describe_lost_answers(manifest)
     if lack:
@@ -238,12 +241,12 @@ def _select_entries(runs: list[_RunListEntry], names: tuple[str, ...], only: Fil
         default="",
     )
     for name in names:
-        if name != "latest" and not meant[name] and not any(entry.matches(name) for entry in runs):
+        if name != "latest" and not meant[name] and not any(entry.has_name_containing(name) for entry in runs):
             raise UnknownNameError("system or run", name, systems.union(run_names))
 
     def is_named(entry: _RunListEntry) -> bool:
         parts = (newest if name == "latest" else name for name in names if not meant[name])
-        return any(map(entry.matches, parts)) or any(meant[n] in entry.manifest.spec.systems for n in names)
+        return any(map(entry.has_name_containing, parts)) or any(meant[n] in entry.manifest.spec.systems for n in names)
 
     return [
         entry

@@ -6,11 +6,11 @@ from typing import Annotated
 
 from genaipa.cli.terminal.console import add_next_steps, print_json, print_table, say, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, split_names
-from genaipa.cli.terminal.selection import RunsArgument, add_filters
+from genaipa.cli.terminal.selection import RunsArgument, add_filter_options
 from genaipa.runs.filters import EVERYTHING, Filters
 
 
-@add_filters
+@add_filter_options
 def sample(
     run: RunsArgument = None,
     only: Filters = EVERYTHING,

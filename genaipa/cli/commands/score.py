@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from genaipa.cli.terminal.console import say, show
 from genaipa.cli.terminal.options import SELDOM, current_workspace, option, split_names
-from genaipa.cli.terminal.selection import RunsArgument, add_filters
+from genaipa.cli.terminal.selection import RunsArgument, add_filter_options
 from genaipa.errors import UnknownNameError, UsageError, clip, shell_command
 from genaipa.kinds import find_kind
 from genaipa.runs.filters import EVERYTHING, Filters
@@ -80,7 +80,7 @@ _ShowSystems = Annotated[
 _Excluded = Annotated[bool, option("--include-excluded", help="Offer excluded answers, too.", panel=SELDOM)]
 
 
-@add_filters
+@add_filter_options
 def score(
     run: RunsArgument = None,
     only: Filters = EVERYTHING,
@@ -117,7 +117,7 @@ def score(
     if order is not None and order not in ORDERS:
         raise UnknownNameError("order", order, ORDERS)
     launch.check_desk_packages()
-    workspace, names = _open_pack_or_workspace(split_names(run))
+    workspace, names = _open_scored_workspace_and_run_names(split_names(run))
     options = {
         "per_answer": per_answer,
         "order": order,
@@ -132,15 +132,15 @@ def score(
     planned = load_people(workspace).plan
     plan = planned.override({name: value for name, value in options.items() if value is not None})
     settings = DeskSettings.from_plan(workspace.home, plan, runs=names, only=only)
-    folders = _select_runs(workspace, settings)
-    desk, login = launch.open_desk_once(settings)
+    folders = _select_runs_to_score(workspace, settings)
+    desk, login = launch.open_desk_and_login_once(settings)
     try:
         _check_something_to_score(desk, folders)
         _refuse_open_host_without_login(host, login, insecure=insecure)
         launch.check_address(host, port)
         launch.import_first_page_modules()
         _print_desk_address_and_runs(desk, login, host, port)
-        if note := describe_override(planned, plan):
+        if note := describe_plan_override(planned, plan):
             show(note)
         pages = dict.fromkeys(find_kind(folder.manifest().spec.kind).page for folder in folders)
         for title in filter(None, () if desk.pool.answers else pages):
@@ -153,12 +153,12 @@ def score(
         desk.store.close()
 
 
-def _open_pack_or_workspace(names: tuple[str, ...]) -> tuple[Workspace, tuple[str, ...]]:
+def _open_scored_workspace_and_run_names(pack_or_run_names: tuple[str, ...]) -> tuple[Workspace, tuple[str, ...]]:
     """Return the workspace that is scored and the names of its runs: a pack's, unpacked if need be, or this one."""
-    packs = [name for name in names if name.endswith(".zip")]
+    packs = [name for name in pack_or_run_names if name.endswith(".zip")]
     if not packs:
-        return current_workspace(), names
-    if len(names) > 1:
+        return current_workspace(), pack_or_run_names
+    if len(pack_or_run_names) > 1:
         raise UsageError(f"{packs[0]} is a pack, which is scored by itself; leave the other names out.")
 
     from genaipa.archive import unpack_to_score
@@ -179,7 +179,7 @@ def _parse_sample_size(text: str | None) -> int | Literal["all"] | None:
     return int(text)
 
 
-def describe_override(study_plan: StudyPlan, actual_plan: StudyPlan) -> str:
+def describe_plan_override(study_plan: StudyPlan, actual_plan: StudyPlan) -> str:
     """Say what differs from the study's plan, with the line that would keep it; empty without any."""
     import msgspec
 
@@ -202,7 +202,7 @@ def _format_as_in_desk_yaml(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _select_runs(workspace: Workspace, settings: DeskSettings) -> list[RunFolder]:
+def _select_runs_to_score(workspace: Workspace, settings: DeskSettings) -> list[RunFolder]:
     """Select the runs that are scored; a UsageError where there is none yet."""
     from genaipa.runs import selection
 
@@ -219,7 +219,7 @@ def _check_something_to_score(desk: Desk, folders: list[RunFolder]) -> None:
     if any(find_kind(folder.manifest().spec.kind).page for folder in folders):
         return  # it has a page of its own
     systems = {name for folder in folders for name in folder.manifest().spec.systems}
-    if not desk.pool.answers and not any(resolve_system(name, desk.workspace).manual for name in systems):
+    if not desk.pool.answers and not any(resolve_system(name, desk.workspace).is_manual for name in systems):
         names = ", ".join(folder.name for folder in folders)
         raise UsageError(
             f"there is no answer to score in {names} yet; continue with: genaipa run --resume {folders[-1].name}"
@@ -240,7 +240,7 @@ def _refuse_open_host_without_login(host: str, login: Login | None, *, insecure:
 
 def _print_desk_address_and_runs(desk: Desk, login: Login | None, host: str, port: int) -> None:
     """Print the desk's address, the runs scored there, and where scores are kept."""
-    from genaipa.runs.selection import run_folders
+    from genaipa.runs.selection import list_run_folders
     from genaipa.runs.slices import map_slices_to_studies
     from genaipa.systems.endpoint import is_loopback
     from genaipa.ui.launch import desk_address, is_this_machine
@@ -256,7 +256,7 @@ def _print_desk_address_and_runs(desk: Desk, login: Login | None, host: str, por
             f"{path} holds secrets that other users of this machine can read; protect it: "
             f"{shell_command('chmod', '600', path)}"
         )
-    studies = map_slices_to_studies(run_folders(desk.workspace))
+    studies = map_slices_to_studies(list_run_folders(desk.workspace))
     in_runs = Counter(
         run
         for answer in desk.pool.answers.values()

@@ -52,12 +52,12 @@ def list_analysts_unless_subcommand(context: typer.Context, json: JsonOption = F
         return
 
     from genaipa.runs.authors import Authors
-    from genaipa.runs.selection import run_folders
+    from genaipa.runs.selection import list_run_folders
     from genaipa.scoring.people import load_people
 
     workspace = current_workspace()
     rows, answers = _summarize_analysts(
-        _read_events(workspace), load_people(workspace), Authors(run_folders(workspace))
+        _read_events(workspace), load_people(workspace), Authors(list_run_folders(workspace))
     )
     if json:
         print_json({"analysts": rows, "answers": answers})
@@ -106,12 +106,12 @@ def export(
     A .jsonl file has every recorded event, for backup or transfer. In a table, text that a spreadsheet would take for a
     formula has a leading apostrophe, which 'genaipa scores import' removes.
     """
-    from genaipa.runs.selection import run_folders
+    from genaipa.runs.selection import list_run_folders
     from genaipa.scoring.rubric import load_rubric
-    from genaipa.scoring.tables import check_scores_suffix, select_effective_scores, write_scores
+    from genaipa.scoring.tables import checked_scores_suffix, select_effective_scores, write_scores
 
     workspace = current_workspace()
-    suffix = check_scores_suffix(output) if output else ".csv"
+    suffix = checked_scores_suffix(output) if output else ".csv"
     if output is not None:
         check_no_overwrite(output, force=force)
     # The log as it is comes out of a damaged store too: nothing else brings the rest of it to safety.
@@ -120,7 +120,7 @@ def export(
     if suffix != ".jsonl" or in_effect:
         events = select_effective_scores(events, include_machines=machines)
     if suffix != ".jsonl":
-        answers = _load_pool(workspace, run_folders(workspace)).answers
+        answers = _load_pool_and_print_problems(workspace, list_run_folders(workspace)).answers
     if output is None:
         write_scores(sys.stdout.buffer, suffix, events, answers, rubric, per_run=per_run, byte_order_mark=False)
         return
@@ -146,13 +146,13 @@ def import_scores(
     is 2. Scores that are already here are left unchanged; different values by the same analyst for the same answer are
     a correction. Rows without any value are left out.
     """
-    from genaipa.runs.selection import run_folders
+    from genaipa.runs.selection import list_run_folders
     from genaipa.scoring.importing import import_scores_from_sources
     from genaipa.scoring.people import load_people
     from genaipa.scoring.store import open_store
 
     workspace = current_workspace()
-    pool, people = _load_pool(workspace, run_folders(workspace)), load_people(workspace)
+    pool, people = _load_pool_and_print_problems(workspace, list_run_folders(workspace)), load_people(workspace)
     with contextlib.closing(open_store(workspace)) as store:
         imported = import_scores_from_sources(
             store, files, pool.answers, people, pool.authors, analyst=analyst, unknown_answers=unknown_answers
@@ -204,13 +204,13 @@ def sheet(
         raise UsageError(f"{output}: a sheet is written as .xlsx; once filled in, it can be imported as .xlsx or .csv.")
     check_no_overwrite(output, force=force)
     sources = select_sources(workspace, split_names(run))
-    pool = _load_pool(
+    pool = _load_pool_and_print_problems(
         workspace,
         [source.folder for source in sources],
         sources=sources,
         excluded=include_excluded,
     )
-    written = pool.authors.answers_written_by(analyst)
+    written = pool.authors.answer_digests_of_author(analyst)
     answers = [digest for digest in shuffle_answers(pool.answers.values(), analyst) if digest not in written]
     if pool.exclusion_note:
         show(pool.exclusion_note)
@@ -222,10 +222,10 @@ def sheet(
         else load_waves(workspace).all_answers_in_wave
     )
 
-    def in_part(digest: str) -> bool:
+    def is_in_sample(digest: str) -> bool:
         return short_digest(digest) in sampled
 
-    order, unsampled = ([digest for digest in answers if in_part(digest) == inside] for inside in (True, False))
+    order, unsampled = ([digest for digest in answers if is_in_sample(digest) == inside] for inside in (True, False))
     if sampled and not order and not every:
         raise UsageError(
             "no answer of these runs is in the random part; draw from them with genaipa sample, or add --all."
@@ -237,7 +237,7 @@ def sheet(
             map(pool.load_case, order),
             load_rubric(workspace),
             analyst,
-            is_in_random_part=in_part if sampled else None,
+            is_in_random_part=is_in_sample if sampled else None,
         )
     outside = (
         f" Outside the random part: {format_count(len(answers) - len(order), 'more answer')}."
@@ -289,11 +289,11 @@ def _read_events(workspace: Workspace, *, allow_damaged: bool = False) -> list[E
         return [event for _, event in store.events()] if store else []
 
 
-def _load_pool(workspace: Workspace, folders: Sequence[RunFolder], **narrowed: Any) -> Pool:
+def _load_pool_and_print_problems(workspace: Workspace, folders: Sequence[RunFolder], **pool_filters: Any) -> Pool:
     """Load the answers of these runs, narrowed as `Pool` narrows them, and print problems of a run."""
     from genaipa.scoring.answers import Pool
 
-    pool = Pool(workspace, folders, **narrowed)
+    pool = Pool(workspace, folders, **pool_filters)
     for problem in pool.problems:
         say(problem)
     return pool

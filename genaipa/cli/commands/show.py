@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from genaipa.cli.terminal import completion, console
-from genaipa.cli.terminal.console import say, write_options_as_flags
+from genaipa.cli.terminal.console import rewrite_options_as_flags, say
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
-from genaipa.cli.terminal.selection import add_filters, print_study_slice_problems
+from genaipa.cli.terminal.selection import add_filter_options, print_study_slice_problems
 from genaipa.errors import GenaipaError, UnknownNameError, UsageError, shell_command
 from genaipa.kinds import task_label
 from genaipa.runs.filters import EVERYTHING, Filters
@@ -40,7 +40,7 @@ _MOST = 100_000
 """Answers of a run from which on they are counted, and not listed."""
 
 
-@add_filters
+@add_filter_options
 def show(
     run: Annotated[
         str,
@@ -68,7 +68,7 @@ def show(
     conversation before it.
     """
     workspace = current_workspace()
-    name, chosen = _select_runs_to_show(workspace, run, only)
+    name, chosen = _resolve_name_and_select_runs(workspace, run, only)
     print_study_slice_problems(workspace, [choice.folder for choice in chosen])
     if answer is None:
         _show_run_or_study(name, chosen, json=json)
@@ -80,7 +80,7 @@ def show(
         offsets[choice.folder.name] = positions
         places |= dict.fromkeys(positions, choice.folder)
 
-    def read(keys: Sequence[str]) -> list[Record]:
+    def read_latest_records(keys: Sequence[str]) -> list[Record]:
         by_folder = groupby(keys, lambda key: places[key].path)
         runs = ((places[run_keys[0]], run_keys) for run_keys in (list(run_keys) for _, run_keys in by_folder))
         return [
@@ -89,17 +89,17 @@ def show(
             for record in run.read_records_at([offsets[run.name][key] for key in run_keys])
         ]
 
-    keys = _match_answer_keys(list(places), answer)
+    keys = _match_answer_keys_to_argument(list(places), answer)
     if len(keys) > _FEW and not json:
-        _print_matching_answers(places[keys[0]], keys, read(keys[:_LISTED]), answer)
+        _print_matching_answers(places[keys[0]], keys, read_latest_records(keys[:_LISTED]), answer)
         return
-    matching = read(keys)
+    matching = read_latest_records(keys)
     judged = _Judgements(workspace, matching)
     if json:
         console.print_json(
             [
                 {"record": r, "messages": _read_messages(places[r.key], r, offsets[places[r.key].name])}
-                | judged.annotation_and_scores(places[r.key], r)
+                | judged.collect_annotation_and_scores(places[r.key], r)
                 for r in matching
             ]
         )
@@ -111,7 +111,7 @@ def show(
         for sentence in (*judged.describe_documents_with_same_text(folder, record), *judged.describe_scores(record)):
             console.show(sentence)
         # Said once for all answers to a question that follow one another.
-        if (annotated := judged.format_annotation(folder, record)) and annotated != right:
+        if (annotated := judged.format_annotated_answer(folder, record)) and annotated != right:
             console.show(f"--- annotated answer to {record.question}\n{annotated}\n")
         right = annotated
 
@@ -124,33 +124,35 @@ class _SelectedRun(NamedTuple):
 
     def latest_records(self) -> list[Record]:
         """Return the latest record of each key."""
-        meant = (record for record in self.folder.records() if not self.meant or self.meant.includes(record))
+        meant = (
+            record for record in self.folder.read_records() if not self.meant or self.meant.includes_record(record)
+        )
         return list({record.key: record for record in meant}.values())
 
     def latest_record_offsets(self) -> dict[str, int]:
         """Return the place of each key's latest record."""
-        _, offsets = self.folder.tally_records()
+        _, offsets = self.folder.tally_records_and_map_offsets()
         if self.meant is None:
             return offsets
         from genaipa.runs.records import RecordHead
 
         return {
             line.key: offsets[line.key]
-            for _, line in self.folder.read_verified_answers_as(RecordHead)
-            if self.meant.includes(line)
+            for _, line in self.folder.read_verified_answers_with_offsets(RecordHead)
+            if self.meant.includes_record(line)
         }
 
 
-def _select_runs_to_show(workspace: Workspace, name: str, only: Filters) -> tuple[str, list[_SelectedRun]]:
+def _resolve_name_and_select_runs(workspace: Workspace, name: str, only: Filters) -> tuple[str, list[_SelectedRun]]:
     """Return the name and the run to show, or the slices of a study; a UsageError for a system of several runs."""
     from genaipa.runs.selection import Source, apply_filters, resolve_system_or_run_name
 
     full, parts = resolve_system_or_run_name(workspace, name)
-    slices = [part.folder.head().slice for part in parts]
+    slices = [part.folder.read_manifest_head().slice for part in parts]
     if len(parts) > 1 and len({part and part.study for part in slices}) + slices.count(None) > 1:
         runs = join_names([part.folder.name for part in parts])
         raise UsageError(f"{full} was asked in {runs}; name the run: {shell_command('genaipa', 'show', f'RUN:{name}')}")
-    if not only and parts[0].systems == parts[0].folder.head().spec.systems:
+    if not only and parts[0].systems == parts[0].folder.read_manifest_head().spec.systems:
         return full, [_SelectedRun(part.folder, None) for part in parts]
     sources = apply_filters([Source(part.folder, part.folder.manifest(), part.systems) for part in parts], only)
     return full, [_SelectedRun(source.folder, source) for source in sources]
@@ -161,7 +163,7 @@ def _show_run_or_study(name: str, chosen: Sequence[_SelectedRun], *, json: bool)
     from genaipa.cli.terminal.progress import format_run_command
 
     folder, several = chosen[0].folder, len(chosen) > 1
-    every = sum(choice.folder.head().totals.answer_count for choice in chosen)
+    every = sum(choice.folder.read_manifest_head().totals.answer_count for choice in chosen)
     if every >= _MOST and not json and not chosen[0].meant:
         if several:
             _print_study_facts(name, chosen)
@@ -183,18 +185,18 @@ def _show_run_or_study(name: str, chosen: Sequence[_SelectedRun], *, json: bool)
         _print_run(folder, records)
 
 
-def _match_answer_keys(keys: list[str], answer: str) -> list[str]:
+def _match_answer_keys_to_argument(keys: list[str], argument: str) -> list[str]:
     """Return the keys that a user may mean: the key, the question's keys, or those with these parts or this text."""
-    if answer in keys:
-        return [answer]
+    if argument in keys:
+        return [argument]
     # The last part of a suite's key is the repetition.
     questions = [next(part for part in reversed(key.split("|")) if not part.isdecimal()) for key in keys]
-    exact = [key for key, question in zip(keys, questions, strict=True) if question == answer]
-    wanted = set(answer.split("|"))
+    exact = [key for key, question in zip(keys, questions, strict=True) if question == argument]
+    wanted = set(argument.split("|"))
     matches = exact or [key for key in keys if wanted <= set(key.split("|"))]
-    matches = matches or [key for key in keys if answer in key]
+    matches = matches or [key for key in keys if argument in key]
     if not matches:
-        raise UnknownNameError("answer", answer, questions)
+        raise UnknownNameError("answer", argument, questions)
     return matches
 
 
@@ -240,14 +242,14 @@ def _print_run(folder: RunFolder, records: list[Record]) -> None:
 
 def _print_study_facts(name: str, chosen: Sequence[_SelectedRun]) -> None:
     """Print the facts and the counts of a study in slices."""
-    from genaipa.runs.slices import SlicedStudy, study_progress
+    from genaipa.runs.slices import SlicedStudy, read_study_status_and_tally
 
-    slices = {part.index: choice.folder for choice in chosen if (part := choice.folder.head().slice)}
+    slices = {part.index: choice.folder for choice in chosen if (part := choice.folder.read_manifest_head().slice)}
     manifest = chosen[0].folder.manifest()
     assert manifest.slice is not None, "they are slices"
     study = SlicedStudy(manifest.slice.study, manifest.slice.number, slices)
-    manifest.status, tally = study_progress(study)
-    manifest.created = min(choice.folder.head().created for choice in chosen)
+    manifest.status, tally = read_study_status_and_tally(study)
+    manifest.created = min(choice.folder.read_manifest_head().created for choice in chosen)
     _print_run_facts(f"{name}, {len(slices):,} of {study.number:,} slices", manifest, tally)
 
 
@@ -326,7 +328,10 @@ def _print_suite_answers(records: list[Record]) -> None:
 
 
 def _shorten_reply(text: str) -> str:
-    flat, room = " ".join(text.split()), max(_LEAST_PREVIEW, min(_PREVIEW, (console.width() or 2 * _PREVIEW) - _BESIDE))
+    flat, room = (
+        " ".join(text.split()),
+        max(_LEAST_PREVIEW, min(_PREVIEW, (console.stdout_width() or 2 * _PREVIEW) - _BESIDE)),
+    )
     return flat if len(flat) <= room else flat[: room - 1] + "…"
 
 
@@ -343,7 +348,7 @@ def _print_answer(record: Record, conversation: list[dict[str, str]]) -> None:
     if record.thoughts and conversation:
         console.show(f"\n--- thoughts before the reply\n{record.thoughts.strip()}")
     if record.error is not None:
-        console.show(f"\n--- no reply ({record.error.kind}): {write_options_as_flags(record.error.message)}")
+        console.show(f"\n--- no reply ({record.error.kind}): {rewrite_options_as_flags(record.error.message)}")
     facts = [f"{record.seconds} s", f"attempts: {record.attempts}", f"finish: {record.finish or '-'}"]
     if record.model:
         facts.append(f"served by {record.model}")
@@ -381,7 +386,7 @@ class _Judgements:
         except GenaipaError as error:
             say(f"The scores are not shown: {error}")
 
-    def format_annotation(self, folder: RunFolder, record: Record) -> str:
+    def format_annotated_answer(self, folder: RunFolder, record: Record) -> str:
         """Return the annotated answer with its sections and points; empty where there is none."""
         annotation, _ = self._inputs(folder.path).annotated_answer_and_part_set(record.document, record.question)
         if annotation is None:
@@ -410,7 +415,7 @@ class _Judgements:
             if event.values is not None
         ]
 
-    def annotation_and_scores(self, folder: RunFolder, record: Record) -> dict[str, object]:
+    def collect_annotation_and_scores(self, folder: RunFolder, record: Record) -> dict[str, object]:
         """Return annotation and scores for machines."""
         annotation, _ = self._inputs(folder.path).annotated_answer_and_part_set(record.document, record.question)
         events = [event for event in self._events.get(record.digest, ()) if event.values is not None]

@@ -10,8 +10,8 @@ from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import (
     add_explanation,
     add_next_steps,
-    caveat,
     is_explanation_wanted,
+    print_caveat,
     print_json,
     print_table,
     say,
@@ -45,14 +45,14 @@ def systems(
 
     No question is asked, and nothing costs money.
     """
-    from genaipa.systems.catalog import load_system_entries, read_user_system_entries, resolve_system
+    from genaipa.systems.catalog import load_system_entries, read_user_system_entries_and_errors, resolve_system
     from genaipa.systems.provider import list_builtin_systems
 
     workspace = current_workspace()
     chosen = split_names(names)
     if check and not chosen:
         raise UsageError("--check needs the names of the systems to start: genaipa systems NAME --check")
-    for error in read_user_system_entries(workspace)[1] if not chosen else ():
+    for error in read_user_system_entries_and_errors(workspace)[1] if not chosen else ():
         say(f"left out: {error}")
     listed = dict.fromkeys(_expand_baseline_names(chosen) or (*list_builtin_systems(), *load_system_entries(workspace)))
     resolved = [resolve_system(name, workspace) for name in listed]
@@ -103,7 +103,7 @@ def _system_facts(resolved: ResolvedSystem) -> dict[str, Any]:
     return {
         "name": resolved.requested_name,
         "system": resolved.name,
-        "context": resolved.context,
+        "context": resolved.context_tokens,
         "price": _prices_per_million_tokens(tariff) if tariff else None,
         "price_from": tariff.label if tariff else "",
         "ready": not missing,
@@ -112,13 +112,13 @@ def _system_facts(resolved: ResolvedSystem) -> dict[str, Any]:
         "ended": entry.is_retired,
         "use": entry.use,
         "settings": None if entry.settings is None else sorted(entry.settings),
-        "effort": resolved.efforts,
+        "effort": resolved.effort_levels,
         "note": entry.note,
-        "suites": _find_system_meaning_by_task(resolved.name),
+        "suites": _find_system_meanings_by_task(resolved.name),
     }
 
 
-def _find_system_meaning_by_task(system: str) -> dict[str, dict[str, str]]:
+def _find_system_meanings_by_task(system: str) -> dict[str, dict[str, str]]:
     """Return task → kind and meaning of this system in it; empty where it is the same system for every task."""
     from genaipa.systems.provider import find_provider
 
@@ -139,9 +139,9 @@ def _prices_per_million_tokens(tariff: Tariff) -> dict[str, float]:
 
 def _print_systems_table(rows: list[dict[str, Any]]) -> None:
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in sorted(rows, key=lambda row: bool(_system_requirement_prefix(row["system"]))):
+    for row in sorted(rows, key=lambda row: bool(_prefix_of_systems_with_same_setup(row["system"]))):
         needs = "; ".join(row["missing"]) or "ready"
-        groups.setdefault((_system_requirement_prefix(row["system"]) or row["system"], needs), []).append(row)
+        groups.setdefault((_prefix_of_systems_with_same_setup(row["system"]) or row["system"], needs), []).append(row)
     listed: list[tuple[str, ...] | str] = []
     for (family, needs), members in groups.items():
         # A family with different needs gets a line for each, with the names of its systems.
@@ -150,11 +150,11 @@ def _print_systems_table(rows: list[dict[str, Any]]) -> None:
         listed += [
             _make_system_cells(row)
             for row in members
-            if _system_requirement_prefix(row["system"]) or row["name"] != row["system"]
+            if _prefix_of_systems_with_same_setup(row["system"]) or row["name"] != row["system"]
         ]
     print_table(("  name", "model", "context", "$ in / out", ""), listed, right=(2, 3))
     if any(row["price"] for row in rows):
-        show(f"Prices in US dollars per million tokens: {_price_sources(rows)}.")
+        show(f"Prices in US dollars per million tokens: {_describe_price_sources(rows)}.")
 
 
 def _print_ready_systems(rows: list[dict[str, Any]]) -> None:
@@ -170,7 +170,7 @@ def _print_ready_systems(rows: list[dict[str, Any]]) -> None:
     ]
     print_table(("ready", "$ in / out", ""), cells, right=(1,))
     if any((row["price"] or {}).get("input") for row in ready):
-        caveat(f"Prices in US dollars per million tokens: {_price_sources(ready)}.")
+        print_caveat(f"Prices in US dollars per million tokens: {_describe_price_sources(ready)}.")
     needs: dict[str, list[str]] = {}
     for row in rows:
         if not row["ready"]:
@@ -181,7 +181,7 @@ def _print_ready_systems(rows: list[dict[str, Any]]) -> None:
     add_explanation("How systems are named, and baselines of suites.", hint="How to name a system: --explain")
 
 
-def _system_requirement_prefix(system: str) -> str:
+def _prefix_of_systems_with_same_setup(system: str) -> str:
     """Return the prefix of systems with the same requirements: `openai/`, `openai-api/lab/`; empty for a single one."""
     from genaipa.systems.provider import find_provider
 
@@ -196,14 +196,14 @@ def _make_system_cells(row: dict[str, Any]) -> tuple[str, ...]:
         end = f"{'retired' if row['ended'] else 'until'} {row['retired']}" + (row["use"] and f", {word} {row['use']}")
     return (
         f"  {row['name']}",
-        row["system"].removeprefix(_system_requirement_prefix(row["system"])),
+        row["system"].removeprefix(_prefix_of_systems_with_same_setup(row["system"])),
         f"{row['context']:,}" if row["context"] else "",
         f"{price['input']:.2f} / {price['output']:.2f}" if price else "",
         end,
     )
 
 
-def _price_sources(rows: list[dict[str, Any]]) -> str:
+def _describe_price_sources(rows: list[dict[str, Any]]) -> str:
     names_by_label: dict[str, list[str]] = {}
     for row in rows:
         if row["price"]:
@@ -278,12 +278,12 @@ def _check_systems_start(resolved: Iterable[ResolvedSystem], *, json: bool) -> i
     """Start each system and close it again; return 1 if one is not ready."""
     import asyncio
 
-    from genaipa.cli.terminal.env_file import print_key_origins
+    from genaipa.cli.terminal.env_file import print_keys_from_env_file
 
     answers = []
     for system in resolved:
         say(f"starting {system.name}")
-        print_key_origins([system.name])
+        print_keys_from_env_file([system.name])
         answer = asyncio.run(_try_starting_system(system))
         answers.append({"name": system.requested_name, "system": system.name, **answer})
         if not json:
@@ -302,8 +302,8 @@ async def _try_starting_system(resolved: ResolvedSystem) -> dict[str, Any]:
 
     readiness = Readiness(notes=("people bring in its replies: there is nothing to start.",))
     try:
-        if not resolved.manual:
-            system = resolved.make()
+        if not resolved.is_manual:
+            system = resolved.make_system()
             try:
                 readiness = await start_system(system, resolved)
                 resolved.check_effort(readiness.efforts)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from genaipa.cli.terminal.console import say, show
 from genaipa.cli.terminal.options import current_workspace, option, split_names
-from genaipa.cli.terminal.selection import RunsArgument, add_filters, print_study_slice_problems
+from genaipa.cli.terminal.selection import RunsArgument, add_filter_options, print_study_slice_problems
 from genaipa.errors import MissingPackageError, UsageError
 from genaipa.runs.filters import EVERYTHING, Filters
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _NEEDED = ("starlette", "uvicorn")
 
 
-@add_filters
+@add_filter_options
 def view(
     run: RunsArgument = None,
     only: Filters = EVERYTHING,
@@ -52,14 +52,14 @@ def view(
         for part in resolve_system_or_run_name(workspace, name).parts
         for system in part.systems
     ]
-    opened = _open_pages(AnswerIndex(workspace, sources, list(dict.fromkeys(systems))), port)
+    opened = _start_view_server(AnswerIndex(workspace, sources, list(dict.fromkeys(systems))), port)
     show(f"The answers are at {opened.url} (Ctrl-C closes it).")
     if not no_browser and not webbrowser.open(opened.url):
         say("No browser could be opened; open the address yourself.")
     opened.serve()
 
 
-def _open_pages(index: AnswerIndex, port: int) -> ViewPages:
+def _start_view_server(index: AnswerIndex, port: int) -> ViewPages:
     from genaipa.ui.view.server import ViewPages
 
     try:

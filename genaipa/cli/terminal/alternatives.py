@@ -9,34 +9,34 @@ from genaipa.errors import shell_command
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from genaipa.errors import Way
+    from genaipa.errors import AlternativeCommand
 
 _IN_PLACE_OF = {"--experiment": ("--experiment", "-e", "--initialization", "-i")}
 """Flag → the flags beside which it can't stand."""
 
 
-def alternative_commands(words: Sequence[str], ways: Sequence[Way]) -> Iterator[str]:
+def format_alternative_commands(command_words: Sequence[str], ways: Sequence[AlternativeCommand]) -> Iterator[str]:
     """Yield a line for each way: the command of these words with its system and options, and what it does.
 
     A command that doesn't name the system (`--resume`) has no lines.
     """
     for way in ways:
-        arguments = [_rename_system(word, way.asked, way.system) for word in words]
-        if arguments == list(words) and way.asked != way.system:
+        arguments = [_rename_system_in_word(word, way.asked, way.system) for word in command_words]
+        if arguments == list(command_words) and way.asked != way.system:
             continue
         if way.options:
-            arguments = _replace_option(arguments, *way.options)
+            arguments = _set_option_in_words(arguments, *way.options)
         address = f"{way.address} " if way.address else ""
         yield f"  {address}{shell_command('genaipa', *arguments)}  # {way.about}"
 
 
-def _rename_system(word: str, old_name: str, system: str) -> str:
+def _rename_system_in_word(word: str, old_name: str, system: str) -> str:
     """Return a word of a command with one of its systems renamed: `gpt-4`, `a,gpt-4`, `--system=gpt-4`."""
     flag, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
     return flag + equals + ",".join(system if name == old_name else name for name in value.split(","))
 
 
-def _replace_option(words: Sequence[str], flag: str, value: str) -> list[str]:
+def _set_option_in_words(words: Sequence[str], flag: str, value: str) -> list[str]:
     """Return the words with an option, in place of what they have for it."""
     flags = _IN_PLACE_OF.get(flag, (flag,))
     arguments, skip = [], False

@@ -34,7 +34,7 @@ def _make_completion(list_names: Callable[[Workspace, dict[str, Any]], Iterable[
     return complete
 
 
-def complete_from_names(list_names: Callable[[], Iterable[str] | None]) -> Any:
+def make_completion_from_names(list_names: Callable[[], Iterable[str] | None]) -> Any:
     """Return a callback for Typer from a function that gives all names, wherever it is called."""
     return _make_completion(lambda _here, _given: list_names() or ())
 
@@ -93,19 +93,19 @@ def _list_templates(workspace: Workspace, parameters: dict[str, Any]) -> Iterabl
 
 
 def _list_runs(workspace: Workspace, _given: dict[str, Any]) -> list[str]:
-    from genaipa.runs.selection import run_folders
-    from genaipa.runs.slices import group_slices
+    from genaipa.runs.selection import list_run_folders
+    from genaipa.runs.slices import group_slices_by_study_name
 
-    folders = run_folders(workspace)
-    return ["latest", *group_slices(folders), *(folder.name for folder in reversed(folders))]
+    folders = list_run_folders(workspace)
+    return ["latest", *group_slices_by_study_name(folders), *(folder.name for folder in reversed(folders))]
 
 
 def _list_runs_and_systems(workspace: Workspace, parameters: dict[str, Any]) -> list[str]:
     """Return the runs, after the systems that were asked in them, by their full and their short names."""
-    from genaipa.runs.selection import run_folders
+    from genaipa.runs.selection import list_run_folders
     from genaipa.systems.provider import shorten_system_names
 
-    systems = {name for folder in run_folders(workspace) for name in folder.head().spec.systems}
+    systems = {name for folder in list_run_folders(workspace) for name in folder.read_manifest_head().spec.systems}
     return [*sorted({*systems, *shorten_system_names(systems).values()}), *_list_runs(workspace, parameters)]
 
 

@@ -60,7 +60,7 @@ def stderr_console() -> Console:
     return Console(stderr=True, highlight=False, width=_terminal_width(sys.stderr))
 
 
-def width() -> int | None:
+def stdout_width() -> int | None:
     """Return the columns into which results are to fit; None if they may be as wide as they need to be."""
     return _terminal_width(sys.stdout)
 
@@ -84,17 +84,20 @@ def say(text: str, *, exact: bool = False) -> None:
 
     On a terminal it is broken between words, unless it is `exact`: to be copied and pasted.
     """
-    _print_to_console(stderr_console(), sys.stderr, make_printable(write_options_as_flags(text)), exact=exact)
+    _print_to_console(stderr_console(), sys.stderr, make_printable(rewrite_options_as_flags(text)), exact=exact)
 
 
 def complain(error: object) -> None:
     """Print an error as its one sentence, on stderr."""
     _print_to_console(
-        stderr_console(), sys.stderr, make_printable(f"genaipa: {write_options_as_flags(str(error))}"), lead="genaipa:"
+        stderr_console(),
+        sys.stderr,
+        make_printable(f"genaipa: {rewrite_options_as_flags(str(error))}"),
+        lead="genaipa:",
     )
 
 
-def write_options_as_flags(sentence: str) -> str:
+def rewrite_options_as_flags(sentence: str) -> str:
     """Return a sentence of the library with its options as the command line writes them: `--own-family`."""
     return re.sub(r"[Tt]he option `(\w+)`", lambda named: f"--{named[1].replace('_', '-')}", sentence)
 
@@ -113,7 +116,7 @@ def show_facts(facts: Iterable[tuple[str, object]]) -> None:
 
     listed = [(label, make_printable(str(value))) for label, value in facts if value not in (None, "")]
     broad = max([10, *(len(label) for label, _ in listed)]) + 2
-    room = width() if sys.stdout.isatty() else None
+    room = stdout_width() if sys.stdout.isatty() else None
     for label, value in listed:
         line = f"{label:{broad}}{value}"
         _print_to_console(
@@ -157,7 +160,7 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[object] | str], 
     ]
     rendered = Text("\n")
     options = stdout_console().options.update(width=_UNBOUNDED)
-    for part in format_table(headers, cells, frozenset(right), width(), _cell_style):
+    for part in format_table(headers, cells, frozenset(right), stdout_width(), _cell_style):
         for line in stdout_console().render_lines(part, options, pad=False):
             pieces = Text.assemble(*((remove_unbreakable_marks(piece.text), piece.style or "") for piece in line))
             pieces.rstrip()
@@ -192,52 +195,53 @@ class _CommandNotes:
 _closing: ContextVar[_CommandNotes | None] = ContextVar("_closing", default=None)
 
 
-def _current_notes() -> _CommandNotes:
+def _current_command_notes() -> _CommandNotes:
     return _closing.get() or _CommandNotes()
 
 
 def is_quiet() -> bool:
     """Tell whether the result alone is wanted."""
-    return _current_notes().quiet
+    return _current_command_notes().quiet
 
 
 def is_explanation_wanted() -> bool:
     """Tell whether all is wanted that there is to say."""
-    return _current_notes().explains
+    return _current_command_notes().explains
 
 
-def caveat(sentence: str) -> None:
+def print_caveat(sentence: str) -> None:
     """Print a line that changes how the result is read; not where the result alone is wanted."""
     if sentence and not is_quiet():
         show(sentence)
 
 
-def caveats(sentences: Iterable[str]) -> None:
+def print_first_caveats_explain_rest(sentences: Iterable[str]) -> None:
     """Print the first sentences that change how the result is read; what would be too many words is explained."""
     room = _WORDS
     for index, sentence in enumerate(sentences):
         room -= len(sentence.split())
         if room >= 0 or not index:
-            caveat(sentence)
+            print_caveat(sentence)
         else:
             add_explanation(sentence)
 
 
 def add_explanation(*sentences: str, hint: str = "") -> None:
     """Keep sentences for `--explain`; the `hint` says what they tell, where they are not shown."""
-    closing = _current_notes()
+    closing = _current_command_notes()
     closing.explanations += [sentence for sentence in sentences if sentence and sentence not in closing.explanations]
     closing.hint = hint or closing.hint
 
 
 def add_next_steps(*steps: str, always: bool = False) -> None:
     """Keep next steps, such as `Next: genaipa score demo`, for the last line; `always` for a part of the result."""
-    _current_notes().steps.extend((step, always) for step in steps if step)
+    _current_command_notes().steps.extend((step, always) for step in steps if step)
 
 
 @contextlib.contextmanager
 def print_notes_at_end(fallback_explanation: str, *, explains: bool, quiet: bool, json: bool) -> Iterator[None]:
-    """Print what a command kept, once it is done; `general` explains it where it has no explanation of its own."""
+    """Print what a command kept, once it is done; `fallback_explanation` explains it where it has no explanation of its
+    own."""
     if explains and quiet:
         raise UsageError("--explain asks for more and --quiet for less; use only one of them.")
     notes = _CommandNotes(explains, quiet)
@@ -261,7 +265,7 @@ def _print_collected_notes(notes: _CommandNotes, fallback_explanation: str, *, j
         steps.append(notes.hint)
     room = 0
     if sys.stdout.isatty():
-        room = width() or 0
+        room = stdout_width() or 0
     line = _GAP.join(steps)
     for text in [line] if not room or len(line) <= room else steps:
         if text:

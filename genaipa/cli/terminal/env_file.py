@@ -63,7 +63,7 @@ def load_dotenv() -> None:
     _print_ignored_variables(path, ignored, addresses)
 
 
-def print_key_origins(systems: Iterable[str]) -> None:
+def print_keys_from_env_file(systems: Iterable[str]) -> None:
     """Say in one line which keys and addresses of these systems, by their full names, come from the `.env`."""
     from genaipa.systems.endpoint import read_variable
     from genaipa.systems.provider import find_provider, redact, unwrap_system

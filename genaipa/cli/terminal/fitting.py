@@ -49,7 +49,7 @@ def mark_unbreakable(text: object) -> str:
     return str(text).replace(" ", _KEPT)
 
 
-def _mark_commands(text: str) -> str:
+def _mark_commands_unbreakable(text: str) -> str:
     """Mark each command, and a line's indentation, as one word with what follows it."""
     if "genaipa " in text or "pip install" in text:
         text = _command_pattern().sub(lambda match: mark_unbreakable(match[0]), text)
@@ -82,7 +82,7 @@ def wrap_text(text: str, width: int, hanging: int = 0) -> list[str]:
             continue
         lead = re.match(r"\s*(?:[-*] )?", line)
         indent = len(lead[0]) if lead and len(lead[0]) <= width // 2 else 0
-        wide = "".join(letter + _SECOND * (count_columns(letter) - 1) for letter in _mark_commands(line))
+        wide = "".join(letter + _SECOND * (count_columns(letter) - 1) for letter in _mark_commands_unbreakable(line))
         broken = textwrap.wrap(
             wide, width, subsequent_indent=" " * (hanging or indent), break_long_words=False, break_on_hyphens=False
         )
@@ -104,8 +104,8 @@ def format_table(
     """Yield a table in parts, no wider than `width`; as wide as it needs to be without one."""
     from rich.text import Text
 
-    rows = [row if isinstance(row, str) else [_mark_commands(cell) for cell in row] for row in rows]
-    widths = _fit_columns(headers, [row for row in rows if isinstance(row, list)], right, width)
+    rows = [row if isinstance(row, str) else [_mark_commands_unbreakable(cell) for cell in row] for row in rows]
+    widths = _fit_column_widths(headers, [row for row in rows if isinstance(row, list)], right, width)
     table = _make_table(headers, widths, right)
     for row in rows:
         across = row if isinstance(row, str) else _format_cells_with_headers(headers[len(widths) :], row[len(widths) :])
@@ -143,7 +143,7 @@ def _make_table(
     return table
 
 
-def _fit_columns(
+def _fit_column_widths(
     headers: Sequence[str], cells: Sequence[list[str]], right: Collection[int], width: int | None
 ) -> list[int]:
     """Return the widths of the first columns, of as many as fit; the widest ones give way."""

@@ -92,7 +92,7 @@ def command_names() -> list[str]:
     return [name for commands in commands_by_heading().values() for name in commands]
 
 
-def rare_commands() -> set[str]:
+def commands_listed_only_in_full_help() -> set[str]:
     """Return the commands that only the whole page lists."""
     return {*RARE, *(words for words, command in package_commands().items() if command.rare)}
 

@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from typer.core import TyperCommand, TyperGroup
 
-from genaipa.cli.terminal.headings import OLD_OPTIONS, RENAMED, STARTS, commands_by_heading, rare_commands
+from genaipa.cli.terminal.headings import (
+    OLD_OPTIONS,
+    RENAMED,
+    STARTS,
+    commands_by_heading,
+    commands_listed_only_in_full_help,
+)
 from genaipa.errors import closest
 
 if TYPE_CHECKING:
@@ -42,8 +48,8 @@ class Command(TyperCommand):
         """Take options by their old names and plurals, too, and the page of all options."""
         names = self._option_aliases()
         before = args.index("--") if "--" in args else len(args)
-        renamed = [_rename_option(word, names) for word in args[:before]] + args[before:]
-        result: list[str] = super().parse_args(ctx, _translate_help_all(ctx, renamed))
+        renamed = [_replace_option_alias(word, names) for word in args[:before]] + args[before:]
+        result: list[str] = super().parse_args(ctx, _replace_help_all_by_help(ctx, renamed))
         return result
 
     def _option_aliases(self) -> dict[str, str]:
@@ -76,7 +82,7 @@ class Group(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take the page of all commands and options, too."""
-        result: list[str] = super().parse_args(ctx, _translate_help_all(ctx, args))
+        result: list[str] = super().parse_args(ctx, _replace_help_all_by_help(ctx, args))
         return result
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -91,12 +97,12 @@ class Group(TyperGroup):
         _write_commands(formatter, {"Commands": listed})
 
 
-class Listing(Group):
+class DefaultListGroup(Group):
     """A group whose default command is `list`: other words and options go to that."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Leave the options to the command that they are for."""
-        args = _translate_help_all(ctx, args)
+        args = _replace_help_all_by_help(ctx, args)
         ctx.ignore_unknown_options = True
         helps = not args or args[0] not in ctx.help_option_names
         result: list[str] = super().parse_args(ctx, args or ["list"] if helps else args)
@@ -117,7 +123,7 @@ class Listing(Group):
         self.format_commands(ctx, formatter)
 
 
-class Root(Group):
+class RootGroup(Group):
     """`genaipa` itself: its commands in groups, also by their old names."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
@@ -141,7 +147,7 @@ class Root(Group):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands in their groups; the rarer ones on the whole page alone."""
-        rare = () if ctx.meta.get(_ALL) else rare_commands()
+        rare = () if ctx.meta.get(_ALL) else commands_listed_only_in_full_help()
         groups = {
             heading: {name: summary for name, summary in listed.items() if name not in rare}
             for heading, listed in commands_by_heading().items()
@@ -167,7 +173,7 @@ def _write_commands(formatter: Any, groups: Mapping[str, Mapping[str, str]]) -> 
             formatter.write_dl([(f"{name:{broad}}", summary) for name, summary in listed.items()])
 
 
-def _translate_help_all(ctx: Any, args: list[str]) -> list[str]:
+def _replace_help_all_by_help(ctx: Any, args: list[str]) -> list[str]:
     """Return the arguments, with `--help` for `--help-all` where that comes before any command's name."""
     for index, word in enumerate(args):
         if word == "--" or (isinstance(ctx.command, TyperGroup) and not word.startswith("-")):
@@ -178,7 +184,7 @@ def _translate_help_all(ctx: Any, args: list[str]) -> list[str]:
     return args
 
 
-def _rename_option(word: str, aliases: Mapping[str, str]) -> str:
+def _replace_option_alias(word: str, aliases: Mapping[str, str]) -> str:
     flag, equals, value = word.partition("=")
     return f"{aliases.get(flag, flag)}{equals}{value}" if flag.startswith("--") else word
 
@@ -250,11 +256,11 @@ _REPLACEMENTS = {
 def describe_parser_error(error: Exception) -> str:
     """Describe the parser's error in a sentence, and name the help page to read."""
     context: Any = getattr(error, "ctx", None)
-    problem = _reword_message(error, getattr(error, "param", None), context)
+    problem = _reword_parser_message(error, getattr(error, "param", None), context)
     return f"{problem} See: {context.command_path} --help" if context is not None else problem
 
 
-def _reword_message(error: Any, parameter: Any, context: Any) -> str:
+def _reword_parser_message(error: Any, parameter: Any, context: Any) -> str:
     message = " ".join(error.format_message().split())
     if hasattr(error, "param_type") and parameter is not None:
         return f"{_parameter_name(parameter)} is missing{_parameter_help(parameter)}."

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 
-def prepare_streams() -> None:
+def prepare_standard_streams() -> None:
     """Make any text printable, in any encoding; end the process where nothing can be printed."""
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
@@ -79,11 +79,11 @@ def stop_promptly_at_interrupt() -> Iterator[None]:
     broken_off = False
 
     def restore_handlers() -> None:
-        if signal.getsignal(signal.SIGALRM) is cancel_task:
+        if signal.getsignal(signal.SIGALRM) is cancel_current_task:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
 
-    def cancel_task(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - a signal's handler
+    def cancel_current_task(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - a signal's handler
         nonlocal broken_off
         restore_handlers()
         busy = asyncio.current_task()
@@ -92,17 +92,17 @@ def stop_promptly_at_interrupt() -> Iterator[None]:
         if busy is not None:
             raise asyncio.CancelledError
 
-    def stop_in_order(number: int) -> None:
+    def call_previous_interrupt_handler(number: int) -> None:
         restore_handlers()
         if not broken_off:
             at_ctrl_c(number, None)
 
-    def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - a signal's handler
-        signal.signal(signal.SIGALRM, cancel_task)
+    def handle_interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - a signal's handler
+        signal.signal(signal.SIGALRM, cancel_current_task)
         signal.setitimer(signal.ITIMER_REAL, PATIENCE)
-        loop.call_soon_threadsafe(stop_in_order, number)
+        loop.call_soon_threadsafe(call_previous_interrupt_handler, number)
 
-    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGINT, handle_interrupt)
     try:
         yield
     finally:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from genaipa.cli.terminal.console import say, stderr_console, write_options_as_flags
+from genaipa.cli.terminal.console import rewrite_options_as_flags, say, stderr_console
 from genaipa.errors import shell_command
 from genaipa.execution.observer import Observer
 from genaipa.kinds import describe_task
 from genaipa.runs.procedure import find_procedure_plan
-from genaipa.runs.status import Count, Tally
+from genaipa.runs.status import AnswerCounts, Tally
 from genaipa.systems.base import Usage
 from genaipa.systems.provider import shorten_system_names
 from genaipa.words import format_count, make_printable
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from genaipa.execution.prepare import PreparedRun
-    from genaipa.execution.ready import Ready
+    from genaipa.execution.ready import ReadySystem
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.procedure import ProcedurePlan
     from genaipa.runs.records import Record
@@ -132,9 +132,9 @@ class RunProgress(Observer):
                 failed=f"{failed:,} failed" if failed else "",
             )
 
-    def _sum_system_counts(self, system: str) -> Count:
+    def _sum_system_counts(self, system: str) -> AnswerCounts:
         """Return the count of a system over its initializations."""
-        total = Count()
+        total = AnswerCounts()
         for (name, _), row in self._tally.rows.items():
             if name == system:
                 total.add(row)
@@ -151,7 +151,7 @@ class RunProgress(Observer):
             for word, count in zip(("refused", "cut off", "failed"), counted.values(), strict=True)
             if count
         ]
-        facts[1:1] = self._describe_batches(sum(row.missing - row.status["failed"] for row in rows))
+        facts[1:1] = self._describe_batches(sum(row.missing_count - row.status["failed"] for row in rows))
         cost = self._tally.cost
         if cost or self.cap is not None:
             facts.append(format_dollars(cost) + (f" of {_format_cap(self.cap)}" if self.cap is not None else ""))
@@ -196,7 +196,7 @@ class LineProgress(RunProgress):
         super().on_run_started(tally)
         counts = [self._sum_system_counts(system) for system in self.systems]
         answered = sum(count.answer_count for count in counts)
-        missing = sum(count.missing for count in counts)
+        missing = sum(count.missing_count for count in counts)
         say(f"asking {format_count(missing, 'question')}" + (f"; answered already: {answered:,}" if answered else ""))
         self._next = self.now() + LINE_EVERY
 
@@ -278,12 +278,12 @@ class LiveProgress(RunProgress):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         from rich.text import Text
 
-        for line in join_facts(self.describe_state(), options.max_width):
+        for line in join_facts_into_lines(self.describe_state(), options.max_width):
             yield Text(line, style="bold")
         for note in [_format_system_note(*pair) for notes in (self._notes, self._failed) for pair in notes.items()][
             :_MOST_NOTES
         ]:
-            yield Text(make_printable(write_options_as_flags(note))[:_LONGEST_REASON], style="yellow")
+            yield Text(make_printable(rewrite_options_as_flags(note))[:_LONGEST_REASON], style="yellow")
         yield self._bars.get_renderable()
 
 
@@ -320,7 +320,7 @@ def _format_system_note(system: str, reason: str) -> str:
     return reason if reason.startswith(system) else f"{system}: {reason}"
 
 
-def join_facts(facts: Sequence[str], width: int) -> list[str]:
+def join_facts_into_lines(facts: Sequence[str], width: int) -> list[str]:
     """Join the facts with dots between them, in as many lines as it takes, none of them broken."""
     lines: list[str] = []
     for word in facts:
@@ -338,11 +338,11 @@ def show_pull_progress(title: str) -> Iterator[Callable[[int, int], None]]:
             yield lambda done, total: status.update(f"{message}: {done} of {total} files checked")
         return
 
-    def line(done: int, total: int) -> None:
+    def print_checked_files(done: int, total: int) -> None:
         if done * _LINES_OF_FILES // total > (done - 1) * _LINES_OF_FILES // total:
             say(f"{message}: {done} of {total} files checked")
 
-    yield line
+    yield print_checked_files
 
 
 class TerminalObserver(Observer):
@@ -369,16 +369,18 @@ class TerminalObserver(Observer):
         with show_pull_progress(title) as report_files:
             yield report_files
 
-    def on_systems_ready(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> None:
+    def on_systems_ready(self, run: PreparedRun, systems: Sequence[ReadySystem], cap: float | None) -> None:
         """Ask whoever sits at the terminal whether to spend the money."""
         _confirm_cost(run, systems, yes=self._yes or cap is not None)
 
-    def _describe_conversations(self, run: PreparedRun, plan: ProcedurePlan, systems: Sequence[Ready]) -> str:
+    def _describe_conversations(self, run: PreparedRun, plan: ProcedurePlan, systems: Sequence[ReadySystem]) -> str:
         """Name the kind of conversations, or how few go on at once where a remote system could be asked faster."""
         at_once = _count_parallel_conversations(
             plan, run.corpus.asked if run.corpus else len(plan.documents), run.spec.repetitions
         )
-        remote = any(system.resolved.record and system.resolved.record.is_remote for system in systems)
+        remote = any(
+            system.resolved.provider_record and system.resolved.provider_record.is_remote for system in systems
+        )
         if plan.conversation == "independent" or not remote or at_once >= self._connections:
             return f"{plan.conversation} conversations"
         return (
@@ -388,10 +390,10 @@ class TerminalObserver(Observer):
 
     @contextlib.contextmanager
     def observer_while_asking(
-        self, run: PreparedRun, systems: Sequence[Ready], cap: float | None
+        self, run: PreparedRun, systems: Sequence[ReadySystem], cap: float | None
     ) -> Iterator[Observer]:
         """Show the progress: a live table on a terminal, lines elsewhere."""
-        names = [ready.resolved.requested_name for ready in systems if not ready.resolved.manual]
+        names = [ready.resolved.requested_name for ready in systems if not ready.resolved.is_manual]
         if not names:
             yield self
             return
@@ -425,7 +427,7 @@ def show_progress(systems: Sequence[str], cap: float | None, heading: str) -> It
         yield progress
 
 
-def _confirm_cost(run: PreparedRun, systems: Sequence[Ready], *, yes: bool) -> None:
+def _confirm_cost(run: PreparedRun, systems: Sequence[ReadySystem], *, yes: bool) -> None:
     if yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
     from genaipa.execution.ready import estimate_run_costs
@@ -442,9 +444,9 @@ def format_run_command(folder: RunFolder, *words: str) -> str:
     return shell_command("genaipa", *words, folder.name, *workspace_option_if_needed(folder.path.parents[1]))
 
 
-def say_interrupted(folder: RunFolder | None, resume_options: Sequence[str] = ()) -> None:
-    """Say the last words after Ctrl-C; the next command needs `again` these options of the stopped one."""
-    from genaipa.runs.batches import find_pending_batches, summarize_pending
+def print_interruption_and_next_command(folder: RunFolder | None, resume_options: Sequence[str] = ()) -> None:
+    """Say the last words after Ctrl-C; the next command needs `resume_options` these options of the stopped one."""
+    from genaipa.runs.batches import describe_pending_batches, find_pending_batches
 
     if folder is None:
         say("interrupted; nothing was asked yet.")
@@ -453,5 +455,5 @@ def say_interrupted(folder: RunFolder | None, resume_options: Sequence[str] = ()
         answered = totals.answered + totals.refused + totals.truncated
         say(f"interrupted; {format_count(answered, 'answer')} of {totals.planned:,} received, all kept.")
         if out := list(find_pending_batches(folder.path)):
-            say(f"{summarize_pending(out)}. They continue at the provider, and no result is lost.")
+            say(f"{describe_pending_batches(out)}. They continue at the provider, and no result is lost.")
         say(f"Continue with: {format_run_command(folder, 'run', *resume_options, '--resume')}")

@@ -81,11 +81,11 @@ def print_study_slice_problems(workspace: Workspace, runs: Iterable[RunFolder]) 
     from genaipa.cli.terminal.console import say
     from genaipa.runs.selection import describe_study_problems
 
-    for sentence in describe_study_problems(workspace, (run.head().slice for run in runs)):
+    for sentence in describe_study_problems(workspace, (run.read_manifest_head().slice for run in runs)):
         say(sentence)
 
 
-def add_filters(command: Callable[..., None]) -> Callable[..., None]:
+def add_filter_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the five filters as options to a command, which gets them as its argument `only`."""
     signature = inspect.signature(command, eval_str=True)
     parameters = list(signature.parameters.values())

@@ -30,7 +30,7 @@ from genaipa.errors import (
 )
 from genaipa.execution.batches.ledger import UnconfirmedBatches, poll_with_growing_waits
 from genaipa.execution.limits import LONGEST_RETRY_AFTER, LeftOutError, Transport, ask_with_retries, max_call_usage
-from genaipa.runs.batches import find_pending_batches, has_batches, summarize_pending
+from genaipa.runs.batches import describe_pending_batches, find_pending_batches, has_batches
 from genaipa.systems.base import UNCLEAR, UNDONE
 from genaipa.systems.catalog import resolve_system
 from genaipa.systems.provider import redact
@@ -159,7 +159,7 @@ class BatchedSystem:
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """Read the request's result; a LeftOutError where it is still to come."""
-        body, sent = self.system.encode_batch_request(messages, settings)
+        body, sent = self.system.encode_batch_request_and_sent_settings(messages, settings)
         line = hashlib.sha256(messages[-1].key.encode() + b"\0" + body).hexdigest()[:40]
         number = self._asked[line]
         self._asked[line] += 1
@@ -322,7 +322,7 @@ class BatchedSystem:
             if state.ended:
                 await self._download_results(batch, state)
                 return
-            self._say(summarize_pending(self._report_pending_batches()))
+            self._say(describe_pending_batches(self._report_pending_batches()))
 
     def _report_pending_batches(self) -> list[Batch]:
         """Return the batches that are out, after their counts were reported."""
@@ -385,7 +385,7 @@ class BatchedSystem:
         self._not_before = time.monotonic() + wait
         self._say(f"{error}; submitting again in {wait:.0f} s")
 
-    async def _run_and_keep_error(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _await_and_keep_error(self, work: Coroutine[Any, Any, None]) -> None:
         """Tell the next request what went wrong; what is out stays out, and is looked for when the run goes on."""
         try:
             await work
@@ -403,7 +403,7 @@ class BatchedSystem:
     async def note_and_delete_recorded_batches(self, *, all_asked: bool) -> None:
         """Note the batches whose every answer is in `answers.jsonl`, and delete what their provider holds.
 
-        Where all was asked to its `ended`, nobody will come for what nobody read: it was in the records before.
+        Where all was asked to its `all_asked`, nobody will come for what nobody read: it was in the records before.
         """
         out = any(batch.intended.system == self.name for batch in self._ledger.pending_batches)
         for batch in list(self._ledger.batches.values()):
@@ -424,7 +424,7 @@ class BatchedSystem:
         self._ledger.close_result_files()
 
     def _start_task(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(self._run_and_keep_error(work))
+        task = asyncio.create_task(self._await_and_keep_error(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -462,7 +462,7 @@ async def cancel_pending_batches(folder: RunFolder, workspace: Workspace, say: C
     called = 0
     out = list(find_pending_batches(folder.path))
     for name in dict.fromkeys(batch.intended.system for batch in out):
-        system: Any = resolve_system(name, workspace).make()
+        system: Any = resolve_system(name, workspace).make_system()
         await system.start()
         try:
             account = account_fingerprint(system, folder.name)

@@ -15,7 +15,7 @@ import msgspec
 
 from genaipa.errors import DataError, NoReplyError, NoRoomError, TransientError
 from genaipa.files.atomic import open_for_atomic_write
-from genaipa.files.text import DAMAGE, explain_error
+from genaipa.files.text import DAMAGE, clip_error_message
 from genaipa.runs import journal
 from genaipa.runs.batches import BATCHES, RESULTS, Batch, BatchEvent, read_batches, read_request_name
 from genaipa.systems.provider import list_api_keys_in_environment, mask_keys
@@ -36,7 +36,7 @@ class BatchLedger:
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
         # A cut line announced what was not begun, or told what the provider can tell again.
-        journal.remove_cut_last_line(folder.path / BATCHES)
+        journal.repair_cut_last_line_and_describe(folder.path / BATCHES)
         self.batches = read_batches(folder.path)
         self._journal: journal.Journal | None = None
         self._reading: dict[str, IO[bytes]] = {}
@@ -57,13 +57,13 @@ class BatchLedger:
         """Note what became of a batch; it is on disk when this returns."""
         event = BatchEvent(step=step, mark=batch.mark, at=time.time(), **event_fields)
         await self._append_event(event)
-        batch.apply(event)
+        batch.apply_event(event)
 
     async def _append_event(self, event: BatchEvent) -> None:
         self._folder.check_still_held()
         if self._journal is None:
             self._journal = journal.Journal(self._folder.path / BATCHES)
-        await self._journal.append(event)
+        await self._journal.append_and_get_offset(event)
 
     async def save_results(self, batch: Batch, result_lines: AsyncGenerator[bytes]) -> None:
         """Write the results of a batch to disk as they come, without any key that they may repeat.
@@ -118,7 +118,7 @@ class BatchLedger:
 
     def _make_unreadable_error(self, path: Path, error: Exception) -> DataError:
         forget = f"genaipa runs batches forget {self._folder.name}"
-        return DataError(path, f"can't be read ({explain_error(error)}); restore it, or discard it with: {forget}")
+        return DataError(path, f"can't be read ({clip_error_message(error)}); restore it, or discard it with: {forget}")
 
     def close_result_files(self) -> None:
         """Let go of the files of results."""
@@ -222,7 +222,7 @@ class UnconfirmedBatches:
 
 async def give_up_pending_batches(folder: RunFolder) -> int:
     """Note that the batches of a run that are out are not waited for any more, and count them."""
-    with folder.hold_for_writing():
+    with folder.hold_for_writing_and_list_repairs():
         ledger = BatchLedger(folder)
         out = ledger.pending_batches
         # Nor what was fetched and can't be read any more.

@@ -18,7 +18,7 @@ from genaipa.reports.part import (
     add_sparse_scores_warning_to_table,
     find_sparsely_scored_experiments,
 )
-from genaipa.runs.authors import find_written_systems
+from genaipa.runs.authors import find_systems_written_by_people
 from genaipa.words import join_some
 
 if TYPE_CHECKING:
@@ -61,10 +61,10 @@ class MadeChapters(NamedTuple):
 @plain_texts
 def make_chapters(study: Study, bounds: Bounds) -> MadeChapters:
     """Make the chapters that a report of this study has; `bounds` are the bands'."""
-    benchmarks = find_written_systems(source.manifest for source in study.sources)
+    benchmarks = find_systems_written_by_people(source.manifest for source in study.sources)
     scope = Scope.from_frame(study.table, study.questions.categories, bounds, study.questions.texts, benchmarks)
     chapters: list[Chapter] = []
-    makers, unloaded = _load_chapter_makers()
+    makers, unloaded = _load_chapter_makers_and_problems()
     problems = [*unloaded]
     for name, maker in _select_chapter_makers(makers, study):
         try:
@@ -109,7 +109,7 @@ def make_chapters(study: Study, bounds: Bounds) -> MadeChapters:
 
 def collect_system_notes(study: Study) -> dict[str, str]:
     """Collect system → the sentences that stand with its numbers; of a package's chapter that fails, none."""
-    makers, _ = _load_chapter_makers()
+    makers, _ = _load_chapter_makers_and_problems()
     notes: dict[str, str] = {}
     for name, maker in _select_chapter_makers(makers, study):
         try:
@@ -141,7 +141,7 @@ def _select_notes_of_systems(table: Table, notes: Mapping[str, str]) -> str:
 
 def notable_chapter_sentences(study: Study, *, urgent: bool) -> list[str]:
     """Return the notable sentences of the chapters that are urgent, or of the others, in reading order."""
-    makers, _ = _load_chapter_makers()
+    makers, _ = _load_chapter_makers_and_problems()
     sentences: list[str] = []
     for name, maker in _select_chapter_makers(makers, study):
         if maker.is_urgent != urgent:
@@ -155,7 +155,7 @@ def notable_chapter_sentences(study: Study, *, urgent: bool) -> list[str]:
     return sentences
 
 
-def _load_chapter_makers() -> tuple[dict[str, ChapterMaker], tuple[str, ...]]:
+def _load_chapter_makers_and_problems() -> tuple[dict[str, ChapterMaker], tuple[str, ...]]:
     return make_plugins_and_problems("chapter", OWN, ChapterMaker)
 
 

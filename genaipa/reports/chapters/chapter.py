@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from genaipa.answers.tidy import ORDERED
-from genaipa.files.html import short_repr
+from genaipa.files.html import format_one_line_repr
 from genaipa.kinds import find_kind
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Chapter:
     is_key: bool = False
 
     def __repr__(self) -> str:
-        return short_repr("Chapter", self.name, f"{len(self.tables)} tables, {len(self.figures)} figures")
+        return format_one_line_repr("Chapter", self.name, f"{len(self.tables)} tables, {len(self.figures)} figures")
 
     def __bool__(self) -> bool:
         """Tell whether there is anything in it."""
@@ -158,6 +158,6 @@ def result_classes(sources: Sequence[Source]) -> list[type[Results]]:
     return [results for kind in kinds if (results := find_kind(kind).load_results_class())]
 
 
-def make_results_by_rule(workspace: Workspace, sources: Sequence[Source]) -> list[Results]:
+def make_rule_scored_results(workspace: Workspace, sources: Sequence[Source]) -> list[Results]:
     """Return the results of the runs among these that are scored by a rule."""
     return [kind(workspace, sources) for kind in result_classes(sources)]

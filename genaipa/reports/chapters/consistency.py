@@ -57,7 +57,7 @@ _LOOKS: dict[str, dict[str, Any]] = {
 
 
 @averages.cache_per_frame
-def measure_repeated_cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.DataFrame:
+def measure_consistency_of_cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.DataFrame:
     """Return a row per system, way of asking (`over`), experiment, question and document scored twice or more.
 
     Columns: those, `category` and `source`; `drop`, `change` and `spread` in M_all; `bands` and `same` in
@@ -69,7 +69,10 @@ def measure_repeated_cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.D
     points = rows["m_all"].round(9)
     edges = np.round([bounds.m_all_bounds.red, bounds.m_all_bounds.green], 9)
     rows = rows.assign(points=points, band=np.searchsorted(edges, points, side="right"))
-    again, words = _measure_reasked_cells(rows[rows["unit"] == "answer"]), _measure_paraphrased_cells(rows)
+    again, words = (
+        _measure_consistency_when_reasked(rows[rows["unit"] == "answer"]),
+        _measure_consistency_over_paraphrases(rows),
+    )
     twice = again[again["experiment"].isin(("quality", "robustness"))].groupby(_CELL, observed=True)["change"]
     # What is known of one of the two only says nothing about the other's scatter.
     own_scatter = twice.mean()[twice.size() == 2].rename("own").reset_index()  # noqa: PLR2004
@@ -80,10 +83,10 @@ def measure_repeated_cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.D
     return all_cells.sort_values(_CELL, kind="stable", ignore_index=True)
 
 
-def _measure_paraphrased_cells(rows: pd.DataFrame) -> pd.DataFrame:
+def _measure_consistency_over_paraphrases(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the cells of original questions beside their paraphrases."""
     rows = rows[rows["experiment"].isin(("quality", "robustness"))]
-    group, first = _number_groups_with_first_rows(rows, [*_CELL, "conversation", "prompts"])
+    group, first = _number_groups_and_find_first_rows(rows, [*_CELL, "conversation", "prompts"])
     original, wordings = (rows["experiment"] == "quality").to_numpy(), rows["wording"].cat.codes.to_numpy()
     points, band = rows["points"].to_numpy(), rows["band"].to_numpy()
     shares = []
@@ -99,9 +102,9 @@ def _measure_paraphrased_cells(rows: pd.DataFrame) -> pd.DataFrame:
     return means.assign(over=WORDS, experiment="robustness")
 
 
-def _measure_reasked_cells(rows: pd.DataFrame) -> pd.DataFrame:
+def _measure_consistency_when_reasked(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the cells whose very question was asked more than once."""
-    group, first = _number_groups_with_first_rows(rows, [*_CELL, *_CONDITIONS])
+    group, first = _number_groups_and_find_first_rows(rows, [*_CELL, *_CONDITIONS])
     repeats = compare_repeats_within_groups(rows["points"], rows["band"], group)
     measures = {"change": repeats.change, "bands": 100 * repeats.bands, "spread": repeats.spread}
     repeated = first[[*_CELL, "experiment"]].assign(**measures, same=100.0 * (repeats.change < _ROUNDING))[
@@ -111,7 +114,7 @@ def _measure_reasked_cells(rows: pd.DataFrame) -> pd.DataFrame:
     return means.assign(over=AGAIN, experiment=means["experiment"].astype("str"))
 
 
-def _number_groups_with_first_rows(rows: pd.DataFrame, by: list[str]) -> tuple[NDArray[np.int64], pd.DataFrame]:
+def _number_groups_and_find_first_rows(rows: pd.DataFrame, by: list[str]) -> tuple[NDArray[np.int64], pd.DataFrame]:
     """Return the number of each row's group, and the first row of each group."""
     group: Any = rows.groupby(by, observed=True, sort=False).ngroup().to_numpy()
     return group, rows[~pd.Series(group).duplicated().to_numpy()]
@@ -226,8 +229,8 @@ def _draw_consistency(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
     return drawing
 
 
-def _label_way_of_asking(over: str, experiment: str) -> str:
-    return over if over == WORDS else f"{over}: {style.shorten_drawn_name(experiment, 18)}"
+def _label_way_of_asking(way_of_asking: str, experiment: str) -> str:
+    return way_of_asking if way_of_asking == WORDS else f"{way_of_asking}: {style.shorten_drawn_name(experiment, 18)}"
 
 
 class ConsistencyChapter(ChapterMaker):
@@ -237,7 +240,7 @@ class ConsistencyChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
-        repeats = measure_repeated_cells(study.table, scope.bounds)
+        repeats = measure_consistency_of_cells(study.table, scope.bounds)
         summary = consistency_table(repeats)
         absent = [
             f"How far answers move {condition} is not shown: {why}."

@@ -61,7 +61,7 @@ def time_and_cost_table(study: Study) -> Table:
         subset=["seconds", "cost"], how="all"
     )
     spent = averages.summarize_each_group(answers, by, _summarize_time_and_cost)
-    quality = _average_by_system_and_experiment(study)
+    quality = _estimate_m_all_by_system_and_experiment(study)
     columns = [*by, "answers", "m_all", *BOTH, "seconds", "cost", *_COSTS.values(), "cost_total"]
     data = pd.DataFrame(columns=columns)
     if len(spent):
@@ -74,9 +74,9 @@ def time_and_cost_table(study: Study) -> Table:
     return replace(effort, aside=effort.aside | empty)
 
 
-def _average_by_system_and_experiment(study: Study) -> pd.DataFrame:
+def _estimate_m_all_by_system_and_experiment(study: Study) -> pd.DataFrame:
     """Return the `mean` of M_all of each system and experiment, with its intervals."""
-    scored = averages.weigh_cells_in_average(study.table, "m_all")
+    scored = averages.select_and_weigh_averaged_cells(study.table, "m_all")
     quality = averages.summarize_each_group(
         scored, ["system", "experiment"], lambda rows: averages.estimate_column_mean(rows, "m_all")
     )
@@ -252,7 +252,7 @@ class CostChapter(ChapterMaker):
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
         spent, pace, waits = time_and_cost_table(study), study_throughput_table(study), first_token_table(study)
-        lines = _average_by_system_and_experiment(study) if scope.benchmarks else None
+        lines = _estimate_m_all_by_system_and_experiment(study) if scope.benchmarks else None
         return Chapter(
             "effort",
             "Time and cost",

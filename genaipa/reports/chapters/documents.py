@@ -111,7 +111,7 @@ def document_ranks_table(frame: pd.DataFrame) -> Table:
     if len(means):
         data = means.sort_values("mean", ascending=False, kind="stable")
         data["rank"] = averages.rank_means(data["mean"])
-        places, has_others = _document_rank_bounds(scored, frame)
+        places, has_others = _document_rank_bounds_and_is_confounded(scored, frame)
         data = data.merge(places, on="document", how="left")
     return make_table(
         "documents-ranked",
@@ -127,7 +127,7 @@ def document_ranks_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def _document_rank_bounds(scored: pd.DataFrame, frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
+def _document_rank_bounds_and_is_confounded(scored: pd.DataFrame, frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
     """Return the least and the greatest rank of each document, by what the same systems gave to the same questions.
 
     Beside it, whether a pair is left open because other people scored the one document than the other.
@@ -185,7 +185,7 @@ def box_plots_figure(points: Table, five_numbers: Table, experiment: str, scope:
     names = f"{scope.note_benchmarks(systems)}{style.note_full_names(systems)}{style.note_full_names(documents)}"
     about = f"{averages.note_few_questions(boxes['n'])}{absent}{names}".strip()
     name, title = style.make_figure_name(experiment, "by-document"), style.experiment_heading(experiment)
-    table = Table(name, title, reading, _combine_boxes_and_points(boxes, dots))
+    table = Table(name, title, reading, _stack_box_and_point_rows(boxes, dots))
     groups = [group for group in _LOOKS if group in set(boxes["questions"])]
     fits = _ABREAST * max(int((style.HEIGHT - _FOOT) / _box_panel_height(groups, documents)), 1)
     return Figure(
@@ -214,7 +214,7 @@ def _select_experiment_rows(table: Table, experiment: str) -> pd.DataFrame:
     return table.data[(table.data["experiment"] == experiment) & (table.data["document"] != "")]
 
 
-def _combine_boxes_and_points(boxes: pd.DataFrame, dots: pd.DataFrame) -> pd.DataFrame:
+def _stack_box_and_point_rows(boxes: pd.DataFrame, dots: pd.DataFrame) -> pd.DataFrame:
     columns = ["mark", "system", "document", "questions", "question", "m_all", "n", *_NUMBERS]
     parts = [boxes.assign(mark="box"), dots.assign(mark="point", questions=dots["source"])]
     rows = [part.reindex(columns=columns).astype(dict.fromkeys(columns[:5], object)) for part in parts if len(part)]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.answers.tidy import may_count_in_averages
+from genaipa.answers.tidy import flag_rows_averages_could_take
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa.reports.table import Table, make_table
@@ -42,7 +42,7 @@ def exclusion_counts_table(frame: pd.DataFrame) -> Table:
 
 def averages_with_and_without_excluded_table(frame: pd.DataFrame) -> Table:
     """Return M_all of the systems and experiments that lose something, without what is excluded and with it."""
-    countable_rows, excluded = may_count_in_averages(frame), frame["excluded"] != ""
+    countable_rows, excluded = flag_rows_averages_could_take(frame), frame["excluded"] != ""
     lost = averages.select_policy_rows(frame[countable_rows & excluded])
     groups = lost[["system", "experiment", "source"]].drop_duplicates().astype("str")
     affected = {
@@ -57,7 +57,7 @@ def averages_with_and_without_excluded_table(frame: pd.DataFrame) -> Table:
     for name, counted in ((_WITHOUT, countable_rows & ~excluded), (_WITH, countable_rows)):
         rows = [
             (*key, mean, n)
-            for key, mean, n in _average_question_groups(frame.assign(counted=counted)[concerned])
+            for key, mean, n in _yield_group_means_and_question_counts(frame.assign(counted=counted)[concerned])
             if key in affected
         ]
         sides.append(pd.DataFrame(rows, columns=[*by, name, f"{name}_n"]))
@@ -74,7 +74,7 @@ def averages_with_and_without_excluded_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def _average_question_groups(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], float, int]]:
+def _yield_group_means_and_question_counts(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], float, int]]:
     """Yield system, experiment (or all) and group of questions, with their mean and how many questions there are."""
     questions = averages.average_policy_questions(frame).dropna(subset="m_all")
     for system, system_rows in questions.groupby("system", observed=True, sort=True):

@@ -67,14 +67,14 @@ def group_leaderboard_table(frame: pd.DataFrame, groups: Groups) -> Table:
     boards, unlike_groups = [], []
     for group in sorted(set(groups.group_by_document.values())):
         within = frame[frame["document"].astype(str).map(groups.group_by_document) == group]
-        cells = averages.weigh_cells_in_average(within, "m_all")
+        cells = averages.select_and_weigh_averaged_cells(within, "m_all")
         if len(cells):
             data = averages.summarize_each_group(
                 cells, ["system"], lambda rows: averages.estimate_column_mean(rows, "m_all")
             )
             data = data.astype({"system": str}).sort_values("mean", ascending=False, kind="stable")
             boards.append(data.assign(group=group, rank=averages.rank_means(data["mean"])))
-            if averages.has_unlike_scored_questions(
+            if averages.has_differing_scored_questions(
                 within, averages.average_policy_questions(within).dropna(subset="m_all")
             ):
                 unlike_groups.append(group)

@@ -87,7 +87,9 @@ def metrics_by_category_table(frame: pd.DataFrame) -> Table:
     means = averages.average_policy_questions(frame)
     data = averages.summarize_each_group(means, by, _average_category_metrics)
     overall = averages.summarize_each_group(
-        averages.weigh_cells_in_average(frame, "m_all"), by, lambda rows: averages.estimate_column_mean(rows, "m_all")
+        averages.select_and_weigh_averaged_cells(frame, "m_all"),
+        by,
+        lambda rows: averages.estimate_column_mean(rows, "m_all"),
     )
     columns = [*by, *list_metrics(frame), "m_all", *BOTH, "questions", "m_all_questions"]
     if len(data):
@@ -123,7 +125,7 @@ def easiest_and_hardest_questions_table(frame: pd.DataFrame, per_end: int = 5) -
     No question is among both, so that there are fewer of each where there are fewer than twice as many questions. A
     question that lacks a system or an experiment has no part, unless all do.
     """
-    scored, lacking = _select_complete_questions(
+    scored, lacking = _select_complete_questions_and_note_rest(
         _assign_published_means_to_documents(averages.average_policy_cells(frame))
     )
     means = averages.summarize_each_group(
@@ -173,7 +175,7 @@ def _assign_published_means_to_documents(cells: pd.DataFrame) -> pd.DataFrame:
     return averages.stack_frames([single, *(whole.assign(document=name) for name in documents)])
 
 
-def _select_complete_questions(scored: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+def _select_complete_questions_and_note_rest(scored: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """Return the cells of the questions that have a score of every system in every experiment that it has any in.
 
     And a sentence on the others. Where no question has them all, the cells of every question.

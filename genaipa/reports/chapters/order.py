@@ -63,7 +63,7 @@ def conversation_comparison_table(frame: pd.DataFrame) -> Table:
     sides = [means[means["conversation"] == kind].drop(columns="conversation") for kind in KINDS]
     paired = sides[0].rename(columns={"points": KINDS[0]}).merge(sides[1].rename(columns={"points": KINDS[1]}), on=by)
     paired["difference"] = (paired[KINDS[0]] - paired[KINDS[1]]).round(9)
-    data = averages.summarize_each_group(paired, _BY, _average_conversation_kinds).reindex(columns=columns)
+    data = averages.summarize_each_group(paired, _BY, _estimate_conversation_difference).reindex(columns=columns)
     return make_table(
         "conversations",
         "Shared and independent conversations",
@@ -77,7 +77,7 @@ def conversation_comparison_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def _average_conversation_kinds(rows: pd.DataFrame) -> dict[str, object]:
+def _estimate_conversation_difference(rows: pd.DataFrame) -> dict[str, object]:
     estimate = averages.estimate_column_mean(rows, "difference")
     sides = {kind: averages.estimate_column_mean(rows, kind)["mean"] for kind in KINDS}
     return {**estimate, **sides, "difference": estimate["mean"]}

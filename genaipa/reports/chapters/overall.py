@@ -20,7 +20,7 @@ from genaipa.reports.chapters import documents, prompting
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_figures, nonempty_tables
 from genaipa.reports.figures import forest, heatmap, style
 from genaipa.reports.figures.figure import Figure, Scope
-from genaipa.reports.judged.beside import forecast_table, name_measures, people_and_judge_table
+from genaipa.reports.judged.beside import forecast_table, map_measures_to_display_names, people_and_judge_table
 from genaipa.reports.judged.estimate import estimate_averages
 from genaipa.reports.part import (
     drop_sparsely_scored_experiments,
@@ -61,7 +61,7 @@ def leaderboard_table(frame: pd.DataFrame) -> Table:
     policies, estimate = averages.select_policy_rows(frame), estimate_averages(frame)
     averaged_frame = estimate.frame
     question_means = averages.average_policy_questions(averaged_frame).dropna(subset="m_all")
-    cells = averages.weigh_cells_in_average(averaged_frame, "m_all")
+    cells = averages.select_and_weigh_averaged_cells(averaged_frame, "m_all")
     data = averages.summarize_each_group(cells, ["system"], mean_of)
     other_experiments = [
         name for name in question_means["experiment"].cat.categories if name in set(question_means["experiment"])
@@ -91,7 +91,7 @@ def leaderboard_table(frame: pd.DataFrame) -> Table:
         "have, so its averages may differ from these. The intervals of single experiments are in CSV and JSON. "
         f"{averages.explain_both_intervals(needed.confidence)}{averages.note_few_documents(data)}"
         f"{note_blank_leaderboard_cells(thin_counts)}"
-        f"{averages.note_unlike_scored_questions(averaged_frame, question_means)}"
+        f"{averages.note_differing_scored_questions(averaged_frame, question_means)}"
         f"{part.describe_scored_parts(policies)}{estimate.note_estimates()}",
         data,
         columns,
@@ -108,7 +108,7 @@ def leaderboard_table(frame: pd.DataFrame) -> Table:
 
 def rank_systems(frame: pd.DataFrame) -> list[str]:
     """Return the systems, the best first, as the leaderboard has them, and those without an average last."""
-    cells = averages.weigh_cells_in_average(
+    cells = averages.select_and_weigh_averaged_cells(
         estimate_averages(drop_sparsely_scored_experiments(frame)).frame, "m_all"
     ).dropna(subset="m_all")
     means = cells["m_all"].mul(cells["weight"]).groupby(cells["system"], observed=True).sum()
@@ -120,7 +120,7 @@ def rank_systems(frame: pd.DataFrame) -> list[str]:
 def note_unequally_scored_systems(frame: pd.DataFrame) -> str:
     """Return a sentence where systems of a leaderboard were scored on different questions or documents; else empty."""
     averaged_frame = estimate_averages(drop_sparsely_scored_experiments(frame)).frame
-    if not averages.has_unlike_scored_questions(
+    if not averages.has_differing_scored_questions(
         averaged_frame, averages.average_policy_questions(averaged_frame).dropna(subset="m_all")
     ):
         return ""
@@ -167,7 +167,7 @@ def analyst_dependence_table(frame: pd.DataFrame) -> Table:
         "is for other policies and other analysts. The last two columns are the lowest and the highest average of the "
         "same answers with one analyst left out; where only that analyst scored, the amount by which they score above "
         "others is subtracted.",
-        averages.summarize_analyst_dependence(frame).reindex(columns=columns),
+        averages.summarize_dependence_on_analysts(frame).reindex(columns=columns),
         columns,
         headings={
             "analysts_low": "for analysts like these",
@@ -186,7 +186,7 @@ def scores_by_question_source_table(frame: pd.DataFrame) -> Table:
     question_means = averages.average_policy_questions(frame).dropna(subset="m_all")
     rows = [
         {"system": system, "questions": group, **averages.estimate_column_mean(group_rows, "m_all")}
-        for system, system_rows in averages.weigh_cells_in_average(frame, "m_all").groupby(
+        for system, system_rows in averages.select_and_weigh_averaged_cells(frame, "m_all").groupby(
             "system", observed=True, sort=True
         )
         for group, group_rows in averages.group_rows_by_source_and_category(system_rows)
@@ -200,7 +200,7 @@ def scores_by_question_source_table(frame: pd.DataFrame) -> Table:
         "M_all (10 to 100): each question's mean over the experiments that it is scored in, each a mean over "
         "documents, averaged over questions; n is the number of questions (paper, section 7). Experiments: "
         f"{_list_averaged_experiments(question_means)}. {averages.explain_intervals_and_small_n(data)}"
-        f"{averages.note_unlike_scored_questions(frame, question_means)}{estimate.note_estimates()}",
+        f"{averages.note_differing_scored_questions(frame, question_means)}{estimate.note_estimates()}",
         data,
         columns,
     )
@@ -214,10 +214,10 @@ def averages_by_measure_table(frame: pd.DataFrame) -> Table:
     columns = ["system", "experiment", "measure", "questions", "n", "mean", *BOTH, "scored"]
     rows = [
         {"system": system, "experiment": experiment, "measure": name, "questions": group, **mean, "scored": scored}
-        for measure, name in name_measures(frame).items()
-        for (system, experiment), system_rows in averages.weigh_cells_in_average(averaged_frame, measure).groupby(
-            _BY, observed=True, sort=True
-        )
+        for measure, name in map_measures_to_display_names(frame).items()
+        for (system, experiment), system_rows in averages.select_and_weigh_averaged_cells(
+            averaged_frame, measure
+        ).groupby(_BY, observed=True, sort=True)
         for basis in [estimate.describe_scored_answers(str(system), str(experiment), measure=measure)]
         for scored in [basis or scored_parts.get((str(system), str(experiment)), "")]
         for group, group_rows in averages.group_rows_by_source_and_category(system_rows)
@@ -261,7 +261,7 @@ class OverallChapter(ChapterMaker):
         """Make the chapter."""
         frame = study.table
         ranked, thin_note = leaderboard_table(frame), note_sparsely_scored_experiments(frame)
-        cells = averages.weigh_cells_in_average(
+        cells = averages.select_and_weigh_averaged_cells(
             estimate_averages(drop_sparsely_scored_experiments(frame)).frame, "m_all"
         )
         numbers = tabulate_systems_by_category(ranked, cells, part.leaderboard_evidence_level(frame).confidence)

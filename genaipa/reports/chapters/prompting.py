@@ -30,7 +30,7 @@ def sort_prompt_sets(labels: Iterable[str]) -> list[str]:
     return sorted(rank_by_label, key=lambda label: (rank_by_label[label], label))
 
 
-def note_unlike_prompts(frame: pd.DataFrame) -> str:
+def note_differing_prompts(frame: pd.DataFrame) -> str:
     """Say which system was asked with which prompts, where not all were asked with the same; or nothing."""
     prompts_by_system = _list_prompt_sets_by_group(frame, ["system"])
     if len({label for labels in prompts_by_system.values() for label in labels}) <= 1:
@@ -55,7 +55,7 @@ def _list_prompt_sets_by_group(frame: pd.DataFrame, by: Sequence[str]) -> dict[t
 
 def add_prompts_column_and_note(report_table: Table, frame: pd.DataFrame) -> Table:
     """Add a column on the prompts of each row, and the sentence, where a report mixes sets of them."""
-    sentence = note_unlike_prompts(frame)
+    sentence = note_differing_prompts(frame)
     if not sentence or "prompts" in report_table.data or "system" not in report_table.data or report_table.data.empty:
         return report_table
     by = [name for name in ("system", "experiment") if name in report_table.data]
@@ -70,7 +70,7 @@ def add_prompts_column_and_note(report_table: Table, frame: pd.DataFrame) -> Tab
 
 def add_prompts_to_chapters(chapters: list[Chapter], frame: pd.DataFrame) -> list[Chapter]:
     """Add the prompts' column to the chapters' tables, and the sentence under their figures of systems."""
-    sentence = note_unlike_prompts(frame)
+    sentence = note_differing_prompts(frame)
     if not sentence:
         return chapters
 

@@ -14,7 +14,7 @@ from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tab
 from genaipa.reports.crossed import estimate_crossed_mean, number_documents, number_labels
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.recognition import describe_rule_accuracy, document_languages
+from genaipa.reports.recognition import describe_rule_accuracy, language_codes_of_documents
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.stats.paired_shares import FEW, subtract_paired_shares
@@ -48,7 +48,7 @@ def silence_error_rates_table(study: Study) -> Table:
     """Count how often a system asserts something where the document is silent, and claims silence where it answers."""
     by = ["system", "experiment"]
     columns = [*by, "error", "answers", "wrong", "rate", *_SURE, "mute", "partly"]
-    once, foreign = _select_answers_covered_by_rules(study)
+    once, foreign = _select_covered_and_count_uncovered(study)
     data = pd.concat(
         [
             averages.summarize_each_group(once, by, partial(_estimate_silence_error_rate, error=error))
@@ -66,7 +66,7 @@ def silence_error_rates_table(study: Study) -> Table:
         "words) is left out, and counted under `said nothing`. Clear cases only: the last column counts the answers to "
         "questions that a document answers only in part, which are left out (paper, sections 6.1 and 7). Each question "
         "weighs the same, however many documents and answers it has. "
-        f"{describe_rule_accuracy('silence', document_languages(once, study.languages))}"
+        f"{describe_rule_accuracy('silence', language_codes_of_documents(once, study.languages))}"
         f"{_ABROAD.format(foreign) if foreign else ''}{INTERVALS}{averages.note_corrected_annotations(study.table)}",
         data[data["answers"] + data["mute"] > 0],
         columns if data["mute"].any() else [name for name in columns if name != "mute"],
@@ -75,7 +75,7 @@ def silence_error_rates_table(study: Study) -> Table:
     )
 
 
-def _select_answers_covered_by_rules(study: Study) -> tuple[pd.DataFrame, int]:
+def _select_covered_and_count_uncovered(study: Study) -> tuple[pd.DataFrame, int]:
     """Return the answers about policies that the rules cover, and how many are in a language without rules."""
     once = averages.select_policy_rows(study.rows_once_per_answer("silence"))
     answered, recognized = (
@@ -87,7 +87,7 @@ def _select_answers_covered_by_rules(study: Study) -> tuple[pd.DataFrame, int]:
 
 def silence_error_differences_table(study: Study) -> Table:
     """Return the differences between systems in both rates, over the questions about documents that both answered."""
-    judged, _ = _select_answers_covered_by_rules(study)
+    judged, _ = _select_covered_and_count_uncovered(study)
     once = judged[judged["claims_silence"] != MUTE]
     rows = []
     for error, (where, claim) in _ERRORS.items():

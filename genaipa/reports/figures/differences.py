@@ -83,24 +83,24 @@ class ComparedSides:
         return f"By the judge {style.make_name_drawable(self.judge)} alone, " if self.judge else ""
 
 
-def find_better_side(row: Row) -> int | None:
+def find_better_side_index(row: Row) -> int | None:
     """Return which side a row finds better: 0 or 1; None where it finds neither."""
     if row["test"] == "none" or row["meaning"] == OTHER_PEOPLE or not row["p_holm"] < row["level"]:
         return None
     return 0 if row["difference"] > 0 else 1
 
 
-def describe_row_finding(row: Row, wins: Sequence[str], judge: str = "") -> str:
+def describe_row_finding(row: Row, win_phrases: Sequence[str], judge: str = "") -> str:
     """Return what a row finds, in the words for a win of each side, or why it finds nothing; a judge's says so."""
-    side = find_better_side(row)
+    side = find_better_side_index(row)
     no_win = UNTESTED if row["test"] == "none" else OTHERS if row["meaning"] == OTHER_PEOPLE else CHANCE
-    return f"{'judge: ' if judge else ''}{no_win if side is None else wins[side]}"
+    return f"{'judge: ' if judge else ''}{no_win if side is None else win_phrases[side]}"
 
 
 def comparison_title(table: Table, sides: ComparedSides) -> str:
     """Return the title of a comparison: who is better, and by how much."""
     row, (first, second) = table.data.iloc[0].to_dict(), sides.shorten_names(24)
-    by, side = style.format_difference(abs(row["difference"])).lstrip("+"), find_better_side(row)
+    by, side = style.format_difference(abs(row["difference"])).lstrip("+"), find_better_side_index(row)
     if row["test"] == "none":
         return f"{sides.judge_prefix}{first} and {second} have too few questions for a verdict"
     if side is None:
@@ -124,7 +124,7 @@ def describe_comparison_basis(table: Table, sides: ComparedSides) -> list[str]:
         return parts
     if math.isnan(row["policies_low"]):
         parts.append("nothing is known about other policies")
-    elif find_better_side(row) is not None:
+    elif find_better_side_index(row) is not None:
         parts.append(
             f"{'it also holds' if holds_for_policies_like_these(row) else 'it may be chance'} for policies like these"
         )
@@ -153,7 +153,7 @@ def differences_figure(table: Table, sides: ComparedSides) -> Figure | None:
         f"{'; '.join(describe_comparison_basis(table, sides))}. {table.note}"
     )
 
-    def make_layout(wide: float, *, titled: bool = True) -> Callable[[], Canvas]:
+    def make_panel_drawer(wide: float, *, titled: bool = True) -> Callable[[], Canvas]:
         footer = [
             f"{'; '.join(describe_comparison_basis(table, sides))}.",
             sides.favoured,
@@ -163,10 +163,10 @@ def differences_figure(table: Table, sides: ComparedSides) -> Figure | None:
 
     figure_table = replace(table, name="differences", title=title, note=note, data=data)
     layouts: dict[str, Callable[[], Canvas]] = {
-        "slide": make_layout(_SLIDE, titled=False),
-        "column": make_layout(style.COLUMN),
+        "slide": make_panel_drawer(_SLIDE, titled=False),
+        "column": make_panel_drawer(style.COLUMN),
     }
-    return Figure("differences", title, note, figure_table, make_layout(style.WIDTH), layouts=layouts)
+    return Figure("differences", title, note, figure_table, make_panel_drawer(style.WIDTH), layouts=layouts)
 
 
 _SLIDE = 6.0
@@ -274,7 +274,7 @@ class _DifferencesPanel:
         """Write beside each row what it is and what it says, and above whose side is whose."""
         for index, (row, measure) in enumerate(zip(self.rows, self.measures, strict=True)):
             bold, look = "bold" if index == 0 else "normal", _choose_row_marker(row, self.sides)
-            colour = look["color"] if find_better_side(row) is not None else _GREY
+            colour = look["color"] if find_better_side_index(row) is not None else _GREY
             self._write_text_from_axis(axes, 4 - begin, index, measure, weight=bold)
             if self.narrow:
                 self._write_text_from_axis(axes, end - begin + _GAP, index - 0.2, self.right[0][index], weight=bold)
@@ -331,7 +331,7 @@ class _DifferencesPanel:
 
 def _choose_row_marker(row: Row, sides: ComparedSides) -> dict[str, Any]:
     """Return the mark of a row: of who is better, or a hollow one."""
-    side = find_better_side(row)
+    side = find_better_side_index(row)
     if side is not None:
         return sides.marker_styles[side]
     return _LOOKS[describe_row_finding(row, ("", ""))]
@@ -364,9 +364,9 @@ def _format_means(row: Row) -> list[str]:
     return [f"{row[mean]:.{digits}f}".replace("-", "\u2212") for mean in ("mean_a", "mean_b")]
 
 
-def _format_scale_percent(part: float) -> str:
+def _format_scale_percent(share_of_scale: float) -> str:
     """Return a part of a scale in percent."""
-    return f"{100 * part:+.0f} %".replace("-", "\u2212") if part else "0"
+    return f"{100 * share_of_scale:+.0f} %".replace("-", "\u2212") if share_of_scale else "0"
 
 
 def _measure_text_width(text: str, size: float, *, bold: bool = False) -> float:
@@ -409,11 +409,11 @@ def group_differences_figure(table: Table, sides: ComparedSides) -> Figure | Non
     )
     figure_table = replace(table, name="differences-groups", title=title, note=note, data=data)
 
-    def make_layout(*, titled: bool) -> Callable[[], Canvas]:
+    def make_panel_drawer(*, titled: bool) -> Callable[[], Canvas]:
         return lambda: _draw_group_differences(data, sides, title if titled else "")
 
-    layouts = {"slide": make_layout(titled=False)}
-    return Figure("differences-groups", title, note, figure_table, make_layout(titled=True), layouts=layouts)
+    layouts = {"slide": make_panel_drawer(titled=False)}
+    return Figure("differences-groups", title, note, figure_table, make_panel_drawer(titled=True), layouts=layouts)
 
 
 def label_question_groups(groups: Sequence[str], categories: Mapping[str, str]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from genaipa.files.html import short_repr
+from genaipa.files.html import format_one_line_repr
 from genaipa.reports.figures import style
 from genaipa.reports.render import as_csv
 from genaipa.reports.table import Table
@@ -84,14 +84,15 @@ class Figure:
             return self.draw()
 
     def __repr__(self) -> str:
-        return short_repr("Figure", self.name, self.title)
+        return format_one_line_repr("Figure", self.name, self.title)
 
     def _repr_png_(self) -> bytes:
         return render_png(self, dpi=style.SCREEN_DPI)
 
 
 def figure_file_paths(figure: Figure, folder: Path, formats: Sequence[Format]) -> list[Path]:
-    """Return the files that `save` writes; one column of a paper has those figures alone that are laid out for it."""
+    """Return the files that `save_figure_and_data` writes; one column of a paper has those figures alone that are laid
+    out for it."""
     available = [form for form in formats if form != "column" or form in figure.layouts]
     return [
         *(folder / f"{figure.name}{_ENDS.get(form, f'.{form}')}" for form in available),
@@ -121,7 +122,7 @@ def render_figure(figure: Figure, form: Format, dpi: int = PNG_DPI) -> bytes:
     with style.apply_house_style(figure.name):
         drawing = _lay_out_drawing_once(figure.layouts.get(form, figure.draw)())
         if form == "slide":
-            return _render_slide(drawing, figure.title)
+            return _render_slide_png(drawing, figure.title)
         return _render_drawing(drawing, figure.title, "pdf" if form == "column" else form, dpi)
 
 
@@ -131,7 +132,7 @@ _MARGIN, _HEADING = 0.45, 24.0
 """Inches around what is on a slide, and points of its title."""
 
 
-def _render_slide(drawing: Canvas, title: str) -> bytes:
+def _render_slide_png(drawing: Canvas, title: str) -> bytes:
     """Return a slide as PNG: the drawing under its title, as large as it can be; the house style must still hold."""
     from matplotlib.image import imread
 

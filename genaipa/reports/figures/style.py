@@ -99,8 +99,8 @@ _DRAWING = threading.RLock()
 
 
 @contextmanager
-def apply_house_style(name: str) -> Iterator[None]:
-    """Draw and save in the house style; `name` seeds the ids in an SVG file.
+def apply_house_style(svg_id_seed: str) -> Iterator[None]:
+    """Draw and save in the house style; `svg_id_seed` seeds the ids in an SVG file.
 
     matplotlib keeps its settings for the whole process: one figure is drawn at a time.
     """
@@ -108,7 +108,7 @@ def apply_house_style(name: str) -> Iterator[None]:
 
     with _DRAWING, mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update({**_SETTINGS, "font.family": list(installed_font_families()), "svg.hashsalt": name})
+        mpl.rcParams.update({**_SETTINGS, "font.family": list(installed_font_families()), "svg.hashsalt": svg_id_seed})
         yield
 
 
@@ -210,7 +210,7 @@ def write_row_labels(
     """Write what each row is, and behind it the sign of its source; `at` is where in a row its middle lies.
 
     `rows` are where the rows begin, by default at 0, 1, 2. Before it, or `behind` the axes, is its text, in two lines
-    of at most `most` letters, where there is room for any.
+    of at most `max_letters` letters, where there is room for any.
     """
     from genaipa.reports.figures.words import DrawnTexts
 

@@ -17,7 +17,7 @@ from genaipa.judging.name import NAME, Judge, are_of_same_family
 from genaipa.reports.averages import average_answers
 from genaipa.reports.figures.style import clean_name_on_one_line, last_part_labels
 from genaipa.reports.judged.verdicts import name_judges
-from genaipa.runs.selection import run_folders
+from genaipa.runs.selection import list_run_folders
 from genaipa.systems.provider import match_system_name, shorten_system_names
 from genaipa.words import format_count, join_names
 
@@ -36,7 +36,7 @@ _NAMED = 2
 """Judges that a sentence names."""
 
 
-def find_judge_passes(frame: pd.DataFrame, rubric_digest: str = "") -> Judges:
+def group_passes_by_judge(frame: pd.DataFrame, rubric_digest: str = "") -> Judges:
     """Return each judge of a tidy table, by its short name, with the analysts that are its passes.
 
     Only verdicts by the `rubric` of this digest count, where one is given. A judge is called by its model, and two of
@@ -79,7 +79,7 @@ def resolve_judge_name(name: str, judges: Judges, workspace: Workspace) -> str:
 def _find_served_models(name: str, workspace: Workspace) -> set[str]:
     """Return the models that a judge was served as that was asked for by this name."""
     models: set[str] = set()
-    for folder in run_folders(workspace):
+    for folder in list_run_folders(workspace):
         outline = folder.manifest()
         if outline.spec.task == NAME and (system := match_system_name(name, outline.spec.systems, outline.models)):
             models |= {system, *outline.models.get(system, ())}
@@ -129,7 +129,7 @@ def note_systems_of_judge_family(judge: str, *frames: pd.DataFrame) -> str:
     )
 
 
-def count_only_verdicts(frame: pd.DataFrame, analysts: Collection[str], *, excluded: bool = False) -> pd.DataFrame:
+def let_only_verdicts_count(frame: pd.DataFrame, analysts: Collection[str], *, excluded: bool = False) -> pd.DataFrame:
     """Return the tidy table as these passes of a judge alone score it: their verdicts count, and nobody else's score.
 
     An answer without a verdict keeps one row, without values; waves of people's are no plan of a judge.
@@ -162,10 +162,10 @@ def describe_scores_by_judges_alone(study: Study) -> str:
 
     Systems stand by name and never by value.
     """
-    judges = find_judge_passes(study.table, study.rubric.digest)
+    judges = group_passes_by_judge(study.table, study.rubric.digest)
     parts = []
     for judge, analysts in list(judges.items())[:_NAMED]:
-        means = mean_m_all_by_system(count_only_verdicts(study.table, analysts))
+        means = mean_m_all_by_system(let_only_verdicts_count(study.table, analysts))
         names = last_part_labels(means, _LONGEST)
         values = ", ".join(f"{names[system]} {mean:.0f}" for system, mean in means.items())
         parts.append(f"by {clean_name_on_one_line(judge)} alone: {values}")

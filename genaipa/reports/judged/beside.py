@@ -20,7 +20,7 @@ from genaipa.reports.table import Table, make_table
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.stats.forecast import make_score_forecast
-from genaipa.stats.rectified import count_effective_scores
+from genaipa.stats.rectified import count_equivalent_people_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,7 +55,7 @@ _HEADINGS = {
 }
 
 
-def name_measures(frame: pd.DataFrame) -> dict[str, str]:
+def map_measures_to_display_names(frame: pd.DataFrame) -> dict[str, str]:
     """Map M_all and the metrics of a tidy table to their names."""
     return {"m_all": "M_all"} | {
         metric: metric_display_names(frame).get(metric, metric) for metric in list_metrics(frame)
@@ -102,9 +102,9 @@ def _people_and_judge_rows(
         if event.scorer == "human" and event.seconds
     ]
     pace = median(seconds) if seconds else np.nan
-    names = name_measures(frame)
+    names = map_measures_to_display_names(frame)
     cells = {
-        (kind, measure): averages.weigh_cells_in_average(of, measure)
+        (kind, measure): averages.select_and_weigh_averaged_cells(of, measure)
         for kind, of in (("people", estimate.people), ("both", estimate.frame), ("judge", estimate.judge))
         for measure in names
     }
@@ -135,7 +135,7 @@ def _people_and_judge_rows(
                 "people_high": people["high"],
                 **({} if why else {name: combined[name] for name in ("mean", *_ENDS)}),
                 **({} if why else _clip_interval_to_scale(combined["mean"], row["half"], limits)),
-                **({} if why else _estimate_worth_of_verdicts(row["scored"], people, combined, pace)),
+                **({} if why else _estimate_equivalent_scores_and_hours(row["scored"], people, combined, pace)),
                 "judge": judge["mean"],
             }
 
@@ -146,8 +146,8 @@ def _clip_interval_to_scale(mean: Any, half: float, limits: tuple[float, float])
     return dict(zip(_ANSWERS, ends, strict=True))
 
 
-def _estimate_worth_of_verdicts(
-    scored: int, people: dict[str, Any], combined: dict[str, Any], pace: float
+def _estimate_equivalent_scores_and_hours(
+    scored: int, people: dict[str, Any], combined: dict[str, Any], seconds_per_score: float
 ) -> dict[str, float]:
     """Return the number of scores of people alone that would be as sure, and the hours that those not given would take.
 
@@ -157,8 +157,8 @@ def _estimate_worth_of_verdicts(
     alone, judged = (
         [side[f"{target}high"] - side[f"{target}low"] for target in ("", "policies_")] for side in (people, combined)
     )
-    worth = count_effective_scores(scored, alone, judged)
-    return {"n_eff": worth, "hours": (worth - scored) * pace / 3600}
+    worth = count_equivalent_people_scores(scored, alone, judged)
+    return {"n_eff": worth, "hours": (worth - scored) * seconds_per_score / 3600}
 
 
 TARGETS = (5.0, 3.0)
@@ -183,7 +183,7 @@ def make_system_forecast(frame: pd.DataFrame, system: str, experiment: str) -> F
     estimate = estimate_averages(frame)
     usable = estimate.estimated_groups[estimate.estimated_groups["measure"] == "m_all"]
     row = usable[(usable["system"] == system) & (usable["experiment"] == experiment)]
-    cells = averages.weigh_cells_in_average(estimate.frame, "m_all")
+    cells = averages.select_and_weigh_averaged_cells(estimate.frame, "m_all")
     cells = cells[(cells["system"] == system) & (cells["experiment"] == experiment)]
     mean = averages.estimate_column_mean(cells, "m_all")
     if row.empty or not float(mean["high"]) > float(mean["low"]):  # type: ignore[arg-type]

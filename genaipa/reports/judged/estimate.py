@@ -112,11 +112,11 @@ def estimate_averages(frame: pd.DataFrame) -> Estimate:
 @cache_per_frame
 def _estimate_or_none(frame: pd.DataFrame) -> Estimate | None:
     """Return the estimates, if there are any; the cache must not hold a frame that is its own key."""
-    (estimate,) = estimate_sides([frame])
+    (estimate,) = estimate_sides_with_one_lambda([frame])
     return None if estimate.frame is frame else estimate
 
 
-def estimate_sides(frames: Sequence[pd.DataFrame], *, alike: bool = False) -> list[Estimate]:
+def estimate_sides_with_one_lambda(frames: Sequence[pd.DataFrame], *, alike: bool = False) -> list[Estimate]:
     """Estimate several tidy tables of one workspace, the sides of a comparison, with one λ for all of them.
 
     What is to be compared in pairs has to be z `alike`, since a single z means nothing but in its sum.
@@ -262,7 +262,7 @@ def _explain_no_estimate(answers: _Answers, group: Flags) -> str:
 def _estimate_side(
     frame: pd.DataFrame, answers: _Answers, in_side: Flags, judges: dict[str, Judge], by_wave_alone: Flags
 ) -> Estimate:
-    """Estimate the answers of one tidy table; `beside` are answers of groups whose average is the wave's."""
+    """Estimate the answers of one tidy table; `by_wave_alone` are answers of groups whose average is the wave's."""
     sample, measures = answers.sample, _list_measures(frame)
     judge = pd.DataFrame({name: fill_missing_judge_scores(answers.judge[name], sample.group) for name in measures})
     slopes = {}
@@ -273,7 +273,7 @@ def _estimate_side(
         values[name] = {"z": sample.rectify_scores(people, verdicts, slopes[name]), "people": people, "judge": verdicts}
     rows, whole, judged_rows = [], np.zeros(len(in_side), bool), np.zeros(len(in_side), bool)
     means, models = (
-        _explain_groups_of_published_means(frame, measures),
+        _explain_no_estimate_of_published_means(frame, measures),
         tuple(dict.fromkeys(judge.model for judge in judges.values())),
     )
     # Without a judge, z is what people say alone.
@@ -326,7 +326,7 @@ def _has_judge_of_own_family(frame: pd.DataFrame, system: str, judges: Sequence[
     return any(are_of_same_family(judge, str(name)) for judge in judges for name in (system, *models) if name)
 
 
-def _explain_groups_of_published_means(frame: pd.DataFrame, measures: Sequence[str]) -> dict[tuple[str, ...], str]:
+def _explain_no_estimate_of_published_means(frame: pd.DataFrame, measures: Sequence[str]) -> dict[tuple[str, ...], str]:
     """Say where a study published means over documents alone: system, experiment and measure → why no estimate.
 
     No document's share of such a mean is known, so that none could be z.

@@ -123,14 +123,16 @@ _HOW = {
 }
 
 
-def describe_agreement_with_people(with_people: list[Row], compared: list[Row]) -> Iterator[str]:
+def describe_agreement_with_people(
+    judge_with_people_rows: list[Row], alpha_difference_rows: list[Row]
+) -> Iterator[str]:
     """Say on which measures the judge agrees with people as much as they do with each other, less, or more.
 
     In brackets are both alphas, on the same answers, and the interval of their difference.
     """
-    answers = compared[0]["answers"]
+    answers = alpha_difference_rows[0]["answers"]
     if answers < LEAST:
-        alphas = [f"{row['measure']} ({row['alpha']:.2f})" for row in with_people if not isnan(row["alpha"])]
+        alphas = [f"{row['measure']} ({row['alpha']:.2f})" for row in judge_with_people_rows if not isnan(row["alpha"])]
         if alphas:
             yield (
                 f"Its alpha with people: {join_names(alphas)}. How far people agree with each other is not known: "
@@ -138,7 +140,7 @@ def describe_agreement_with_people(with_people: list[Row], compared: list[Row]) 
             )
         return
     groups: dict[str, list[str]] = {}
-    for row in compared:
+    for row in alpha_difference_rows:
         groups.setdefault(row["verdict"], []).append(f"{row['measure']}{_format_alphas_and_interval(row)}")
     for level, words in _HOW.items():
         if level in groups:

@@ -82,28 +82,30 @@ def judge_agreement_table(verdicts: Verdicts) -> Table:
 def _judge_agreement_rows(verdicts: Verdicts, measure: int) -> Iterator[dict[str, object]]:
     people = verdicts.people
     if len(people.answer):
-        yield {"judge": PEOPLE, "with": EACH_OTHER, **_agreement_among_scorers(verdicts, people, measure)}
+        yield {"judge": PEOPLE, "with": EACH_OTHER, **_agreement_columns_among_scorers(verdicts, people, measure)}
     for judge, side in verdicts.judges.items():
-        r = _correlate_judge_with_people(verdicts, judge, measure)
-        yield {"judge": judge, "with": PEOPLE, **_agreement_between_sides(verdicts, side, people, measure), **r}
+        r = _correlation_columns_of_judge(verdicts, judge, measure)
+        yield {"judge": judge, "with": PEOPLE, **_agreement_columns_between_sides(verdicts, side, people, measure), **r}
         if len(side.scorers) > 1:
-            yield {"judge": judge, "with": ITSELF, **_agreement_among_scorers(verdicts, side, measure)}
+            yield {"judge": judge, "with": ITSELF, **_agreement_columns_among_scorers(verdicts, side, measure)}
         other_judges = [verdicts.judges[name] for name in verdicts.judges if name != judge]
         if other_judges:
             yield {
                 "judge": judge,
                 "with": OTHERS,
-                **_agreement_between_sides(verdicts, side, other_judges[0].join_scores(other_judges[1:]), measure),
+                **_agreement_columns_between_sides(
+                    verdicts, side, other_judges[0].join_scores(other_judges[1:]), measure
+                ),
             }
 
 
-def _agreement_among_scorers(verdicts: Verdicts, side: GivenScores, measure: int) -> dict[str, object]:
+def _agreement_columns_among_scorers(verdicts: Verdicts, side: GivenScores, measure: int) -> dict[str, object]:
     """Agreement of scorers with each other, on the answers that two or more of them scored."""
     selected = side.score_counts > 1
     return _agreement_columns(int(selected.sum()), verdicts.measure_agreement_of_scorers(side, selected, measure))
 
 
-def _agreement_between_sides(
+def _agreement_columns_between_sides(
     verdicts: Verdicts, first: GivenScores, second: GivenScores, measure: int
 ) -> dict[str, object]:
     """Agreement of two sides, on the answers that both scored."""
@@ -236,7 +238,7 @@ def judge_agreement_by_group_table(verdicts: Verdicts, groups: Mapping[str, Mapp
 # -- correlation --
 
 
-def _correlate_judge_with_people(verdicts: Verdicts, judge: str, measure: int) -> dict[str, object]:
+def _correlation_columns_of_judge(verdicts: Verdicts, judge: str, measure: int) -> dict[str, object]:
     both_scored = verdicts.scored_by_judge_and_people[judge]
     if both_scored.sum() < LEAST:
         return {}
@@ -282,7 +284,7 @@ def agreement_drift_table(verdicts: Verdicts) -> Table:
     columns = ["judge", "measure", "part", "since", "answers", *_ALPHA, "reason"]
     rows = []
     for judge, both_scored in verdicts.scored_by_judge_and_people.items():
-        order, first = _order_answers_by_scoring_time(verdicts.people, both_scored)
+        order, first = _sort_answers_and_first_scoring_times(verdicts.people, both_scored)
         parts = min(_MOST_PARTS, len(order) // LEAST)
         for measure, name in enumerate(verdicts.measure_names.values()) if parts > 1 else ():
             for number, places in enumerate(np.array_split(np.arange(len(order)), parts), 1):
@@ -309,7 +311,7 @@ def agreement_drift_table(verdicts: Verdicts) -> Table:
     )
 
 
-def _order_answers_by_scoring_time(people: GivenScores, selected: Mask) -> tuple[Places, list[str]]:
+def _sort_answers_and_first_scoring_times(people: GivenScores, selected: Mask) -> tuple[Places, list[str]]:
     """Return the selected answers in the order in which people first scored them, and when that was."""
     by_time = np.argsort(people.time, kind="stable")
     answers, first = np.unique(people.answer[by_time], return_index=True)

@@ -158,14 +158,14 @@ class Verdicts:
         return {name: (side.score_counts > 0) & (self.people.score_counts > 0) for name, side in self.judges.items()}
 
     @cached_property
-    def _value_scales(self) -> list[Floats]:
+    def _value_scale_of_each_measure(self) -> list[Floats]:
         values = np.array(sorted(self.rubric.values))
         overall = np.concatenate([side.values[:, 0] for side in (self.people, *self.judges.values())])
         return [np.unique(overall), *(values for _ in self.rubric.metrics)]
 
     def count_values(self, side: GivenScores, selected: Mask, measure: int) -> Places:
         """Count a side's scores with each value on the selected answers: answers down, values across."""
-        scale = self._value_scales[measure]
+        scale = self._value_scale_of_each_measure[measure]
         ranks = np.searchsorted(scale, side.values[:, measure])
         counted = np.bincount(side.answer * len(scale) + ranks, minlength=side.size * len(scale))
         return counted.reshape(side.size, len(scale))[selected]
@@ -175,7 +175,7 @@ class Verdicts:
     ) -> ScaleAgreement:
         """Return the agreement of two sides on some answers, which both scored."""
         ours, theirs = (self.count_values(side, selected, measure) for side in (first, second))
-        return measure_side_agreement(ours, theirs, self._value_scales[measure])
+        return measure_side_agreement(ours, theirs, self._value_scale_of_each_measure[measure])
 
     def compare_judge_with_people(self, judge: str, measure: int) -> tuple[int, AlphaDifference | None]:
         """Compare a judge's agreement with people with theirs, on the answers that it and two of them scored.
@@ -192,7 +192,7 @@ class Verdicts:
 
     def measure_agreement_of_scorers(self, side: GivenScores, selected: Mask, measure: int) -> ScaleAgreement:
         """Measure the agreement of a side's scorers on selected answers, which two or more of them scored."""
-        return measure_agreement(self.count_values(side, selected, measure), self._value_scales[measure])
+        return measure_agreement(self.count_values(side, selected, measure), self._value_scale_of_each_measure[measure])
 
 
 def _rubric_digest(event: Event) -> str:

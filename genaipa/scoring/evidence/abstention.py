@@ -17,7 +17,7 @@ from genaipa.languages.catalog import ENGLISH, language_to_read_reply
 from genaipa.languages.language import STOPS, compile_lowercase_pattern, expression, lowercase_keeping_positions
 from genaipa.policies.search import HALF, count_words
 from genaipa.scoring.evidence.refusals import is_empty_or_refusal, is_opening_an_answer
-from genaipa.scoring.evidence.word_classes import classify_words
+from genaipa.scoring.evidence.word_classes import classify_words_to_letters_and_spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -143,7 +143,7 @@ class _SilenceReader:
 
     def _find_silence_phrases_in_sentence(self, plain: str, sentence: re.Match[str]) -> Iterator[Span]:
         """Yield the phrases of a sentence that claim silence: those of a list and those of a construction."""
-        letters, places = classify_words(sentence.group(), self.rules)
+        letters, places = classify_words_to_letters_and_spans(sentence.group(), self.rules)
         if expression(self.rules.denied).search(letters):
             return
         silent = compile_lowercase_pattern(self.rules.silent)

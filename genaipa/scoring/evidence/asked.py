@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from genaipa.languages.catalog import LANGUAGES, language_to_read_reply
 from genaipa.languages.language import STOPS, expression
 from genaipa.policies.search import stem_content_words, stem_question_words
-from genaipa.scoring.evidence.word_classes import OTHER, classify_words
+from genaipa.scoring.evidence.word_classes import OTHER, classify_words_to_letters_and_spans
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ class QuestionWordings(NamedTuple):
 
 def shares_word_with_question(reply: str, question: QuestionWordings, document: Document) -> bool | None:
     """Whether a reply has a content word of the question; None where either has none, or they are in two languages."""
-    language = _find_common_language(reply, question, document)
+    language = _language_of_reply_and_question(reply, question, document)
     if language is None:
         return None
     names = set(stem_content_words(document.company, language))
@@ -67,7 +67,7 @@ def denials_concern_question(
     "The policy does not say." names nothing, and so denies what was asked. What names something has to share a word
     with the question that most others of its set have not.
     """
-    language = _find_common_language(reply, question, document)
+    language = _language_of_reply_and_question(reply, question, document)
     if language is None:
         return None
     if not language.silence or not language.silence.classes:
@@ -88,7 +88,7 @@ def denials_concern_question(
     return not set(stem_content_words(" ".join(named), language)) - common
 
 
-def _find_common_language(reply: str, question: QuestionWordings, document: Document) -> Language | None:
+def _language_of_reply_and_question(reply: str, question: QuestionWordings, document: Document) -> Language | None:
     """Find the language that a reply and a question are both in; None if they are in two, or it is not known."""
     language = language_to_read_reply(reply, document.language)
     return (
@@ -100,7 +100,7 @@ def _find_common_language(reply: str, question: QuestionWordings, document: Docu
 
 def _list_denied_words(sentence: str, rules: SilenceRules) -> list[str]:
     """List the words of a denial that name what it denies."""
-    letters, spans = classify_words(sentence, rules)
+    letters, spans = classify_words_to_letters_and_spans(sentence, rules)
     vague = expression(rules.vague, re.IGNORECASE)
     words = (sentence[slice(*span)] for letter, span in zip(letters, spans, strict=True) if letter in _NAMES)
     return [word for word in words if not vague.fullmatch(word)]

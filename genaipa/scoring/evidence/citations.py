@@ -22,9 +22,9 @@ from genaipa.policies.numbering import (
     STEP,
     convert_digits_to_ascii,
     english_section_word,
-    split_number,
+    split_heading_number_and_title,
 )
-from genaipa.scoring.evidence.quotations import fold_word
+from genaipa.scoring.evidence.quotations import normalize_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -279,7 +279,7 @@ def _find_ordinal_citations(reply: str, forms: _CitationForms) -> Iterator[Citat
             number = forms.rules.numerals.get(number.lower(), number)
             yield Citation(*match.span(), word=forms.translate_section_word_to_english(word), number=number, loose=True)
             continue
-        word, _, number = split_number(f"第{number}{word}")[0].rpartition(" ")
+        word, _, number = split_heading_number_and_title(f"第{number}{word}")[0].rpartition(" ")
         yield Citation(*match.span(), word=word or "Section", number=number)
 
 
@@ -445,7 +445,8 @@ _ANY = re.compile(r"(?:sub-?)?sect?(?:ion)?s?\.?$|parts?$|$", re.IGNORECASE)
 def classify_external_source(
     reply: str, start: int, end: int, section_word: str, document: Document, forms: _CitationForms
 ) -> Outside:
-    """Find the external text, if any, that the citation at `reply[start:end]`, by `word` and a number, refers to.
+    """Find the external text, if any, that the citation at `reply[start:end]`, by `section_word` and a number, refers
+    to.
 
     "perhaps another text" is external unless the document has the section.
     """
@@ -476,8 +477,8 @@ def _is_law_this_document(law_name: str, document: Document, forms: _CitationFor
     if document.kind != "regulation":
         return False
     cited_name, document_names = (
-        fold_word(law_name),
-        fold_word(f"{document.company} {document.about.title} {document.name}"),
+        normalize_word(law_name),
+        normalize_word(f"{document.company} {document.about.title} {document.name}"),
     )
     if cited_name in forms.rules.laws.this:
         return True

@@ -104,13 +104,13 @@ def collect_reply_evidence(
     )
     value, reason = None, ""
     if annotated and annotated.silent == "yes":
-        value, reason = _suggest_value_where_silent(
+        value, reason = _suggest_value_and_reason_where_silent(
             references, silence, mentions_section=points, concerns_question=ours
         )
     elif annotated:
         # A summary has parts of its own.
         summary = re.search(language.citations.summary, reply.casefold())
-        value, reason = (None, "") if summary else _suggest_value_from_sections(references)
+        value, reason = (None, "") if summary else _suggest_value_and_reason_from_sections(references)
     context = points, summarised, language.code, ours
     return Evidence(references, quotations, silence, value, reason, len(targets), *context)
 
@@ -151,7 +151,8 @@ def _lies_in_quotation(reference: Reference, quotations: Sequence[Quotation], do
 def _mentions_section(reply: str, document: Document, silence: Silence, pointing_pattern: str) -> bool:
     """Whether a reply has a section's title, or mentions a section except to say that there is none.
 
-    `pointing` is how an answer points at a section without a number: "the following section:", "Reference: Security".
+    `pointing_pattern` is how an answer points at a section without a number: "the following section:", "Reference:
+    Security".
     """
     sections = find_outline(document)
     if any(
@@ -164,12 +165,12 @@ def _mentions_section(reply: str, document: Document, silence: Silence, pointing
     return any(not any(start <= match.start() < end for start, end in denied) for match in mentions)
 
 
-def _suggest_value_where_silent(
+def _suggest_value_and_reason_where_silent(
     references: tuple[Reference, ...], silence: Silence, *, mentions_section: bool, concerns_question: bool | None
 ) -> tuple[float | None, str]:
     """Score the references, with the reason, where the document is silent; None if it takes an analyst.
 
-    `ours` says whether the reply denies what was asked.
+    `concerns_question` says whether the reply denies what was asked.
     """
     if any(not reference.outside for reference in references):
         return -1.0, "The document does not answer this question, yet the answer cites a section."
@@ -178,7 +179,7 @@ def _suggest_value_where_silent(
     return None, ""
 
 
-def _suggest_value_from_sections(references: tuple[Reference, ...]) -> tuple[float | None, str]:
+def _suggest_value_and_reason_from_sections(references: tuple[Reference, ...]) -> tuple[float | None, str]:
     """Score the references, with the reason, where the document answers; None if it takes an analyst."""
     inside = [reference for reference in references if reference.outside not in {"another law", "a summary"}]
     if not inside or any(reference.outside for reference in inside):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from genaipa.languages.catalog import LANGUAGES, mark_ends_sentence
+from genaipa.languages.catalog import LANGUAGES, is_mark_end_of_sentence
 from genaipa.languages.language import CAPITAL, ENDS, STOPS, expression
 from genaipa.policies.search import language_to_search, stem_content_words
 from genaipa.systems.extractive import split_sentences
@@ -90,7 +90,7 @@ def match_sentences_to_document(reply: str, document: Document, evidence: Eviden
             word for word in sentence_words if not _lies_in_any_span(unclaimed, word.start(), word.start())
         ]
         wanted = set(stem_content_words(" ".join(word[0] for word in claiming_words), index.language)) - company
-        near, share = index.find_sentences_nearest_to_claim(wanted if len(claims) < MOST_CLAIMS else set())
+        near, share = index.find_nearest_sentences_and_top_share(wanted if len(claims) < MOST_CLAIMS else set())
         line, literal = None, False
         if (
             len(claims) < MOST_CLAIMS
@@ -149,7 +149,7 @@ def walk_sentence_and_title_bounds(
     """Yield the first and last place of each sentence of a text in Markdown, and whether it is a title.
 
     No sentence crosses a line, nor begins with the signs of a heading or a list; code is none. No mark ends one inside
-    brackets, nor in one of these stretches that are `whole`.
+    brackets, nor in one of these stretches that are `unsplit_spans`.
     """
     fence = ""
     closed = _merge_overlapping_spans([*unsplit_spans, *(match.span() for match in _BRACKETS.finditer(text))])
@@ -203,7 +203,7 @@ def _ends_sentence(text: str, line_start: int, mark: re.Match[str], language: La
     if len(mark[0].rstrip('*_)]"')) > 1 or text[at] != ".":
         return True
     short = rf"(?:(?<![^\s(\"*_])(?:{language.abbreviations})|{_SHORT})" if language else _SHORT
-    if not mark_ends_sentence(text, at, short, language):
+    if not is_mark_end_of_sentence(text, at, short, language):
         return False
     number = _NUMBER.search(text[max(line_start, at - 12) : at])
     if not number:
@@ -230,7 +230,7 @@ class SentenceIndex:
                 self._holding[word].append(n)
         self._sizes = [self._measure_word_vector_length(words) for words in self._words]
         self._usual = sorted(self._sizes)[len(self._sizes) // 2] if self._sizes else 0.0
-        self._letters = _join_folded_words(" ".join(sentence.text for sentence in self.sentences))
+        self._letters = _join_casefolded_words(" ".join(sentence.text for sentence in self.sentences))
 
     def _weigh_word_by_rarity(self, word: str) -> float:
         return math.log(1 + len(self.sentences) / max(1, len(self._holding.get(word, ())))) ** 2
@@ -240,7 +240,7 @@ class SentenceIndex:
 
     def has_phrase(self, phrase: str) -> bool:
         """Whether the document has these words in a row."""
-        return _join_folded_words(phrase) in self._letters
+        return _join_casefolded_words(phrase) in self._letters
 
     def measure_share_of_known_words(self, words: set[str]) -> float:
         """Measure the share of these words that the document has, rare words counting more."""
@@ -255,7 +255,7 @@ class SentenceIndex:
                 shared[n] += self._weigh_word_by_rarity(word)
         return shared
 
-    def find_sentences_nearest_to_claim(self, claim_words: set[str]) -> tuple[list[Sentence], float]:
+    def find_nearest_sentences_and_top_share(self, claim_words: set[str]) -> tuple[list[Sentence], float]:
         """Find sentences that share part of a claim's words, the nearest first, and the share that the first has."""
         whole = self._measure_word_vector_length(claim_words) ** 2 or 1.0
         shares = {
@@ -289,7 +289,7 @@ def load_sentence_index(text: str) -> SentenceIndex:
     return SentenceIndex(text)
 
 
-def _join_folded_words(text: str) -> str:
+def _join_casefolded_words(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.policies.reading import read_markdown
 from genaipa.policies.search import token_pattern
-from genaipa.scoring.evidence.quotations import FEWEST_WORDS, NEAR, fold_word, index_text, match_quotation_literally
+from genaipa.scoring.evidence.quotations import (
+    FEWEST_WORDS,
+    NEAR,
+    index_text,
+    match_quotation_exact_or_normalized,
+    normalize_word,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -50,7 +56,7 @@ class PassageFinder:
         if exact >= 0 and sought:
             return PlacedPassage("exact", (exact, exact + len(sought)))
         sought = " ".join(sought.split())
-        words = fold_words(sought)
+        words = list_normalized_words(sought)
         indices = [
             index for run in list_four_word_runs(words) if (index := self._first_place_by_word_run.get(run)) is not None
         ]
@@ -65,11 +71,11 @@ class PassageFinder:
     def _find_ignoring_typography(self, passage: str, passage_words: list[str]) -> Span | None:
         """Find a passage up to typography, perhaps without its first and last word, which a chunk may have cut."""
         document = index_text(self._text)
-        span = document.find_folded_letters("".join(passage_words)) or document.find_folded_letters(
+        span = document.find_normalized_letters("".join(passage_words)) or document.find_normalized_letters(
             "".join(passage_words[1:-1])
         )
         if not span and _LEFT_OUT.search(passage):
-            ellipsis = match_quotation_literally(passage, self._text)
+            ellipsis = match_quotation_exact_or_normalized(passage, self._text)
             return ellipsis and ellipsis[1]
         return span
 
@@ -122,13 +128,13 @@ def load_passage_finder(text: str) -> PassageFinder:
     return PassageFinder(text)
 
 
-def fold_words(text: str) -> list[str]:
+def list_normalized_words(text: str) -> list[str]:
     """Return the words of a text as it reads, folded."""
     text = read_markdown(text).text
     return (
         _WORD.findall(text.casefold())
         if text.isascii()
-        else [fold_word(word) for word in token_pattern(text).findall(text)]
+        else [normalize_word(word) for word in token_pattern(text).findall(text)]
     )
 
 
@@ -148,14 +154,14 @@ class OtherDocuments:
         """Run of words, as a number → the texts that have it, a bit each."""
         masks: dict[int, int] = {}
         for number, text in enumerate(self._texts.values()):
-            for run in list_four_word_runs(fold_words(text)):
+            for run in list_four_word_runs(list_normalized_words(text)):
                 key = hash(run)
                 masks[key] = masks.get(key, 0) | 1 << number
         return masks
 
     def has_passage(self, passage: str, asked_document: str = "") -> bool:
         """Whether one of the texts, but for `asked_document`, has at least half of the passage's runs of words."""
-        runs = [hash(run) for run in list_four_word_runs(fold_words(passage))]
+        runs = [hash(run) for run in list_four_word_runs(list_normalized_words(passage))]
         masks = Counter(self._text_bits_by_word_run_hash.get(run, 0) for run in runs)
         bits = (1 << number for number, name in enumerate(self._texts) if name != asked_document)
         best = max((sum(times for mask, times in masks.items() if mask & bit) for bit in bits), default=0)

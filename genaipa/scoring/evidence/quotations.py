@@ -33,7 +33,7 @@ class TextIndex:
         self.token = token_pattern(reading.text)
         words = [*self.token.finditer(reading.text)]
         self.spans = reading.source_spans_in_order(word.span() for word in words)
-        self.words = [fold_word(word[0]) for word in words]
+        self.words = [normalize_word(word[0]) for word in words]
         self._starts = [0, *accumulate(map(len, self.words))]
         self._letters = "".join(self.words)
 
@@ -50,9 +50,11 @@ class TextIndex:
 
         It must begin and end where words do: "the rapist" is not found in "therapist".
         """
-        return self.find_folded_letters("".join(fold_word(word) for word in self.token.findall(phrase)), start, end)
+        return self.find_normalized_letters(
+            "".join(normalize_word(word) for word in self.token.findall(phrase)), start, end
+        )
 
-    def find_folded_letters(self, letters: str, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
+    def find_normalized_letters(self, letters: str, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
         """Find a phrase that is given as its folded letters and digits."""
         border = self._count_preceding_letters(len(self._letters) * 4 if end is None else end + 1)
         position = self._letters.find(letters, self._count_preceding_letters(start), border) if letters else -1
@@ -75,7 +77,7 @@ class TextIndex:
         return self.spans[begin][0], self.spans[finish - 1][1]
 
 
-def fold_word(word: str) -> str:
+def normalize_word(word: str) -> str:
     """Normalise a word for comparison: case and composition of characters."""
     return word.casefold() if word.isascii() else unicodedata.normalize("NFKC", word).casefold()
 
@@ -150,7 +152,7 @@ def find_quotations(reply: str, document: Document, cited_titles: Sequence[Span]
         if any(first <= start and end <= last for first, last in title_spans):
             continue
         text = reply[start:end]
-        verbatim = match_quotation_literally(text, document.text)
+        verbatim = match_quotation_exact_or_normalized(text, document.text)
         if verbatim:
             match, target = verbatim
             quotations.append(Quotation(start, end, text, match, 100.0, target))
@@ -190,7 +192,7 @@ def _find_outer_quotations(reply: str, document_text: str) -> list[Span]:
         spans = (
             match.span(1)
             for match in around
-            if match and _has_enough_words(match[1]) and match_quotation_literally(match[1], document_text)
+            if match and _has_enough_words(match[1]) and match_quotation_exact_or_normalized(match[1], document_text)
         )
         nested += islice(spans, 1)
     return nested
@@ -201,7 +203,7 @@ def _has_enough_words(text: str) -> bool:
     return len(spaced) + _OF_WORD * len(re.findall(rf"[{UNSPACED}]", text)) >= FEWEST_WORDS
 
 
-def match_quotation_literally(quotation: str, document_text: str) -> tuple[Match, Span] | None:
+def match_quotation_exact_or_normalized(quotation: str, document_text: str) -> tuple[Match, Span] | None:
     """Match a quotation word for word, or up to case, blanks, punctuation and ellipses."""
     core = quotation.rstrip(f" .,;:!?\u2026\uff0c\uff1b{STOPS}")
     start = document_text.find(core)
@@ -248,7 +250,7 @@ def find_most_similar_passage(text: str, document_text: str) -> tuple[float, Spa
     from rapidfuzz.fuzz import partial_ratio_alignment
 
     document = index_text(document_text)
-    words = [fold_word(word) for word in document.token.findall(read_markdown_line(text))]
+    words = [normalize_word(word) for word in document.token.findall(read_markdown_line(text))]
     sought = " ".join(words)
     best: tuple[float, Span | None] = 0.0, None
     for first in _find_candidate_window_starts(words, document):

@@ -31,15 +31,15 @@ def is_empty_or_refusal(reply: str, language: str = ENGLISH.code) -> bool:
         return True
     if len(reply) > _LONGEST:
         return False
-    return any(_detect_refusal_by_language(lowercase_keeping_positions(reply), language))
+    return any(_yield_refusal_by_language(lowercase_keeping_positions(reply), language))
 
 
 def is_opening_an_answer(opening: str, language: str) -> bool:
     """Tell whether the first sentence of a reply, in small letters, says something, so that the reply does."""
-    return all(refusal is False for refusal in _detect_refusal_by_language(opening, language))
+    return all(refusal is False for refusal in _yield_refusal_by_language(opening, language))
 
 
-def _detect_refusal_by_language(lower_reply: str, language: str) -> Iterator[bool | None]:
+def _yield_refusal_by_language(lower_reply: str, language: str) -> Iterator[bool | None]:
     """Yield whether a reply refuses by the rules of the document's language and of English."""
     plain = lower_reply.replace("\u2019", "'")
     for spoken in (LANGUAGES[code] for code in dict.fromkeys((language, ENGLISH.code)) if code in LANGUAGES):

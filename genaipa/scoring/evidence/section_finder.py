@@ -22,7 +22,7 @@ from genaipa.policies.numbering import (
 )
 from genaipa.policies.reading import read_markdown
 from genaipa.policies.sections import Section, resolve_citation
-from genaipa.scoring.evidence.quotations import NEAR, find_most_similar_passage, fold_word, index_text
+from genaipa.scoring.evidence.quotations import NEAR, find_most_similar_passage, index_text, normalize_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -289,7 +289,7 @@ class SectionFinder:
         text = self.reading.plain_text_of_source_span(begin, begin + 300)
         heading = re.sub(r"^[#\s]*(?:[\w.]*\d[.)]*|[A-Z]{1,4}\.)?\s*", "", text)
         titles = [section.title, heading[: len(title)]]
-        return max(ratio(fold_word(title), fold_word(candidate)) for candidate in titles) >= SIMILAR
+        return max(ratio(normalize_word(title), normalize_word(candidate)) for candidate in titles) >= SIMILAR
 
     @cached_property
     def _has_unreadable_heading_number(self) -> bool:

@@ -42,7 +42,7 @@ def _make_word_classifier(rules: SilenceRules) -> Callable[[str], str]:
     return classify_word
 
 
-def classify_words(sentence: str, rules: SilenceRules) -> tuple[str, list[Span]]:
+def classify_words_to_letters_and_spans(sentence: str, rules: SilenceRules) -> tuple[str, list[Span]]:
     """Return the classes of a sentence's words and marks, a letter each, and where they stand."""
     classify_word = _make_word_classifier(rules)
     words = list(_WORD.finditer(sentence))[:_LONGEST]

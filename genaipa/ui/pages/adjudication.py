@@ -105,14 +105,14 @@ def show_page(desk: Desk, user: User) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         chosen = _show_filters_and_select_answers(desk, disputes)
         opened = _choose_dispute_on_screen(desk, user, disputes, chosen)
-        _show_position(disputes, chosen, opened)
+        _show_dispute_counts_and_position(disputes, chosen, opened)
     if opened is None:
         show_notice("adjudication done", "No more answers match. Change the filters above.", "done")
         return
     try:
         prepared = _load_prepared_answer(desk, opened.answer)
     except GenaipaError as error:
-        desk.remove_unreadable(opened.answer, error)
+        desk.drop_unreadable_answer(opened.answer, error)
         st.rerun()
     try:
         desk.queue.record_exposures(user.name, [opened.answer], scores=True, system=not desk.queue.plan.blind)
@@ -211,7 +211,7 @@ def _choose_dispute_on_screen(
 def _open_dispute(desk: Desk, user: User, dispute: Dispute, message: str = "") -> OpenDispute:
     """Open an answer with this adjudicator's draft, else with their adjudication, else with what all gave."""
     name, adjudication = user.name, dispute.adjudication
-    draft = desk.store.draft(name, dispute.answer, "adjudication")
+    draft = desk.store.load_draft(name, dispute.answer, "adjudication")
     if draft is None:
         draft = Draft(name, dispute.answer, "adjudication")
         if adjudication is not None and adjudication.analyst == name and adjudication.values is not None:
@@ -231,7 +231,9 @@ def _format_agreed_keys(rubric: Rubric, dispute: Dispute) -> str:
     )
 
 
-def _show_position(disputes: Mapping[str, Dispute], chosen: list[str], opened: OpenDispute | None) -> None:
+def _show_dispute_counts_and_position(
+    disputes: Mapping[str, Dispute], chosen: list[str], opened: OpenDispute | None
+) -> None:
     settled = sum(1 for dispute in disputes.values() if dispute.settlement)
     means = sum(1 for dispute in disputes.values() if dispute.settlement and dispute.adjudication is None)
     by_mean = f" ({means:,} by the mean)" if means else ""
@@ -251,14 +253,14 @@ def _show_position(disputes: Mapping[str, Dispute], chosen: list[str], opened: O
 def _load_prepared_answer(desk: Desk, answer: str) -> PreparedAnswer:
     """Load the answer with the aids of the study's plan but suggestions; nothing is withheld from an adjudicator."""
 
-    def prepare_case() -> PreparedAnswer:
+    def prepare_answer_without_suggestions() -> PreparedAnswer:
         plan = desk.queue.plan
         own_aids = set(list_own_aids_in_plan(plan)) - {SUGGESTIONS}
         return prepare_answer(
             desk.pool.load_case(answer), desk.rubric, blind=plan.blind, own_aids=own_aids, panels=load_panels(plan)
         )
 
-    return cache_in_session("adjudication case", (answer, desk.pool.generation), prepare_case)
+    return cache_in_session("adjudication case", (answer, desk.pool.generation), prepare_answer_without_suggestions)
 
 
 def _screen_data(
@@ -354,7 +356,7 @@ def _handle_act(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen:
         if sent["what"] == "undo":
             session.opened = _withdraw_last_decision(desk, user, opened, disputes)
         elif sent["what"] in ("skip", "back"):
-            beside = _find_neighbour(opened.answer, chosen, 1 if sent["what"] == "skip" else -1)
+            beside = _find_neighbouring_answer(opened.answer, chosen, 1 if sent["what"] == "skip" else -1)
             session.opened = _open_dispute(desk, user, disputes[beside])
     except (GenaipaError, ValueError) as error:
         session.opened = replace(
@@ -416,12 +418,12 @@ def _open_dispute_after(
     desk: Desk, user: User, opened: OpenDispute, disputes: Mapping[str, Dispute], chosen: list[str], message: str
 ) -> OpenDispute | None:
     """Return the next answer once something was decided about this one."""
-    beside = _find_neighbour(opened.answer, chosen, 1)
+    beside = _find_neighbouring_answer(opened.answer, chosen, 1)
     # The last one of its kind: the filters show the others.
     return None if beside == opened.answer else _open_dispute(desk, user, disputes[beside], message)
 
 
-def _find_neighbour(answer: str, chosen: list[str], step: int) -> str:
+def _find_neighbouring_answer(answer: str, chosen: list[str], step: int) -> str:
     """Find the answer after (1) or before (-1) this one; after the last comes the first."""
     position = chosen.index(answer) if answer in chosen else -1
     return chosen[(position + step) % len(chosen)] if chosen else answer

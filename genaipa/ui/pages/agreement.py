@@ -67,7 +67,7 @@ def show_page(desk: Desk, user: User) -> None:
     """Show the agreement of the people's current scores."""
     show_page_header("Agreement")
     desk.current.read_new_events()
-    agreement, left_out = measure_agreement(desk)
+    agreement, left_out = measure_agreement_effects_and_left_out(desk)
     if left_out:
         scores = "One score is" if left_out == 1 else f"{left_out:,} scores are"
         st.caption(
@@ -94,17 +94,19 @@ def show_page(desk: Desk, user: User) -> None:
     show_scores_download_button(desk, user)
 
 
-def measure_agreement(desk: Desk, excluded_analysts: tuple[str, ...] = ()) -> tuple[Agreement, int]:
+def measure_agreement_effects_and_left_out(
+    desk: Desk, excluded_analysts: tuple[str, ...] = ()
+) -> tuple[Agreement, int]:
     """Return the agreement on the desk's answers, and the number of scores left out.
 
     These are not independent. Scores of `excluded_analysts` do not count.
     """
     stamp = (desk.pool.generation, len(desk.pool.arrivals), desk.current.event_count)
-    return _measure_cached(desk.pool, desk.current, desk.store, excluded_analysts, stamp)
+    return _measure_agreement_cached(desk.pool, desk.current, desk.store, excluded_analysts, stamp)
 
 
 @lru_cache(maxsize=2)
-def _measure_cached(
+def _measure_agreement_cached(
     pool: Pool, current: CurrentScores, store: Store, excluded_analysts: tuple[str, ...], _stamp: tuple[int, ...]
 ) -> tuple[Agreement, int]:
     """Measure the agreement once for all sessions, and again after a new answer or score."""

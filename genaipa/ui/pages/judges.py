@@ -31,7 +31,7 @@ def show_page(desk: Desk, user: User) -> None:
     desk.current.read_new_events()
     show_problems("judges problems", desk.list_problems(user))
     results = _open_judged_results(desk, user)
-    waiting = results is not None and _show_note_on_hidden_answers(results)
+    waiting = results is not None and _show_note_and_tell_if_answers_hidden(results)
     if results is None or not results.judges_chapter.tables:
         if waiting:
             return
@@ -53,7 +53,7 @@ def _open_judged_results(desk: Desk, user: User) -> ResultsView | None:
         return make_view_of_finished_answers(desk, user)
 
 
-def _show_note_on_hidden_answers(results: ResultsView) -> bool:
+def _show_note_and_tell_if_answers_hidden(results: ResultsView) -> bool:
     """Note the answers left out since this user may be asked to score them; tell whether there are any."""
     number = len(results.hidden_answers)
     if number:

@@ -68,7 +68,7 @@ def show_page(desk: Desk, user: User) -> None:
     if LAST in st.session_state:
         last: SavedReply = st.session_state.pop(LAST)
         show_notice("by hand last", last.sentence, last.tone)
-    waiting, unusable = _list_waiting_runs(desk)
+    waiting, unusable = _list_waiting_runs_and_problems(desk)
     show_problems("by hand problems", unusable)
     if not waiting:
         show_notice(
@@ -99,14 +99,14 @@ def show_page(desk: Desk, user: User) -> None:
     _show_chat(desk.workspace, folder, manual, chat)
 
 
-def _list_waiting_runs(desk: Desk) -> tuple[dict[str, RunFolder], list[str]]:
+def _list_waiting_runs_and_problems(desk: Desk) -> tuple[dict[str, RunFolder], list[str]]:
     """List the unfinished runs with a web chat, the newest first, and the problems of others."""
     folders = selection.select_run_folders(desk.workspace, desk.settings.runs, desk.settings.only)
     waiting, unusable = {}, []
     for folder in reversed(folders):
         try:
             manifest = folder.manifest()
-            manual = any(resolve_system(system, desk.workspace).manual for system in manifest.spec.systems)
+            manual = any(resolve_system(system, desk.workspace).is_manual for system in manifest.spec.systems)
         except GenaipaError as error:
             unusable.append(str(error))
             continue
@@ -119,9 +119,11 @@ def _list_reply_forms(manual: ManualRun) -> dict[str, str]:
     """List the systems with replies missing whose provider has a form of its own: name → function that shows it."""
     incomplete = manual.tally.incomplete_systems()
     return {
-        ready.resolved.requested_name: ready.resolved.record.reply_form
+        ready.resolved.requested_name: ready.resolved.provider_record.reply_form
         for ready in manual.systems
-        if ready.resolved.record and ready.resolved.record.reply_form and ready.resolved.requested_name in incomplete
+        if ready.resolved.provider_record
+        and ready.resolved.provider_record.reply_form
+        and ready.resolved.requested_name in incomplete
     }
 
 
@@ -149,7 +151,7 @@ def _list_unfinished_chats(manual: ManualRun) -> list[Chat]:
 def _show_progress(manual: ManualRun, chat: Chat) -> None:
     systems = {ready.resolved.requested_name for ready in manual.systems}
     rows = [row for (system, _), row in manual.tally.rows.items() if system in systems]
-    planned, missing = sum(row.planned for row in rows), sum(row.missing for row in rows)
+    planned, missing = sum(row.planned for row in rows), sum(row.missing_count for row in rows)
     st.progress((planned - missing) / planned if planned else 1.0)
     st.caption(
         f"Missing answers: {missing:,} of {planned:,} in this run, {len(chat.missing)} of {len(chat.sheet.calls)} "
@@ -221,7 +223,7 @@ def save_reply(
         return SavedReply("There is no reply in the box yet.", "warning")
     try:
         run = prepare_resumed_run(workspace, folder.name)
-        with run.open_or_create_folder().hold_for_writing():
+        with run.open_or_create_folder().hold_for_writing_and_list_repairs():
             # Read anew now that no other process can write: the reply may be in already.
             manual = asyncio.run(open_manual_run(run))
             collected = asyncio.run(manual.record_replies({key: reply}, author=author, seconds={key: seconds}))

@@ -67,7 +67,7 @@ class Visibility:
     @classmethod
     def from_desk(cls, desk: Desk, user: User) -> Visibility:
         """Return the visibility for this user now."""
-        ahead = desk.queue.answers_still_askable(user.name) if user.scores else frozenset()
+        ahead = desk.queue.answers_analyst_may_still_score(user.name) if user.scores else frozenset()
         return cls(user, ahead, desk.queue.plan.blind)
 
     def can_see_system(self, digest: str) -> bool:
@@ -161,7 +161,7 @@ def _read_tally_and_offsets(folder: RunFolder) -> tuple[Tally, dict[str, int]]:
 
 @lru_cache(maxsize=64)
 def _read_tally_and_offsets_cached(path: Path, _stamp: Stamp | None) -> tuple[Tally, dict[str, int]]:
-    return RunFolder(path).tally_records()
+    return RunFolder(path).tally_records_and_map_offsets()
 
 
 def _show_analysts(desk: Desk, runs: dict[str, RunFolder]) -> None:
@@ -215,7 +215,7 @@ def _show_answers(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -
         return
     state = st.session_state
 
-    def choose(digest: str) -> None:
+    def set_chosen_answer(digest: str) -> None:
         state[ANSWER] = digest
 
     def record_page_exposures(page: Sequence[PooledAnswer]) -> None:
@@ -229,7 +229,7 @@ def _show_answers(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -
         answers,
         lambda answer: _answer_row(desk, visible, answer),
         chosen=state.get(ANSWER, ""),
-        choose=choose,
+        choose=set_chosen_answer,
         before_page=record_page_exposures,
     )
     answer = desk.pool.answers.get(state.get(ANSWER, ""))
@@ -335,7 +335,7 @@ def _show_conversation(
     record = _read_record(folder, where)
     messages = load_conversation_up_to(folder, record, _read_tally_and_offsets(folder)[1])
     show_table("overview facts", "About this answer", ["", ""], _list_answer_facts(where, record))
-    before, digests = _list_earlier_messages(visible, messages[:-2])
+    before, digests = _list_earlier_messages_and_digests(visible, messages[:-2])
     desk.queue.record_exposures(visible.user.name, [answer.digest, *digests], system=True)
     if before:
         with st.expander(f"Earlier messages ({len(before)})"):
@@ -346,7 +346,7 @@ def _show_conversation(
 def _read_record(folder: RunFolder, occurrence: Occurrence) -> Record:
     record = folder.read_records_at([occurrence.offset])[0]
     if record.key != occurrence.key:
-        raise DataError(folder.answers, f"no longer has '{occurrence.key}' in the same place; reopen the desk.")
+        raise DataError(folder.answers_path, f"no longer has '{occurrence.key}' in the same place; reopen the desk.")
     return record
 
 
@@ -364,7 +364,9 @@ def _list_answer_facts(occurrence: Occurrence, record: Record) -> list[ListRow]:
     return [ListRow((ListCell(name, tone="quiet"), fact)) for name, fact in facts.items() if fact]
 
 
-def _list_earlier_messages(visible: Visibility, messages: Sequence[Message]) -> tuple[list[Text], list[str]]:
+def _list_earlier_messages_and_digests(
+    visible: Visibility, messages: Sequence[Message]
+) -> tuple[list[Text], list[str]]:
     """List the messages before an answer, and the digests of the answers among them.
 
     Answers of the same system that are still to be scored blind are hidden.

@@ -82,13 +82,13 @@ def show_page(desk: Desk, user: User) -> None:
         )
         return
     choice = _choose_filters(snapshot)
-    ahead = desk.queue.answers_still_askable(user.name) if user.scores else frozenset[str]()
-    results = make_view(snapshot, choice, snapshot.mask_hidden_answers(ahead))
+    ahead = desk.queue.answers_analyst_may_still_score(user.name) if user.scores else frozenset[str]()
+    results = make_view(snapshot, choice, snapshot.flag_hidden_answers_in_bytes(ahead))
     _show_hidden_answers_note_and_button(desk, user, results)
     if results.frame["counted"].any():
         _show_leaderboard(results)
         if user.adjudicates:
-            _show_estimates(results)
+            _show_people_and_judge_estimates(results)
         _show_heatmap_and_box_plots(desk, user, results)
     else:
         show_notice("results unscored", "No score counts in this selection: it has none, or all are excluded.")
@@ -194,7 +194,7 @@ def _show_leaderboard(results: ResultsView) -> None:
     show_texts("results board note", [make_note("", board.note)])
 
 
-def _show_estimates(results: ResultsView) -> None:
+def _show_people_and_judge_estimates(results: ResultsView) -> None:
     """Show the study's lead what people and judge say together: M_all of each system and experiment."""
     estimates, forecasts = results.people_and_judge_estimates
     if not estimates:
@@ -247,7 +247,7 @@ def _show_heatmap_and_box_plots(desk: Desk, user: User, results: ResultsView) ->
     boxes = st.columns([2, 2, 3])
     experiment = boxes[0].selectbox("Heat map and box plots of", experiments, format_func=style.experiment_heading)
     rows: RowKind = boxes[1].radio("Rows", ("question", "category"), horizontal=True, key="results rows")
-    desk.queue.record_exposures(user.name, results.list_exposed_answers(experiment), scores=True)
+    desk.queue.record_exposures(user.name, results.list_answers_exposed_by_small_cells(experiment), scores=True)
     cell = heatmap.show_heatmap(results, experiment, rows)
     line = heatmap.find_table_line(results, cell) if cell else None
     if cell is not None and line is not None:
@@ -268,7 +268,7 @@ def _show_cell_answers(
     value = line[cell.column]
     banded = f" ({heatmap.find_band(cell.column, value, results.bounds)})"
     written = f"{heatmap.format_value(cell.column, value)}{banded}" if value == value else "no value"  # noqa: PLR0124
-    named = f"{cell.system}, {cell.experiment}: {heatmap.heatmap_columns(results)[cell.column]} {written}"
+    named = f"{cell.system}, {cell.experiment}: {heatmap.headings_by_heatmap_column(results)[cell.column]} {written}"
     meaning = results.row_meanings(cell.rows).get(cell.name, "")
     show_texts("results cell", [Text(meaning or cell.name, cell.name, named, "strong", arrives=str(cell))])
     answers = results.list_heatmap_row_answers(cell.system, cell.experiment, cell.rows, cell.name)
@@ -283,11 +283,13 @@ def _show_cell_answers(
         digests = [answer["answer"] for answer in on_page if answer["answer"]]
         desk.queue.record_exposures(user.name, digests, system=True, scores=True)
 
-    def choose(digest: str) -> None:
+    def set_chosen_answer(digest: str) -> None:
         st.session_state[heatmap.ANSWER] = digest
 
     question = ["question"] if cell.rows == "category" else []
-    values = number_columns(*(heatmap.heatmap_columns(results)[column] for column in _value_columns(cell.column)))
+    values = number_columns(
+        *(heatmap.headings_by_heatmap_column(results)[column] for column in _cell_column_and_m_all(cell.column))
+    )
     columns = ["document", *question, "wording", "state", *values, "scores", ""]
     show_long_table(
         heatmap.ANSWERS,
@@ -296,7 +298,7 @@ def _show_cell_answers(
         answers,
         lambda answer: _answer_row(desk, answer, cell),
         chosen=st.session_state.get(heatmap.ANSWER, ""),
-        choose=choose,
+        choose=set_chosen_answer,
         before_page=record_page_exposures,
     )
     digest = st.session_state.get(heatmap.ANSWER, "")
@@ -306,7 +308,7 @@ def _show_cell_answers(
         st.caption("Choose an answer to read it with its scores and notes.")
 
 
-def _value_columns(column: str) -> list[str]:
+def _cell_column_and_m_all(column: str) -> list[str]:
     """Return the columns of numbers: that of the cell, and M_all."""
     return list(dict.fromkeys((column, "m_all")))
 
@@ -318,7 +320,7 @@ def _answer_row(desk: Desk, answer: ScoredAnswer, cell: heatmap.HeatmapCell) -> 
     cells += [answer["question"]] if cell.rows == "category" else []
     cells += ["" if published else f"{answer['wording']}, {answer['repetition']}"]
     cells += ["published score" if published else answer["status"]]
-    for column in _value_columns(cell.column):
+    for column in _cell_column_and_m_all(cell.column):
         values = [row[column] for row in answer.counted_rows]
         cells += [heatmap.format_value(column, fmean(values)) if values else ""]
     score_texts = [_describe_score(row, cell.column) for row in answer.score_rows]
@@ -376,7 +378,7 @@ def _find_other_systems_answers(
 
     Answers that this user can still be asked to score are not among them.
     """
-    ahead = desk.queue.answers_still_askable(user.name) if user.scores else frozenset[str]()
+    ahead = desk.queue.answers_analyst_may_still_score(user.name) if user.scores else frozenset[str]()
     digests = {}
     for candidate in desk.pool.answers.values():
         is_same_question = (candidate.document_digest, candidate.question) == (answer.document_digest, answer.question)
@@ -405,7 +407,7 @@ def _show_report(desk: Desk, user: User, results: ResultsView) -> None:
         wanted = st.toggle("Compute every table and figure of the report for this selection", key="results report")
     if not wanted:
         return
-    desk.queue.record_exposures(user.name, results.list_exposed_answers(), scores=True)
+    desk.queue.record_exposures(user.name, results.list_answers_exposed_by_small_cells(), scores=True)
     with st.spinner("Computing the report …"):
         chapters = {chapter.title: chapter for chapter in select_readable_chapters(results.report.chapters, user)}
     if not chapters:

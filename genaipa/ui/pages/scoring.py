@@ -64,12 +64,14 @@ def _show_answer(desk: Desk, user: User) -> None:
         return
     try:
         if session.opened is None:
-            session.opened = _restore_comparison(desk, user, session) or _open_next_answer(desk, user, session)
+            session.opened = _restore_comparison_with_reference(desk, user, session) or _open_next_answer(
+                desk, user, session
+            )
         if session.opened is None:
             session.shown = None
             _show_nothing_left(desk, user, session)
             return
-        session.shown, session.next_shown = _screen_parts(desk, user, session, session.opened), None
+        session.shown, session.next_shown = _make_screen_parts(desk, user, session, session.opened), None
     except GenaipaError as error:
         # Whoever is in the middle of an answer goes on with it: what they type is kept in their browser until then.
         if session.shown is None:
@@ -98,16 +100,16 @@ def _show_scoring_pad(desk: Desk, user: User, parts: dict[str, dict[str, Any]]) 
     guide = {"text": desk.guidelines.text, "sections": desk.guidelines.sections} if desk.guidelines else None
     pad = {"metrics": metrics, "guidelines": guide, "bound": desk.people.key_bindings}
     load_component("pad")(key="pad", data=pad)
-    _send_parts_to_browser({name: part for name, part in parts.items() if name != "turn"})
+    _send_screen_parts_to_browser({name: part for name, part in parts.items() if name != "turn"})
     load_component("feed")(
         key="turn",
         data={"part": "turn", **parts["turn"]},
-        on_draft_change=lambda: _handle_draft(desk, user),
+        on_draft_change=lambda: _save_draft_from_browser(desk, user),
         on_act_change=lambda: _handle_act(desk, user),
     )
 
 
-def _send_parts_to_browser(parts: dict[str, dict[str, Any]]) -> None:
+def _send_screen_parts_to_browser(parts: dict[str, dict[str, Any]]) -> None:
     for name, part in parts.items():
         load_component("feed")(key=name, data={"part": name, **part})
 
@@ -119,7 +121,7 @@ def _send_following_answer(desk: Desk, user: User, session: ScoringSession) -> N
         return
     if session.next_shown is None:
         session.next_shown = _prepare_following_answer(desk, user, session, opened)
-    _send_parts_to_browser({name: part for name, part in session.next_shown.items() if name not in parts})
+    _send_screen_parts_to_browser({name: part for name, part in session.next_shown.items() if name not in parts})
 
 
 def _prepare_following_answer(
@@ -136,7 +138,7 @@ def _prepare_following_answer(
         following = open_answer(desk, user, digest)
         if earlier and earlier.answer == digest:
             following.id = earlier.id
-        parts = _screen_parts(desk, user, session, following, predecessor=opened)
+        parts = _make_screen_parts(desk, user, session, following, predecessor=opened)
     except GenaipaError:
         return {}  # it is said once its turn has come
     session.following = following
@@ -155,7 +157,7 @@ def _open_next_answer(desk: Desk, user: User, session: ScoringSession) -> OpenAn
         try:
             load_prepared_answer(desk, user.name, digest)
         except GenaipaError as error:
-            desk.remove_unreadable(digest, error)
+            desk.drop_unreadable_answer(digest, error)
         else:
             opened = open_answer(desk, user, digest)
             if digest == first and following:
@@ -164,7 +166,7 @@ def _open_next_answer(desk: Desk, user: User, session: ScoringSession) -> OpenAn
     return None
 
 
-def _restore_comparison(desk: Desk, user: User, session: ScoringSession) -> OpenAnswer | None:
+def _restore_comparison_with_reference(desk: Desk, user: User, session: ScoringSession) -> OpenAnswer | None:
     """Restore the last score's comparison after a reload, if nothing was begun since."""
     begun, session.begun = session.begun, True
     last = None if begun or desk.queue.has_begun_answer(user.name) else desk.queue.last_score_or_skip(user.name)
@@ -179,7 +181,7 @@ def _restore_comparison(desk: Desk, user: User, session: ScoringSession) -> Open
     return open_answer(desk, user, last.answer)
 
 
-def _screen_parts(
+def _make_screen_parts(
     desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, *, predecessor: OpenAnswer | None = None
 ) -> dict[str, dict[str, Any]]:
     """Return the parts of an answer as it is on screen now, or as it will be right after its predecessor is scored."""
@@ -198,7 +200,7 @@ def _screen_parts(
         ),
         "can": {
             "back": predecessor is not None
-            or desk.queue.previous_answer(user.name, _history_position(opened)) is not None,
+            or desk.queue.previous_answer(user.name, _answer_to_go_back_from(opened)) is not None,
             "skip": True,
             "undo": predecessor is not None or desk.queue.last_score_or_skip(user.name) is not None,
         },
@@ -223,7 +225,7 @@ def _assign_document_slot(slots: list[str], document_digest: str, digest_on_scre
     return ("document", "document beside")[slots.index(document_digest)]
 
 
-def _history_position(opened: OpenAnswer) -> str | None:
+def _answer_to_go_back_from(opened: OpenAnswer) -> str | None:
     """Return the answer in the analyst's history from which Back goes further back; None for the newest."""
     return opened.answer if opened.mode == "correction" else None
 
@@ -252,7 +254,7 @@ def _show_nothing_left(desk: Desk, user: User, session: ScoringSession) -> None:
 # --- What comes from the browser -----------------------------------------------------------------------------------
 
 
-def _handle_draft(desk: Desk, user: User) -> None:
+def _save_draft_from_browser(desk: Desk, user: User) -> None:
     """Keep a draft that the browser sent; one that comes late, after its score was saved, is ignored."""
     session, sent = current_session(), st.session_state["turn"].draft
     opened = session.opened
@@ -266,7 +268,7 @@ def _save_valid_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str
     if not desk.rubric.are_draft_keys(str(sent["typed"])):
         return
     try:
-        opened.draft = _read_draft(desk, user, opened, sent)
+        opened.draft = _parse_sent_draft(desk, user, opened, sent)
     except ValueError:
         return
     try:
@@ -276,7 +278,7 @@ def _save_valid_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str
         opened.trouble = f"Not saved yet: {describe_error_for_desk(error)}"
 
 
-def _read_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> Draft:
+def _parse_sent_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> Draft:
     """Read what the browser sent of an answer, its panels' part by these; a ValueError if that makes no sense."""
     ready = load_prepared_answer(desk, user.name, opened.answer)
     draft = Draft(
@@ -288,7 +290,7 @@ def _read_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]
         seconds=float(sent["seconds"]),
         turn=opened.id,
         revision=int(sent.get("revision", 0)),
-        shown=read_screen_contents(ready, sent, desk.current.score(opened.answer, user.name)) or UNSET,
+        shown=read_screen_contents(ready, sent, desk.current.find_score(opened.answer, user.name)) or UNSET,
     )
     for panel in ready.panels:
         draft = panel.update_draft(ready.case, sent, draft)
@@ -297,7 +299,7 @@ def _read_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]
 
 def _save_draft_if_changed(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     """Keep the draft of an answer that is being left, if it has changed."""
-    current, before = _read_draft(desk, user, opened, sent), opened.draft
+    current, before = _parse_sent_draft(desk, user, opened, sent), opened.draft
     if (current.typed, current.note, current.ticks) != (before.typed, before.note, before.ticks):
         _save_valid_draft(desk, user, opened, sent)
 
@@ -318,13 +320,13 @@ def _handle_act(desk: Desk, user: User) -> None:
 
 
 def _save_score(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
-    before = desk.current.score(opened.answer, user.name)
+    before = desk.current.find_score(opened.answer, user.name)
     if opened.mode == "score" and before:
         session.message = "You had already scored that answer in another tab; the score that you saved last counts."
     untimed = opened.mode == "correction" and before is not None and before.seconds is None
     calibrating = opened.mode == "score" and desk.queue.is_calibration_score(opened.answer, user.name)
     ready = load_prepared_answer(desk, user.name, opened.answer)
-    draft = _read_draft(desk, user, opened, sent)
+    draft = _parse_sent_draft(desk, user, opened, sent)
     suggested = {metric: ready.suggested[metric] for metric in (draft.shown.suggestion if draft.shown else ())}
     # Where two suggest a value, the first is seen.
     for panel in reversed(ready.panels):
@@ -373,7 +375,7 @@ def _undo_last_action(
     if withdrawn is None:
         return
     message = f"Your {'skip' if withdrawn.kind == 'skip' else 'last score'} is withdrawn: here is the answer again."
-    if desk.current.score(withdrawn.answer, user.name):
+    if desk.current.find_score(withdrawn.answer, user.name):
         # The correction must not come back as the draft of the earlier score.
         desk.store.discard_draft(user.name, withdrawn.answer, "score")
         message = "Your correction is withdrawn: the score before it is in effect again."
@@ -385,7 +387,9 @@ def _undo_last_action(
 def _open_previous_answer(
     desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]
 ) -> None:
-    _reopen_answer(desk, user, session, opened, sent, desk.queue.previous_answer(user.name, _history_position(opened)))
+    _reopen_answer(
+        desk, user, session, opened, sent, desk.queue.previous_answer(user.name, _answer_to_go_back_from(opened))
+    )
 
 
 def _open_past_answer(

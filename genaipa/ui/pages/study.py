@@ -17,7 +17,7 @@ from genaipa.ui.desk import format_hours, list_workloads
 from genaipa.ui.download import show_scores_download_button
 from genaipa.ui.launch import explain_closed_results
 from genaipa.ui.pages import adjudication
-from genaipa.ui.pages.agreement import FEW, measure_agreement
+from genaipa.ui.pages.agreement import FEW, measure_agreement_effects_and_left_out
 from genaipa.ui.widgets import PAGES_KEY, Text, show_notice, show_page_header, show_problems, show_texts
 from genaipa.words import format_count, join_names
 
@@ -83,7 +83,9 @@ def _report_progress(desk: Desk) -> StudyFinding:
     due = _describe_due_date(desk, scores_left)
     sentence = f"{progress.given:,} of {progress.wanted:,} scores are given ({share:.0%}){due}."
     if scores_left > 0 and (ahead := sum(work.seconds_left or 0 for work in works)):
-        sentence += f" About {format_hours(ahead)} of analysts' time is left{_forecast_end(desk, scores_left)}."
+        sentence += (
+            f" About {format_hours(ahead)} of analysts' time is left{_describe_forecast_of_end(desk, scores_left)}."
+        )
     shares = [
         f"{work.analyst}: {work.scored:,} of {work.scored + work.answers_left:,} ({_share_of_scores_done(work):.0%})."
         for work in sorted(works, key=_share_of_scores_done)
@@ -113,7 +115,7 @@ def _format_day(day: date) -> str:
     return f"{day:%A}, {day.day} {day:%B %Y}"
 
 
-def _forecast_end(desk: Desk, scores_left: int) -> str:
+def _describe_forecast_of_end(desk: Desk, scores_left: int) -> str:
     """Forecast the day on which the rest is done if as many are scored a day as lately."""
     current_time = datetime.now(UTC)
     times = [
@@ -136,7 +138,7 @@ def _report_disagreement(desk: Desk) -> StudyFinding:
     question = "Who disagrees?"
     # How far analysts are from the reference is another question, which Agreement answers.
     apart = desk.people.reference
-    agreement = measure_agreement(desk, excluded_analysts=apart)[0]
+    agreement = measure_agreement_effects_and_left_out(desk, excluded_analysts=apart)[0]
     if not agreement.answers:
         reference_note = f" beside {join_names(apart)}" if set(apart).intersection(desk.current.analysts()) else ""
         return StudyFinding(question, f"No answer has been scored by two analysts{reference_note} yet.")
@@ -234,7 +236,7 @@ def _report_precision(desk: Desk, results: ResultsView | None) -> StudyFinding:
 
 
 def _describe_answer_shortage(desk: Desk, answers_needed: int) -> str:
-    scored = desk.current.read_scored_answers()
+    scored = desk.current.refresh_and_list_scored_answers()
     unscored = sum(1 for answer in desk.pool.answers if answer not in scored)
     if answers_needed <= unscored:
         return ""

@@ -12,11 +12,11 @@ from genaipa.errors import GenaipaError
 from genaipa.judging.name import Judge
 from genaipa.kinds import load_kinds
 from genaipa.plugins import load_entry_points_of_type
-from genaipa.runs.selection import run_folders
+from genaipa.runs.selection import list_run_folders
 from genaipa.ui.desk_page import ENTRY_POINTS, DeskPage
-from genaipa.ui.launch import explain_closed_results, open_desk_once
+from genaipa.ui.launch import explain_closed_results, open_desk_and_login_once
 from genaipa.ui.settings import read_settings
-from genaipa.ui.signin import identify
+from genaipa.ui.signin import identify_user
 from genaipa.ui.widgets import PAGES_KEY, cache_in_session, run_page_safely
 
 if TYPE_CHECKING:
@@ -91,38 +91,38 @@ def _list_pages_in_order() -> dict[str, tuple[str, str]]:
 
 def _list_task_kind_pages(desk: Desk) -> dict[str, tuple[str, Draw]]:
     """Return path → title and function of the pages of the kinds of tasks that were run in the workspace."""
-    folders = run_folders(desk.workspace)
+    folders = list_run_folders(desk.workspace)
 
-    def kinds_of_runs() -> set[str]:
+    def list_kinds_of_runs() -> set[str]:
         names = set()
         for folder in folders:
             with contextlib.suppress(GenaipaError):
                 names.add(folder.manifest().spec.kind)
         return names
 
-    names = cache_in_session("kinds here", tuple(folder.name for folder in folders), kinds_of_runs)
+    names = cache_in_session("kinds here", tuple(folder.name for folder in folders), list_kinds_of_runs)
     run = [kind for name, kind in load_kinds().items() if kind.page and name in names]
     return {kind.page.lower().replace(" ", "-"): (kind.page, kind.show_page) for kind in run}
 
 
-def _make_page_function(module: str) -> Draw:
-    return lambda desk, user: import_module(module).show_page(desk, user)
+def _make_lazy_page_function(module_name: str) -> Draw:
+    return lambda desk, user: import_module(module_name).show_page(desk, user)
 
 
 def _run_desk() -> None:
-    desk, login = open_desk_once(read_settings())
-    user = identify(desk, login)
+    desk, login = open_desk_and_login_once(read_settings())
+    user = identify_user(desk, login)
 
-    def make_page(path: str, draw: Draw) -> Callable[[], None]:
+    def make_safe_page_function(path: str, draw: Draw) -> Callable[[], None]:
         return lambda: run_page_safely(lambda: _show_page(path, draw, desk, user), desk) if user else None
 
     # Empty pages are there before anyone has signed in, so that the page in the address opens afterwards.
     # Whoever leads and scores nothing comes to the page on the study.
     leads = user is not None and user.adjudicates and not user.scores
-    ours = {path: (title, _make_page_function(module)) for path, (title, module) in _list_pages_in_order().items()}
+    ours = {path: (title, _make_lazy_page_function(module)) for path, (title, module) in _list_pages_in_order().items()}
     all_pages = ours | {path: page for path, page in _list_task_kind_pages(desk).items() if path not in ours}
     pages = {
-        path: st.Page(make_page(path, draw), title=title, url_path=path)
+        path: st.Page(make_safe_page_function(path, draw), title=title, url_path=path)
         for path, (title, draw) in sorted(all_pages.items(), key=lambda page: leads and page[0] != "study")
         if user is None or _has_content_for_user(path, desk, user)
     }

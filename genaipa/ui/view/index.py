@@ -23,7 +23,7 @@ from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import VALUED
 from genaipa.scoring.rubric import classify_band, load_rubric
 from genaipa.scoring.store import open_existing_store
-from genaipa.ui.view.movement import Movements
+from genaipa.ui.view.movement import ColumnComparer
 from genaipa.words import join_some
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class AnswerIndex:
             self._sort_rows(self._read_answers())
             self._read_scores()
             self._index_rows_by_filter()
-            self.movements = Movements(self)
+            self.movements = ColumnComparer(self)
 
     def _read_answers(self) -> dict[Key, dict[str, ViewCell]]:
         """Read the latest answer of each key, by what the answers of a row have in common and by column."""
@@ -147,7 +147,7 @@ class AnswerIndex:
         decode = msgspec.json.Decoder(_RecordHead).decode
         for number, source in enumerate(self.sources):
             narrowed = bool(source.only) or set(source.systems) != set(source.manifest.spec.systems)
-            for line_number, line in source.folder.read_answer_lines():
+            for line_number, line in source.folder.read_answer_lines_with_offsets():
                 try:
                     head = decode(line)
                 except DAMAGE:

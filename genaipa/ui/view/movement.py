@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genaipa.reports.moved import AnswerScores, MovedAnswer, Movement, rank_moved_answers, read_answer_facts
+from genaipa.reports.moved import AnswerScores, MovedAnswer, MovedAnswerRanking, rank_moved_answers, read_answer_facts
 from genaipa.systems.provider import shorten_system_names
 
 if TYPE_CHECKING:
@@ -17,14 +17,14 @@ MOST = 2000
 """Pairs of answers that are looked at; more would take longer than anybody waits for a page."""
 
 
-class Movements:
+class ColumnComparer:
     """The movements between columns of an index; each answer is read once."""
 
     def __init__(self, index: AnswerIndex) -> None:
         self.index = index
         self._facts: dict[tuple[int, int], tuple[str, AnswerFacts] | None] = {}
 
-    def compare_columns(self, row_numbers: Iterable[int], column_names: tuple[str, str]) -> Movement:
+    def compare_columns(self, row_numbers: Iterable[int], column_names: tuple[str, str]) -> MovedAnswerRanking:
         """Return the movement from the first column to the second in these rows, as far as both answered."""
         short = shorten_system_names(column_names)
         labels = short[column_names[0]], short[column_names[1]]

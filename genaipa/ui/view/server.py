@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from genaipa.reports.moved import Movement
+    from genaipa.reports.moved import MovedAnswerRanking
     from genaipa.ui.view.index import AnswerIndex, Key, ViewCell
 
 
@@ -147,7 +147,7 @@ class ViewPages:
             else [],
             "rows": [
                 self._row_data(*index.rows[row_number], systems, plain=plain)
-                | {"place": row_number, "sentence": movement.find_sentence(row_number) if movement else ""}
+                | {"place": row_number, "sentence": movement.movement_sentence_at(row_number) if movement else ""}
                 for row_number in row_numbers[(number - 1) * _ROWS : number * _ROWS]
             ],
             "found": len(row_numbers),
@@ -163,7 +163,7 @@ class ViewPages:
             ),
         }
 
-    def _compare_columns(self, row_numbers: list[int], systems: tuple[str, ...]) -> Movement | None:
+    def _compare_columns(self, row_numbers: list[int], systems: tuple[str, ...]) -> MovedAnswerRanking | None:
         """Compare two columns in these rows; None for any other number of columns, or without a pair of answers."""
         if len(systems) != _PAIR or not 0 < len(row_numbers) <= MOST:
             return None
@@ -171,7 +171,7 @@ class ViewPages:
         return movement if movement.pairs else None
 
     def _list_moved_pairs(
-        self, movement: Movement, row_numbers: list[int], query_items: list[tuple[str, str]]
+        self, movement: MovedAnswerRanking, row_numbers: list[int], query_items: list[tuple[str, str]]
     ) -> list[dict[str, Any]]:
         """List the pairs that moved most, each with the link to its answers."""
         places = {row_number: number for number, row_number in enumerate(row_numbers)}
@@ -349,7 +349,9 @@ def mark_differences(texts: Sequence[str]) -> list[list[AnswerPiece]]:
     if sum(bool(text) for text in texts) < 2:  # noqa: PLR2004
         return [[AnswerPiece(text, "")] for text in texts]
     return [
-        _split_answer(text, _collect_other_words(number, texts), marks_words=not is_mostly_different(text, texts))
+        _split_answer_at_distinctive_words(
+            text, _collect_other_words(number, texts), marks_words=not is_mostly_different(text, texts)
+        )
         for number, text in enumerate(texts)
     ]
 
@@ -381,7 +383,9 @@ def _is_distinctive_word(word: str) -> bool:
     return word[0].isdigit() or word in _NO or (len(word) >= _LEAST and word not in _COMMON)
 
 
-def _split_answer(text: str, other_words: frozenset[str], *, marks_words: bool) -> list[AnswerPiece]:
+def _split_answer_at_distinctive_words(
+    text: str, other_words: frozenset[str], *, marks_words: bool
+) -> list[AnswerPiece]:
     pieces: list[AnswerPiece] = []
     done = 0
     for match in _WORD.finditer(text):

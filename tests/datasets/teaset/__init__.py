@@ -10,7 +10,7 @@ import yaml
 
 from genaipa.datasets.base import Imported, Progress, Pulled, find_pulled_workspace
 from genaipa.datasets.snapshot import Snapshot, write_cache_file
-from genaipa.datasets.study import Answer, StudyRun, write_recordings, write_study
+from genaipa.datasets.study import PublishedAnswer, StudyRun, write_recordings, write_study
 from genaipa.files.text import sha256_of
 from genaipa.policies.document import About, load_document
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
@@ -98,9 +98,9 @@ class Teaset:
         with (FILES.folder / "answers.csv").open(encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))
 
-    def _answers(self) -> list[Answer]:
+    def _answers(self) -> list[PublishedAnswer]:
         return [
-            Answer(
+            PublishedAnswer(
                 system="published/kettle",
                 experiment="quality",
                 document="samovar",
