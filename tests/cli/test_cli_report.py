@@ -102,9 +102,9 @@ def test_tables_for_machines_and_the_tidy_table(genaipa: Cli, tmp_path: Path):
     assert set(printed["tables"]) == {path.stem for path in (folder / "out/tables").glob("*.csv")}
     assert {path.suffix for path in (folder / "out/figures").iterdir()} == {".svg", ".csv"}
     with (folder / "tidy.csv").open(encoding="utf-8-sig", newline="") as file:
-        # Nothing was annotated, retrieved or thought; no prompt was cut, no point ticked, and no other day asked on.
+        # Nothing was annotated, retrieved or thought; no prompt cut, no point ticked, no partner or other day asked.
         unknown = ("annotation", "passages", "thoughts", "prompt-cut", "citations", "exclusions", "wave", "points")
-        left_out = list_fact_columns(*unknown)
+        left_out = list_fact_columns(*unknown, "partner")
         assert next(csv.reader(file)) == [name for name in frame.describe_columns(METRICS) if name not in left_out]
 
 
