@@ -175,8 +175,8 @@ def rank_without_severity(scores: pd.DataFrame) -> Table:
         "Ranking without partners' severity",
         "The mean M_all of each system's answers over partners, with each partner's severity taken out, so that it "
         "does not matter which answers a harsh partner had; the interval is for other answers by these partners, and "
-        f"for partners like these (never narrower; blank below {LEAST_PARTNERS}). As scored: the mean with severities "
-        "in it. Each answer counts alike, so the mean may differ a little from other tables'.",
+        f"for partners like these, harsh ones among them (never narrower; blank below {LEAST_PARTNERS}). As scored: "
+        "the mean with severities in it. Each answer counts alike, so it may differ a little from other tables'.",
         data,
         [*columns, "m_all", "answers", "partners"],
         headings={
