@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
 PARTNERS, SYSTEMS, HARSH, FORGER = 22, 10, "house-7", "house-12"
 LANGUAGES = ("en", "de", "fr")
-GAP, SPREAD, SEVERITY = 3.0, 10.0, -10.0
-"""Points of M_all between two systems, standard deviation of a system's answers, and what the harsh partner adds."""
+GAP, SPREAD, SEVERITY, VARIED = 3.0, 10.0, -10.0, 5.0
+"""Points of M_all between two systems; standard deviation of answers; what harshness adds; deviation of severities."""
 NAMES = [f"house-{number + 1}" for number in range(PARTNERS)]
 SYSTEM_NAMES = [f"openai-api/loop/model-{number}" for number in range(SYSTEMS)]
 
@@ -199,7 +199,7 @@ def draw_studies(split: StudySplit, home: Path, draws: int, random: np.random.Ge
     partners, answers = (np.array(column) for column in zip(*pairs, strict=True))
     system = np.array(list(system_of.values()))
     harsh = NAMES.index(HARSH)
-    counts = dict.fromkeys(("found", "innocent", "alarm", "order", "level", "like", "covers"), 0)
+    counts = dict.fromkeys(("found", "innocent", "alarm", "order", "level", "like", "varied", "covers"), 0)
     shift: list[float] = []
     raw_shift: list[float] = []
     for _ in range(draws):
@@ -227,6 +227,13 @@ def draw_studies(split: StudySplit, home: Path, draws: int, random: np.random.Ge
         counts["order"] += orders[0] == orders[1]
         for moves, field in ((shift, "adjusted"), (raw_shift, "mean")):
             moves.append(max(abs(getattr(a, field) - getattr(b, field)) for a, b in zip(*means, strict=True)))
+        severity = random.normal(0, VARIED, PARTNERS)
+        values = 55 + 9 * draw_values(quality[answers] + severity[partners], random).sum(axis=1)
+        found = measure_severities(values, partners, answers)
+        fit = fit_severities(values, partners, answers, np.array([not one.stands_out for one in found]))
+        for s in range(SYSTEMS):
+            mean = average_without_severity(values, partners, answers, fit, system[answers] == s)
+            counts["varied"] += mean.partners_low < 50 + GAP * s < mean.partners_high
         for s, mean in enumerate(means[1]):
             counts["level"] += mean.low < 50 + GAP * s < mean.high
             counts["like"] += mean.partners_low < 50 + GAP * s < mean.partners_high
@@ -240,6 +247,7 @@ def draw_studies(split: StudySplit, home: Path, draws: int, random: np.random.Ge
         ("the same with severities left in", f"{np.median(raw_shift):.2f}"),
         ("interval for these partners holds the truth", f"{counts['level']} of {draws * SYSTEMS}"),
         ("interval for partners like these holds the truth", f"{counts['like']} of {draws * SYSTEMS}"),
+        (f"the same where severities vary by {VARIED:.0f} points", f"{counts['varied']} of {draws * SYSTEMS}"),
     ]
 
 

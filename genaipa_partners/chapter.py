@@ -20,6 +20,7 @@ from genaipa_partners.severity import (
     LEAST_PARTNERS,
     LEAST_SHARED,
     LEVEL,
+    SEVERITY_LEVEL,
     average_without_severity,
     fit_severities,
     measure_severities,
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 
 _METHOD = f"""A partner&rsquo;s severity is the mean difference of their M<sub>all</sub> from the other
 partners&rsquo; on the same answers, with Student&rsquo;s t over these answers, a random part of all; intervals hold for
-all partners together ({LEVEL:.0%}, Bonferroni). Whoever stands out is left out of what the others are compared with.
-The ranking takes severities out by least squares beside the answers."""
+all partners together ({SEVERITY_LEVEL:.1%}, Bonferroni). Whoever stands out is left out of what the others are compared
+with. The ranking takes severities out by least squares beside the answers."""
 _WITHIN, _BETWEEN = "within a partner", "between partners"
 
 
@@ -128,7 +129,7 @@ def tabulate_severities(study: Study, scores: pd.DataFrame) -> Table:
         "partners",
         "How harsh partners are",
         "Points of M_all by which a partner is above (+) or below (-) the others on the answers that they share, with "
-        f"an interval that holds for all partners together ({LEVEL:.0%} confidence, for all answers of this study); "
+        f"an interval that holds for all partners together ({SEVERITY_LEVEL:.1%} confidence, for all answers here); "
         f"blank below {LEAST_SHARED} shared answers. Whoever stands out is not among those with whom the others are "
         "compared. In all: the difference of all their scores from other partners' of the same systems and language, "
         "partly of other answers.",
@@ -175,8 +176,8 @@ def rank_without_severity(scores: pd.DataFrame) -> Table:
         "Ranking without partners' severity",
         "The mean M_all of each system's answers over partners, with each partner's severity taken out, so that it "
         "does not matter which answers a harsh partner had; the interval is for other answers by these partners, and "
-        f"for partners like these (never narrower; blank below {LEAST_PARTNERS}). As scored: the mean with severities "
-        "in it. Each answer counts alike, so the mean may differ a little from other tables'.",
+        f"for partners like these, harsh ones among them (never narrower; blank below {LEAST_PARTNERS}). As scored: "
+        "the mean with severities in it. Each answer counts alike, so it may differ a little from other tables'.",
         data,
         [*columns, "m_all", "answers", "partners"],
         headings={

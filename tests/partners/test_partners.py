@@ -313,7 +313,8 @@ def test_a_harsh_partner_is_found_and_moves_no_average() -> None:
     truth = [quality[odd::2].mean() for odd in (0, 1)]
     assert abs((first.adjusted - second.adjusted) - (truth[0] - truth[1])) < 2.5
     assert first.low < truth[0] < first.high
-    assert first.partners_low <= first.low < first.high <= first.partners_high
+    assert first.partners_high - first.partners_low >= first.high - first.low
+    assert first.partners_low < truth[0] - 2.5 < first.partners_high, "others like these may be as harsh"
     sure = fit._replace(influences=0 * fit.influences)
     narrow = average_without_severity(values, partners, answers, sure, answers % 2 == 0)
     assert first.high - first.low > narrow.high - narrow.low, "that severity is estimated makes it less sure"
