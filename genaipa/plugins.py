@@ -109,8 +109,7 @@ def load_entry_points_of_type(group: str, object_type: type[T]) -> dict[str, T]:
 
 
 def list_class_targets(noun: str, core_targets: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return name and `module:Class` of what is in the group of a noun, such as fact, the core's `core_targets`
-    first."""
+    """Return name and `module:Class` of what is in the group of a noun, such as fact: `core_targets` first."""
     packages = (
         (name, target)
         for name, target in sorted(entry_point_targets(f"{OURS}.{noun}s").items())

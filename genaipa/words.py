@@ -33,8 +33,7 @@ def make_printable(text: str) -> str:
 
 
 def escape_unprintable(json_text: str) -> str:
-    """Return JSON with the characters that `make_printable` takes out written by their numbers, which leaves it the
-    same."""
+    """Return the same JSON, with the characters that `make_printable` removes written as escapes."""
     return _map_unprintable(json_text, lambda sign: json.dumps(sign)[1:-1])
 
 

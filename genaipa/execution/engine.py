@@ -376,8 +376,7 @@ class Engine:
         attempt: Attempt,
         reserved_dollars: list[float],
     ) -> Attempt:
-        """Ask on until the task can use the reply: a few times at most, and while the cap has money to set
-        `reserved_dollars`."""
+        """Ask on until the task can use the reply: a few times at most, and while the cap allows to reserve money."""
         for tried in range(min(self.limits.max_retries, _FURTHER_TRIES)):
             # A reply that was cut off would go on as long again, and whoever only thinks would think again.
             if (

@@ -86,8 +86,10 @@ class PromptCounts:
 
 
 def estimate_least_tokens(messages: Sequence[Message], characters_per_token: float) -> float:
-    """Return the least tokens that messages have by their length; `characters_per_token` is a token's characters in the
-    document."""
+    """Return the least tokens that messages have by their length.
+
+    `characters_per_token` is a token's characters in the document.
+    """
     usual = max(characters_per_token, CHARACTERS_PER_TOKEN)
     return sum(
         len(message.content) / (characters_per_token if message.purpose == "part" else usual) for message in messages

@@ -112,8 +112,10 @@ def parse_yaml_or_keep_bytes(content: bytes) -> Any:
 
 
 def read_yaml(path: Path, target_type: type[T]) -> T:
-    """Read a file as a `target_type` (a msgspec Struct that forbids unknown fields); a DataError that says what to
-    fix."""
+    """Read a file as a `target_type` (a msgspec Struct that forbids unknown fields).
+
+    A DataError that says what to fix.
+    """
     return convert_to_type(_load_yaml_file(path), target_type, path)
 
 

@@ -86,8 +86,7 @@ def language_to_read_reply(reply: str, document_language_code: str) -> Language 
 
 
 def is_mark_end_of_sentence(text: str, mark_position: int, abbreviations: str, language: Language | None) -> bool:
-    """Whether the mark at a place ends a sentence: no full stop of an abbreviation (`abbreviations`) or an ordinal
-    number."""
+    """Tell whether the mark at a place ends a sentence: it belongs to no abbreviation and no ordinal number."""
     if text[mark_position] != ".":
         return True
     before = text[max(0, mark_position - _LONGEST_SHORT) : mark_position]

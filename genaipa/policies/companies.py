@@ -124,8 +124,9 @@ _HOSTS: frozenset[str] = _split_to_word_set(
 
 
 def find_company(title: str, text: str, site_names: Iterable[str], source: str) -> str:
-    """Return a document's company, by its title, what its page calls itself (`site_names`) or an address; else
-    `UNNAMED`.
+    """Return a document's company, by its title, what its page calls itself (`site_names`) or an address.
+
+    Else `UNNAMED`.
 
     A name is taken that the text has twice or more outside its headings. Where none is, the page's own name or its
     address is; a title's only where the text is too short to tell.

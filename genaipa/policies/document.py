@@ -242,8 +242,9 @@ _BORDERS = [
 
 
 def split_by_token_limit(document: Document, token_limit: int, count_tokens: Callable[[str], int]) -> list[str]:
-    """Split the text into parts of at most `token_limit` tokens, as `count_tokens` counts; joined, they are the
-    document.
+    """Split the text into parts of at most `token_limit` tokens, as `count_tokens` counts.
+
+    Joined, they are the document.
 
     A document that fits in one part stays whole. Blanks without room in a part stay with the text around them.
     """

@@ -108,8 +108,9 @@ def find_declared_html_encoding(raw: bytes) -> str:
 def decode_text(
     raw: bytes, source: str, stated_encoding: str, import_library: Callable[[str, str], Any]
 ) -> DecodedText:
-    """Decode bytes; `stated_encoding` is the stated encoding or empty, and `import_library` imports the package that
-    guesses.
+    """Decode bytes.
+
+    `stated_encoding` is the stated encoding or empty, and `import_library` imports the package that guesses.
 
     Places that are wrong in a stated encoding, or in what is UTF-8 but for them, are replaced and said; an encoding is
     guessed only where none is stated, which is said, too. A DataError if none is certain enough.

@@ -108,8 +108,9 @@ def as_latex(table: Table) -> str:
 
 
 def as_html(table: Table, *, max_rows: int | None = None, hrefs: Sequence[str] = (), bare: bool = False) -> str:
-    """Return a `<table>` with its title as caption, and its note under it; of `max_rows` rows at most, and then it says
-    so.
+    """Return a `<table>` with its title as caption, and its note under it.
+
+    Of `max_rows` rows at most, and then it says so.
 
     `hrefs` are the links, one for each row or empty, of its question, metrics and M_all. A `bare` table has neither
     title nor note.

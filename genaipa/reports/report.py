@@ -94,8 +94,7 @@ class Report:
 
     @property
     def main_tables(self) -> list[Table]:
-        """The tables to read first: `main_table`, and the main table of each set of items of a suite that this does not
-        show.
+        """The tables to read first: `main_table`, and that of each set of items of a suite that it does not show.
 
         A card has one set of items of each suite.
         """

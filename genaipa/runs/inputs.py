@@ -251,8 +251,10 @@ class Inputs:
     def _map_annotations_to_questions(
         self, document: str, annotations: Annotations, source_questions: QuestionSet | None
     ) -> Annotations | None:
-        """Return the annotated answers to the questions that were asked; `source_questions` are those of the
-        annotations."""
+        """Return the annotated answers to the questions that were asked.
+
+        `source_questions` are those of the annotations.
+        """
         name, question_set = self._sets.get(document), self.questions(document)
         if question_set is None or (source_questions is None and annotations.questions == name):
             # A run keeps annotations as those of the questions that it asks.
@@ -304,8 +306,7 @@ class Inputs:
 
 
 def _find_next_part_span(document_text: str, previous_end: int, message: str) -> tuple[int, int] | None:
-    """Start and end of the part of a text that continues at `previous_end` and that a message contains, among other
-    words."""
+    """Find start and end of the part of a text that continues at `previous_end` and is in a message."""
     start = previous_end + len(document_text[previous_end:]) - len(document_text[previous_end:].lstrip())
     for characters in _BEGINNINGS:
         position = message.find(document_text[start : start + characters])

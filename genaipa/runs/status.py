@@ -162,8 +162,7 @@ class Tally:
             self.get_or_add_row(*row_key).add(count)
 
     def set_planned_answers(self, spec: RunSpec, orders: Mapping[str, Sized], planned_without_orders: int = 0) -> None:
-        """Set how many answers are wanted in each row, by the orders of questions or, without them,
-        `planned_without_orders`."""
+        """Set how many answers are wanted in each row: by the orders of questions, else `planned_without_orders`."""
         rows, plan = {spec.task: planned_without_orders}, find_procedure_plan(spec)
         if plan is not None:
             answers_per_row = plan.answers_per_question * sum(map(len, orders.values()))

@@ -102,8 +102,10 @@ class History:
 
 
 class Coverage:
-    """The scores that a pool's answers have and need, as of the last `count_new_answers_and_scores`; reference
-    analysts' are apart."""
+    """The scores that a pool's answers have and need, as of the last `count_new_answers_and_scores`.
+
+    Reference analysts' are apart.
+    """
 
     def __init__(self, pool: Pool, current: CurrentScores, plan: ScoringPlan) -> None:
         self._pool, self._current, self._plan = pool, current, plan

@@ -371,8 +371,9 @@ def score_column_names(rubric: Rubric, *, ticked: bool = False) -> tuple[str, ..
 def make_score_row(
     event: Event, occurrences: Sequence[Occurrence], rubric: Rubric, *, ticked: bool
 ) -> tuple[TableCell, ...]:
-    """Make a row of `score_column_names` of a score or adjudication; without `occurrences` if the answer's run is not
-    here.
+    """Make a row of `score_column_names` of a score or adjudication.
+
+    Without `occurrences` if the answer's run is not here.
 
     Of an answer that was given in several places, each run, system, … is named once.
     """

@@ -463,8 +463,7 @@ def draw_and_save_waves(
     strata: Mapping[str, str] | None = None,
     days: Mapping[str, str] | None = None,
 ) -> Waves:
-    """Draw from the answers that are in no draw yet, let waves grow to `size`, and save the result
-    (`Waves.extend_to_size`).
+    """Draw from the answers that are in no draw yet, let waves grow to `size`, and save the result.
 
     Without a `size` nothing is drawn as long as no group has more than `SIZE` answers: all of them are asked for.
     `scored` are the digests of answers that people have scored. A DataError for a file that can't be used, or that is

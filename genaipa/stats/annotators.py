@@ -36,8 +36,9 @@ class Alternative(NamedTuple):
 def run_alternative_annotator_test(
     judge_values: Any, values_by_person: Any, *, epsilon: float, false_discovery_rate: float, least_answers: int = 2
 ) -> Alternative:
-    """Compare a judge with each person of `values_by_person` (people, units), by the values that they gave; NaN for
-    none.
+    """Compare a judge with each person of `values_by_person` (people, units), by the values that they gave.
+
+    NaN for none.
 
     Near is the root of the mean squared difference. `epsilon` is the advantage that the judge is granted in the t test,
     and `false_discovery_rate` that of false discoveries among its wins (Benjamini and Yekutieli, 2001). Units without

@@ -64,8 +64,13 @@ LEAST_DRAWS = 6
 """Of this many draws the least and the largest enclose the median in 95 of 100 studies, of fewer they don't."""
 ROUGH_DOCUMENTS = 10
 """Below this many documents, what is said about other policies is rough."""
-_ENDLESS = (-np.inf, np.inf) _SHARE = (0.0, 1.0) _TWO = 2 _MOST_BENT = 0.97 """The skewness that bends an interval is at
-most this over the reach of the interval of 95 % (as `_transform_skewed_quantile` has it).
+_ENDLESS = (-np.inf, np.inf)
+_SHARE = (0.0, 1.0)
+_TWO = 2
+_MOST_BENT = 0.97
+"""The skewness that bends an interval is at most this over the reach of the interval of 95 %.
+
+`_transform_skewed_quantile` has it so.
 
 About there the cube root of `_transform` is of 0, where it is steepest: a little more skewness would move the end by
 several standard errors (exactly at .961 for a reach of 2, at .982 for 3). Intervals of a higher confidence have the

@@ -56,8 +56,10 @@ class Tariff:
     """Part of the price of what came from a cache that is paid."""
 
     def to_batch_tariff(self, cached_share: float = BATCH_SHARE) -> Tariff:
-        """Return the tariff of calls handed in as a batch; `cached_share` is paid of the price of what comes from a
-        cache."""
+        """Return the tariff of calls handed in as a batch.
+
+        `cached_share` is paid of the price of what comes from a cache.
+        """
         label = f"{self.label}, half price in batches"
         return dataclasses.replace(self, label=label, share=BATCH_SHARE, cached_share=cached_share)
 

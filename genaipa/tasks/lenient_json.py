@@ -187,8 +187,10 @@ class _JsonReader:
         raise _UnreadableError("it is not JSON")
 
     def _skip_entry_separator(self, position: int, closing_bracket: str) -> int:
-        """Return the place of the next field or entry, or of the `closing_bracket`; a comma may be missing at a line's
-        end."""
+        """Return the place of the next field or entry, or of the `closing_bracket`.
+
+        A comma may be missing at a line's end.
+        """
         following = self._skip_blanks_and_comments(position)
         sign = self._text[following : following + 1]
         if sign and sign in _COMMAS:

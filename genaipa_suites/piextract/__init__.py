@@ -247,8 +247,10 @@ def sentence_tokens(item: Item) -> list[str]:
 
 
 def format_spans_reply(tokens: Sequence[str], spans: Spans, *, with_first_tokens: bool = False) -> str:
-    """Return the reply that names these spans, in order of appearance; with `with_first_tokens` their first tokens as
-    well."""
+    """Return the reply that names these spans, in order of appearance.
+
+    With `with_first_tokens` their first tokens as well.
+    """
     sorted_spans = {layer: sorted(spans[layer]) for layer in LAYERS}
     texts = {
         layer: [" ".join(tokens[start:end]) for start, end in layer_spans_sorted]

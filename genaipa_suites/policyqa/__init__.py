@@ -326,8 +326,7 @@ def _answer_score_and_count(outcome: Outcome, score_index: int) -> tuple[float, 
 def _located_span_score_and_count(
     outcome: Outcome, score_index: int, match_levels: Sequence[str]
 ) -> tuple[float, float]:
-    """Return (score, 1) of the stretch of the segment that an answer was found to be on one of `match_levels`, else (0,
-    1)."""
+    """Return (score, 1) of the stretch that an answer was located at on one of `match_levels`, else (0, 1)."""
     prediction = outcome.parsed.prediction
     right = prediction is not None and prediction["found"] in match_levels
     return best_exact_match_and_f1(prediction["span"], outcome.item.gold)[score_index] if right else 0.0, 1.0

@@ -297,8 +297,10 @@ def _breakdown_table(
     note_sentences: str,
     count_columns: Sequence[str] = (),
 ) -> Table:
-    """Return the table of (group, its measures, ids of its items or None for all); `count_columns` are columns of
-    numbers."""
+    """Return the table of (group, its measures, ids of its items or None for all).
+
+    `count_columns` are columns of numbers.
+    """
     rows: list[dict[str, Any]] = []
     for group, measures, ids in parts:
         for row in (*scored.system_rows, *scored.reference_rows):

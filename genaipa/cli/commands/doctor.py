@@ -182,8 +182,7 @@ def _check_unknown_environment_variables(workspace: Workspace, root_command: Any
 
 
 def list_option_environment_variables(root_command: Any) -> set[str]:
-    """List every variable of the environment that sets an option of the `root_command` command line, or stands for
-    none."""
+    """List the variables of the environment that set an option under `root_command`, or that stand for none."""
     variable_names, pending = set(_SETTINGS), [root_command]
     while pending:
         node = pending.pop()

@@ -228,8 +228,7 @@ def _agreement_rows_by_measure(agreements: Table) -> Iterator[list[str] | str]:
 
 
 def _agreement_rows_by_group(agreements: Table, group_column: str) -> Iterator[list[str] | str]:
-    """Yield a line for each group of answers `group_column` a column, else all, under each judge: its agreement on
-    M_all."""
+    """Yield, under each judge, a line with its agreement on M_all for each group of answers, or for all of them."""
     of = agreements.data[(agreements.data["by"] == group_column) | (not group_column)]
     for judge, rows in of[of["measure"] == "M_all"].groupby("judge", sort=False):
         yield str(judge)

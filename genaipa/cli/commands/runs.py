@@ -135,8 +135,9 @@ class _RunListEntry:
 def _read_entries_and_problems(
     workspace: Workspace, names: Sequence[str], *, with_all_documents: bool
 ) -> tuple[list[_RunListEntry], list[str]]:
-    """Read the runs, one's own first, and studies, which these names unfold; `with_all_documents` with all names of
-    documents.
+    """Read the runs, one's own first, and studies, which these names unfold.
+
+    `with_all_documents` with all names of documents.
 
     Also gives sentences about what could not be read.
     """

@@ -240,8 +240,10 @@ def add_next_steps(*steps: str, always: bool = False) -> None:
 
 @contextlib.contextmanager
 def print_notes_at_end(fallback_explanation: str, *, explains: bool, quiet: bool, json: bool) -> Iterator[None]:
-    """Print what a command kept, once it is done; `fallback_explanation` explains it where it has no explanation of its
-    own."""
+    """Print what a command kept, once it is done.
+
+    `fallback_explanation` explains it where it has no explanation of its own.
+    """
     if explains and quiet:
         raise UsageError("--explain asks for more and --quiet for less; use only one of them.")
     notes = _CommandNotes(explains, quiet)

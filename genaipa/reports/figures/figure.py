@@ -91,8 +91,10 @@ class Figure:
 
 
 def figure_file_paths(figure: Figure, folder: Path, formats: Sequence[Format]) -> list[Path]:
-    """Return the files that `save_figure_and_data` writes; one column of a paper has those figures alone that are laid
-    out for it."""
+    """Return the files that `save_figure_and_data` writes.
+
+    One column of a paper has those figures alone that are laid out for it.
+    """
     available = [form for form in formats if form != "column" or form in figure.layouts]
     return [
         *(folder / f"{figure.name}{_ENDS.get(form, f'.{form}')}" for form in available),

@@ -445,8 +445,7 @@ _ANY = re.compile(r"(?:sub-?)?sect?(?:ion)?s?\.?$|parts?$|$", re.IGNORECASE)
 def classify_external_source(
     reply: str, start: int, end: int, section_word: str, document: Document, forms: _CitationForms
 ) -> Outside:
-    """Find the external text, if any, that the citation at `reply[start:end]`, by `section_word` and a number, refers
-    to.
+    """Find the external text, if any, that the citation at `reply[start:end]` refers to.
 
     "perhaps another text" is external unless the document has the section.
     """
