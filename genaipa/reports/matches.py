@@ -381,26 +381,35 @@ def system_differences(frame: pd.DataFrame) -> pd.DataFrame:
     so where only the number of pairs makes it that. Intervals belong to the adjusted p.
     """
     frame = drop_sparsely_scored_experiments(frame)
-    (estimate,) = estimate_sides([frame], alike=True)
-    policy_rows = select_policy_rows(estimate.frame)
+    policy_rows = select_policy_rows(estimate_sides([frame], alike=True)[0].frame)
     means = average_policy_questions(policy_rows).groupby(["system", "question"], observed=True)["m_all"].mean()
     means = means.groupby("system", observed=True).mean().dropna()
     ordered = sorted(map(str, means.index), key=lambda name: (-means[name], name))
-    people = select_policy_rows(frame)
-    sides = {name: (policy_rows[policy_rows["system"] == name], people[people["system"] == name]) for name in ordered}
-    pairs = list(_compare_system_pairs(sides, judged=estimate.is_z)) if len(ordered) <= _MOST else []
+    return differences_of_pairs(frame, list(combinations(ordered, 2)) if len(ordered) <= _MOST else [])
+
+
+def differences_of_pairs(frame: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
+    """Return a row for each of these pairs of systems, as `system_differences`, with p adjusted for these alone."""
+    frame = drop_sparsely_scored_experiments(frame)
+    (estimate,) = estimate_sides([frame], alike=True)
+    policy_rows, people = select_policy_rows(estimate.frame), select_policy_rows(frame)
+    sides = {
+        name: (policy_rows[policy_rows["system"] == name], people[people["system"] == name])
+        for name in dict.fromkeys(name for pair in pairs for name in pair)
+    }
+    compared = list(_compare_system_pairs(sides, pairs, judged=estimate.is_z))
     data = _adjust_p_and_intervals(
-        [row for row, _ in pairs], [behind for _, behind in pairs], [*PAIRS, "family", "p", "policies_p"]
+        [row for row, _ in compared], [behind for _, behind in compared], [*PAIRS, "family", "p", "policies_p"]
     )
     data["meaning"] = [_describe_pair_meaning(row) for row in data.to_dict("records")]
     return data[PAIRS]
 
 
 def _compare_system_pairs(
-    sides: dict[str, tuple[pd.DataFrame, pd.DataFrame]], *, judged: bool
+    sides: dict[str, tuple[pd.DataFrame, pd.DataFrame]], pairs: Sequence[tuple[str, str]], *, judged: bool
 ) -> Iterator[tuple[dict[str, Any], _Difference]]:
-    """Compare each two of the systems, over what averages take and what people scored."""
-    for first, second in combinations(sides, 2):
+    """Compare the systems of these pairs, over what averages take and what people scored."""
+    for first, second in pairs:
         match = match_systems_by_measure(sides[first][0], sides[second][0], (OVERALL,))[OVERALL]
         if len(match.pairs):
             people = [sides[name][1] for name in (first, second)]
@@ -448,7 +457,7 @@ def possible_rank_ranges(pairs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"system": systems, "rank": lowest, "to": greatest, "of": len(systems)})
 
 
-_BY_HOLM = (
+BY_HOLM = (
     "p is adjusted by Holm's method for the number of pairs; what a row means goes by it, and each interval belongs to "
     f"it: it excludes 0 where this p is below the level at which a difference counts, {SIGNIFICANT:g} at the end of "
     "a study."
@@ -467,7 +476,7 @@ def system_difference_tables(frame: pd.DataFrame) -> list[Table]:
             "system-differences",
             "Systems against each other",
             f"{level.prefix_sentence}M_all (10 to 100), the first minus the second, over the questions about documents "
-            f"that people scored for both. {_BY_HOLM}",
+            f"that people scored for both. {BY_HOLM}",
             pairs,
             PAIRS if early else columns,
             aside=[] if early else ["level"],
