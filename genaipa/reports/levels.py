@@ -70,13 +70,13 @@ def level_differences_table(study: Study) -> Table:
         "levels",
         "Levels of effort against each other",
         f"{evidence.prefix_sentence}M_all (10 to 100) at one level of a model minus that at another, over the "
-        "questions about documents that people scored at both. Money and time are ratios of mean costs and of median "
-        "seconds per answer, and thinking tokens are means per answer, at the first and at the second level, over what "
-        f"both were asked. {BY_HOLM} The pairs are those of this table alone; among all "
-        f"pairs of systems intervals are wider.{_note_missing_ratios(rows)}",
+        "questions about documents that people scored at both. Money (by mean cost) and time (by median seconds) are "
+        "ratios, and thinking tokens are means per answer at the first and at the second level, over what both were "
+        "asked. The pairs are those of this table alone; among all pairs of systems intervals are wider. "
+        f"{BY_HOLM}{_note_missing_ratios(rows)}",
         pd.DataFrame(rows, columns=_COLUMNS),
-        [name for name in _COLUMNS if early or name != "level"],
-        aside=[] if early else ["level"],
+        [name for name in _COLUMNS if name not in ("documents", "meaning") and (early or name != "level")],
+        aside=["documents", "meaning", *([] if early else ["level"])],
         headings={
             "p_holm": "p (Holm)",
             "policies_p_holm": "policies p (Holm)",
@@ -133,10 +133,11 @@ def _note_missing_ratios(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def describe_level_differences(table: Table) -> str:
-    """Say in a sentence for each model what its highest level brings over its lowest; empty without levels."""
+    """Say in a sentence what each model's highest level brings over its lowest; empty without levels."""
     widest = table.data.drop_duplicates("system").head(_MOST_FINDINGS)
     names = shorten_system_names(table.data["system"].unique())
-    return " ".join(f"{names[row['system']]}, {_describe_difference(row)}" for row in widest.to_dict("records"))
+    gains = "; ".join(f"{names[row['system']]}, {_describe_difference(row)}" for row in widest.to_dict("records"))
+    return gains and f"Levels of effort, by M_all: {gains}."
 
 
 def _describe_difference(row: dict[Any, Any]) -> str:
@@ -151,8 +152,8 @@ def _describe_difference(row: dict[Any, Any]) -> str:
         sure = "too few questions for an interval"
     elif row["level"] != SIGNIFICANT:
         sure = f"{format_confidence(row['level'])} interval: {sure}"
-    price = ", ".join(f"{_format_ratio(row[name])} \u00d7 the {name}" for name in _RATIOS if not pd.isna(row[name]))
-    return f"{row['levels']}: {format_difference(row['difference'])} ({sure}){f' for {price}' if price else ''}."
+    price = " and ".join(f"{_format_ratio(row[name])} \u00d7 the {name}" for name in _RATIOS if not pd.isna(row[name]))
+    return f"{row['levels']}: {format_difference(row['difference'])} ({sure}){f' for {price}' if price else ''}"
 
 
 def _format_ratio(ratio: float) -> str:

@@ -128,10 +128,9 @@ def score_against_effort_figure(table: Table, effort: Effort, scope: Scope = ALO
     model_of = {system: model for model, levels in models.items() for system in levels}
     systems = style.unique_labels(dict.fromkeys(model_of.get(name, name) for name in data["system"]), 34)
     note = (
-        "Average of M_all over questions against the time or cost of an answer. The thick line is its interval for "
-        "these documents, the thin one with ends that for policies like these (absent where it is unknown). "
-        f"{'A line joins the levels of effort of one model. ' if models else ''}n is the number of answers. "
-        f"{style.describe_bands(scope.bounds)}"
+        "Average of M_all over questions against the time or cost of an answer, with its intervals. "
+        f"{'A line joins the levels of effort of one model. ' if models else ''}Here n is the number of answers. An "
+        f"interval for policies like these is absent where it is unknown. {style.describe_bands(scope.bounds)}"
         f"{scope.note_missing_systems(data['system'], _LACK[effort])}{style.note_full_names(systems)} {table.note}"
     )
     name, title = _NAMES[effort], _TITLES[effort]
@@ -215,12 +214,10 @@ def _draw_line_over_levels(axes: Axes, levels: pd.DataFrame, effort: Effort, loo
     known = levels.dropna(subset=["m_all", effort])
     axes.plot(known[effort], known["m_all"], color=look["color"], linewidth=1.2, zorder=2.5)
     for index, (system, row) in enumerate(known.iterrows()):
-        _write_at_point(axes, row, effort, split_effort(str(system))[1], above=bool(index % 2), color=look["color"])
+        _write_at_point(axes, row, effort, split_effort(str(system))[1], above=bool(index % 2))
 
 
-def _write_at_point(
-    axes: Axes, row: pd.Series[Any], effort: Effort, text: str, *, above: bool, color: str = style.INK
-) -> None:
+def _write_at_point(axes: Axes, row: pd.Series[Any], effort: Effort, text: str, *, above: bool) -> None:
     """Write above or below a system's average and its intervals, so that neighbours do not meet."""
     at = float(row[effort])
     axes.annotate(
@@ -234,7 +231,6 @@ def _write_at_point(
         va="bottom" if above else "top",
         ha="center",
         fontsize=style.TINY,
-        color=color,
         # No line of a band goes through it, and it hides no mark.
         bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.8},
         zorder=1.5,
@@ -278,8 +274,9 @@ class CostChapter(ChapterMaker):
         return Chapter(
             "effort",
             "Time and cost",
-            f"{lead} {describe_level_differences(levels)}".strip(),
+            f"{describe_level_differences(levels)} {lead}".strip(),
             nonempty_tables(levels, spent, pace),
             nonempty_figures(*(score_against_effort_figure(spent, effort, scope) for effort in _PER)),
             [*([] if spent or study.table.empty else [_UNKNOWN]), *warn_of_sparsely_scored_levels(study)],
+            first=("levels",),
         )
