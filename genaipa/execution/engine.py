@@ -217,7 +217,7 @@ class Engine:
             self._report_remark_once(asked, attempt.reply.remark)
         finally:
             await self.budget.settle_reservation(sum(aside), spent)
-        record = replace(record, seconds=round(time.perf_counter() - clock, 3))
+        record = replace(record, seconds=record.seconds or round(time.perf_counter() - clock, 3))
         offset = await self._writer.append(record)
         if asked.transport.again:
             self._offsets[key] = offset
@@ -297,6 +297,7 @@ class Engine:
             cost=cost,
             sent=sent,
             served=served,
+            seconds=reply.seconds or 0.0,
             digest=answer_digest(call.digest, record.asked, text, call.after),
             key_masked=text != said,
             prediction=reading.prediction,

@@ -357,6 +357,7 @@ async def _ask_once(system: System, messages: Sequence[Message], settings: Setti
         model=_clean_server_text(reply.model)[:_LONGEST_WORD] if isinstance(reply.model, str) else None,
         sent=_convert_settings_to_json(reply.sent),
         served=_clean_served_facts(reply.served),
+        seconds=_check_seconds(reply.seconds),
         finish_detail=_clean_server_text(str(reply.finish_detail))[:_LONGEST_WORD],
     )
 
@@ -364,6 +365,12 @@ async def _ask_once(system: System, messages: Sequence[Message], settings: Setti
 def _clean_server_text(text: str) -> str:
     """Return a server's words, which may be of any length, on one line, without what would steer a terminal."""
     return make_printable(" ".join(text[:_LONGEST_ERROR].split()))
+
+
+def _check_seconds(seconds: object) -> float | None:
+    """Return a time, in thousandths of a second, if it is one."""
+    is_time = isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 <= seconds < math.inf
+    return round(float(seconds), 3) if is_time else None  # type: ignore[arg-type]
 
 
 def _clean_served_facts(served: object) -> dict[str, str]:

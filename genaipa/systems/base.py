@@ -228,6 +228,8 @@ class Reply:
     """A sentence on what is odd about the reply, said once in a run."""
     thoughts: str = ""
     """The model's thoughts, where its server sends them beside the text; those in the text are found there."""
+    seconds: float | None = None
+    """Seconds that it took, where the system tells them and the clock doesn't."""
 
 
 class BuiltinSystem(abc.ABC):
