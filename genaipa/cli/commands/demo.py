@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from genaipa.cli.terminal.console import add_explanation, add_next_steps, caveat, print_table, say, show, stderr_console
 from genaipa.cli.terminal.fitting import mark_unbreakable
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 POLICY = "brindlecart"
-SYSTEMS = ("extractive", "careful", "breezy")
+SYSTEMS = ("extractive", "careful", "breezy", "pensive@none", "pensive@low", "pensive@high")
 SCORES = [Path(__file__).parent / "demo_scores" / f"{name}.jsonl" for name in (POLICY, "made-up")]
 """Of the reference analyst, and of a made-up analyst and judge."""
 NAME = "demo"
 REPORT = "reports/demo"
 _MADE_UP = (
-    "Made up: company and policy, assistants careful and breezy, made-up-judge, one of two analysts (made-up, not "
-    "reference)."
+    "Made up: company and policy, assistants careful, breezy and pensive with its cost, made-up-judge, one of two "
+    "analysts (made-up, not reference)."
 )
 
 
 def demo() -> None:
     """Run a whole study without a key.
 
-    A fictional company's policy, 32 questions, three systems: the extractive baseline and two made-up assistants. The
-    reference analyst scored all answers, a made-up analyst some of them, and a made-up judge all.
+    A fictional company's policy, 32 questions, the extractive baseline and three made-up assistants, one at three
+    levels of effort. The reference analyst scored all answers, a made-up analyst some, and a made-up judge all.
     """
     workspace = current_workspace()
-    with stderr_console().status("asking three systems, reading scores, drawing figures"):
+    with stderr_console().status("asking six systems, reading scores, drawing figures"):
         folder = _ask_demo_systems(workspace)
         _import_shipped_scores(workspace)
         report = _write_demo_report(workspace, folder.name)
@@ -50,7 +50,7 @@ def demo() -> None:
 
 
 def _ask_demo_systems(workspace: Workspace) -> RunFolder:
-    """Ask the three systems, or take the run that was made before."""
+    """Ask the systems, or take the run that was made before."""
     import asyncio
 
     from genaipa.execution.limits import RunLimits
@@ -108,19 +108,15 @@ def _show_ranking(report: Report) -> None:
     ]
     print_table(("place", "system", "M_all", "interval", "scored"), rows, right=(0, 2, 3, 4))
     order = list(ranked["system"])
-    rows_by_pair = {(row.first, row.second): row for row in pairs.itertuples()}
-    sure = "; ".join(_describe_system_pair(rows_by_pair[pair]) for pair in pairwise(order))
-    show(f"One document says nothing about other policies. {sure}.")
-
-
-def _describe_system_pair(row: Any) -> str:
-    """Describe the difference of a pair in a sentence, the higher one first."""
-    from genaipa.reports.significance import format_p_value
-
-    by = f"{row.difference:+.1f}, {format_p_value(row.p_holm)}"
-    if row.p_holm < row.level:
-        return f"{row.first} beats {row.second} ({by})"
-    return f"{row.first} against {row.second} may be chance ({by})"
+    rows_by_pair = {(row["first"], row["second"]): row for row in pairs.to_dict("records")}
+    neighbours = [rows_by_pair[pair] for pair in pairwise(order)]
+    sure = [
+        f"{row['first']} beats {row['second']} ({row['difference']:+.1f})"
+        for row in neighbours
+        if row["p_holm"] < row["level"]
+    ]
+    rest = ["other neighbours may differ by chance"] if len(sure) < len(neighbours) else []
+    show(f"One document says nothing about other policies. {'; '.join([*sure, *rest])}.")
 
 
 def _explain_demo(report: Report) -> None:
