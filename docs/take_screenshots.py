@@ -247,7 +247,7 @@ def main() -> None:
                 report.goto((workspace / "reports" / "demo" / "index.html").as_uri())
                 picture(report, name)
             take_numbered(
-                browser.new_page(viewport={"width": 1440, "height": 700}), workspace / "reports" / "demo" / "index.html"
+                browser.new_page(viewport={"width": 1440, "height": 840}), workspace / "reports" / "demo" / "index.html"
             )
             with desk(workspace, "--points", "--calibration", "0") as pointed:
                 take_points(browser.new_page(viewport={"width": 1440, "height": 900}), pointed)

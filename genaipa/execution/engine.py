@@ -230,7 +230,7 @@ class Engine:
             self._report_remark_once(asked, attempt.reply.remark)
         finally:
             await self.budget.settle_reservation(sum(aside), spent)
-        record = replace(record, seconds=round(time.perf_counter() - clock, 3))
+        record = replace(record, seconds=record.seconds or round(time.perf_counter() - clock, 3))
         offset = await self._writer.append_and_get_offset(record)
         if asked.transport.again:
             self._offsets[key] = offset
@@ -310,6 +310,7 @@ class Engine:
             model=model,
             usage=attempt.usage,
             cost=cost,
+            seconds=reply.seconds or 0.0,
             sent=sent,
             served=served,
             first_token=reply.first_token,

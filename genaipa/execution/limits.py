@@ -370,6 +370,7 @@ async def _ask_once(system: System, messages: Sequence[Message], settings: Setti
         model=_clean_server_text(reply.model)[:_LONGEST_WORD] if isinstance(reply.model, str) else None,
         sent=_convert_settings_to_json(reply.sent),
         served=_clean_served_facts(reply.served),
+        seconds=_valid_rounded_seconds_or_none(reply.seconds),
         first_token=_valid_rounded_seconds_or_none(reply.first_token),
         first_text=_valid_rounded_seconds_or_none(reply.first_text),
         finish_detail=_clean_server_text(str(reply.finish_detail))[:_LONGEST_WORD],

@@ -84,6 +84,7 @@ def measure_evidence_level(frame: pd.DataFrame) -> EvidenceLevel:
     return choose_evidence_level(measure_plan_share(rows) for _, rows in frame.groupby("system", observed=True))
 
 
+@cache_per_frame
 def measure_plan_share(rows: pd.DataFrame) -> PlanShare:
     """Return the planned and the scored answers of one side, which are rows of a tidy table.
 

@@ -48,7 +48,7 @@ from genaipa.stats.tests import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from genaipa.stats.intervals import CrossedMean
 
@@ -383,42 +383,64 @@ def system_differences(frame: pd.DataFrame) -> pd.DataFrame:
     so where only the number of pairs makes it that. Intervals belong to the adjusted p.
     """
     frame = drop_sparsely_scored_experiments(frame)
-    (estimate,) = estimate_sides_with_one_lambda([frame], alike=True)
-    policy_rows = select_policy_rows(estimate.frame)
+    policy_rows = select_policy_rows(estimate_sides_with_one_lambda([frame], alike=True)[0].frame)
     means = average_policy_questions(policy_rows).groupby(["system", "question"], observed=True)["m_all"].mean()
     means = means.groupby("system", observed=True).mean().dropna()
     ordered = sorted(map(str, means.index), key=lambda name: (-means[name], name))
-    people = select_policy_rows(frame)
-    sides = {name: (policy_rows[policy_rows["system"] == name], people[people["system"] == name]) for name in ordered}
-    pairs = list(_compare_system_pairs(sides, judged=estimate.is_z)) if len(ordered) <= _MOST else []
+    return differences_of_pairs(frame, list(combinations(ordered, 2)) if len(ordered) <= _MOST else [])
+
+
+def differences_of_pairs(frame: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
+    """Return a row for each of these pairs of systems, as `system_differences`, with p adjusted for these alone."""
+    frame = drop_sparsely_scored_experiments(frame)
+    compared = [pair for first, second in pairs if (pair := _compare_pair(frame, first, second)) is not None]
     data = _tabulate_adjusted_differences(
-        [row for row, _ in pairs], [behind for _, behind in pairs], [*PAIRS, "family", "p", "policies_p"]
+        [row for row, _ in compared], [behind for _, behind in compared], [*PAIRS, "family", "p", "policies_p"]
     )
     data["meaning"] = [_describe_pair_meaning(row) for row in data.to_dict("records")]
     return data[PAIRS]
 
 
-def _compare_system_pairs(
-    sides: dict[str, tuple[pd.DataFrame, pd.DataFrame]], *, judged: bool
-) -> Iterator[tuple[dict[str, Any], _Difference]]:
-    """Compare each two of the systems, over what averages take and what people scored."""
-    for first, second in combinations(sides, 2):
-        match = match_systems_by_measure(sides[first][0], sides[second][0], (OVERALL,))[OVERALL]
-        if len(match.pairs):
-            people = [sides[name][1] for name in (first, second)]
-            other_analysts = note_confounded_analysts(*(select_compared_rows(rows, match) for rows in people))
-            compared_values = _Difference(match.select_questions(set(match.pairs.index)), _LIMITS[True], judged)
-            row = compared_values.as_row(comparison_evidence_level(people, match))
-            about = {"first": first, "second": second, "meaning": OTHER_PEOPLE if other_analysts else ""}
-            yield {**row, **about, "family": significance.PRIMARY}, compared_values
+@averages.cache_per_frame
+def _compare_pair(frame: pd.DataFrame, first: str, second: str) -> tuple[dict[str, Any], _Difference] | None:
+    """Compare two systems, over what averages take and what people scored; None if they have no pair."""
+    sides, judged = _split_into_sides(frame)
+    if not {first, second} <= sides.keys():
+        return None
+    match = match_systems_by_measure(sides[first][0], sides[second][0], (OVERALL,))[OVERALL]
+    if not len(match.pairs):
+        return None
+    people = [sides[name][1] for name in (first, second)]
+    other_analysts = note_confounded_analysts(*(select_compared_rows(rows, match) for rows in people))
+    compared_values = _Difference(match.select_questions(set(match.pairs.index)), _LIMITS[True], judged)
+    row = compared_values.as_row(comparison_evidence_level(people, match))
+    about = {"first": first, "second": second, "meaning": OTHER_PEOPLE if other_analysts else ""}
+    return {**row, **about, "family": significance.PRIMARY}, compared_values
+
+
+@averages.cache_per_frame
+def _split_into_sides(frame: pd.DataFrame) -> tuple[dict[str, tuple[pd.DataFrame, pd.DataFrame]], bool]:
+    """System → what averages take of it and what people scored; and whether the former are estimates."""
+    (estimate,) = estimate_sides_with_one_lambda([frame], alike=True)
+    policy_rows, people = select_policy_rows(estimate.frame), select_policy_rows(frame)
+    sides = {
+        str(name): (rows, people[people["system"] == name])
+        for name, rows in policy_rows.groupby("system", observed=True)
+    }
+    return sides, estimate.is_z
 
 
 def comparison_evidence_level(sides: Sequence[pd.DataFrame], match: Match) -> EvidenceLevel:
     """Return what has to be shown of two sides, by how much of the experiments in which they are compared is scored."""
     return choose_evidence_level(
-        measure_plan_share(rows[rows["experiment"].isin(match.experiments)] if len(match.pairs) else rows)
-        for rows in sides
+        measure_plan_share(_select_experiments(rows, match.experiments) if len(match.pairs) else rows) for rows in sides
     )
+
+
+def _select_experiments(rows: pd.DataFrame, experiments: Sequence[str]) -> pd.DataFrame:
+    """Return the rows of these experiments: the same object, where that is all, so that it is found in the cache."""
+    is_compared = rows["experiment"].isin(experiments)
+    return rows if is_compared.all() else rows[is_compared]
 
 
 def _describe_pair_meaning(row: dict[Any, Any]) -> str:
@@ -450,7 +472,7 @@ def possible_rank_ranges(pairs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"system": systems, "rank": lowest, "to": greatest, "of": len(systems)})
 
 
-_BY_HOLM = (
+BY_HOLM = (
     "p is adjusted by Holm's method for the number of pairs. It decides what a row means, and each interval belongs to "
     f"it: the interval excludes 0 where this p is below the level at which a difference counts ({SIGNIFICANT:g} at the "
     "end of a study)."
@@ -469,7 +491,7 @@ def system_difference_tables(frame: pd.DataFrame) -> list[Table]:
             "system-differences",
             "Systems against each other",
             f"{level.prefix_sentence}M_all (10 to 100), the first minus the second, over the questions about documents "
-            f"that people scored for both. {_BY_HOLM}",
+            f"that people scored for both. {BY_HOLM}",
             pairs,
             PAIRS if early else columns,
             aside=[] if early else ["level"],

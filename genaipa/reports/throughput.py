@@ -43,6 +43,7 @@ class _Call(msgspec.Struct):
     started: str
     seconds: float
     usage: Usage | None = None
+    served: dict[str, str] = {}
 
 
 class Calls(NamedTuple):
@@ -55,14 +56,15 @@ class Calls(NamedTuple):
 
 
 def calls_by_system(study: Study) -> dict[str, Calls]:
-    """Return the calls that took time: none without a start, of a recording, this machine or people by hand."""
+    """Return the calls that took time: none without a start, of a recording, a script, this machine or people."""
     # Plain numbers: there may be millions.
     numbers_by_system: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
     for source in study.sources:
         facts = source.manifest.systems
         measured_systems = {name for name in source.systems if not (name in facts and facts[name].words == "recording")}
         for _, call in source.folder.read_answers_with_offsets(_Call):
-            if call.system in measured_systems and call.started:  # somebody else's file may not tell the time
+            # Somebody else's file may not tell the time, and a script makes it up.
+            if call.system in measured_systems and call.started and "time" not in call.served:
                 tokens = float(call.usage.input + call.usage.output) if call.usage else np.nan
                 answered = call.kind == "answer" and call.status != "failed"
                 begin = dt.datetime.fromisoformat(call.started).timestamp()

@@ -257,6 +257,8 @@ class Reply:
     """A sentence on what is odd about the reply, said once in a run."""
     thoughts: str = ""
     """The model's thoughts, where its server sends them beside the text; those in the text are found there."""
+    seconds: float | None = None
+    """Seconds that it took, where the system tells them and the clock doesn't."""
     first_token: float | None = None
     """Seconds until anything came, be it thoughts or a sign of them, where the reply was streamed."""
     first_text: float | None = None

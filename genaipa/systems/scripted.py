@@ -18,6 +18,8 @@ follows a file; `scripted/careful` and `scripted/breezy` follow the demo's files
         reply: "no"
     default: I have no line for that.
     model: tester-1
+    levels:                      # what replies take at a level of effort, more or less, without waiting; `none` where
+      low: {seconds: 4, reasoning: 500}     # no level is asked for. By it replies have usage of their own.
 
 Calls are counted as they arrive, before any delay: the same calls in the same order get the same replies, however many
 are under way at once. A transient failure with `times` says which of them it is, so it passes for one that comes
@@ -28,6 +30,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
@@ -36,6 +40,7 @@ import msgspec
 from genaipa.errors import DataError, NoReplyError, PermanentError, TransientError
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.systems.base import EFFORTS, BuiltinSystem, Finish, Reply, Usage
+from genaipa.systems.costs import estimate_tokens
 from genaipa.systems.provider import Provider, split_system_name_and_effort
 
 if TYPE_CHECKING:
@@ -76,12 +81,30 @@ class ReplyRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     effort: tuple[Literal[EFFORTS], ...] = ()  # type: ignore[valid-type]
 
 
+class LevelCost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The seconds and the tokens of thoughts that replies take at a level of effort, on average."""
+
+    seconds: Seconds
+    reasoning: Tokens = 0
+
+    def add_to_reply(self, reply: Reply, messages: Sequence[Message]) -> Reply:
+        """Return the reply with its time and usage: by chance, but for a question always the same."""
+        share = 0.5 + zlib.crc32(messages[-1].content.encode()) % 1000 / 1000
+        reasoning = round(self.reasoning * share)
+        sent = sum(estimate_tokens(message.content) for message in messages)
+        usage = Usage(input=sent, output=estimate_tokens(reply.text) + reasoning, reasoning=reasoning)
+        return replace(
+            reply, usage=reply.usage or usage, seconds=round(self.seconds * share, 3), served={"time": "made up"}
+        )
+
+
 class ReplyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """File contents."""
 
     rules: tuple[ReplyRule, ...] = ()
     default: str | None = None
     model: str = MODEL
+    levels: dict[Literal[EFFORTS], LevelCost] = {}  # type: ignore[valid-type]
 
 
 def _script_path(system: str) -> Path | None:
@@ -113,6 +136,11 @@ class ScriptedSystem(BuiltinSystem):
 
     async def reply_to_last_message(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """Follow the first unexhausted rule that matches the last message."""
+        reply = await self._follow_rule(messages, settings)
+        level = self._script.levels.get(settings.effort or EFFORTS[0])
+        return level.add_to_reply(reply, messages) if level else reply
+
+    async def _follow_rule(self, messages: Sequence[Message], settings: Settings) -> Reply:
         question = messages[-1].content
         number = self._use_next_matching_rule(question, settings.effort)
         sent = {"effort": settings.effort} if settings.effort else {}

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from running import make_workspace, write
+from running import answers, carry_out, make_workspace, spec, write
 
+from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.reports.report import report
-from genaipa.reports.throughput import Calls, measure_busy_seconds_and_pauses, throughput_table
+from genaipa.reports.throughput import Calls, measure_busy_seconds_and_pauses, study_throughput_table, throughput_table
+from genaipa.runs.selection import select_sources
+from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +40,17 @@ def test_pauses_are_no_time_of_asking() -> None:
     assert (first["answers"], first["pauses"], round(first["answers_per_minute"], 1)) == (130, 2, 58.6)
     assert round(first["at_once"], 2) == round(260 / 133, 2)
     assert np.isnan(second["tokens_per_minute"])
+
+
+def test_made_up_times_have_no_pace() -> None:
+    """What a script tells of its time is in the records; nothing is concluded from when its calls were open."""
+    make_workspace(2)
+    write("told.yaml", "default: No.\nlevels: {high: {seconds: 100, reasoning: 10}}\n")
+    folder = carry_out(spec(systems=("scripted/told.yaml@high",)))[0]
+    assert all(50 <= record.seconds < 150 for record in answers(folder))
+    assert not study_throughput_table(
+        gather_study_with_stored_scores(find_workspace(), select_sources(find_workspace(), [folder.name]))
+    )
 
 
 @pytest.mark.full

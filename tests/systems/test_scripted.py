@@ -55,6 +55,23 @@ def test_what_a_reply_carries() -> None:
     assert ask(system, "x") == Reply("A", "length", Usage(input=9, cached=4, output=2), "scripted")
 
 
+def test_levels_cost_what_the_script_says() -> None:
+    """Time and thoughts of a level are told and not waited for: by chance, but the same for the same question."""
+    system = scripted("default: No.\nlevels: {none: {seconds: 50}, high: {seconds: 100, reasoning: 1000}}\n")
+    conversation = [Message("user", "A policy of some length."), Message("user", "Why?")]
+    first, again, plain = (
+        asyncio.run(system.reply(conversation, Settings(effort=effort))) for effort in ("high", "high", None)
+    )
+    assert first == again
+    assert first.usage is not None
+    assert first.usage.reasoning in range(500, 1501)
+    assert first.usage.output == first.usage.reasoning + 1
+    assert first.usage.input == 7
+    assert (first.seconds, plain.seconds) == (first.usage.reasoning / 10, first.usage.reasoning / 20)
+    assert plain.usage == Usage(input=7, output=1)
+    assert asyncio.run(system.reply(conversation, Settings(effort="low"))).seconds is None
+
+
 def test_times() -> None:
     """A rule that is used up is passed over."""
     system = scripted("rules:\n- {match: '', reply: A, times: 2}\n- {match: '', reply: B}\n")

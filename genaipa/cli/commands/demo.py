@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from genaipa.cli.terminal.console import (
     add_explanation,
@@ -27,24 +27,26 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 POLICY = "brindlecart"
-SYSTEMS = ("extractive", "careful", "breezy")
+SYSTEMS = ("extractive", "careful", "breezy", "pensive@none", "pensive@low", "pensive@high")
 SCORES = [Path(__file__).parent / "demo_scores" / f"{name}.jsonl" for name in (POLICY, "made-up")]
 """Of the reference analyst, and of a made-up analyst and judge."""
 NAME = "demo"
 REPORT = "reports/demo"
 _MADE_UP = (
-    "Made up: company and policy, the assistants careful and breezy, the judge made-up-judge, the analyst made-up."
+    "Made up: company and policy, the assistants careful, breezy and pensive with its cost, the judge made-up-judge, "
+    "the analyst made-up."
 )
 
 
 def demo() -> None:
     """Run a whole study without an API key.
 
-    The study has the policy of a fictional company, 32 questions, and three systems: the extractive baseline and two
-    made-up assistants. The reference analyst and a made-up judge scored all answers, a made-up analyst some of them.
+    The study has the policy of a fictional company, 32 questions, and six systems: the extractive baseline, two
+    made-up assistants, and a third at three levels of effort. The reference analyst and a made-up judge scored all
+    answers, a made-up analyst some of them.
     """
     workspace = current_workspace()
-    with stderr_console().status("asking three systems, reading scores, drawing figures"):
+    with stderr_console().status("asking six systems, reading scores, drawing figures"):
         folder = _ask_demo_systems(workspace)
         _import_shipped_scores(workspace)
         report = _write_demo_report(workspace, folder.name)
@@ -57,7 +59,7 @@ def demo() -> None:
 
 
 def _ask_demo_systems(workspace: Workspace) -> RunFolder:
-    """Ask the three systems, or take the run that was made before."""
+    """Ask the systems, or take the run that was made before."""
     import asyncio
 
     from genaipa.execution.limits import RunLimits
@@ -116,19 +118,15 @@ def _print_leaderboard(report: Report) -> None:
     ]
     print_table(("place", "system", "M_all", "interval", "scored"), rows, right=(0, 2, 3, 4))
     order = list(ranked["system"])
-    rows_by_pair = {(row.first, row.second): row for row in pairs.itertuples()}
-    sure = "; ".join(_describe_system_difference(rows_by_pair[pair]) for pair in pairwise(order))
-    show(f"One document says nothing about other policies. {sure}.")
-
-
-def _describe_system_difference(row: Any) -> str:
-    """Describe the difference of a pair in a sentence, the higher one first."""
-    from genaipa.reports.significance import format_p_value
-
-    by = f"{row.difference:+.1f}, {format_p_value(row.p_holm)}"
-    if row.p_holm < row.level:
-        return f"{row.first} beats {row.second} ({by})"
-    return f"{row.first} and {row.second} may differ by chance ({by})"
+    rows_by_pair = {(row["first"], row["second"]): row for row in pairs.to_dict("records")}
+    neighbours = [rows_by_pair[pair] for pair in pairwise(order)]
+    sure = [
+        f"{row['first']} beats {row['second']} ({row['difference']:+.1f})"
+        for row in neighbours
+        if row["p_holm"] < row["level"]
+    ]
+    rest = ["other neighbours may differ by chance"] if len(sure) < len(neighbours) else []
+    show(f"One document says nothing about other policies. {'; '.join([*sure, *rest])}.")
 
 
 def _add_demo_explanation(report: Report) -> None:

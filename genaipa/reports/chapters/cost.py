@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import floor, log10
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pandas as pd
 
@@ -13,12 +13,20 @@ from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_figures, nonempty_tables
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
+from genaipa.reports.levels import (
+    INSTANT,
+    describe_level_differences,
+    group_systems_by_model,
+    level_differences_table,
+    warn_of_sparsely_scored_levels,
+)
 from genaipa.reports.table import Table, make_table
 from genaipa.reports.throughput import first_token_table, study_throughput_table
 from genaipa.stats.intervals import LEAST_DRAWS
+from genaipa.systems.provider import split_system_name_and_effort
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
@@ -31,9 +39,7 @@ _TITLES: dict[Effort, str] = {"cost": "Overall score against cost", "seconds": "
 _AXES: dict[Effort, str] = {"cost": "US dollars per 1,000 answers (mean)", "seconds": "Seconds per answer (median)"}
 _PER: dict[Effort, int] = {"cost": 1000, "seconds": 1}
 """Answers to which the axis refers."""
-_LACK: dict[Effort, str] = {"cost": "a known cost or a score", "seconds": "a known time or a score"}
-_INSTANT = 0.1
-"""Seconds below which a time says nothing of a system: it answers from this machine's memory."""
+_LACK: dict[Effort, str] = {"cost": "a known cost or a score", "seconds": "a measured time or a score"}
 _FEW = 4
 """More points than these have no n each: they would cover each other."""
 _COSTS = {end: f"cost_{end}" for end in BOTH[:-1]}
@@ -48,6 +54,8 @@ _LINES: dict[str, dict[str, Any]] = {
 """Lower end of an interval → its line."""
 _WIDE = 20
 """From this ratio of the largest to the smallest effort on, the axis is logarithmic."""
+_WIDE_LEVELS = 4
+"""The same where models have levels, each of which takes some times as much as the one before."""
 
 
 def time_and_cost_table(study: Study) -> Table:
@@ -120,16 +128,20 @@ def score_against_effort_figure(
 ) -> Figure | None:
     """Draw a panel per experiment: a point per system, M_all and its intervals against the effort; None without one.
 
-    `lines` have the `mean` of systems and experiments, at which benchmarks' lines are: people have no cost.
+    The levels of one model have its look, their names and a line from each to the next. `lines` have the `mean` of
+    systems and experiments, at which benchmarks' lines are: people have no cost.
     """
     data = table.data.dropna(subset=["m_all", effort])
-    if data.empty or (effort == "seconds" and data[effort].max() < _INSTANT):
+    data = data[data[effort] >= INSTANT] if effort == "seconds" else data
+    if data.empty:
         return None
-    systems = style.unique_labels(style.distinct_values(data["system"]), 34)
+    models = group_systems_by_model(data["system"].unique())
+    model_of = {system: model for model, levels in models.items() for system in levels}
+    systems = style.unique_labels(dict.fromkeys(model_of.get(name, name) for name in data["system"]), 34)
     note = (
-        "Average of M_all over questions against the time or cost of an answer. The thick line is its interval for "
-        "these documents, the thin line with end caps that for policies like these (absent where it is unknown). n is "
-        f"the number of answers. {style.describe_bands(scope.bounds)}"
+        "Average of M_all over questions against the time or cost of an answer, with its intervals. "
+        f"{'A line joins the levels of effort of one model. ' if models else ''}Here n is the number of answers. An "
+        f"interval for policies like these is absent where it is unknown. {style.describe_bands(scope.bounds)}"
         f"{scope.note_missing_systems(data['system'], _LACK[effort])}"
         f"{'' if lines is None else scope.note_benchmarks(lines['system'])}{style.note_full_names(systems)} "
         f"{table.note}"
@@ -142,44 +154,59 @@ def score_against_effort_figure(
         for experiment in style.distinct_values(table.data["experiment"])
         if (data["experiment"] == experiment).any()
     ]
+    # A model has the look that its least level has in the other figures.
+    looks = scope.system_markers(list(dict.fromkeys(data["system"])))
+    marks = {system: looks[models[model_of[system]][0] if system in model_of else system] for system in looks}
+    legend = [
+        style.make_marker_legend_entry(label, **marks[models[name][0] if name in models else name])
+        for name, label in systems.items()
+    ]
     return Figure(
         name,
         title,
         note,
         figure_table,
-        lambda: _draw_score_against_effort(data, effort, experiments, systems, scope, lines),
+        lambda: _draw_score_against_effort(data, effort, experiments, _Looks(marks, legend, models, lines), scope),
     )
 
 
+class _Looks(NamedTuple):
+    """The colour and marker of each system, the entries of the legend, and the systems of each model by level.
+
+    `benchmarks` have the averages at which lines are drawn.
+    """
+
+    marks: Mapping[Any, dict[str, Any]]
+    legend: Sequence[style.Entry]
+    models: Mapping[str, Sequence[str]]
+    benchmarks: pd.DataFrame | None
+
+
 def _draw_score_against_effort(
-    data: pd.DataFrame,
-    effort: Effort,
-    experiments: list[Any],
-    systems: Mapping[Any, str],
-    scope: Scope,
-    lines: pd.DataFrame | None,
+    data: pd.DataFrame, effort: Effort, experiments: list[Any], looks: _Looks, scope: Scope
 ) -> Canvas:
     down, across = style.panel_rows_and_columns(len(experiments), 2)
-    foot = 0.35 + 0.1 * (len(systems) + len(_LINES))
+    foot = 0.35 + 0.1 * (len(looks.legend) + len(_LINES))
     drawing = style.make_canvas(style.WIDTH if across > 1 else style.COLUMN, down * 2.3 + foot)
     panels = drawing.subplots(down, across, sharex=True, sharey=True, squeeze=False)
-    marks = scope.system_markers(list(systems))
     for axes, experiment in zip(panels.flat, experiments, strict=False):
         style.draw_quality_axis(axes, scope.bounds, along="y")
         axes.set_title(style.shorten_drawn_name(str(experiment).capitalize(), 30))
-        if lines is not None:
-            panel_lines = lines[lines["experiment"] == experiment]
-            scope.draw_benchmark_lines(axes, panel_lines.set_index("system")["mean"], "y")
+        if looks.benchmarks is not None:
+            in_panel = looks.benchmarks[looks.benchmarks["experiment"] == experiment]
+            scope.draw_benchmark_lines(axes, in_panel.set_index("system")["mean"], "y")
         rows = data[data["experiment"] == experiment].sort_values(effort)
         for index, (_, row) in enumerate(rows.iterrows()):
-            _draw_system_point(axes, row, effort, marks[row["system"]])
-            if len(rows) <= _FEW:
-                _write_answer_count(axes, row, effort, above=bool(index % 2))
-        if len(rows) > _FEW:
+            _draw_system_point(axes, row, effort, looks.marks[row["system"]])
+            if len(rows) <= _FEW and not looks.models:
+                _write_at_point(axes, row, effort, f"n={row['answers']:.0f}", above=bool(index % 2))
+        for levels in looks.models.values():
+            _draw_line_over_levels(axes, rows.set_index("system").reindex(levels), effort, looks.marks[levels[0]])
+        if len(rows) > _FEW or looks.models:
             lowest, highest = int(rows["answers"].min()), int(rows["answers"].max())
             count_note = f"n={highest} each" if lowest == highest else f"n={lowest}\u2013{highest}"
             axes.text(0.02, 0.02, count_note, fontsize=style.TINY, transform=axes.transAxes)
-    _scale_effort_axis(panels[0, 0], data[effort], _PER[effort])
+    _scale_effort_axis(panels[0, 0], data[effort], _PER[effort], wide=_WIDE_LEVELS if looks.models else _WIDE)
     for axes in panels[:, 0]:
         axes.set_ylabel(style.QUALITY)
     for axes in style.remove_unused_and_list_lowest_axes(panels, len(experiments)):
@@ -188,7 +215,7 @@ def _draw_score_against_effort(
     ends = [style.make_marker_legend_entry(label, color=style.INK, **_LINES[end]) for end, label in _TARGETS.items()]
     style.draw_legend(
         drawing,
-        [*(style.make_marker_legend_entry(label, **marks[system]) for system, label in systems.items()), *ends],
+        [*looks.legend, *ends],
     )
     return drawing
 
@@ -202,11 +229,19 @@ def _draw_system_point(axes: Axes, row: pd.Series[Any], effort: Effort, look: di
     axes.plot([at], [mean], **look, linestyle="none", markersize=5.5, markeredgecolor="white", zorder=3, clip_on=False)
 
 
-def _write_answer_count(axes: Axes, row: pd.Series[Any], effort: Effort, *, above: bool) -> None:
-    """Write one system's n, above or below its average so that neighbours do not meet."""
+def _draw_line_over_levels(axes: Axes, levels: pd.DataFrame, effort: Effort, look: dict[str, Any]) -> None:
+    """Join the points of a model's levels, and write the level at each."""
+    known = levels.dropna(subset=["m_all", effort])
+    axes.plot(known[effort], known["m_all"], color=look["color"], linewidth=1.2, zorder=2.5)
+    for index, (system, row) in enumerate(known.iterrows()):
+        _write_at_point(axes, row, effort, split_system_name_and_effort(str(system))[1], above=bool(index % 2))
+
+
+def _write_at_point(axes: Axes, row: pd.Series[Any], effort: Effort, text: str, *, above: bool) -> None:
+    """Write above or below a system's average and its intervals, so that neighbours do not meet."""
     at = float(row[effort])
     axes.annotate(
-        f"n={row['answers']:.0f}",
+        text,
         xy=(
             at,
             row[["m_all", "high", "policies_high"]].max() if above else row[["m_all", "low", "policies_low"]].min(),
@@ -222,17 +257,20 @@ def _write_answer_count(axes: Axes, row: pd.Series[Any], effort: Effort, *, abov
     )
 
 
-def _scale_effort_axis(axes: Axes, values: pd.Series[Any], per: int) -> None:
+def _scale_effort_axis(axes: Axes, values: pd.Series[Any], per: int, *, wide: float) -> None:
     """Scale the effort's axis: from 0, or logarithmic where it reaches far (with a place for what costs nothing)."""
     from matplotlib.ticker import MaxNLocator, NullLocator
 
     positive = values[values > 0]
-    if len(positive) and positive.max() / positive.min() > _WIDE:
+    if len(positive) and positive.max() / positive.min() > wide:
         free = len(positive) < len(values)
         axes.set_xscale("symlog" if free else "log", **({"linthresh": float(positive.min())} if free else {}))
-        axes.set_xlim(-positive.min() * 0.3 if free else positive.min() / 2, positive.max() * 3)
+        limits = -positive.min() * 0.3 if free else positive.min() / 2, positive.max() * 3
         powers = range(floor(log10(positive.min() * per)) + free, floor(log10(positive.max() * per)) + 1)
-        axes.set_xticks([0.0] * free + [10.0**power / per for power in powers])
+        # Within two powers of ten these alone would be too few.
+        steps = (1, 2, 5) if len(powers) <= 2 else (1,)  # noqa: PLR2004
+        axes.set_xticks([0.0] * free + [step * 10.0**power / per for power in powers for step in steps])
+        axes.set_xlim(*limits)
     else:
         maximum = float(values.max()) or 1 / per
         # What is near 0 keeps its mark and its n clear of the axis.
@@ -251,13 +289,15 @@ class CostChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
-        spent, pace, waits = time_and_cost_table(study), study_throughput_table(study), first_token_table(study)
+        spent, pace, levels = time_and_cost_table(study), study_throughput_table(study), level_differences_table(study)
         lines = _estimate_m_all_by_system_and_experiment(study) if scope.benchmarks else None
+        lead = "The time that the answers took, the pace at which they came and, where prices are known, their cost."
         return Chapter(
             "effort",
             "Time and cost",
-            "The time that the answers took, the pace at which they came and, where prices are known, their cost.",
-            nonempty_tables(spent, pace, waits),
+            f"{describe_level_differences(levels)} {lead}".strip(),
+            nonempty_tables(levels, spent, pace, first_token_table(study)),
             nonempty_figures(*(score_against_effort_figure(spent, effort, scope, lines) for effort in _PER)),
-            [] if spent or study.table.empty else [_UNKNOWN],
+            [*([] if spent or study.table.empty else [_UNKNOWN]), *warn_of_sparsely_scored_levels(study)],
+            first=("levels",),
         )
