@@ -67,8 +67,6 @@ def reserve_next_question(desk: Desk, user: User, questions: Iterable[OpenQuesti
     for draft_id, question in open_questions.items():
         about = (question.call.digest, question.call.coordinates.get("question", ""))
         if about not in known and _reserve(desk, user, draft_id):
-            # From now on it is begun: they get it again, whenever they come back.
-            desk.store.save_draft(Draft(user.name, draft_id, "reply"))
             return question
     return None
 

@@ -142,8 +142,7 @@ class Queue:
             self._list_unscored_calibration_answers(analyst),
             self.answers_to_rescore(analyst),
         )
-        own, exposed, skipped = (
-            self.pool.authors.answers_written_by(analyst),
+        exposed, skipped = (
             self._answers_closed_to_analyst(analyst),
             self.current.last_skip_number_by_answer(analyst),
         )
@@ -166,7 +165,7 @@ class Queue:
         for digest in chain(
             [first_answer] if first_answer else [], begun, new, sorted(skipped, key=skipped.__getitem__)
         ):
-            if digest in own or (digest in scored and digest not in returned):
+            if digest in scored and digest not in returned:
                 continue
             if digest in theirs or is_open(digest):
                 yield digest, digest in theirs, all_early
@@ -190,7 +189,7 @@ class Queue:
             for digest, word in self.current.latest_send_back_by_answer().items()
             if word.analyst != analyst and digest in coverage.scored[analyst] and self.analysts_yet_to_rescore(digest)
         )
-        return ahead - self.pool.authors.answers_written_by(analyst)
+        return ahead
 
     def _answers_closed_to_analyst(self, analyst: str) -> AbstractSet[str]:
         """Return the answers whose scores this analyst has seen, and those that they wrote."""
