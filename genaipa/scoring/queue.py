@@ -197,11 +197,11 @@ class Queue:
 
     def answers_to_rescore(self, analyst: str) -> list[str]:
         """Return the answers that were sent back to this analyst and that they have not scored again since."""
-        words, own = self.current.latest_send_back_by_answer(), self.pool.authors.answers_written_by(analyst)
+        words, written = self.current.latest_send_back_by_answer(), self.pool.authors.answers_written_by(analyst)
         return [
             digest
             for digest in words
-            if digest in self._coverage and digest not in own and analyst in self.analysts_yet_to_rescore(digest)
+            if digest in self._coverage and digest not in written and analyst in self.analysts_yet_to_rescore(digest)
         ]
 
     def analysts_yet_to_rescore(self, digest: str) -> list[str]:
@@ -231,13 +231,13 @@ class Queue:
     def _list_drafted_answers(self, analyst: str) -> list[str]:
         """Return the answers that an analyst has a draft of, the newest first; theirs whoever else scored them."""
         skipped = self.current.last_skip_number_by_answer(analyst)
-        own = self.pool.authors.answers_written_by(analyst)
+        written = self.pool.authors.answers_written_by(analyst)
         return [
             draft.answer
             for draft in self.store.drafts(analyst)
             if draft.kind == "score"
             and draft.answer in self._coverage
-            and draft.answer not in own
+            and draft.answer not in written
             # A draft from before a skip waits until its answer comes up again.
             and draft.after >= skipped.get(draft.answer, 0)
         ]
