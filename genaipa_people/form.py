@@ -75,9 +75,9 @@ def _make_source_data(desk: Desk, manual: ManualRun, question: OpenQuestion) -> 
     """Make what the question is asked about: the document where systems are sent it, else what they are sent."""
     if question.shows_document:
         document = Inputs(desk.workspace, manual.folder).document(question.call.coordinates["document"])
-        told = [message.content for message in question.sheet.introduction if message.purpose != "part"]
+        instructions = [message.content for message in question.sheet.introduction if message.purpose != "part"]
         title = document.about.title or document.company
-        return {"title": title, "source": document.text, "told": "\n\n".join(told)}
+        return {"title": title, "source": document.text, "told": "\n\n".join(instructions)}
     return {"title": "", "source": "\n\n".join(message.content for message in question.sheet.introduction), "told": ""}
 
 
@@ -92,24 +92,24 @@ def _load_form_component() -> ComponentRenderer:
     return v2.component("genaipa_people_form", html='<div class="form"></div>', css=style, js=script)
 
 
-def _read_told(event: str) -> tuple[str, str, float] | None:
+def _read_typing(event: str) -> tuple[str, str, float] | None:
     """Read what the browser tells: the question, the text, and the seconds that it was on screen; None if nothing."""
-    told = st.session_state[KEY].get(event)
-    if not told:
+    message = st.session_state[KEY].get(event)
+    if not message:
         return None
-    return str(told["id"]), str(told["text"]), min(max(float(told["seconds"]), 0.0), _LONGEST_DAY)
+    return str(message["id"]), str(message["text"]), min(max(float(message["seconds"]), 0.0), _LONGEST_DAY)
 
 
 def _take_draft(desk: Desk, user: User) -> None:
-    if told := _read_told("draft"):
-        save_reply_draft(desk, user, *told)
+    if typing := _read_typing("draft"):
+        save_reply_draft(desk, user, *typing)
 
 
 def _take_answer(desk: Desk, user: User, manual: ManualRun, question: OpenQuestion) -> None:
-    told = _read_told("kept")
-    if told is None or told[0] != question.draft_id:
+    typing = _read_typing("kept")
+    if typing is None or typing[0] != question.draft_id:
         return
-    draft_id, text, seconds = told
+    draft_id, text, seconds = typing
     # Whatever becomes of it, the text is on disk before.
     save_reply_draft(desk, user, draft_id, text, seconds)
     name = (question.key, question.call.label)

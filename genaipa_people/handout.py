@@ -60,15 +60,13 @@ def reserve_next_question(desk: Desk, user: User, questions: Iterable[OpenQuesti
     begun = [draft.answer for draft in desk.store.load_drafts_of_analyst(user.name) if draft.kind == "reply"]
     for draft_id in begun:
         if draft_id in open_questions:
-            _reserve(desk, user, draft_id)
+            _reserve_question(desk, user, draft_id)
             return open_questions[draft_id]
     _keep_begun_score(desk, user)
-    known = _list_known_questions(desk, user)
+    seen_questions = _list_seen_questions(desk, user)
     for draft_id, question in open_questions.items():
         about = (question.call.digest, question.call.coordinates.get("question", ""))
-        if about not in known and _reserve(desk, user, draft_id):
-            # From now on it is begun: they get it again, whenever they come back.
-            desk.store.save_draft(Draft(user.name, draft_id, "reply"))
+        if about not in seen_questions and _reserve_question(desk, user, draft_id):
             return question
     return None
 
@@ -81,10 +79,10 @@ def load_reply_draft(desk: Desk, user: User, question: OpenQuestion) -> Draft:
 def save_reply_draft(desk: Desk, user: User, draft_id: str, text: str, seconds: float) -> None:
     """Keep what a writer has of an answer, and hold its question for them."""
     desk.store.save_draft(Draft(user.name, draft_id, "reply", note=text, seconds=seconds))
-    _reserve(desk, user, draft_id)
+    _reserve_question(desk, user, draft_id)
 
 
-def _reserve(desk: Desk, user: User, draft_id: str) -> bool:
+def _reserve_question(desk: Desk, user: User, draft_id: str) -> bool:
     return desk.store.reserve_answer(draft_id, user.name, wanted_scores=1, minutes=desk.queue.plan.minutes)
 
 
@@ -95,7 +93,7 @@ def _keep_begun_score(desk: Desk, user: User) -> None:
             desk.store.save_draft(Draft(user.name, answer, "score"))
 
 
-def _list_known_questions(desk: Desk, user: User) -> set[tuple[str, str]]:
+def _list_seen_questions(desk: Desk, user: User) -> set[tuple[str, str]]:
     """Return the questions (a document's digest, a question's id) whose annotated answers this writer has seen."""
     digests = chain(
         (score.answer for score in desk.queue.history(user.name).scores),

@@ -150,7 +150,7 @@ class Queue:
             self._list_unscored_calibration_answers(analyst),
             self.answers_to_rescore(analyst),
         )
-        own, exposed, skipped = (
+        exposed, skipped = (
             self.pool.authors.answer_digests_of_author(analyst),
             self._answers_closed_to_analyst(analyst),
             self.current.last_skip_number_by_answer(analyst),
@@ -174,7 +174,7 @@ class Queue:
         for digest in chain(
             [first_answer] if first_answer else [], begun, new, sorted(skipped, key=skipped.__getitem__)
         ):
-            if digest in own or (digest in scored and digest not in returned):
+            if digest in scored and digest not in returned:
                 continue
             if digest in theirs or is_open_to_analyst(digest):
                 yield digest, digest in theirs, all_early
@@ -206,11 +206,11 @@ class Queue:
 
     def answers_to_rescore(self, analyst: str) -> list[str]:
         """Return the answers that were sent back to this analyst and that they have not scored again since."""
-        words, own = self.current.latest_send_back_by_answer(), self.pool.authors.answer_digests_of_author(analyst)
+        words, written = self.current.latest_send_back_by_answer(), self.pool.authors.answer_digests_of_author(analyst)
         return [
             digest
             for digest in words
-            if digest in self._coverage and digest not in own and analyst in self.analysts_yet_to_rescore(digest)
+            if digest in self._coverage and digest not in written and analyst in self.analysts_yet_to_rescore(digest)
         ]
 
     def analysts_yet_to_rescore(self, digest: str) -> list[str]:
@@ -240,13 +240,13 @@ class Queue:
     def _list_drafted_answers(self, analyst: str) -> list[str]:
         """Return the answers that an analyst has a draft of, the newest first; theirs whoever else scored them."""
         skipped = self.current.last_skip_number_by_answer(analyst)
-        own = self.pool.authors.answer_digests_of_author(analyst)
+        written = self.pool.authors.answer_digests_of_author(analyst)
         return [
             draft.answer
             for draft in self.store.load_drafts_of_analyst(analyst)
             if draft.kind == "score"
             and draft.answer in self._coverage
-            and draft.answer not in own
+            and draft.answer not in written
             # A draft from before a skip waits until its answer comes up again.
             and draft.after >= skipped.get(draft.answer, 0)
         ]

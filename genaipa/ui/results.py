@@ -19,7 +19,14 @@ from genaipa.answers.gather import gather_study
 from genaipa.answers.tidy import list_metrics
 from genaipa.errors import GenaipaError
 from genaipa.reports import part
-from genaipa.reports.chapters import documents, judges, metrics, overall
+from genaipa.reports.chapters import (
+    add_system_notes_to_table,
+    collect_system_notes,
+    documents,
+    judges,
+    metrics,
+    overall,
+)
 from genaipa.reports.figures.figure import Scope, render_png
 from genaipa.reports.judged.beside import describe_forecasts, people_and_judge_table
 from genaipa.reports.part import note_sparsely_scored_experiments
@@ -235,12 +242,17 @@ class ResultsView:
     @cached_property
     def leaderboard(self) -> Table:
         """The systems, the best first."""
-        return overall.leaderboard_table(self.frame)
+        return add_system_notes_to_table(overall.leaderboard_table(self.frame), self._system_notes)
 
     @cached_property
     def people_leaderboard(self) -> Table:
         """The same by people's scores alone."""
-        return overall.leaderboard_table(self.frame[self.frame["scorer"] != "machine"])
+        people_frame = self.frame[self.frame["scorer"] != "machine"]
+        return add_system_notes_to_table(overall.leaderboard_table(people_frame), self._system_notes)
+
+    @cached_property
+    def _system_notes(self) -> dict[str, str]:
+        return collect_system_notes(self._snapshot.study)
 
     @cached_property
     def evidence_level(self) -> EvidenceLevel:

@@ -17,10 +17,10 @@ from genaipa.answers.gather import gather_study
 from genaipa.errors import UsageError
 from genaipa.execution.prepare import prepare_resumed_run
 from genaipa.execution.run import open_manual_run, save_manual_progress
-from genaipa.runs.authors import AUTHORS, read_authorships
+from genaipa.runs.authors import AUTHORS, Authors, read_authorships
 from genaipa.runs.selection import select_sources
 from genaipa.scoring.assignment import ScoringPlan
-from genaipa.scoring.events import new_event_id
+from genaipa.scoring.events import Draft, new_event_id
 from genaipa.workspace import find_workspace
 from rubrics import typed
 
@@ -103,7 +103,7 @@ def test_no_act_at_the_desk_scores_what_one_wrote(run, store):
 def test_what_is_written_later_closes_what_was_begun(run, store):
     """Whoever has begun, skipped or scored a machine's answer and then writes the same is not asked again."""
     queue = open_queue(run, store, TWICE)
-    (machine,) = [answer for answer in queue.pool.answers.values() if answer.question == queue_question(run)]
+    (machine,) = [answer for answer in queue.pool.answers.values() if answer.question == ordered_questions(run)[0]]
     queue.reserve_next_answer("Ada", first_answer=machine.digest)
     queue.skip_answer("Ada", machine.digest)
     (own, *_) = write_answers(run, "Ada", "See section 2.")
@@ -113,9 +113,9 @@ def test_what_is_written_later_closes_what_was_begun(run, store):
     assert own not in work(queue, "Ada")
 
 
-def queue_question(run) -> str:
-    """The question that comes first by the plan."""
-    return json.loads((run.path / "manifest.json").read_text())["orders"]["acme|1"][0]
+def ordered_questions(run) -> list[str]:
+    """The questions by the plan."""
+    return json.loads((run.path / "manifest.json").read_text())["orders"]["acme|1"]
 
 
 def test_no_file_and_no_notebook_brings_ones_own_score(run):
@@ -150,3 +150,32 @@ def test_a_score_from_before_counts_for_nobody(run, store):
     study = gather_study(find_workspace(), select_sources(find_workspace(), ()), store)
     assert list(study.table.loc[study.table["counted"], "answer"]) == [machines[1]]
     assert len(study.log.every) == 2
+
+
+def test_no_reason_to_ask_somebody_in_particular_brings_it_back(run, store):
+    """Neither a draft, an adjudicator's word, nor calibration, which all pass over how many scores are wanted."""
+    queue = open_queue(run, store, ScoringPlan(per_answer=2, calibration=3))
+    machine = {answer.question: digest for digest, answer in queue.pool.answers.items()}
+    begun, returned, calibrated = (machine[question] for question in ordered_questions(run))
+    values = {"note": "", "seconds": 1.0, "suggested": {}}
+    for name, digest in (("Ada", returned), ("Bo", returned), ("reference", calibrated)):
+        queue.save_score(name, digest, typed("11111"), id=new_event_id(), **values)
+    queue.send_answer_back("Dee", returned, "Look again.")
+    store.save_draft(Draft("Ada", begun, "score", typed="1...."))
+    for name in ("Ada", "Cy"):
+        assert queue.reserve_next_answer(name) in {begun, returned, calibrated}
+    assert len(write_answers(run, "Ada", *["See section 2."] * 3)) == 3
+    queue.pool.read_new_answers()
+    assert queue.reserve_next_answer("Ada") is None
+    assert queue.answers_still_askable("Ada") == {returned}, "its scores stay hidden until Bo has looked again"
+    assert queue.progress("Ada").remaining == 0
+
+
+def test_a_table_of_those_who_wrote_names_each_once(run):
+    """The same person under another spelling is one; who is asked for by a name finds what they wrote."""
+    write_answers(run, "Ada Lee", "One.")
+    write_answers(run, "ada  LEE", "Two.")
+    authors = Authors([run, run])
+    assert len(authors.answers_written_by("ADA lee")) == 2
+    assert authors.answers_written_by("Ada") == set()
+    assert not Authors(())

@@ -16,10 +16,11 @@ from genaipa.execution.run import open_manual_run
 from genaipa.scoring.people import User
 from genaipa.workspace import find_workspace
 
-QUESTIONS = size(small=3, soak=134)
+QUESTIONS = size(small=3, soak=60)
 SYSTEM = "lawyers"
 """A short name of one's own, which no page may show, and no answer is masked for."""
-MACHINES = ("scripted/kappa.yaml", "scripted/sigma.yaml")
+WORDS = ("quorix", "zuplan", "mivexo", "lurbat", "denqus", "pyrwol")[: size(small=2, soak=6)]
+MACHINES = tuple(f"scripted/kappa{number}.yaml" for number in range(len(WORDS)))
 REPLY = "Lawyers and people at baseline say {}: it keeps your address for one year (Section 3)."
 WRITERS = ("Ada Lee", "Bo")
 
@@ -27,7 +28,7 @@ WRITERS = ("Ada Lee", "Bo")
 def make_run_with_people() -> None:
     """A run of two machines and of people, whose answers are alike but for one word that no document has."""
     make_workspace(questions=QUESTIONS)
-    for machine, word in zip(MACHINES, ("quorix", "zuplan"), strict=True):
+    for machine, word in zip(MACHINES, WORDS, strict=True):
         write(machine.partition("/")[2], f"default: '{REPLY.format(word)}'\n")
     write("systems.yaml", "systems: {lawyers: {system: people/lawyers}}\n")
     folder, _ = carry_out(spec(systems=(SYSTEM, *MACHINES)))
@@ -53,7 +54,7 @@ def draw_screens() -> dict[str, dict[bool, set[str]]]:
         for secret in (*WRITERS, "lawyers|", "people/", "scripted", "321.5", "by hand", "kappa"):
             assert secret not in text, secret
         assert "Lawyers and people at baseline" in text, "an ordinary word is masked in nobody's answer"
-        plain = re.sub(r"[0-9a-f]{64}", "D" * 64, re.sub("quorix|zuplan|vomtre", "word", text))
+        plain = re.sub(r"[0-9a-f]{64}", "D" * 64, re.sub("|".join((*WORDS, "vomtre")), "word", text))
         plain = re.sub(r"analyst \d{3}|[0-9a-f]{32}", "-", plain)
         screens[answer.question][answer.occurrences[0].system == SYSTEM].add(plain)
     return screens
@@ -76,6 +77,6 @@ def test_the_order_of_work_does_not_tell():
     written = {digest for digest, answer in queue.pool.answers.items() if answer.occurrences[0].system == SYSTEM}
     orders = [queue.wanted_answers_in_order(f"analyst {number}") for number in range(200)]
     mean_place = sum(order.index(digest) for order in orders for digest in written) / (len(orders) * len(written))
-    assert abs(mean_place - (len(queue.pool.answers) - 1) / 2) < 0.4
+    assert abs(mean_place / (len(queue.pool.answers) - 1) - 0.5) < 0.05
     firsts = sum(order[0] in written for order in orders) / len(orders)
-    assert 0.2 < firsts < 0.5
+    assert 0.5 < firsts * (len(MACHINES) + 1) < 1.5

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from typing import TYPE_CHECKING
 
 import pytest
 from matplotlib.text import Annotation
 from running import carry_out, make_workspace, spec, write
-from stores import GOOD, POOR, score
+from stores import GOOD, POOR, opened, score
 
 from genaipa.answers.gather import gather_study
 from genaipa.execution.prepare import prepare_resumed_run
@@ -16,13 +18,25 @@ from genaipa.reports.report import Report
 from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from genaipa.scoring.store import Store
+
 SYSTEM = "people/lawyers"
 NOTE = "lawyers: 2 people wrote; the interval is for these people's answers."
 
 
-@pytest.fixture
-def report(store) -> Report:
+@pytest.fixture(scope="module")
+def report(tmp_path_factory) -> Iterator[Report]:
     """Two people and a machine answered four questions, and a third person scored them."""
+    folder = tmp_path_factory.mktemp("people")
+    with contextlib.chdir(folder), opened(f"sqlite:///{folder / 'scores.db'}") as store:
+        yield make_report(store)
+
+
+def make_report(store: Store) -> Report:
+    """Run, write, score and report in the working folder."""
     make_workspace(questions=4)
     write("say.yaml", "default: See section 2.\n")
     folder, _ = carry_out(spec(systems=(SYSTEM, "scripted/say.yaml")))

@@ -122,3 +122,12 @@ def test_an_answer_on_screen_to_score_is_seen_for_good(run):
         asked.append(form(page)["id"].rpartition("|")[2])
         tell(page, "kept", "An answer.")
     assert sorted([*asked, seen]) == ["Q1", "Q2", "Q3"]
+
+
+def test_a_question_is_held_for_who_has_begun_it(run):
+    """Whoever has typed something and goes to score meanwhile keeps the question; others get the next one."""
+    desk = desk_here()
+    page = Shown("manual", desk, ADA)
+    tell(page, "draft", "Begun", 3.0)
+    assert desk.queue.reserve_next_answer("Ada") is not None
+    assert form(Shown("manual", desk, BO))["id"] != form(page)["id"]

@@ -281,8 +281,8 @@ class Scope:
     def _label_benchmarks(self, averages: pd.Series[Any]) -> dict[str, float]:
         """Return the benchmarks among these by their labels: `lawyers 81`."""
         labels = style.unique_labels(sorted({*self.systems, *map(str, averages.index)}), 20)
-        known = averages[averages.index.isin(self.benchmarks)].dropna()
-        return {f"{labels[system]} {average:.0f}": float(average) for system, average in known.items()}
+        benchmark_averages = averages[averages.index.isin(self.benchmarks)].dropna()
+        return {f"{labels[system]} {average:.0f}": float(average) for system, average in benchmark_averages.items()}
 
     def note_benchmarks(self, systems: Iterable[Any]) -> str:
         """Return a sentence on the dashed lines of a figure with these systems; empty where it has none."""
