@@ -3,8 +3,9 @@
 Chance withholds an aid from one score in five, whoever gives it and whatever it is about. So the mean outcome with the
 aid less that without is its effect; it is adjusted for the analyst and the system, which takes out what these differ
 by. The variance is robust and clustered by answer, corrected for leverage, with degrees of freedom by Satterthwaite
-(Bell and McCaffrey, 2002). That speaks for these analysts. For others like them the scores are also clustered by
-analyst (two ways: Cameron, Gelbach and Miller, 2011), where there are enough analysts to see how they differ.
+(Bell and McCaffrey, 2002), and never below that of both sides pooled. That speaks for these analysts. For others like
+them the scores are also clustered by analyst (two ways: Cameron, Gelbach and Miller, 2011), where there are enough of
+them to see how they differ.
 """
 
 from __future__ import annotations
@@ -71,9 +72,13 @@ def estimate_aid_effect(
         return AidEffect(*counts)
     difference = float(treatment @ rest / squares)
     leverage = np.minimum(leverage + treatment**2 / squares, _HIGHEST_LEVERAGE)
-    parts = treatment * (rest - difference * treatment) / np.sqrt(1 - leverage)
+    residuals = rest - difference * treatment
+    parts = treatment * residuals / np.sqrt(1 - leverage)
     by_answer, answer_count = _sum_by_cluster(answers, parts, treatment**2)
-    variance, degrees = _sum_squares(by_answer[0]) / squares**2, _satterthwaite_degrees(by_answer[1])
+    # Where nearly all values are equal, the smaller side has too few others to know its own variance.
+    pooled = _sum_squares(residuals) / (len(values) - groups.shape[1] - 1) / squares
+    variance = max(_sum_squares(by_answer[0]) / squares**2, pooled)
+    degrees = _satterthwaite_degrees(by_answer[1])
     if variance < _ROUNDING**2 or answer_count < 2:  # noqa: PLR2004 - one answer says nothing of others
         return AidEffect(*counts, difference)
     error = variance**0.5

@@ -59,6 +59,10 @@ def test_one_analyst_and_system_is_a_comparison_of_means() -> None:
     reach = effect.high - effect.difference
     assert stats.t.ppf(0.975, 29 + 110) * error < reach < stats.t.ppf(0.975, 20) * error
     assert effect.low == pytest.approx(effect.difference - reach)
+    alike = np.where(shown, values, 3.0)
+    effect = estimate_aid_effect(alike, shown, [f"{n}" for n in range(140)], ["Ada"] * 140, ["one"] * 140)
+    pooled = (109 * with_it.var(ddof=1) / 138 * (1 / 110 + 1 / 30)) ** 0.5
+    assert effect.high - effect.difference > 1.96 * pooled, "thirty equal values have no variance of their own"
     assert np.isnan(effect.others_low), "one analyst says nothing of others"
 
 
