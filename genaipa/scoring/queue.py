@@ -151,7 +151,6 @@ class Queue:
             self.answers_to_rescore(analyst),
         )
         exposed, skipped = (
-            self.pool.authors.answer_digests_of_author(analyst),
             self._answers_closed_to_analyst(analyst),
             self.current.last_skip_number_by_answer(analyst),
         )
@@ -198,7 +197,7 @@ class Queue:
             for digest, word in self.current.latest_send_back_by_answer().items()
             if word.analyst != analyst and digest in coverage.scored[analyst] and self.analysts_yet_to_rescore(digest)
         )
-        return ahead - self.pool.authors.answer_digests_of_author(analyst)
+        return ahead
 
     def _answers_closed_to_analyst(self, analyst: str) -> AbstractSet[str]:
         """Return the answers whose scores this analyst has seen, and those that they wrote."""
