@@ -345,7 +345,7 @@ def read_html_text(html: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", re.sub(r"(?m)^-\n+", "- ", text)).strip()
 
 
-_REMEDY = "write its answers as lines with 'question', 'answer', 'document' and 'system'"
+_REMEDY = "write its answers as JSON lines with the keys 'question', 'answer', 'document' and 'system'"
 _CHATGPT = Layout("an export of ChatGPT", frozenset({"mapping"}), _read_chatgpt, _REMEDY)
 _CLAUDE = Layout("an export of Claude", frozenset({"chat_messages"}), _read_claude, _REMEDY)
 _GEMINI = Layout("Gemini's activity", frozenset({"title", "time", "header"}), _read_gemini, _REMEDY)

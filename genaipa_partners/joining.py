@@ -83,9 +83,7 @@ def _check_goes_on(path: Path, partner: str, known: Sequence[Event], read: Seque
     """Raise a DataError where a log does not begin with what was joined of this partner before; it may be shorter."""
     for earlier, one in zip(known, read, strict=False):
         if earlier.id != one.event.id or event_content(earlier) != event_content(one.event):
-            problem = (
-                f"is another than the one that was joined before; ask {partner} for the file that goes on from it."
-            )
+            problem = f"differs from the one that was joined before; ask {partner} for the file that continues it."
             raise DataError(path, problem, one.entry)
 
 

@@ -88,7 +88,7 @@ class _SliceProcesses:
             name, how = self._launch.slice_name(index), f"signal {-code} ended its process"
             if deaths == TRIES:
                 self._launch.say(
-                    f"{name} is abandoned after its process died {TRIES} times without a new answer: {how}."
+                    f"{name} was abandoned after its process died {TRIES} times without a new answer: {how}."
                 )
                 return code
             self._launch.say(f"{name} is restarted: {how}.")

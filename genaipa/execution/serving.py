@@ -40,7 +40,8 @@ def serve_models(
     if len(served) > 1:
         names = ", ".join(system.requested_name for system in served)
         raise UsageError(
-            f"{names} would each need a server here, but slices share one; ask one of these systems per study."
+            f"{names} would each need a server here, but slices share a single server; ask only one of "
+            f"these systems in each study."
         )
     record = served[0].record
     assert record is not None, "its server is started by an adapter of ours"

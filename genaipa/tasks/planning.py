@@ -133,7 +133,7 @@ def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) 
         fewest = -(-len(rows) // MOST_DOCUMENTS)
         raise OptionError(
             "slice",
-            f" {index}/{number}: {len(rows):,} documents make more than {MOST_DOCUMENTS:,} per slice; use "
+            f" {index}/{number}: {len(rows):,} documents are more than {MOST_DOCUMENTS:,} per slice; use "
             f"{fewest:,} slices.",
         )
     facts = _make_and_say_corpus_facts(corpus, request, len(rows), resources)
@@ -251,7 +251,9 @@ def plan_procedure(request: RunRequest, workspace: Workspace, resources: Resourc
     options = dict(request.plan)
     by_hand = [system for system in request.systems if resolve_system(system, workspace).manual]
     if by_hand and options.get("follow_up"):
-        raise OptionError("follow_up", f": {by_hand[0]} is asked by hand, where the next question would see it.")
+        raise OptionError(
+            "follow_up", f": {by_hand[0]} is asked by hand, in a chat where the next question would see it."
+        )
     named = options.get("experiment") or ""
     _check_names("experiment", (named or DEFAULT_EXPERIMENT,), EXPERIMENTS)
     _check_names("initialization", options.get("initializations", ()), INITIALIZATIONS)

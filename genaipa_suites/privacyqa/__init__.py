@@ -501,7 +501,10 @@ class PrivacyQA(Suite):
 
     def human_note(self, outcomes: Sequence[Outcome]) -> str:  # noqa: ARG002 - the same of all
         """Say that annotators are scored against each other."""
-        return "Each annotator against the others of a question, averaged, on questions with two annotators or more."
+        return (
+            "Each annotator compared with the other annotators of a question, averaged over questions "
+            "with two annotators or more."
+        )
 
     def human_scores(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:
         """Return the paper's human row, over questions with two annotators or more."""

@@ -128,7 +128,7 @@ def test_what_chatgpt_showed_becomes_a_run() -> None:
         archive.writestr("../../conversations.json", "[]")
     taken = bring("download.zip")
     assert taken.answers == 2
-    assert "not taken, and nothing of it written: 2 of 4 messages" in taken.notes
+    assert "not imported: 2 of 4 messages" in taken.notes
     first, second = records()
     assert [first.reply, second.reply] == ["By section 2 it does.", "It does not say."]
     assert [first.asked, second.asked] == [ASKED(2), ASKED(1)]
@@ -290,7 +290,7 @@ def test_nothing_is_matched_in_silence() -> None:
         "exact",
         "same words",
         "close, 82 %: not taken",
-        "no question is close",
+        "no question is similar",
     ]
     assert shown.answers == 2
     assert "1 message only close to a question, not taken; after a look: --accept 82" in shown.notes
@@ -403,17 +403,23 @@ def refusals() -> Iterator[tuple[str, str]]:
     """A file that can't be taken in, and what is said of it."""
     yield (
         dump("a.json", [{"mapping": [1], "current_node": "x"}]),
-        "a.json: entry 1: is not laid out as genaipa knows",
+        "a.json: entry 1: does not have the layout that genaipa knows for",
     )
-    yield dump("b.json", [{"turns": []}]), "b.json: entry 1: is laid out as no export that genaipa knows; what can"
+    yield (
+        dump("b.json", [{"turns": []}]),
+        "b.json: entry 1: is not in the format of an export that genaipa knows; what can",
+    )
     yield str(write("c.html", "<!doctype html><p>chat")), "c.html: is a web page; ask for the export as JSON"
     yield str(write("d.json", '[{"chat_messages": [{"sender": "human", "te')), "d.json: is damaged, or was cut off ("
-    yield dump("e.json", []), "e.json: holds no chats: it is empty."
+    yield dump("e.json", []), "e.json: is empty and holds no chats."
     yield (
         dump("f.jsonl", [line(document=["acme", "brook"])]),
-        "f.jsonl: entry 1: is not laid out as genaipa knows",
+        "f.jsonl: entry 1: does not have the layout that genaipa knows for",
     )
-    yield dump("g.jsonl", [line(), line(repetition=10**9)]), "g.jsonl: line 2: is not laid out as genaipa knows"
+    yield (
+        dump("g.jsonl", [line(), line(repetition=10**9)]),
+        "g.jsonl: line 2: does not have the layout that genaipa knows for",
+    )
     yield dump("h.jsonl", [line(repetition=2), line(answer="x", repetition=2)]), "h.jsonl: line 2: answers what line 1"
     yield dump("i.jsonl", [line(system="")]), "i.jsonl: entry 1: names no system; give the key 'system', or say who"
     yield dump("j.jsonl", [line(document="gone")]), "j.jsonl: entry 1: is about 'gone'; name a folder that has its text"
@@ -445,7 +451,7 @@ def test_the_command_shows_what_matched() -> None:
     make_workspace()
     done = call("import", "chat", dump("a.jsonl", [line(), line(2, question="Lunch?")]))
     assert done.code == 0
-    assert re.search(r"Question 1 on Acme\? +acme Q1 +exact +1\n +Lunch\? +no question is close +1\n", done.out)
+    assert re.search(r"Question 1 on Acme\? +acme Q1 +exact +1\n +Lunch\? +no question is similar +1\n", done.out)
     assert "1 answer read, 1 new.\nRun: chat-lab-one-" in done.out
     nothing = call("import", "chat", dump("b.jsonl", [line(question="Lunch?")]))
     assert (nothing.code, "nothing was imported" in nothing.err) == (2, True)

@@ -83,7 +83,7 @@ def test_the_report_says_first_whose_values_it_shows(judged, genaipa):
     assert answers.count("By the judge kind alone, M_all 10.0: relevance -1") == 4
     assert answers.count("Answer of b.") == 4
     assert "All values here come from kind alone: not an estimate of what people would say." in answers
-    assert "kind alone, in no average" in Path("out/notes.html").read_text(encoding="utf-8")
+    assert "kind alone, not in any average" in Path("out/notes.html").read_text(encoding="utf-8")
 
 
 def test_a_second_judge_and_a_part_are_said(judged, genaipa):

@@ -116,7 +116,7 @@ def test_a_split_that_can_not_be_is_refused_in_a_sentence(genaipa: Cli) -> None:
     for options, words in (
         (("--partners", "bbc,BBC"), "named twice"),
         (("--partners", "../bbc"), "can't be a partner's name"),
-        (("--partners", "bbc", "--languages", "bbc=en"), "No partner takes the 9 answers in German"),
+        (("--partners", "bbc", "--languages", "bbc=en"), "No partner scores the 9 answers in German"),
         (("--partners", "bbc", "--languages", "rai=en"), "write NAME=CODE"),
         (("--partners", "bbc", "--shared", "-3%"), "from 0% to 100%"),
         (("--partners", ",".join(f"p{number}" for number in range(40)), "--shared", "0%"), "There is no answer for"),
@@ -230,7 +230,7 @@ def test_a_later_file_goes_on_from_an_earlier_one(returned: dict[str, Path]) -> 
         store.append([score("Cem", single), score("Dee", single)])
     later, other = (read_returned_log(send("bbc", f"{folder}.jsonl", folder)) for folder in ("packs", "twin"))
     assert choose_longest_by_partner([later, earlier]) == {"bbc": later}
-    with pytest.raises(DataError, match=r"event \d+ .*is another than in packs.jsonl"):
+    with pytest.raises(DataError, match=r"event \d+ .*differs from the one in packs.jsonl"):
         choose_longest_by_partner([earlier, other, later])
     with contextlib.ExitStack() as stack:
         store = stack.enter_context(opened(store_of()))

@@ -93,7 +93,7 @@ def test_each_refusal_is_a_sentence(asked: list[Record], genaipa: Cli) -> None:
     """No verdicts at all, none of this judge, of one side alone, by several judges, and one question in common."""
     assert "no judge has scored any of them" in refused(KIND, GPT, judge="nobody")
     keep(verdicts([one for one in asked if one.system == KIND], "half"))
-    assert "there are verdicts by 'half'." in refused(KIND, GPT, judge="nobody")
+    assert "the verdicts here are by 'half'." in refused(KIND, GPT, judge="nobody")
     assert f"the judge 'half' has no verdicts on '{GPT}'" in refused(KIND, GPT, judge="half")
     keep(verdicts(asked))
     alone = genaipa("compare", KIND, GPT)
@@ -128,7 +128,7 @@ def test_the_command_names_the_judge_and_what_is_next(asked: list[Record], genai
     assert found["judge"] == "gpt-4-turbo"
     keep(verdicts(asked, GPT))
     done = genaipa("compare", KIND, GPT, "--judge", GPT)
-    favoured = f"The judge {GPT} is of the family of {GPT}, and may favour its own family."
+    favoured = f"The judge {GPT} is from the same family as {GPT}, and may favour it."
     assert favoured in " ".join(done.out.split())
     assert favoured in compare(KIND, GPT, judge=GPT).finding
     assert compare(KIND, GPT, judge=GPT).table.faint

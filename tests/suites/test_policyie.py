@@ -126,7 +126,7 @@ def test_edited_lines_are_refused(stem: str) -> None:
     ("tags", "said"),
     [
         ("B-action I-data-collector.first-party-entity", "continues no slot"),
-        ("O I-action", "line 1: its tag 'I-action' of type-I continues no slot"),
+        ("O I-action", "line 1: its tag 'I-action' of type-I does not continue a slot"),
         ("B-polarity.negation O", "line 1: 'B-polarity.negation' is not a tag of type-I"),
         ("S-action O", "line 1: 'S-action' is not a tag of type-I"),
     ],

@@ -194,9 +194,12 @@ def test_names_with_a_level() -> None:
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("extractive@high", "'extractive@high': extractive takes no effort; leave out '@high'."),
-        ("manual/chat@low", "'manual/chat@low': manual/chat takes no effort; leave out '@low'."),
-        ("gpt-6-luna@hihg", f"'gpt-6-luna@hihg': 'hihg' is no level of effort; the levels are {join_names(EFFORTS)}."),
+        ("extractive@high", "'extractive@high': extractive has no levels of effort; leave out '@high'."),
+        ("manual/chat@low", "'manual/chat@low': manual/chat has no levels of effort; leave out '@low'."),
+        (
+            "gpt-6-luna@hihg",
+            f"'gpt-6-luna@hihg': 'hihg' is not a level of effort; the levels are {join_names(EFFORTS)}.",
+        ),
         ("hard@low", "'hard@low': hard is openai/x@high; leave out '@low', or name the model itself."),
     ],
 )
@@ -214,7 +217,7 @@ def test_a_level_that_the_model_does_not_take() -> None:
     for name, told, taken in (
         ("gpt-6-luna@minimal", None, "it takes none, low, medium, high, xhigh and max"),
         ("gpt-6-luna@max", ("low", "high"), "it takes low and high"),
-        ("gpt-4o@low", None, "it has no levels; leave out what follows the @"),
+        ("gpt-4o@low", None, "it has no levels of effort; leave out what follows the @"),
         ("anthropic/claude-y@minimal", None, "it takes none, low, medium, high, xhigh and max"),
         ("google/gemini-4-argon@max", None, "it takes none, minimal, low, medium, high and xhigh"),
     ):

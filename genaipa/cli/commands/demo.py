@@ -25,7 +25,7 @@ SCORES = [Path(__file__).parent / "demo_scores" / f"{name}.jsonl" for name in (P
 NAME = "demo"
 REPORT = "reports/demo"
 _MADE_UP = (
-    "Made up: company and policy, the assistants careful and breezy, the judge made-up-judge, the analyst made-up."
+    "Made up: company and policy, the assistants careful and breezy, the judge made-up-judge and the analyst made-up."
 )
 
 
@@ -36,7 +36,7 @@ def demo() -> None:
     made-up assistants. The reference analyst and a made-up judge scored all answers, a made-up analyst some of them.
     """
     workspace = current_workspace()
-    with stderr_console().status("asking three systems, reading scores, drawing figures"):
+    with stderr_console().status("asking three systems, importing scores, drawing figures"):
         folder = _ask_demo_systems(workspace)
         _import_shipped_scores(workspace)
         report = _write_demo_report(workspace, folder.name)

@@ -447,7 +447,7 @@ def say_interrupted(folder: RunFolder | None, resume_options: Sequence[str] = ()
     from genaipa.runs.batches import find_pending_batches, summarize_pending
 
     if folder is None:
-        say("interrupted; nothing was asked yet.")
+        say("interrupted; nothing had been asked yet.")
     else:
         totals = folder.manifest().totals
         answered = totals.answered + totals.refused + totals.truncated
