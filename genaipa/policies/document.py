@@ -215,7 +215,7 @@ def metadata_problems(path: Path, document: Document) -> Iterator[DataError]:
     if not document.company.strip():
         yield DataError(beside, "is blank; give the company name to use in questions.", "company")
     if (stated := document.about.language) and not language_code(stated):
-        yield DataError(beside, f"'{clip(stated)}' is not a language code, such as de or pt-BR.", "language")
+        yield DataError(beside, f"'{clip(stated)}' is not a language code; write one such as de or pt-BR.", "language")
     if document.about.version_of == document.name:
         yield DataError(beside, "is the document's own name; give the name that all its versions share.", "version_of")
     if document.about.version_of and not _DAY.fullmatch(date := document.about.date):

@@ -293,7 +293,7 @@ def test_nothing_is_matched_in_silence() -> None:
         "no question is similar",
     ]
     assert shown.answers == 2
-    assert "1 message only close to a question, not taken; after a look: --accept 82" in shown.notes
+    assert "1 message only similar to a question, not imported; to import after a check: --accept 82" in shown.notes
     assert bring("a.jsonl", accept=83).answers == 0
     assert bring("a.jsonl", accept=82).answers == 1
     dump("b.jsonl", [line(question="P2b?", answer="P.")])
@@ -387,7 +387,7 @@ def test_the_document_is_the_one_that_was_shown() -> None:
         "close": True,
         "exact": False,
     }
-    with pytest.raises(UsageError, match="say which one it is about"):
+    with pytest.raises(UsageError, match="name the one that it is about"):
         bring("d.json", accept=80)
     assert bring(both, policy="brook").answers == 1
     with pytest.raises(UsageError, match="no policy 'bro'"):
@@ -421,11 +421,11 @@ def refusals() -> Iterator[tuple[str, str]]:
         "g.jsonl: line 2: does not have the layout that genaipa knows for",
     )
     yield dump("h.jsonl", [line(repetition=2), line(answer="x", repetition=2)]), "h.jsonl: line 2: answers what line 1"
-    yield dump("i.jsonl", [line(system="")]), "i.jsonl: entry 1: names no system; give the key 'system', or say who"
+    yield dump("i.jsonl", [line(system="")]), "i.jsonl: entry 1: does not name a system; add the key 'system', or"
     yield dump("j.jsonl", [line(document="gone")]), "j.jsonl: entry 1: is about 'gone'; name a folder that has its text"
-    yield dump("k.jsonl", [line(document="")]), "no conversation shows a document that is here; say which one"
+    yield dump("k.jsonl", [line(document="")]), "no conversation shows a document that genaipa has; name the one"
     yield dump("l.jsonl", [line(language="nl")]), "l.jsonl: entry 1: names the language 'nl', in which there is no"
-    yield dump("m.jsonl", [{"doc_id": 0, "resps": [[["-1", "False"]]]}, {}]), "m.jsonl: line 1: holds likelihoods, no"
+    yield dump("m.jsonl", [{"doc_id": 0, "resps": [[["-1", "False"]]]}, {}]), "m.jsonl: line 1: contains likelihoods, not"
     yield str(write("n.json", "[" * 100_000)), "n.json: is damaged, or was cut off (it is nested too deeply)"
     with zipfile.ZipFile("o.zip", "w") as bomb:
         bomb.writestr("conversations.json", "[]")

@@ -92,7 +92,7 @@ def test_a_split_is_blind_whole_and_drawn_once(genaipa: Cli) -> None:
     split(genaipa, *OPTIONS, folder="again")
     assert all(Path(f"again/{name}.zip").read_bytes() == content for name, content in contents.items())
     refused = genaipa("study", "split", "run-1,run-2", "-o", "packs", *OPTIONS, "--seed", "2")
-    assert "is of another split" in refused.err
+    assert "belongs to another split" in refused.err
     assert Path("packs/bbc.zip").read_bytes() == contents["bbc"], "nothing is written"
 
 
@@ -207,9 +207,9 @@ def test_what_was_altered_cut_or_mixed_is_named(returned: dict[str, Path]) -> No
         (lines[:7], "has 6 of the"),
         ([*lines[:4], theirs[4], *lines[5:]], r"event 4 \("),
         ([lines[0], *theirs[1:]], "events that its first line tells|is not the last one"),
-        (["{}", *lines[1:]], "no file of genaipa study send"),
+        (["{}", *lines[1:]], "was not written by genaipa study send"),
         ([json.dumps(head | {"format": 9}), *lines[1:]], "written by a newer version of genaipa"),
-        ([json.dumps(head | {"study": "other"}), *lines[1:]], "is of another study"),
+        ([json.dumps(head | {"study": "other"}), *lines[1:]], "belongs to another study"),
         ([json.dumps(head | {"partner": "rai"}), *lines[1:]], "came with|not in the pack of rai"),
         ([*lines[:-1], lines[-1][:-9]], r"can't be read.*ask bbc for the file again"),
     ):

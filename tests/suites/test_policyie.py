@@ -104,7 +104,7 @@ OTHERS_SENTENCE = "What do we do with data ?"
 REFUSED = {
     "label": (
         "Sharing",
-        "seq.in: line 1: its intent is 'Sharing', which is not an intent of PolicyIE; take the published",
+        "seq.in: line 1: its intent is 'Sharing', which is not an intent of PolicyIE; use the published",
     ),
     "seq": (OTHERS_SENTENCE, "seq.in: line 1: it has 7 words but 11 tags of type-I"),
     "seq_type_I": ("B-data " * 11, "seq.in: line 1: its intent is Other, but it has slots"),
@@ -148,7 +148,7 @@ def test_files_of_different_splits_are_refused() -> None:
         return str(refused.value)
 
     put_scripts_form("short", label=texts()["label"][:-1])
-    assert "label: has 20 lines, but seq.in has 21; take both from the same split" in said("short")
+    assert "label: has 20 lines, but seq.in has 21; use files from the same split" in said("short")
     files = as_json()
     put_json("mixed", [files[0], files[1], files[2][1:] + files[2][:1]])
     assert "type_II_slot_filling_mixed.json: line 1: its tokens differ from those of the sentence" in said("mixed")

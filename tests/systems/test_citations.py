@@ -224,9 +224,9 @@ def test_a_run_with_citations(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> 
     ("options", "sentence"),
     [
         (("-s", "gpt-4o"), "--citations: gpt-4o can't cite the documents that it is sent; systems of anthropic/ can."),
-        (("-s", f"rag/{CLAUDE}"), "can't cite a document that it is sent"),
-        (("-s", "extractive"), "can't cite a document that it is sent"),
-        (("-s", CLAUDE, "--suite", "policyqa"), "a reply by a JSON schema can't cite."),
+        (("-s", f"rag/{CLAUDE}"), "can't cite the documents that it is sent"),
+        (("-s", "extractive"), "can't cite the documents that it is sent"),
+        (("-s", CLAUDE, "--suite", "policyqa"), "a reply in JSON can't cite."),
     ],
 )
 def test_citations_that_cannot_be(options: tuple[str, ...], sentence: str, genaipa: Cli) -> None:
