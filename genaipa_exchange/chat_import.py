@@ -147,9 +147,7 @@ class ChatImport:
         if "\n" not in document_text and len(document_text) <= _LONGEST_NAME:
             if named := self._finder.load(document_text):
                 return named
-            wrong = (
-                f"is about '{clip(document_text)}'; name a folder that has its text by that name: --documents FOLDER."
-            )
+            wrong = f"is about '{clip(document_text)}'; name a folder with its text in a file of that name: --documents FOLDER."
             raise DataError(file.label, wrong, chat.entry)
         if document_text not in self._texts:
             pasted = self._finder.find_in_text(document_text)
@@ -300,7 +298,7 @@ class ChatImport:
             ),
             (self._without_document, "{} in conversations without a known document; to name it: --policy NAME"),
             (self._silent, "{} without an answer in text"),
-            (self._repeated, "{} that repeats a question of the same conversation; the first answer counts"),
+            (self._repeated, "{} repeating a question of the same conversation; the first answer counts"),
         )
         for count, sentence in counts:
             if count:

@@ -258,7 +258,7 @@ def _prepare_slice(workspace: Workspace, request: RunRequest, resources: Resourc
     if request.new:
         raise UsageError("a study has one run per slice; start a new study under another name.")
     planned = plan_slice(workspace, request, resources)
-    assert request.slice is not None, "a slice is asked for"
+    assert request.slice is not None, "the request is for a slice"
     index, number = request.slice
     study = request.name or make_default_run_name(request.systems, Path(planned.corpus.file).stem)
     part = Slice(study, index, number, planned.plan)

@@ -292,7 +292,7 @@ def _note_options_not_sent(resolved: ResolvedSystem, sampling: Sampling) -> list
     """Return a sentence on the options that were asked for and that the model does not take; none without any."""
     notes = []
     if refused := resolved.list_refused_options(sampling):
-        notes.append(f"{resolved.requested_name} does not accept {join_names(refused, 'or')}, so none is sent.")
+        notes.append(f"{resolved.requested_name} accepts no {join_names(refused, 'or')}, so none is sent.")
     if sampling.service_tier not in (None, "auto", "default", "standard", "standard_only") and resolved.tariff:
         notes.append(
             f"{resolved.requested_name}: costs are computed at standard prices, not those of the service tier."

@@ -199,7 +199,7 @@ def _describe_where_differences_hold(tested: pd.DataFrame, first: str, second: s
             (f"for these documents only, {second} is higher in", tested[only & ~unknown & ~up]),
             (f"{no_word}, {first} is higher in", tested[only & unknown & up]),
             (f"{no_word}, {second} is higher in", tested[only & unknown & ~up]),
-            ("no verdict, since other people scored each side, in", tested[other_analysts]),
+            ("no verdict, since different people scored each side, in", tested[other_analysts]),
         )
         if len(rows)
     ]

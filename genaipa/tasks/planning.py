@@ -121,7 +121,7 @@ def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) 
     The corpus is read once for all slices. The errors of `examine` and of `plan_procedure`; an OptionError for no
     slice, or for slices with more documents than a folder takes.
     """
-    assert request.slice is not None, "a slice is asked for"
+    assert request.slice is not None, "the request is for a slice"
     index, number = request.slice
     check_slice(index, number)
     if request.corpus is None:
@@ -154,7 +154,7 @@ def _read_indexed_corpus(
     workspace: Workspace, request: RunRequest, *, rebuild_index: bool = False, most_unindexed: int = 0
 ) -> Corpus:
     """Return the corpus of a request, by the workspace's index of it."""
-    assert request.corpus is not None, "it is of a corpus"
+    assert request.corpus is not None, "the request names a corpus"
     sampled, by = request.limit_documents is not None, request.stratify or ""
     file, folder = Path(request.corpus), workspace.runs / INDICES
     return load_or_index_corpus(

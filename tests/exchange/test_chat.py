@@ -340,7 +340,7 @@ def test_each_question_in_a_chat_of_its_own_is_one_repetition() -> None:
     assert repetitions("first", chat(0, 3, 4), chat(10, 1)) == {"0: 3.": 1, "0: 4.": 1, "10: 1.": 2}
     again = bring(dump("again.json", [chat(0, 1, 2, 1)]), policy="acme", system="again")
     assert again.answers == 2
-    assert "1 message that repeats a question of the same conversation; the first answer counts" in again.notes
+    assert "1 message repeating a question of the same conversation; the first answer counts" in again.notes
     plans = {path.name: RunFolder(path).manifest().spec.plan for path in Path("runs").iterdir()}
     modes = {name.split("-")[1]: plan.conversation for name, plan in plans.items()}  # type: ignore[attr-defined]
     assert modes == {"single": "independent", "mixed": "shared", "first": "shared", "again": "shared"}
@@ -425,7 +425,10 @@ def refusals() -> Iterator[tuple[str, str]]:
     yield dump("j.jsonl", [line(document="gone")]), "j.jsonl: entry 1: is about 'gone'; name a folder that has its text"
     yield dump("k.jsonl", [line(document="")]), "no conversation shows a document that genaipa has; name the one"
     yield dump("l.jsonl", [line(language="nl")]), "l.jsonl: entry 1: names the language 'nl', in which there is no"
-    yield dump("m.jsonl", [{"doc_id": 0, "resps": [[["-1", "False"]]]}, {}]), "m.jsonl: line 1: contains likelihoods, not"
+    yield (
+        dump("m.jsonl", [{"doc_id": 0, "resps": [[["-1", "False"]]]}, {}]),
+        "m.jsonl: line 1: contains likelihoods, not",
+    )
     yield str(write("n.json", "[" * 100_000)), "n.json: is damaged, or was cut off (it is nested too deeply)"
     with zipfile.ZipFile("o.zip", "w") as bomb:
         bomb.writestr("conversations.json", "[]")

@@ -202,7 +202,7 @@ def test_what_was_altered_cut_or_mixed_is_named(returned: dict[str, Path]) -> No
     assert altered != lines
     head = json.loads(lines[0])
     for content, words in (
-        (altered, r"event 5 \(.*is not as bbc wrote it"),
+        (altered, r"event 5 \(.*was changed after bbc wrote it"),
         ([*lines[:7], *lines[8:]], r"event 7 \("),
         (lines[:7], "has 6 of the"),
         ([*lines[:4], theirs[4], *lines[5:]], r"event 4 \("),

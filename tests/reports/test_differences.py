@@ -211,7 +211,7 @@ def test_a_judge_alone_is_grey_and_named_in_every_verdict(layout: str) -> None:
     """No colour of a system is given to what a judge alone says, and it is said to be no estimate."""
     found = comparison(*MIXED, judge="referee-9b", favoured="referee is of ada's family.")
     assert found.figure
-    assert found.figure.title.startswith("By the judge referee-9b alone, ada is better than bob")
+    assert found.figure.title.startswith("According to the judge referee-9b alone, ada is better than bob")
     drawn = texts(found, layout)
     verdicts = {"judge: ada is better", "judge: bob is better", "judge: may be chance", "judge: too few questions"}
     assert verdicts <= {*drawn}

@@ -62,7 +62,7 @@ def test_the_table_is_that_of_people_who_scored_so(asked: list[Record]) -> None:
     keep(human("ada", record.digest, places(record)) for record in asked)
     pd.testing.assert_frame_equal(judged.frame, compare(KIND, GPT).frame)
     pd.testing.assert_frame_equal(judged.frame, compare(KIND, GPT, judge="referee-9b").frame)
-    assert judged.verdict.startswith(f"By the judge lab/referee-9b alone, {KIND} is better: M_all +")
+    assert judged.verdict.startswith(f"According to the judge lab/referee-9b alone, {KIND} is better: M_all +")
     assert judged.verdict.endswith("12 questions about 1 document. This is not an estimate of what people would say.")
     turned = compare(GPT, KIND, judge=JUDGE)
     assert turned.verdict == judged.verdict
@@ -106,7 +106,10 @@ def test_each_refusal_is_a_sentence(asked: list[Record], genaipa: Cli) -> None:
     keep(verdicts([one for one in asked if one.question == "Q1"], "single"))
     few = genaipa("compare", KIND, GPT, "--judge", "single")
     assert few.code == 0
-    assert f"By the judge single alone, {KIND} and {GPT} have too few questions in common for a verdict" in few.out
+    assert (
+        f"According to the judge single alone, {KIND} and {GPT} have too few questions in common for a verdict"
+        in few.out
+    )
 
 
 def test_other_documents_are_refused_for_a_judge_as_for_people(asked: list[Record]) -> None:
@@ -121,7 +124,7 @@ def test_the_command_names_the_judge_and_what_is_next(asked: list[Record], genai
     keep(verdicts(asked, "gpt-4-turbo"))
     done = genaipa("compare", KIND, GPT, "--judge", "gpt-4-turbo")
     assert done.code == 0, done.err
-    assert done.out.startswith("By the judge gpt-4-turbo alone, ")
+    assert done.out.startswith("According to the judge gpt-4-turbo alone, ")
     assert "Next: genaipa sample 20" in done.out
     assert "people score a random part" in done.out
     found = json.loads(genaipa("compare", KIND, GPT, "--judge", "gpt-4-turbo", "--json").out)

@@ -125,7 +125,7 @@ def test_edited_lines_are_refused(stem: str) -> None:
 @pytest.mark.parametrize(
     ("tags", "said"),
     [
-        ("B-action I-data-collector.first-party-entity", "continues no slot"),
+        ("B-action I-data-collector.first-party-entity", "does not continue a slot"),
         ("O I-action", "line 1: its tag 'I-action' of type-I does not continue a slot"),
         ("B-polarity.negation O", "line 1: 'B-polarity.negation' is not a tag of type-I"),
         ("S-action O", "line 1: 'S-action' is not a tag of type-I"),

@@ -268,9 +268,9 @@ def test_a_run_over_levels(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> Non
         again = genaipa(*plan, *options)
         refused = genaipa("run", "-s", "gpt-6-luna", "--effort", "low,minimal", "-p", "acme", "-e", "quality")
     assert (done.code, again.code, refused.code) == (0, 0, 2), done.err + again.err + refused.err
-    assert "gpt-6-luna@high takes no temperature, so none is sent." in done.err
+    assert "gpt-6-luna@high accepts no temperature, so none is sent." in done.err
     assert "costs are computed at standard prices" in done.err
-    assert "extractive takes no system prompt, so none is sent." in done.err
+    assert "extractive accepts no system prompt, so none is sent." in done.err
     assert "is complete; nothing was asked" in again.out
     assert "not the model asked for" not in done.out
     assert "gpt-6-luna@minimal: gpt-6-luna does not take the effort 'minimal': it takes none, low" in refused.err
