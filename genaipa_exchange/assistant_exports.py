@@ -346,10 +346,10 @@ def read_html_text(html: str) -> str:
 
 
 _REMEDY = "write its answers as JSON lines with the keys 'question', 'answer', 'document' and 'system'"
-_CHATGPT = Layout("an export of ChatGPT", frozenset({"mapping"}), _read_chatgpt, _REMEDY)
-_CLAUDE = Layout("an export of Claude", frozenset({"chat_messages"}), _read_claude, _REMEDY)
+_CHATGPT = Layout("an export from ChatGPT", frozenset({"mapping"}), _read_chatgpt, _REMEDY)
+_CLAUDE = Layout("an export from Claude", frozenset({"chat_messages"}), _read_claude, _REMEDY)
 _GEMINI = Layout("Gemini's activity", frozenset({"title", "time", "header"}), _read_gemini, _REMEDY)
 _WORKSPACE_GEMINI = Layout(
-    "an export of Gemini", frozenset({"conversation_turns"}), _read_gemini_conversations, _REMEDY
+    "an export from Gemini", frozenset({"conversation_turns"}), _read_gemini_conversations, _REMEDY
 )
 ASSISTANTS = (_CHATGPT, _CLAUDE, _GEMINI, _WORKSPACE_GEMINI)

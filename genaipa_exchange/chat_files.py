@@ -27,7 +27,7 @@ _WANTED = re.compile(
 _GEMINI = re.compile(r"(gemini|bard).*\.json$|my ?activity\.json$", re.IGNORECASE)
 """Google calls its files in the language of the account, but not its products."""
 _READABLE = (
-    "genaipa can read exports of ChatGPT, Claude and Gemini (as JSON), results of promptfoo and lm-eval, and lines "
+    "genaipa can read exports from ChatGPT, Claude and Gemini (as JSON), results of promptfoo and lm-eval, and lines "
     'such as {"question": "…", "answer": "…"}'
 )
 _LOOKED_AT = 10

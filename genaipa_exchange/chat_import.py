@@ -147,7 +147,10 @@ class ChatImport:
         if "\n" not in document_text and len(document_text) <= _LONGEST_NAME:
             if named := self._finder.load(document_text):
                 return named
-            wrong = f"is about '{clip(document_text)}'; name a folder with its text in a file of that name: --documents FOLDER."
+            wrong = (
+                f"is about '{clip(document_text)}'; name a folder with its text in a file of that name: "
+                f"--documents FOLDER."
+            )
             raise DataError(file.label, wrong, chat.entry)
         if document_text not in self._texts:
             pasted = self._finder.find_in_text(document_text)

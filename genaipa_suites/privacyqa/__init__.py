@@ -145,7 +145,10 @@ def _read_subset_question(
         begin, end = snippet.span
         if text.text[begin:end] != snippet.answer or begin not in text.begins or end not in text.ends:
             name = policy_file_name(policy)
-            problem = f"its evidence ({begin} to {end}) does not consist of whole lines of {name}; use both files as published."
+            problem = (
+                f"its evidence ({begin} to {end}) does not consist of whole lines of {name}; use both "
+                f"files as published."
+            )
             raise DataError(path, problem, entry)
         evidence.update(range(text.begins[begin], text.ends[end] + 1))
     return PolicyQuestion("", policy, match["question"].strip(), {CONSENSUS: sorted(evidence)}, sorted(evidence))
