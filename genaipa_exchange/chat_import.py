@@ -221,7 +221,7 @@ class ChatImport:
             self._silent += 1
             return False
         row = (clip(" ".join(match.asked.split())), f"{document.name} {match.question}")
-        self._rows[(*row, manner if is_accepted else f"{manner}: not taken")] += 1
+        self._rows[(*row, manner if is_accepted else f"{manner}: not imported")] += 1
         if not is_accepted:
             self._close.append(match.similarity)
         return is_accepted

@@ -289,7 +289,7 @@ def test_nothing_is_matched_in_silence() -> None:
     assert [row.how for row in shown.matches] == [
         "exact",
         "same words",
-        "close, 82 %: not taken",
+        "close, 82 %: not imported",
         "no question is similar",
     ]
     assert shown.answers == 2
@@ -383,7 +383,7 @@ def test_the_document_is_the_one_that_was_shown() -> None:
     nearly = chat(texts["acme"], texts["brook"], n=3)
     nearly["chat_messages"][-2]["content"][0]["text"] = "A question 3 on the company?"
     taken = bring(dump("d.json", [nearly, chat(texts["brook"])]))
-    assert {row.how.partition(",")[0]: row.how.endswith("not taken") for row in taken.matches} == {
+    assert {row.how.partition(",")[0]: row.how.endswith("not imported") for row in taken.matches} == {
         "close": True,
         "exact": False,
     }
@@ -407,7 +407,7 @@ def refusals() -> Iterator[tuple[str, str]]:
     )
     yield (
         dump("b.json", [{"turns": []}]),
-        "b.json: entry 1: is not in the format of an export that genaipa knows; what can",
+        "b.json: entry 1: is not in the format of an export that genaipa knows; genaipa can",
     )
     yield str(write("c.html", "<!doctype html><p>chat")), "c.html: is a web page; ask for the export as JSON"
     yield str(write("d.json", '[{"chat_messages": [{"sender": "human", "te')), "d.json: is damaged, or was cut off ("
@@ -436,7 +436,7 @@ def refusals() -> Iterator[tuple[str, str]]:
     yield "o.zip", "o.zip: unpacks to more than 256 MB; export fewer conversations, or split the file."
     with zipfile.ZipFile("p.zip", "w") as archive:
         archive.writestr("photos/1.json", "[]")
-    yield "p.zip", "p.zip: holds no chats; what can be read are"
+    yield "p.zip", "p.zip: holds no chats; genaipa can read"
 
 
 def test_what_can_not_be_taken_in_is_told() -> None:
