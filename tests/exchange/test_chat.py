@@ -378,7 +378,7 @@ def test_the_document_is_the_one_that_was_shown() -> None:
     before = dump("before.json", [chat(f"Question 4 on Brook?\n\n{texts['brook']}", n=1)])
     assert bring(before).answers == 2
     both = dump("b.json", [chat(texts["acme"], texts["brook"], n=3)])
-    with pytest.raises(UsageError, match=r"b.json: entry 1: asks Q3 after it showed acme and brook; say which"):
+    with pytest.raises(UsageError, match=r"b.json: entry 1: asks Q3 after it showed acme and brook; name the one"):
         bring(both)
     nearly = chat(texts["acme"], texts["brook"], n=3)
     nearly["chat_messages"][-2]["content"][0]["text"] = "A question 3 on the company?"
@@ -422,7 +422,7 @@ def refusals() -> Iterator[tuple[str, str]]:
     )
     yield dump("h.jsonl", [line(repetition=2), line(answer="x", repetition=2)]), "h.jsonl: line 2: answers what line 1"
     yield dump("i.jsonl", [line(system="")]), "i.jsonl: entry 1: does not name a system; add the key 'system', or"
-    yield dump("j.jsonl", [line(document="gone")]), "j.jsonl: entry 1: is about 'gone'; name a folder that has its text"
+    yield dump("j.jsonl", [line(document="gone")]), "j.jsonl: entry 1: is about 'gone'; name a folder with its text"
     yield dump("k.jsonl", [line(document="")]), "no conversation shows a document that genaipa has; name the one"
     yield dump("l.jsonl", [line(language="nl")]), "l.jsonl: entry 1: names the language 'nl', in which there is no"
     yield (

@@ -206,7 +206,7 @@ def test_what_was_altered_cut_or_mixed_is_named(returned: dict[str, Path]) -> No
         ([*lines[:7], *lines[8:]], r"event 7 \("),
         (lines[:7], "has 6 of the"),
         ([*lines[:4], theirs[4], *lines[5:]], r"event 4 \("),
-        ([lines[0], *theirs[1:]], "events that its first line tells|is not the last one"),
+        ([lines[0], *theirs[1:]], "events that its first line announces|is not the last event"),
         (["{}", *lines[1:]], "was not written by genaipa study send"),
         ([json.dumps(head | {"format": 9}), *lines[1:]], "written by a newer version of genaipa"),
         ([json.dumps(head | {"study": "other"}), *lines[1:]], "belongs to another study"),
@@ -239,6 +239,6 @@ def test_a_later_file_goes_on_from_an_earlier_one(returned: dict[str, Path]) -> 
             (joined,) = join_logs(store, made, [log]).partners
             assert joined.added == added
         before = kept(store)
-        with pytest.raises(DataError, match="than the one that was joined before"):
+        with pytest.raises(DataError, match="from the one that was joined before"):
             join_logs(store, made, [other])
         assert kept(store) == before
