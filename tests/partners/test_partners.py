@@ -210,7 +210,7 @@ def test_what_was_altered_cut_or_mixed_is_named(returned: dict[str, Path]) -> No
         (["{}", *lines[1:]], "was not written by genaipa study send"),
         ([json.dumps(head | {"format": 9}), *lines[1:]], "written by a newer version of genaipa"),
         ([json.dumps(head | {"study": "other"}), *lines[1:]], "belongs to another study"),
-        ([json.dumps(head | {"partner": "rai"}), *lines[1:]], "came with|not in the pack of rai"),
+        ([json.dumps(head | {"partner": "rai"}), *lines[1:]], "were in the pack of rai|not in the pack of rai"),
         ([*lines[:-1], lines[-1][:-9]], r"can't be read.*ask bbc for the file again"),
     ):
         path = Path("wrong.scores.jsonl")
