@@ -18,7 +18,7 @@ EXTRAS = ("all",)
 
 
 def component(name: str) -> dict[str, Any]:
-    """One package: its name, its version, where it comes from, and its licence as its authors state it."""
+    """One package: its name, its version, where it comes from, and its license as its authors state it."""
     of = distribution(name)
     stated = of.metadata.get("License-Expression")
     licenses = {"licenses": [{"expression": stated}]} if stated else {}

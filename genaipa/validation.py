@@ -459,7 +459,7 @@ def _explain_unread(path: Path, kind: DataKind, read_files: Iterable[Path]) -> s
         twin = next(file.name for file in read_files if file.stem == path.stem)
         return f"is not read, because {twin} has the same name."
     if kind == "policies" and path.suffix == ".yaml":
-        return f"belongs to no document: there is no {path.stem}.md or {path.stem}.txt beside it."
+        return f"does not belong to any document: there is no {path.stem}.md or {path.stem}.txt beside it."
     return f"is not read: the files in {kind}/ end in {' or '.join(SUFFIXES[kind])}."
 
 

@@ -1,7 +1,7 @@
 """Write the artifact of a study into a folder.
 
     study.zip               the packed study (`genaipa.archive`)
-    README.md               its contents and their licences
+    README.md               its contents and their licenses
     ARTIFACT-APPENDIX.md    PoPETs' outline filled in: requirements, commands, time, expected results
     constraints.txt         the versions of all packages that made the tables
     croissant.json          each table and its columns for machines, as Croissant's JSON-LD

@@ -351,11 +351,11 @@ def read_html_text(html: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", re.sub(r"(?m)^-\n+", "- ", text)).strip()
 
 
-_REMEDY = "write its answers as lines with 'question', 'answer', 'document' and 'system'"
-_CHATGPT = ChatFileLayout("an export of ChatGPT", frozenset({"mapping"}), _read_chatgpt, _REMEDY)
-_CLAUDE = ChatFileLayout("an export of Claude", frozenset({"chat_messages"}), _read_claude, _REMEDY)
+_REMEDY = "write its answers as JSON lines with the keys 'question', 'answer', 'document' and 'system'"
+_CHATGPT = ChatFileLayout("an export from ChatGPT", frozenset({"mapping"}), _read_chatgpt, _REMEDY)
+_CLAUDE = ChatFileLayout("an export from Claude", frozenset({"chat_messages"}), _read_claude, _REMEDY)
 _GEMINI = ChatFileLayout("Gemini's activity", frozenset({"title", "time", "header"}), _read_gemini, _REMEDY)
 _WORKSPACE_GEMINI = ChatFileLayout(
-    "an export of Gemini", frozenset({"conversation_turns"}), _read_gemini_conversations, _REMEDY
+    "an export from Gemini", frozenset({"conversation_turns"}), _read_gemini_conversations, _REMEDY
 )
 ASSISTANTS = (_CHATGPT, _CLAUDE, _GEMINI, _WORKSPACE_GEMINI)

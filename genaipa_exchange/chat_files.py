@@ -27,7 +27,7 @@ _WANTED = re.compile(
 _GEMINI = re.compile(r"(gemini|bard).*\.json$|my ?activity\.json$", re.IGNORECASE)
 """Google calls its files in the language of the account, but not its products."""
 _READABLE = (
-    "what can be read are exports of ChatGPT, Claude and Gemini (as JSON), results of promptfoo and lm-eval, and lines "
+    "genaipa can read exports from ChatGPT, Claude and Gemini (as JSON), results of promptfoo and lm-eval, and lines "
     'such as {"question": "…", "answer": "…"}'
 )
 _LOOKED_AT = 10
@@ -131,5 +131,5 @@ def _refuse_file(path: Path, raw: bytes, items: Items) -> None:
     if raw.lstrip()[:1] == b"<":
         raise DataError(path, "is a web page; ask for the export as JSON (in Google's Takeout: My Activity, JSON).")
     if not items:
-        raise DataError(path, "holds no chats: it is empty.")
-    raise DataError(path, f"is laid out as no export that genaipa knows; {_READABLE}.", items[0][0])
+        raise DataError(path, "is empty and holds no chats.")
+    raise DataError(path, f"is not in the format of an export that genaipa knows; {_READABLE}.", items[0][0])

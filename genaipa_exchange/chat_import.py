@@ -102,7 +102,7 @@ class ChatImport:
                 self._add_answer(layout, file, chat, exchange, document, documents_shown, match)
         if coordinates_in_chat or documents_shown.names or not layout.is_personal:
             self._unmatched += len(unmatched)
-            self._rows.update((clip(" ".join(text.split())), "", "no question is close") for text in unmatched)
+            self._rows.update((clip(" ".join(text.split())), "", "no question is similar") for text in unmatched)
 
     # -- the document --
 
@@ -152,7 +152,8 @@ class ChatImport:
             if named := self._finder.load_document(document_text):
                 return named
             wrong = (
-                f"is about '{clip(document_text)}'; name a folder that has its text by that name: --documents FOLDER."
+                f"is about '{clip(document_text)}'; name a folder with its text in a file of that name: "
+                f"--documents FOLDER."
             )
             raise DataError(file.label, wrong, chat.entry)
         if document_text not in self._texts:
@@ -179,7 +180,9 @@ class ChatImport:
         accepted = same_words or [(document, match) for document, match in matches if self._accepts_match(match)]
         if len(accepted) > 1 and exchange.reply != "":
             names = join_names(sorted(document.name for document, _ in accepted))
-            wrong = f"asks {accepted[0][1].question} after it showed {names}; say which one it is about: --policy NAME."
+            wrong = (
+                f"asks {accepted[0][1].question} after it showed {names}; name the one that it is about: --policy NAME."
+            )
             raise DataError(file.label, wrong, exchange.entry)
         return max(accepted or matches, key=lambda pair: pair[1].similarity, default=None)
 
@@ -222,7 +225,7 @@ class ChatImport:
             self._silent += 1
             return False
         row = (clip(" ".join(match.asked.split())), f"{document.name} {match.question}")
-        self._rows[(*row, manner if is_accepted else f"{manner}: not taken")] += 1
+        self._rows[(*row, manner if is_accepted else f"{manner}: not imported")] += 1
         if not is_accepted:
             self._close.append(match.similarity)
         return is_accepted
@@ -240,7 +243,7 @@ class ChatImport:
         name = make_printable(self._options.system or exchange.system).replace("|", "-")
         system = " ".join(name.split())[:_LONGEST_NAME]
         if not system:
-            wrong = "names no system; give the key 'system', or say who answered: --system NAME."
+            wrong = "does not name a system; add the key 'system', or name the system that answered: --system NAME."
             raise DataError(file.label, wrong, exchange.entry)
         is_shown = not layout.is_personal or documents_shown.names or documents_shown.unknown
         self._answer_count += 1
@@ -274,11 +277,11 @@ class ChatImport:
     def _explain_why_nothing_imported(self) -> str:
         where = f"{format_count(self._messages, 'message')} in {format_count(self._chats, 'conversation')}"
         if not self._messages:
-            return "the files hold no message of a person; nothing was imported."
+            return "the files do not contain any message by a person; nothing was imported."
         if self._without_document == self._messages:
             return (
-                "no conversation shows a document that is here; say which one they are about, --policy NAME, or add it "
-                "first: genaipa policies add FILE"
+                "no conversation shows a document that genaipa has; name the one that they are about (--policy NAME), "
+                "or add it first: genaipa policies add FILE"
             )
         return (
             f"none of {where} asks a question of the set; name another one with --questions, as `genaipa questions` "
@@ -290,21 +293,27 @@ class ChatImport:
         counts = (
             (
                 len(self._close),
-                f"{{}} only close to a question, not taken; after a look: --accept {min(self._close, default=0)}",
+                (
+                    "{} only similar to a question, not imported; to import after a check: "
+                    f"--accept {min(self._close, default=0)}"
+                ),
             ),
             (
                 self._unmatched,
-                "{} with no question of the set; name another, --questions SET, or write one: genaipa questions new",
+                (
+                    "{} without a question of the set; name another set (--questions SET), or write one: "
+                    "genaipa questions new"
+                ),
             ),
             (self._without_document, "{} in conversations without a known document; to name it: --policy NAME"),
-            (self._silent, "{} that got no answer in words"),
-            (self._repeated, "{} that repeats a question of the same conversation; the first answer counts"),
+            (self._silent, "{} without an answer in text"),
+            (self._repeated, "{} repeating a question of the same conversation; the first answer counts"),
         )
         for count, sentence in counts:
             if count:
                 yield sentence.format(format_count(count, "message"))
         if unused := self._messages - self._answer_count:
-            yield f"not taken, and nothing of it written: {unused:,} of {format_count(self._messages, 'message')}"
+            yield f"not imported: {unused:,} of {format_count(self._messages, 'message')}"
 
     def _make_match_rows(self) -> tuple[MatchRow, ...]:
         rows = sorted(self._rows.items(), key=lambda row: (not row[0][1], row[0][1], row[0][0]))

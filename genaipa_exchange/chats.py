@@ -84,7 +84,10 @@ class ExportFile:
         try:
             return decode_json(item, shape)
         except DAMAGE as error:
-            wrong = f"is not laid out as genaipa knows {layout.title} ({clip_error_message(error)}); {layout.remedy}."
+            wrong = (
+                f"does not have the layout that genaipa knows for {layout.title} "
+                f"({clip_error_message(error)}); {layout.remedy}."
+            )
             raise DataError(self.label, wrong, entry) from None
 
 

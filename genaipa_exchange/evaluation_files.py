@@ -116,7 +116,7 @@ def _read_sample_chats(file: ExportFile) -> Iterator[Chat]:
         sample = file.decode(entry, item, _Sample, _SAMPLES)
         replies = sample.resps[0] if sample.resps and isinstance(sample.resps[0], list) else sample.resps
         if not all(isinstance(reply, str) for reply in replies):
-            wrong = "holds likelihoods, no answers in words; import samples of a task of the type generate_until."
+            wrong = "contains likelihoods, not answers in text; import samples of a task of the type generate_until."
             raise DataError(file.label, wrong, entry)
         # A sample stands once for each filter that looked at its replies.
         sample_key = (sample.doc_id, "\0".join(replies))
@@ -205,21 +205,21 @@ _LINES = ChatFileLayout(
     "lines with a question and an answer",
     frozenset({"question"}),
     _read_chats_from_lines,
-    "each line needs the texts 'question' and 'answer'",
+    "each line needs the keys 'question' and 'answer', with text",
     is_personal=False,
 )
 _PROMPTFOO = ChatFileLayout(
     "promptfoo's output",
     frozenset({"provider", "prompt"}),
     _read_promptfoo_chats,
-    "write it anew: promptfoo eval -o out.json",
+    "write it again with: promptfoo eval -o out.json",
     is_personal=False,
 )
 _SAMPLES = ChatFileLayout(
     "lm-eval's samples",
     frozenset({"doc_id", "resps"}),
     _read_sample_chats,
-    "write them anew: lm_eval --log_samples",
+    "write them again with: lm_eval --log_samples",
     is_personal=False,
 )
 EVALUATIONS = (_PROMPTFOO, _SAMPLES, _LINES)

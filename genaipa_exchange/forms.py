@@ -35,7 +35,7 @@ class Form:
 FORMS: tuple[Form, ...] = (
     Form(
         "chat",
-        "answers in chats, for import only: exports of ChatGPT, Claude and Gemini, promptfoo, lm-eval, JSON lines",
+        "answers in chats, for import only: exports from ChatGPT, Claude and Gemini, promptfoo, lm-eval, JSON lines",
         read=chat_import.import_chats,
         options=("policy", "questions", "system", "accept"),
     ),

@@ -47,7 +47,7 @@ def import_(
         str, option("--questions", "-q", metavar="SET", help="The question set of chats, if not the document's own.")
     ] = "",
     system: Annotated[
-        str, option("--system", "-s", metavar="NAME", help="The name of the system in chats, in place of the file's.")
+        str, option("--system", "-s", metavar="NAME", help="The name of the system in chats, instead of the file's.")
     ] = "",
     accept: Annotated[
         int | None,
@@ -96,7 +96,7 @@ def import_(
         say(f"genaipa: nothing was imported because of {format_count(len(summary.scores.problems), 'problem')}.")
         raise typer.Exit(_REFUSED)
     if summary.matches and not summary.answers + summary.known:
-        say("genaipa: nothing was imported: no message asks a question of the set in its words.")
+        say("genaipa: nothing was imported: no message asks a question of the set word for word.")
         raise typer.Exit(_REFUSED)
     _print_summary(summary)
 

@@ -531,7 +531,8 @@ class ForeignLog:
             )
         if not name:
             wrong = (
-                "names no document in its metadata; add the key 'document', or give --documents a folder with one file."
+                "does not name a document in its metadata; add the key 'document', or give --documents "
+                "a folder with one file."
             )
             raise DataError(self.path, wrong, sample.entry)
         if name not in self._documents:

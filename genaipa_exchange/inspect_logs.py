@@ -308,7 +308,7 @@ def _import_foreign_log(path: Path, log: Any, incoming: Incoming) -> None:
     )
     system = " ".join(log.eval.model.replace("|", "-").split())
     if not system:
-        raise DataError(path, "names no model, and genaipa uses the model as the name of the system.")
+        raise DataError(path, "does not name a model, which genaipa needs as the name of the system.")
     recorded = ForeignLog(path, system, log.eval.task, log.eval.eval_id, documents, incoming)
     for sample in log.samples or ():
         recorded.add_sample(_read_foreign_sample(path, sample, log.eval.created))

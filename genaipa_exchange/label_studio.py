@@ -115,7 +115,7 @@ def _read_export(path: Path, incoming: Incoming) -> None:
             tasks = msgspec.json.decode(text, type=list[_Task])
         except DAMAGE as error:
             raise DataError(
-                path, f"is not a JSON export of Label Studio, or is cut off ({clip_error_message(error)})."
+                path, f"is not a JSON export from Label Studio, or is cut off ({clip_error_message(error)})."
             ) from None
     meanings = {
         metric: {format_value_label(incoming.rubric, metric, value): value for value in incoming.rubric.values}

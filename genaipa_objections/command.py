@@ -86,17 +86,27 @@ def accept(
     silent: Annotated[
         Literal["yes", "partly", "no"] | None,
         option(
-            "--silent", metavar="VALUE", help="Whether the document is silent, if not as proposed: yes, partly, no."
+            "--silent",
+            metavar="VALUE",
+            help="Whether the document is silent, if the objection is wrong about that: yes, partly or no.",
         ),
     ] = None,
     answer: Annotated[
-        str | None, option("--answer", metavar="TEXT", help="The right answer, if not as proposed.")
+        str | None, option("--answer", metavar="TEXT", help="The right answer, if it differs from the one proposed.")
     ] = None,
     passage: Annotated[
-        str | None, option("--passage", metavar="TEXT", help="The proof in the document's words, if not as proposed.")
+        str | None,
+        option(
+            "--passage", metavar="TEXT", help="The proof in the document's words, if it differs from the one proposed."
+        ),
     ] = None,
     why: Annotated[
-        str | None, option("--why", metavar="TEXT", help="Why the annotated answer is wrong, if not as proposed.")
+        str | None,
+        option(
+            "--why",
+            metavar="TEXT",
+            help="Why the annotated answer is wrong, if the reason differs from the one proposed.",
+        ),
     ] = None,
     reason: Annotated[str, option("--reason", metavar="TEXT", help="Why you accept the objection, for the log.")] = "",
 ) -> None:
@@ -163,7 +173,7 @@ def export(
             "--output",
             "-o",
             metavar="FILE.yaml",
-            help="The file to write, named after the document; printed if omitted.",
+            help="The file to write, named after the document; by default, it is printed.",
         ),
     ] = None,
     force: ForceOption = False,

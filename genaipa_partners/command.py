@@ -34,7 +34,7 @@ _ALL = 100.0
 
 @app.callback(invoke_without_command=True)
 def study(context: typer.Context) -> None:
-    """Share scoring with partners, and join theirs.
+    """Share scoring with partners, and join their scores.
 
     split deals a study's answers to partners, a pack each; genaipa score opens one anywhere. Partners hand back what
     send writes; status and join read that. Without a command, who has how many answers is listed.
@@ -59,9 +59,11 @@ def split(
     output: Annotated[Path, option("--output", "-o", metavar="DIR", help="The folder for the packs.")],
     languages: Annotated[
         list[str] | None,
-        option("--languages", metavar="NAME=CODE,…", help="Partners who take one language: bbc=en,ard=de."),
+        option("--languages", metavar="NAME=CODE,…", help="Partners who score a single language: bbc=en,ard=de."),
     ] = None,
-    shared: Annotated[str, option("--shared", metavar="PERCENT", help="The part that all partners score.")] = "10%",
+    shared: Annotated[
+        str, option("--shared", metavar="PERCENT", help="The share of answers that all partners score.")
+    ] = "10%",
     seed: Annotated[int, option("--seed", help="Seed of the draw.")] = 0,
     with_texts: Annotated[
         bool,
@@ -96,19 +98,19 @@ def split(
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"{output} can't be a folder ({error.strerror}); name another with -o.") from None
+        raise UsageError(f"{output} can't be used as a folder ({error.strerror}); name another with -o.") from None
     new_split = write_partner_packs(texts, plan, output)
     record = save_split(workspace, new_split)
     _print_split(new_split.partners, frozenset(new_split.shared))
     if not new_split.shared:
-        print_caveat("No answer is shared, so nothing will tell how harsh a partner is.")
-    show(f"Packs: {output}. Keep {record} to yourself: it has the systems' names.")
+        print_caveat("No answers are shared, so the partners' severity can't be compared.")
+    show(f"Packs: {output}. Keep {record} to yourself: it contains the systems' names.")
     add_next_steps(f"Partners run: {shell_command('genaipa', 'score', f'{new_split.partners[0].name}.zip')}")
 
 
 _PackArgument = Annotated[
     Path | None,
-    typer.Argument(metavar="PACK", help="The pack, or its folder; by default the one that this folder is."),
+    typer.Argument(metavar="PACK", help="The pack or its folder; by default, the current folder."),
 ]
 _FilesArgument = Annotated[
     list[Path], typer.Argument(metavar="FILE...", help="Files that partners sent, or folders of them.")
@@ -120,7 +122,7 @@ def send(
     pack: _PackArgument = None,
     output: Annotated[
         Path | None,
-        option("--output", "-o", metavar="FILE", help="The file to write; by default PARTNER.scores.jsonl."),
+        option("--output", "-o", metavar="FILE", help="The file to write; by default, PARTNER.scores.jsonl."),
     ] = None,
     force: ForceOption = False,
 ) -> None:
@@ -291,7 +293,7 @@ def _parse_partners(values: list[str]) -> list[str]:
     for name in names:
         if not is_partner_name(name):
             raise UsageError(
-                f"'{clip(name)}' can't be a partner's name; write letters, digits, - and _, at most {LONGEST_NAME}."
+                f"'{clip(name)}' can't be a partner's name; use letters, digits, - and _, at most {LONGEST_NAME}."
             )
     folded = [name.casefold() for name in names]
     twice = next((name for name in names if folded.count(name.casefold()) > 1), "")
@@ -312,7 +314,7 @@ def _parse_languages(partners: list[str], pairs: Sequence[str]) -> dict[str, str
         if name not in languages or not sign or not stated:
             raise UsageError(f"--languages {clip(pair)}: write NAME=CODE with a partner's name, such as bbc=en.")
         if languages[name]:
-            raise UsageError(f"--languages names {name} twice; a partner takes one language, or any.")
+            raise UsageError(f"--languages names {name} twice; a partner scores either one language or any.")
         languages[name] = language_code(stated) or stated
     return languages
 
@@ -324,5 +326,5 @@ def _parse_percent(text: str) -> float:
     except ValueError:
         percent = -1.0
     if not 0 <= percent <= _ALL:
-        raise UsageError(f"--shared {clip(text)}: write a part of the answers from 0% to 100%, such as 10%.")
+        raise UsageError(f"--shared {clip(text)}: write a share of the answers from 0% to 100%, such as 10%.")
     return percent / _ALL

@@ -117,8 +117,8 @@ def _find_takers(language: str, threads: Sequence[Thread], language_by_partner: 
         count = sum(len(thread.answers) for thread in threads)
         spoken = language_name(language) if language else "an unknown language"
         raise UsageError(
-            f"No partner takes the {format_count(count, 'answer')} in {spoken}; "
-            f"give one with --languages NAME={language or 'CODE'}."
+            f"No partner scores the {format_count(count, 'answer')} in {spoken}; "
+            f"name one with --languages NAME={language or 'CODE'}."
         )
     return takers
 

@@ -5,5 +5,8 @@ from __future__ import annotations
 from genaipa.cli.terminal.headings import PackageCommand
 
 COMMAND = PackageCommand(
-    "genaipa_partners.command:app", "Share scoring with partners, and join theirs.", heading="Score", after="sample"
+    "genaipa_partners.command:app",
+    "Share scoring with partners, and join their scores.",
+    heading="Score",
+    after="sample",
 )

@@ -94,9 +94,7 @@ def _check_extends_joined_events(
         if earlier.id != read_event.event.id or event_content_without_time(earlier) != event_content_without_time(
             read_event.event
         ):
-            problem = (
-                f"is another than the one that was joined before; ask {partner} for the file that goes on from it."
-            )
+            problem = f"differs from the one that was joined before; ask {partner} for the file that continues it."
             raise DataError(path, problem, read_event.entry)
 
 

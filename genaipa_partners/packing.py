@@ -115,7 +115,7 @@ class StudyTexts:
         for digest in sorted(self._list_wanted_answers()):
             self._add_answer(digest)
         if not self.texts:
-            raise UsageError("There is no answer to score in these runs.")
+            raise UsageError("These runs have no answers to score.")
 
     def _list_wanted_answers(self) -> list[str]:
         """List the answers in the random part, if one was drawn, else all."""
@@ -176,8 +176,8 @@ def check_texts_may_be_shared(sources: Iterable[Source]) -> None:
         if closed or permission.list_withheld_systems_and_documents():
             what = closed[0] if closed else f"the replies of {permission.list_withheld_systems_and_documents()[0][0]}"
             raise UsageError(
-                f"The license of {what} in {source.folder.name} does not let it be passed on; where the partners may "
-                "have the texts all the same, add --with-texts."
+                f"The license of {what} in {source.folder.name} does not allow redistribution; if the partners may "
+                "have the texts anyway, add --with-texts."
             )
 
 

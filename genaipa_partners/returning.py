@@ -72,7 +72,7 @@ def find_pack_notes(workspace: Workspace) -> Mapping[str, str]:
     """Return what a partner's pack says of itself; a UsageError for a workspace that is none."""
     pack = read_pack_of_unpacked_folder(workspace.home)
     if pack is None or "study" not in pack.notes or not is_partner_name(pack.notes.get("partner", "")):
-        raise UsageError(f"{workspace.home} is no partner's pack; open one with: genaipa score PACK.zip")
+        raise UsageError(f"{workspace.home} is not a partner's pack; open one with: genaipa score PACK.zip")
     return pack.notes
 
 
@@ -80,7 +80,7 @@ def write_returned_log(file: BinaryIO, store: Store, notes: Mapping[str, str]) -
     """Write the log of a partner's scores, and return its head; a DataError where it is not as it was written."""
     log = verify_log(store)
     if log.breaks:
-        raise DataError(store.name, f"{log.breaks[0]} For all of it: genaipa scores verify")
+        raise DataError(store.name, f"{log.breaks[0]} For the full check: genaipa scores verify")
     head = ReturnHead(FORMAT, __version__, notes["study"], notes["partner"], log.events, log.head)
     file.write(msgspec.json.encode(head) + b"\n")
     for row in store.log_rows():
@@ -116,16 +116,16 @@ def read_returned_log(path: Path) -> ReturnedLog:
             ) from None
         digest = chain_digest(digest, bytes(line.event).decode())
         if digest != line.digest:
-            problem = f"this event, or the one before it, is not as {head.partner} wrote it; {_ask_again(head)}"
+            problem = f"this event, or the one before it, was changed after {head.partner} wrote it; {_ask_again(head)}"
             raise DataError(path, problem, f"event {number} ({event.id})")
         events.append(event)
         digests.append(digest)
     if len(events) != head.events:
         raise DataError(
-            path, f"has {len(events):,} of the {head.events:,} events that its first line tells; {_ask_again(head)}"
+            path, f"has {len(events):,} of the {head.events:,} events that its first line announces; {_ask_again(head)}"
         )
     if digest != head.head:
-        problem = f"is not the last one that {head.partner} wrote; {_ask_again(head)}"
+        problem = f"is not the last event that {head.partner} wrote; {_ask_again(head)}"
         raise DataError(path, problem, f"event {len(events)}")
     return ReturnedLog(path, head, events, digests)
 
@@ -142,10 +142,12 @@ def _read_head(path: Path, line: str) -> ReturnHead:
     try:
         written = msgspec.json.decode(line, type=_ReturnFormat).format
         if written != FORMAT:
-            raise OtherFormatError(path, written, FORMAT, "have it sent again by this version: genaipa study send")
+            raise OtherFormatError(
+                path, written, FORMAT, "ask for it again, written by this version with: genaipa study send"
+            )
         return msgspec.json.decode(line, type=ReturnHead)
     except DAMAGE:
-        raise DataError(path, "is no file of genaipa study send; ask the partner for that.") from None
+        raise DataError(path, "was not written by genaipa study send; ask the partner for a file that was.") from None
 
 
 def _ask_again(head: ReturnHead) -> str:
@@ -158,7 +160,9 @@ def check_return_belongs(returned: ReturnedLog, split: StudySplit) -> PartnerSha
     share = split.find_partner(head.partner)
     if head.study != split.study or share is None:
         raise DataError(
-            path, f"is of another study (partner {head.partner}); join it in the workspace that split that."
+            path,
+            f"belongs to another study (partner {head.partner}); join it in the workspace in which that "
+            f"study was split.",
         )
     foreign = {
         event_id: partner.name for partner in split.partners if partner != share for event_id in partner.training
@@ -183,8 +187,9 @@ def choose_longest_by_partner(returned: Iterable[ReturnedLog]) -> dict[str, Retu
                 n for n, pair in enumerate(zip(earlier.digests, log.digests, strict=False), 1) if len({*pair}) > 1
             )
             problem = (
-                f"is another than in {earlier.path}, which {log.head.partner} sent, too; ask {log.head.partner} which "
-                "of the two counts, and leave the other out."
+                f"differs from the one in {earlier.path}, which {log.head.partner} sent, too; ask "
+                f"{log.head.partner} which "
+                "of the two counts, and leave out the other."
             )
             raise DataError(log.path, problem, f"event {number} ({log.events[number - 1].id})")
         longest[log.head.partner] = log

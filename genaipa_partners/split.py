@@ -80,8 +80,8 @@ def load_split(workspace: Workspace) -> StudySplit:
         return msgspec.json.decode(content, type=StudySplit)
     except FileNotFoundError:
         raise UsageError(
-            f"{workspace.home} has no {FILE}: the study is split, and joined again, in the coordinator's workspace "
-            "(genaipa study split)."
+            f"{workspace.home} has no {FILE}: a study is split and joined in the coordinator's workspace (genaipa "
+            "study split)."
         ) from None
     except OSError as error:
         raise DataError(path, f"can't be read ({error.strerror}).") from None
@@ -94,7 +94,7 @@ def check_no_other_split(workspace: Workspace, study: str) -> None:
     path = workspace.home / FILE
     if path.is_file() and load_split(workspace).study != study:
         raise UsageError(
-            f"{path} is of another split, whose scores can't be joined without it; move it away, or add --force."
+            f"{path} belongs to another split, whose scores can't be joined without it; move it away, or add --force."
         )
 
 

@@ -66,7 +66,7 @@ def tabulate_authors(study: Study) -> Table:
         "people",
         "People who wrote answers",
         "How many people wrote the answers of a system, and the median of the seconds that an answer's question was "
-        "on screen, where the desk measured it. An average of few people says little about others like them.",
+        "on screen, where the desk measured it. An average over few people says little about other people like them.",
         data.reset_index(),
         columns,
         formats={"seconds": ".0f"},

@@ -18,7 +18,7 @@ class AuthorFact(Fact):
 
     name = "authors"
     columns: ClassVar = {
-        "author": Column("category", "a sign for the person who wrote the answer, the same in all runs"),
+        "author": Column("category", "a pseudonym of the person who wrote the answer, the same in all runs"),
     }
 
     def read(self, run: RunInputs, record: MeasuredHead) -> Row:

@@ -17,8 +17,8 @@ class Form {
     this.left = make("span", { class: "left" });
     this.box = make("textarea", { "aria-label": "Your answer", rows: "10", oninput: () => this.changed() });
     this.pauseButton = make("button", { type: "button", onclick: () => this.pause() });
-    this.keepButton = make("button", { type: "button", class: "keep", onclick: () => this.keep() }, "Keep and go on");
-    this.rest = make("p", { class: "rest" }, "Paused: the clock stands. Go on to read and write.");
+    this.keepButton = make("button", { type: "button", class: "keep", onclick: () => this.keep() }, "Save and continue");
+    this.rest = make("p", { class: "rest" }, "Paused: the clock is stopped. To read and write, press “Continue”.");
     this.told = make("div", { class: "told", dir: "auto" });
     this.rules = make("details", {}, make("summary", {}, "What every system is told"), this.told);
     this.work = make("div", { class: "work" }, this.question, this.box, this.rules);
@@ -84,7 +84,7 @@ class Form {
   draw() {
     const whole = Math.floor(this.seconds);
     this.clock.textContent = `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
-    this.pauseButton.textContent = this.paused ? "Go on" : "Pause";
+    this.pauseButton.textContent = this.paused ? "Continue" : "Pause";
     this.work.hidden = this.about.hidden = this.keepButton.hidden = this.paused;
     this.rest.hidden = !this.paused;
   }

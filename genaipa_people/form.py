@@ -51,7 +51,7 @@ def show_form(desk: Desk, user: User, manual: ManualRun, system: str) -> None:
         show_notice(
             "people none",
             f"{format_count(len(questions), 'question')} of {system} {'is' if len(questions) == 1 else 'are'} left: "
-            "others have them on screen, or you have scored answers to them, and so know the annotated answer.",
+            "others have them on screen, or you have scored answers to them and so have seen the annotated answer.",
         )
         return
     draft = load_reply_draft(desk, user, question)

@@ -73,7 +73,8 @@ def tabulate_recall_and_harm_by_judge(study: Study, verdicts: Verdicts) -> Table
     return make_table(
         "points-judged",
         "Judges' ticks alone, not an estimate",
-        "By each judge's ticks, averaged over its passes. How far these ticks are off is unknown, except for what "
+        "According to each judge's ticks, averaged over its passes. How far these ticks are off is unknown, "
+        "except for what "
         "the agreement of judges with people shows.",
         pd.concat(rates) if rates else pd.DataFrame(columns=columns),
         columns,

@@ -153,7 +153,7 @@ def _read_exit_code_and_relay_lines(ray: ModuleType, launch: Launch, index: int,
     except ray.exceptions.TaskCancelledError:
         return INTERRUPTED
     except ray.exceptions.RayError as error:  # after its retries
-        launch.say(f"{launch.slice_name(index)} is abandoned after {RETRIES} retries: {_last_line_of_error(error)}.")
+        launch.say(f"{launch.slice_name(index)} was abandoned after {RETRIES} retries: {_last_line_of_error(error)}.")
         return -1
     for line in errors.splitlines():
         launch.relay_process_line(line)

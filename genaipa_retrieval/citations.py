@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from genaipa.runs.records import MeasuredHead
 
 _MEANINGS = {
-    "vendor_citations": "passages that the answer cites by its vendor's own feature; empty, like the next seven "
+    "vendor_citations": "passages that the answer cites through its vendor's own feature; empty, like the next seven "
     "columns, where the run did not ask for any",
-    "vendor_right": "those of them that have a sentence of the sections that the annotated answer rests on",
+    "vendor_right": "those of them that contain a sentence of the sections that the annotated answer rests on",
     "vendor_unplaced": "those of them that are not in the document",
     "vendor_sections": "annotated sections from which the feature cites a sentence",
     "own_citations": "citations of this document in the answer's own words (found by rules)",
@@ -102,7 +102,8 @@ class CitationsChapter(ChapterMaker):
         return Chapter(
             "vendor-citations",
             "Citations of the vendor's feature",
-            "Whether what an answer cites by its vendor's own feature is what the right answer rests on.",
+            "Whether the passages that an answer cites through its vendor's own feature are those that the "
+            "right answer rests on.",
             nonempty_tables(table),
             [],
             [] if table else ["No answer with such citations has an annotated answer that rests on a section."],
@@ -120,11 +121,11 @@ def tabulate_vendor_citations(study: Study) -> Table:
     data = data.reindex(columns=columns)
     return make_table(
         "vendor-citations",
-        "Citations by the vendor's feature and in the answer's words",
+        "Citations through the vendor's feature and in the answer's own words",
         "Answers whose annotated answer rests on sections of the document. Recall is the share of these sections that "
         "an answer cites: from which the feature cites a sentence, or which its own words name (found by rules). "
-        "Precision is the share of all citations that are of such a section; a citation that is not in the document "
-        "counts as of none. The difference of the recalls is paired by answer. "
+        "Precision is the share of all citations that cite such a section; a citation of words that are not in the "
+        "document counts as a wrong one. The difference of the recalls is paired by answer. "
         f"{averages.explain_intervals_and_small_n(data)}",
         data,
         columns,

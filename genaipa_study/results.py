@@ -119,7 +119,7 @@ def _read_policy_rows(table: _ScoreTable, experiment: StudyExperiment) -> Iterat
         for column, document in documents.items():
             value, cell = _read_cell_number(row, column), f"{column_letter(column + 1)}{line}"
             if document is not None and value is None:
-                yield table.make_finding("missing-score", cell, "The cell holds no number.", document, question)
+                yield table.make_finding("missing-score", cell, "The cell does not hold a number.", document, question)
             elif document is not None and value is not None:
                 yield table.make_score(
                     cell, document, question, m_all=round(M_ALL_IN_TABLES * value, 9), averaged=times

@@ -139,7 +139,10 @@ def _check_prompts(workspace: Workspace) -> Iterator[FileProblem]:
         yield from convert_to_findings(check_template(path))
         if name not in template_names:
             yield FileProblem(
-                str(path), "", f"matches no template of a suite{name_suggestion(name, template_names)}", "warning"
+                str(path),
+                "",
+                f"does not match any template of a suite{name_suggestion(name, template_names)}",
+                "warning",
             )
 
 

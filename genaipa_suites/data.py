@@ -61,7 +61,7 @@ class SuiteSource:
 
     In place of the hash may be its first digits, the SHA-256 that a Git-LFS pointer states, or nothing: such a file its
     loader checks.
-    `terms` is a sentence on its licence. A pull takes the files that its origin has, and refuses any other
+    `terms` is a sentence on its license. A pull takes the files that its origin has, and refuses any other
     content than the published one. `remedy` says what else to do where no snapshot has the files.
     """
 

@@ -128,12 +128,12 @@ class Suite(Task):
                 )
             provider = find_provider(name)
             if provider is not None and provider.by_hand and self.plan.shots:
-                raise UsageError(f"{name} is asked by hand, which takes no examples; leave out --shots.")
+                raise UsageError(f"{name} is asked by hand, which does not work with examples; leave out --shots.")
             if name.startswith(PREFIX) and self.plan.probe:
-                raise UsageError(f"{name} answers by rule and can't be probed; leave out the system or the probe.")
+                raise UsageError(f"{name} answers by a rule and can't be probed; leave out the system or the probe.")
         if self.plan.probe == probes.CONTINUATION:
             if self.plan.shots:
-                raise UsageError("the probe continuation takes no examples; leave out --shots.")
+                raise UsageError("the probe continuation does not use examples; leave out --shots.")
             # The suite's own are of other replies.
             self.measures, self.parts, self.error_kinds, self.baselines = (probes.CONTINUED,), {}, (), ()
 

@@ -58,8 +58,8 @@ def drift(
         if json:
             print_json({"system": system, "occasions": [], "lost": 0.0, "failed": False, "rows": []})
             return
-        show(f"{clip(system)} has not been asked the same questions on two days yet, so there is nothing to compare.")
-        add_next_steps("Next, on another day: repeat the run with --new")
+        show(f"{clip(system)} has not yet been asked the same questions on two days, so there is nothing to compare.")
+        add_next_steps("Next: on another day, repeat the run with --new")
         return
     if len(occasions_by_system) > 1:
         raise UsageError(

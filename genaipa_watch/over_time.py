@@ -54,7 +54,8 @@ MEASURES: dict[Measure, str] = {
     "refuses": "replies that refuse (by status or in words) or are empty, in %",
     "tokens": "tokens per reply",
     "cost": "US cents per reply",
-    "judge again": "M_all that a judge gave the first occasion's answers then and gives them now: its own change",
+    "judge again": "M_all of the first occasion's answers, as a judge scored them then and scores them now: "
+    "the judge's own change",
 }
 """Measure → its meaning and unit, in the order of a table."""
 _BY_RULES: dict[Measure, Rule] = {"cites": "citations", "abstains": "silence"}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from genaipa_watch.changes import DocumentChanges
     from genaipa_watch.versions import CarriedAnswers
 
-_WORDS = {"look": "to be checked again", "perhaps": "may be answered now"}
+_WORDS = {"look": "to be checked again", "perhaps": "may now be answered"}
 
 
 def make_changes_page(changes: DocumentChanges, carried: CarriedAnswers | None) -> str:

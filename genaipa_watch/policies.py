@@ -214,7 +214,7 @@ def _print_which_annotations_hold(carried: CarriedAnswers) -> None:
     if look:
         parts.append(f"{len(look)} to check again: {', '.join(look)}")
     if perhaps:
-        parts.append(f"{len(perhaps)} may be answered now: {', '.join(perhaps)}")
+        parts.append(f"{len(perhaps)} may now be answered: {', '.join(perhaps)}")
     show("; ".join(parts))
 
 

@@ -81,7 +81,7 @@ class CarriedAnswers:
         entries = {}
         for carried in self.answers:
             changed = "; ".join(dict.fromkeys(change.heading for change in carried.touched))
-            why = f"changed: {changed}" if changed else "may be answered now"
+            why = f"changed: {changed}" if changed else "may now be answered"
             entries[carried.question] = f"Before ({why}):\n{format_yaml(carried.answer)}"
         return entries
 

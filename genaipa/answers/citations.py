@@ -19,7 +19,7 @@ class Citations(Fact):
     columns = {
         "cites_there": Column(
             "float64",
-            "share of its citations of this document that name something in it (found by rules); empty if there "
+            "share of its citations of this document that refer to something in it (found by rules); empty if there "
             "are none, and for systems that were not asked the same questions on several days",
         )
     }

@@ -41,7 +41,7 @@ class FirstToken(Fact):
             "float64", "from the question to the first piece of a streamed reply, thoughts included", "seconds"
         ),
         "first_text_seconds": Column(
-            "float64", "from the question to the first text of a streamed reply, behind any thoughts", "seconds"
+            "float64", "from the question to the first text of a streamed reply, after any thoughts", "seconds"
         ),
     }
 
@@ -57,7 +57,7 @@ class PromptCut(Fact):
     columns = {
         "prompt_cut": Column(
             "category",
-            "yes if the server counted too few of the tokens that it was sent; otherwise empty",
+            "yes if the server counted fewer tokens than it was sent; otherwise empty",
             values=("yes",),
         )
     }

@@ -28,11 +28,11 @@ class Wave(StudyFact):
             "drawn from its group",
             values=("yes", "no"),
         ),
-        "pi": Column("float64", "the probability with which it was drawn into the random part"),
+        "pi": Column("float64", "the probability that it was drawn into the random part"),
         "planned": Column(
             "category",
-            "first, later or no: whether people are to score it in the first random part, in a larger one, or not at "
-            "all, finished or not; empty if no part was drawn from its group",
+            "first, later or no: whether the first random part includes it, only a later and larger one does, or "
+            "none does, regardless of how much is scored; empty if no part was drawn from its group",
             values=("first", "later", "no"),
         ),
     }

@@ -242,7 +242,7 @@ def iterate_packed_run_files(
     if find_kind(source.manifest.spec.kind).on_answers and not whole:
         raise UsageError(
             f"{source.folder.name} repeats the answers and annotated answers of other runs; pack those runs instead "
-            "(their verdicts are packed with them), or pack everything with its texts: --with-texts."
+            "(their verdicts are included), or pack everything, texts included: --with-texts."
         )
     if not whole and not Permission(source.folder, source.manifest).items:
         spec = source.manifest.spec

@@ -153,7 +153,7 @@ class _ServerOrigin(Origin):
         # Without the user and password that a private mirror's URL may carry: this is what messages show.
         self._host = split_url(url).hostname
         if not self._host:
-            raise UsageError(f"the URL '{url}' names no server; {files.title} can't be pulled from it.")
+            raise UsageError(f"the URL '{url}' does not name a server; {files.title} can't be pulled from it.")
         self._base = url.rstrip("/")
         self._stopped = threading.Event()
         self._downloads = Downloads()

@@ -141,8 +141,8 @@ class Engine:
         if asked.unplaced_citations:
             of_all = format_count(asked.citations, "citation")
             self.observer.on_note(
-                f"{name}: {asked.unplaced_citations:,} of {of_all} cite words that the document lacks; they are kept "
-                "without a place."
+                f"{name}: {asked.unplaced_citations:,} of {of_all} cite words that are not in the document; they are "
+                "kept without a place."
             )
         if asked.breaker.is_open:
             self.stopped[name] = asked.breaker.reason

@@ -197,7 +197,7 @@ class StudyTally:
     def count_all_slices(self) -> Tally:
         """Return the counts of all slices; each document that nobody has begun counts as much as the others."""
         assert self.example.slice is not None, "it is a slice"
-        assert self.example.corpus is not None, "slices are of a corpus"
+        assert self.example.corpus is not None, "only a corpus has slices"
         if len(self._folders) < self.example.slice.number:
             for index, folder in self.find_folders().items():
                 self._folders.setdefault(index, folder)

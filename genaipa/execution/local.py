@@ -1,4 +1,4 @@
-"""Slices as processes of this machine, each an ordinary `genaipa run`.
+"""Slices as processes on this machine, each an ordinary `genaipa run`.
 
 Threads wait for them, and no ProcessPoolExecutor: that one fails all of its jobs when one process is killed. Each
 process has a pipe as its standard input, which ends with this process however that ends; it then stops in order.
@@ -24,7 +24,7 @@ _LOOK_EVERY = 1.0
 class LocalLauncher(Launcher):
     """Processes of this machine: `--on local:4`."""
 
-    about = "as processes of this machine"
+    about = "as processes on this machine"
     is_here = True
 
     def default_slices_at_once(self, launch: Launch) -> int:  # noqa: ARG002 - the same for all
@@ -88,7 +88,7 @@ class _SliceProcesses:
             name, how = self._launch.slice_name(index), f"signal {-code} ended its process"
             if deaths == TRIES:
                 self._launch.say(
-                    f"{name} is abandoned after its process died {TRIES} times without a new answer: {how}."
+                    f"{name} was abandoned after its process died {TRIES} times without a new answer: {how}."
                 )
                 return code
             self._launch.say(f"{name} is restarted: {how}.")

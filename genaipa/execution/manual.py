@@ -157,7 +157,7 @@ class ManualRun:
 
     def _format_messages_file(self, sheet: ChatSheet) -> str:
         if sheet.system in self.systems_with_written_replies:
-            how = "Read the messages one after another, and write your answer to each whose reply is to be kept."
+            how = "Read the messages one after another, and write an answer to each one marked 'keep the reply'."
         elif sheet.needs_chat_per_question and len(sheet.calls) > 1:
             first = (
                 "open one, paste the introduction message by message,\nwait for the reply to each, then paste"
@@ -176,7 +176,7 @@ class ManualRun:
                 "wait for the reply before you paste the next."
             )
         lines = [f"{sheet.system}: {sheet.name}", "", how]
-        messages = [(message, "introduction; its reply is not kept") for message in sheet.introduction]
+        messages = [(message, "introduction; the reply to it is not kept") for message in sheet.introduction]
         messages += [(call.messages[-1], f"{call.label}, keep the reply") for call in sheet.calls.values()]
         for number, (message, what) in enumerate(messages, 1):
             title = f"message {number} of {len(messages)} · {what}"

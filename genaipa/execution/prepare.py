@@ -244,7 +244,9 @@ def prepare_run(workspace: Workspace, request: RunRequest, observer: Observer | 
     for note in task.notes if run.folder is None else ():
         observer.on_note(note)
     if run.folder is not None and not run.folder.is_complete():
-        observer.on_note(f"this plan already has a run: continuing {run.folder.name} (the option `new` starts another)")
+        observer.on_note(
+            f"there is already a run with this plan: continuing {run.folder.name} (the option `new` starts another)"
+        )
     return run
 
 
@@ -254,11 +256,11 @@ def _prepare_slice(workspace: Workspace, request: RunRequest, resources: Resourc
     A UsageError if the study's other slices were asked by another plan.
     """
     if not find_kind(request.kind).documents:
-        raise OptionError("slice", " divides documents, which this task does not have; leave it out.")
+        raise OptionError("slice", " divides up documents, and this task has none; leave it out.")
     if request.new:
         raise UsageError("a study has one run per slice; start a new study under another name.")
     planned = plan_slice(workspace, request, resources)
-    assert request.slice is not None, "a slice is asked for"
+    assert request.slice is not None, "the request is for a slice"
     index, number = request.slice
     study = request.name or make_default_run_name(request.systems, Path(planned.corpus.file).stem)
     part = Slice(study, index, number, planned.plan)
@@ -273,7 +275,7 @@ def _prepare_slice(workspace: Workspace, request: RunRequest, resources: Resourc
     if run.folder is not None:
         check_inputs_unchanged(run.folder, run.folder.manifest(), run.digests)
         if not run.folder.is_complete():
-            resources.say(f"this slice already has a run: continuing {run.folder.name}")
+            resources.say(f"there is already a run of this slice: continuing {run.folder.name}")
     return run
 
 
@@ -313,7 +315,7 @@ def _check_request(workspace: Workspace, request: RunRequest) -> None:
     if not request.systems:
         raise UsageError("name a system; `genaipa systems` lists them.")
     if request.system_prompt is not None and not request.system_prompt.strip():
-        raise OptionError("system_prompt", " is empty; write what it shall say, or leave it out.")
+        raise OptionError("system_prompt", " is empty; write the prompt, or leave out the option.")
     for name in request.systems:
         resolve_system(name, workspace)
     if request.citations is not None:
@@ -328,13 +330,15 @@ def _check_vendor_citations_available(workspace: Workspace, request: RunRequest)
     if request.citations != "vendor":
         raise OptionError("citations", f" '{clip(request.citations or '')}': the only kind is vendor.")
     if not find_kind(request.kind).documents:
-        raise OptionError("citations", " is for questions about documents; a reply by a JSON schema can't cite.")
+        raise OptionError(
+            "citations", " is only for questions about documents whose replies are text; a reply in JSON can't cite."
+        )
     for name in request.systems:
         system = resolve_system(name, workspace)
         if system.reader is not None or not (system.provider_record and system.provider_record.cites):
             vendors = [f"{provider.name}/" for provider in list_providers() if provider.cites]
             raise OptionError(
-                "citations", f": {name} can't cite a document that it is sent; systems of {join_names(vendors)} can."
+                "citations", f": {name} can't cite the documents that it is sent; systems of {join_names(vendors)} can."
             )
 
 
@@ -344,14 +348,14 @@ def _list_systems_with_effort_levels(workspace: Workspace, request: RunRequest) 
     for name in request.systems:
         system = resolve_system(name, workspace)
         if request.effort and system.effort:
-            raise OptionError("effort", f": {name} names its level already; leave out one of the two.")
+            raise OptionError("effort", f": {name} already names a level; leave out one of the two.")
         if not request.effort or (system.provider_record is not None and not system.provider_record.efforts):
             yield name
             continue
         taken = True
         yield from (add_effort_to_system_name(name, level) for level in dict.fromkeys(request.effort))
     if request.effort and not taken:
-        raise OptionError("effort", f": {', '.join(request.systems)} takes no levels; leave it out.")
+        raise OptionError("effort", f": {', '.join(request.systems)} has no levels of effort; leave it out.")
 
 
 def prepare_resumed_run(

@@ -244,7 +244,9 @@ async def make_system_ready(
     if started is not None and not resolved.is_manual:
         system, readiness = await started.start_system_once(resolved)
         if task.spec.citations and readiness.cites is False:
-            raise OptionError("citations", f": {resolved.requested_name} has none, by its vendor's list of models.")
+            raise OptionError(
+                "citations", f": {resolved.requested_name} has none, according to its vendor's list of models."
+            )
     else:
         resolved.check_effort()
     told = _server_notes(resolved, readiness)
@@ -290,10 +292,10 @@ def _note_options_not_sent(resolved: ResolvedSystem, sampling: Sampling) -> list
     """Return a sentence on the options that were asked for and that the model does not take; none without any."""
     notes = []
     if refused := resolved.list_refused_options(sampling):
-        notes.append(f"{resolved.requested_name} takes no {join_names(refused, 'or')}, so none is sent.")
+        notes.append(f"{resolved.requested_name} accepts no {join_names(refused, 'or')}, so none is sent.")
     if sampling.service_tier not in (None, "auto", "default", "standard", "standard_only") and resolved.tariff:
         notes.append(
-            f"{resolved.requested_name}: costs are reckoned at standard prices, not those of the service tier."
+            f"{resolved.requested_name}: costs are computed at standard prices, not those of the service tier."
         )
     return notes
 
@@ -308,7 +310,7 @@ def _server_notes(resolved: ResolvedSystem, readiness: Readiness) -> list[str]:
             )
         notes.append(f"{resolved.requested_name}: the server still lists it, so the run continues.")
     if readiness.shutdown and readiness.shutdown != resolved.entry.retired:
-        notes.append(f"{resolved.requested_name}: the provider shuts this model down on {readiness.shutdown}.")
+        notes.append(f"{resolved.requested_name}: the provider will shut this model down on {readiness.shutdown}.")
     return notes
 
 

@@ -133,7 +133,7 @@ def check_batching_and_spending_cap(run: PreparedRun, limits: RunLimits) -> None
 def _refuse_streamed_batches(limits: RunLimits) -> None:
     """Raise an OptionError where the replies of batches are to come in pieces."""
     if limits.stream:
-        raise OptionError("stream", " is for single calls; leave it out, or ask without batches.")
+        raise OptionError("stream", " applies only to single calls; leave it out, or ask without batches.")
 
 
 async def _ask_and_save_status(
@@ -249,7 +249,7 @@ def _choose_batching(run: PreparedRun, given: Batching | bool | None) -> Batchin
         out = list(find_pending_batches(run.folder.path)) if run.folder else []
         if out and run.folder:
             raise RunError(
-                f"{describe_pending_batches(out)}; collect them first, or give them up (they are still charged) with: "
+                f"{describe_pending_batches(out)}; collect them first, or abandon them (they are still charged) with: "
                 f"genaipa runs batches forget {run.folder.name}"
             )
         return None
@@ -273,7 +273,7 @@ def _apply_batch_prices(run: PreparedRun, systems: list[ReadySystem], observer: 
     for ready in systems:
         if not _takes_batches(ready) and ready.resolved.provider_record and ready.resolved.provider_record.hosted:
             observer.on_note(
-                f"{ready.resolved.requested_name} takes no batches; genaipa sends single calls at full price"
+                f"{ready.resolved.requested_name} does not accept batches; genaipa sends single calls at full price"
             )
     rounds = max(map(len, run.task.question_orders.values()), default=1)
     plan = find_procedure_plan(run.spec)

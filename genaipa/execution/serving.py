@@ -43,7 +43,8 @@ def serve_models(
     if len({split_system_name_and_effort(system.name)[0] for system in served}) > 1:
         names = ", ".join(system.requested_name for system in served)
         raise UsageError(
-            f"{names} would each need a server here, but slices share one; ask one of these systems per study."
+            f"{names} would each need a server here, but slices share a single server; ask only one of "
+            f"these systems in each study."
         )
     record = served[0].provider_record
     assert record is not None, "its server is started by an adapter of ours"

@@ -56,7 +56,7 @@ def _copy_slice_request(sibling: Manifest, slice_index_and_count: tuple[int, int
     """Return the request for a slice that is asked as its sibling was."""
     spec, plan, corpus = sibling.spec, require_procedure_plan(sibling.spec), sibling.corpus
     assert sibling.slice is not None, "it is a slice"
-    assert corpus is not None, "slices are of a corpus"
+    assert corpus is not None, "only a corpus has slices"
     given = {name: value for name, value in asdict(plan).items() if name not in ("documents", "questions", "limit")}
     if plan.limit is not None:
         given["limit"] = "-".join(map(str, plan.limit))

@@ -60,7 +60,7 @@ PAGE = Limits("HTML", _AS_TEXT, 20_000_000, elements=50_000, attributes=300_000)
 WORD = Limits("a Word document", _AS_TEXT, 20_000_000, unpacks=20_000_000, elements=400_000, depth=1_000)
 PDF = Limits("a PDF", _AS_TEXT, 20_000_000, unpacks=20_000_000, page=4_000_000)
 DOCUMENT = Limits("a document", _AS_TEXT, 20_000_000)
-POLICY = Limits("a policy", "remove the parts that no question concerns", 8_000_000)
+POLICY = Limits("a policy", "remove the parts that no question is about", 8_000_000)
 HISTORY = Limits("a history", "clone fewer versions", 0, unpacks=256_000_000)
 PACK = Limits(
     "a pack", "ask for it again, in parts if it is large", 4 * 2**30, unpacks=4 * 2**30, members=500_000, seconds=600.0

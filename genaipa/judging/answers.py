@@ -265,7 +265,7 @@ def _describe_evidence(case: Case, evidence: Evidence) -> Iterable[str]:
         if reference.outside:
             means = f"refers to {reference.outside}"
         elif reference.missing:
-            means = "names a section that the document does not have"
+            means = "refers to a section that the document does not have"
         rests = ", on which the annotated answer rests" if reference.expected else ""
         yield f"Citation {number} of {cited} {means}{rests}."
     match_words = {"exact": "in the document word for word", "normalised": "in the document word for word"}
@@ -275,7 +275,7 @@ def _describe_evidence(case: Case, evidence: Evidence) -> Iterable[str]:
     if evidence.silence.claimed and evidence.on_question is not False:
         yield "It says that the document does not answer the question."
     elif evidence.silence.mute:
-        yield "It says nothing on the question: it is empty or refuses."
+        yield "It says nothing about the question: it is empty or a refusal."
     yield f"It has {count_words(case.reply):,} words."
 
 

@@ -187,7 +187,7 @@ def _check_system_can_judge(workspace: Workspace, name: str) -> None:
     """Raise a UsageError for a system without words of its own."""
     system = resolve_system(name, workspace)
     if system.is_manual:
-        raise UsageError(f"{name} can't judge: it is asked by hand. People score with: genaipa score")
+        raise UsageError(f"{name} can't judge, because it is asked by hand. To have people score: genaipa score")
     words = system.provider_record.words if system.provider_record else "own"
     if words != "own":
         reason = "repeats the recorded answers of a study" if words == "recording" else "only quotes the document"

@@ -176,7 +176,7 @@ def _read_ticks_and_evidence_by_point(
         if point is None:
             raise ValueError(f"'{clip(str(fields['point']))}' is not a point")
         if point in decisions:
-            raise ValueError(f"it has point {point} twice")
+            raise ValueError(f"it has two entries for the point {point}")
         words = _require_text(fields["said"], f"decision on point {point}")
         decision = _match_words_to_value(words, {YES: YES, NO: NO, CONTRADICTED: CONTRADICTED})
         if decision is None:

@@ -217,7 +217,7 @@ def describe_given_document(document: Document) -> str:
     size = f"{format_count(document.words, 'word')} in {format_count(len(document.sections), 'section')}"
     hint = "to change it: --company NAME"
     if document.company == UNNAMED:
-        hint = "no company name from its title or address appears in its text; give one with --company NAME"
+        hint = "its text has no company name from its title or address; give one with --company NAME"
     return (
         f"{document.about.source} is read as '{document.name}': {size}. "
         f'Questions call its company "{document.company}" ({hint})'

@@ -214,7 +214,7 @@ class Corpus:
         if 0 < self.numbers < self.document_count - without:
             remarks.append(
                 f"{self.numbers:,} {total} {_has_or_have(self.numbers)} a number or a boolean as the {self.by}, and "
-                "others have text; each value is used as written."
+                "others have text; each value is used as it is written."
             )
         return remarks
 

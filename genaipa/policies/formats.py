@@ -286,11 +286,14 @@ def _extract_page(page: str, source: str, trafilatura: Any) -> ExtractedDocument
     )
     names = _page_and_site_names(tree) if tree is not None else ()
     whole, text = HtmlPage(tree) if tree is not None else None, (text or "").strip() + "\n"
-    method = f"main text of HTML as Markdown, {_package_with_version('trafilatura')}"
+    method = f"main text of a web page, as Markdown, {_package_with_version('trafilatura')}"
     if whole and not (
         whole.is_structure_kept_in_text(text) and hidden and hidden.has_all_hidden_parts(text, whole.markdown)
     ):
-        text, method = whole.markdown(), f"all text of HTML but navigation as Markdown, {_package_with_version('lxml')}"
+        text, method = (
+            whole.markdown(),
+            f"all text of a web page except navigation, as Markdown, {_package_with_version('lxml')}",
+        )
     # A page that a script would fill says little more than that it needs one.
     if not whole or count_words(text, HALF) < _MIN_WORDS:
         raise DataError(source, "has no recognizable main text; save its text as a .txt file.")
@@ -364,7 +367,7 @@ def _extract_word_html(html: str, numbered_headings: int, source: str) -> Extrac
             "them into the text"
         )
         held = f"{held}; {lost}" if held else lost
-    method = f"text of Word document as Markdown, {_package_with_version('mammoth')}"
+    method = f"text of a Word document as Markdown, {_package_with_version('mammoth')}"
     return ExtractedDocument(text, _title_from_first_heading(text), method, source, today(), markdown=True, held=held)
 
 
@@ -398,7 +401,7 @@ def _extract_pdf_pages(pages: list[str], stated_title: str, source: str) -> Extr
     text = join_pdf_pages_to_paragraphs(pages)
     if not text.strip():
         raise DataError(source, "has no text; its pages may be images. Run text recognition (OCR) on it first.")
-    method = f"text of PDF with lines joined to paragraphs, {_package_with_version('pypdf')}"
+    method = f"text of a PDF, with lines joined into paragraphs, {_package_with_version('pypdf')}"
     return ExtractedDocument(text, pdf_title(stated_title, pages), method, source, today())
 
 

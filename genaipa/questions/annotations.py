@@ -430,11 +430,11 @@ def correction_problems(path: Path, document_name: str, corrections: Corrections
 def correction_flaws(correction: Correction) -> Iterator[str]:
     """Yield every problem of a correction by itself."""
     if correction.silent is None and not correction.answer.strip() and correction.sections is None:
-        yield "corrects nothing: give silent, answer or sections."
+        yield "corrects nothing; give 'silent', 'answer' or 'sections'."
     if correction.silent == "yes" and correction.sections:
         yield "is marked silent, so it can't cite sections ('partly' can)."
     if bool(correction.sentence.strip()) == bool(correction.at or correction.sha256):
-        yield "needs evidence: give a sentence of the document, or its position 'at' and its sha256."
+        yield "needs evidence: give a sentence from the document, or its position 'at' and its sha256."
     elif not correction.sentence.strip() and (
         correction.at is None or len(correction.at) != _ENDS or not correction.sha256
     ):

@@ -231,7 +231,9 @@ def translation_problems(path: Path, questions: QuestionSet, workspace: Workspac
         source.drop_nearer_layers(layers.index(layers_by_path[path])) if path in layers_by_path else source
     ).nearest_files("questions")
     if not questions.language:
-        yield DataError(path, f"is missing; a translation states its language ({', '.join(LANGUAGES)}).", "language")
+        yield DataError(
+            path, f"is missing; a translation must state its language ({', '.join(LANGUAGES)}).", "language"
+        )
     if original == questions.name:
         yield DataError(path, "names the set itself; name the set that it translates.", "translates")
     elif original not in files:

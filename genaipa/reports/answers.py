@@ -151,7 +151,7 @@ def collect_readable_answers(study: Study, *, with_restricted_texts: bool = Fals
     if len(answered_rows) > free.sum():
         lacking.append(
             f"{len(answered_rows) - free.sum():,} answers are not on this page because their text may not be passed "
-            "on: it belongs to a published study, or may quote a document whose licence forbids it (the option "
+            "on: it belongs to a published study, or may quote a document whose license forbids it (the option "
             "with-texts shows them)."
         )
     scores = _describe_scores_by_answer(frame, shown_rows, whose)
@@ -273,7 +273,7 @@ def _describe_scores_by_answer(
     frame: pd.DataFrame, shown_rows: pd.DataFrame, judge_names: str
 ) -> dict[tuple[str, str], str]:
     """Return each answer's scores in words: people's, or those of the judges whose names these are."""
-    by = f"By the judge {judge_names} alone, " if judge_names else ""
+    by = f"According to the judge {judge_names} alone, " if judge_names else ""
     rows = frame[frame["counted"] & (frame["unit"] == "answer") & frame["key"].isin(shown_rows["key"])]
     names = metric_display_names(frame)
     means = rows.groupby(["run", "key"], observed=True)[["m_all", *names]].mean()

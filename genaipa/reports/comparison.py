@@ -209,7 +209,7 @@ _NAMED_DOCUMENTS = 3
 
 
 def _write_no_verdict(comparison: Comparison) -> str:
-    who = f"By the judge {comparison.judge} alone, " if comparison.judge else ""
+    who = f"According to the judge {comparison.judge} alone, " if comparison.judge else ""
     return f"{who}{comparison.first} and {comparison.second} have too few questions in common for a verdict on M_all."
 
 
@@ -246,7 +246,8 @@ def _write_verdict_by_judge(comparison: Comparison, row: Mapping[Any, Any]) -> s
     questions, documents = format_count(row["n"], "question"), format_count(len(comparison.documents), "document")
     about = f"{questions} about {documents}" if comparison.documents else questions
     return (
-        f"By the judge {comparison.judge} alone, {result} {format_difference(sign * row['difference'])}{interval}, "
+        f"According to the judge {comparison.judge} alone, {result} "
+        f"{format_difference(sign * row['difference'])}{interval}, "
         f"{about}. This is {NO_ESTIMATE}."
     )
 
@@ -374,7 +375,7 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
     ]
     method = _describe_method(first.name, second.name, [describe_analyst_count(frame) for frame in frames], judge)
     method += _JUDGED if estimated else ""
-    title = f"{first.name} against {second.name}{f', by the judge {judge} alone' if judge else ''}"
+    title = f"{first.name} against {second.name}{f', according to the judge {judge} alone' if judge else ''}"
     table = _make_comparison_table(data[list(HEADINGS)], title, " ".join([*finding, method]))
     # In grey, as everything that a judge alone says.
     table = replace(table, faint=frozenset({"mean_a", "mean_b", "difference"})) if judge else table

@@ -511,7 +511,7 @@ def system_difference_tables(frame: pd.DataFrame) -> list[Table]:
         make_table(
             "system-ranks",
             "Ranks, as far as they are known",
-            "The least and the greatest rank of a system by the differences that hold for "
+            "The lowest and the highest rank of a system, according to the differences that hold for "
             f"{'policies like these' if is_policies_p_known(pairs) else 'these documents'}, as on the first screen.",
             possible_rank_ranges(pairs),
             ["system", "rank", "to", "of"],

@@ -201,7 +201,7 @@ class MovedAnswerRanking:
         """How many answers changed sides, and how, in a sentence."""
         ours, theirs = self.names
         if not self.pairs:
-            return f"{ours} and {theirs} were asked no question in the same words."
+            return f"{ours} and {theirs} were not asked any question in the same words."
         flips, count = self.pairs_that_changed_sides, format_count(len(self.pairs), "answer")
         if not flips:
             return f"None of {count} changed sides from {ours} to {theirs}."

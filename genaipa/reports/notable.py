@@ -135,7 +135,7 @@ def _note_absence_of_averages(frame: pd.DataFrame) -> list[str]:
     if frame["counted"].any():
         return []
     if _has_excluded_scores(frame):
-        return ["No score counts: all are excluded. (The option include-excluded counts them.)"]
+        return ["No score is counted, because all are excluded. (The option include-excluded counts them.)"]
     return ["No averages yet: nobody has scored an answer. To score: genaipa score"]
 
 
@@ -147,7 +147,7 @@ def _note_left_out_analysts(study: Study) -> list[str]:
     )
     reasons = {name.casefold(): reason for name, reason in study.log.left_out.items()}
     return [
-        f"Scores that count nowhere: {scores:,} by {name} ({reasons[name.casefold()]})."
+        f"Scores that are not counted anywhere: {scores:,} by {name} ({reasons[name.casefold()]})."
         for name, scores in sorted(dropped.items())
     ]
 

@@ -511,7 +511,7 @@ def _name_judges_or_nobody(study: Study) -> str:
     """Return whose scores there are where no person's is."""
     judges = group_passes_by_judge(study.table, study.rubric.digest)
     return (
-        f"{join_names([clean_name_on_one_line(judge) for judge in judges])} alone, in no average"
+        f"{join_names([clean_name_on_one_line(judge) for judge in judges])} alone, not in any average"
         if judges
         else "nobody"
     )

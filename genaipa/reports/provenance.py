@@ -127,7 +127,7 @@ def tabulate_document_texts(study: Study) -> Table:
             )
     data = _make_frame_without_blank_columns([rows_by_text[key] for key in sorted(rows_by_text)], ("document",))
     note = "The digest is the beginning of the SHA-256 of the text. A document listed twice had two texts."
-    return Table("texts", "The texts", note, data, {"license": "licence"})
+    return Table("texts", "The texts", note, data)
 
 
 def _make_frame_without_blank_columns(rows: list[dict[str, Any]], required: tuple[str, ...]) -> pd.DataFrame:

@@ -93,7 +93,7 @@ def _read_replies_to_show(workspace: Workspace, answer_keys: Iterable[tuple[str,
         for _, record in folder.read_answers_with_offsets(RecordHead):
             if record.key in keys:
                 free = permission.may_share_reply(record.system, record.document)
-                texts[run, record.key] = (record.reply or "") if free else "(its text may not be passed on)"
+                texts[run, record.key] = (record.reply or "") if free else "(its text may not be redistributed)"
     return texts
 
 

@@ -119,9 +119,8 @@ def tabulate_agreement_of_judges(ratings: Ratings, study: Study, judges: Verdict
         ratings,
         f"judges-{ratings.noun}",
         f"How far judges agree with people on {ratings.noun}",
-        f"{_describe_agreement_measures(ratings)} Each person and each pass counts equally. Not meaningful, and "
-        "blank, below "
-        f"{LEAST} answers with {ratings.noun} that both rated.",
+        f"{_describe_agreement_measures(ratings)} Each person and each pass counts equally. Left blank, as not "
+        f"meaningful, for fewer than {LEAST} answers with {ratings.noun} that both rated.",
         rows,
         "judge",
     )

@@ -123,7 +123,7 @@ def _select_scored_experiment_rows(
         raise UnscoredError(
             f"the judge '{judge}' has no verdicts on '{name}'{where} to compare; ask it for them: genaipa judge"
         )
-    raise UnscoredError(f"'{name}' has no score{where} to compare yet; give some with: genaipa score")
+    raise UnscoredError(f"'{name}' has no score{where} to compare yet; score some answers with: genaipa score")
 
 
 def _read_question_wordings(inputs: Inputs, document: str) -> dict[str, tuple[str, ...]]:

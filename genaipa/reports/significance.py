@@ -154,17 +154,17 @@ def write_primary_verdict(row: Row, first: str, second: str) -> str:
         return f"No verdict: {row['n']} questions are too few to test."
     higher = f"{first if row['difference'] > 0 else second} is higher"
     holds = row["p"] < row["level"]
-    alone = f"{higher if holds else 'the difference may be chance'} ({format_p_value(row['p'])})"
+    alone = f"{higher if holds else 'the difference may be due to chance'} ({format_p_value(row['p'])})"
     ranks = (
-        f" By ranks it may be chance ({format_p_value(row['ranks_p'])})."
+        f" By ranks, it may be due to chance ({format_p_value(row['ranks_p'])})."
         if holds and not agrees_with_ranks(row)
         else ""
     )
     if holds and row["effect"] * row["difference"] < 0:
-        ranks = " By ranks the other is higher."
+        ranks = " By ranks, the other is higher."
     if math.isnan(row["policies_p"]):
         return f"Verdict, for these documents only: {alone}.{ranks} {row['why']}"
-    conclusion = higher if row["policies_p"] < row["level"] else "the difference may be chance"
+    conclusion = higher if row["policies_p"] < row["level"] else "the difference may be due to chance"
     return (
         f"Verdict: for policies like these, {conclusion} ({format_p_value(row['policies_p'])}). For these "
         "documents alone: "
@@ -199,7 +199,7 @@ def _describe_where_differences_hold(tested: pd.DataFrame, first: str, second: s
             (f"for these documents only, {second} is higher in", tested[only & ~unknown & ~up]),
             (f"{no_word}, {first} is higher in", tested[only & unknown & up]),
             (f"{no_word}, {second} is higher in", tested[only & unknown & ~up]),
-            ("no verdict, since other people scored each side, in", tested[other_analysts]),
+            ("no verdict, since different people scored each side, in", tested[other_analysts]),
         )
         if len(rows)
     ]

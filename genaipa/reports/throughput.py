@@ -155,9 +155,9 @@ def first_token_table(study: Study) -> Table:
     return make_table(
         "first-token",
         "Wait for the first text",
-        "Median seconds of an answer whose reply was streamed: until anything came, thoughts included; "
-        "until the first text of the answer, behind any thoughts, with the 95th percentile; and until the whole reply "
-        "had come, retries and waiting included.",
+        "Median seconds of an answer whose reply was streamed: until anything arrived, thoughts included; "
+        "until the first text of the answer, after any thoughts, with the 95th percentile; and until the whole reply "
+        "had arrived, retries and waiting included.",
         rows,
         ["system", "answers", "first_token", "first_text", "first_text_95", "whole_reply"],
         headings={

@@ -153,7 +153,8 @@ def _refuse_foreign_folder(folder: Path, earlier: Sequence[str]) -> None:
         foreign = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
         if foreign:
             raise UsageError(
-                f"{folder / foreign[0]} already exists and belongs to no earlier report; name another folder with -o."
+                f"{folder / foreign[0]} already exists and does not belong to an earlier report; name "
+                f"another folder with -o."
             )
 
 
@@ -161,7 +162,8 @@ def _refuse_foreign_files(folder: Path, files: Sequence[str], earlier: Sequence[
     foreign = [name for name in files if name not in earlier and (folder / name).exists()]
     if foreign:
         raise UsageError(
-            f"{folder / foreign[0]} already exists and belongs to no earlier report; name another folder with -o."
+            f"{folder / foreign[0]} already exists and does not belong to an earlier report; name another "
+            f"folder with -o."
         )
 
 

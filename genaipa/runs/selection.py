@@ -143,7 +143,9 @@ def resolve_system_or_run_name(workspace: Workspace, name: str) -> ResolvedName:
     recorded = "/" in name and getattr(find_provider(name), "words", "") == "recording"
     if recorded and not any(is_imported(run.folder) for run in runs):
         study = map_systems_to_dataset_names().get(name, "NAME")
-        raise UsageError(f"there is no run of {name} here; import the published study with: genaipa get {study} --runs")
+        raise UsageError(
+            f"there is no run with {name} here; import the published study with: genaipa get {study} --runs"
+        )
     try:
         source, end = find_run_or_study(workspace, name), ""
     except UnknownNameError:

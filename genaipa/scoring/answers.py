@@ -436,7 +436,7 @@ class Pool:
         """Load an answer ready to be scored; a GenaipaError if it is not in the pool or its files are damaged."""
         answer = self.answers.get(digest)
         if answer is None:
-            raise GenaipaError(f"the answer {digest[:12]}… is no longer in the runs that this desk has open.")
+            raise GenaipaError(f"the answer {digest[:12]}… is no longer in the runs that are open at this desk.")
         failures: list[GenaipaError] = []
         for occurrence in tuple(answer.occurrences):
             try:

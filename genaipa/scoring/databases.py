@@ -68,7 +68,7 @@ def sqlite_path(url: str) -> Path | None:
         return None
     named = url.removeprefix(_SQLITE)
     if named in {"", ":memory:"}:
-        raise UsageError(f"{VARIABLE} names no file; set it to a URL such as sqlite:///scores.db.")
+        raise UsageError(f"{VARIABLE} does not name a file; set it to a URL such as sqlite:///scores.db.")
     return Path(named).expanduser().absolute()
 
 

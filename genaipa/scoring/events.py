@@ -230,7 +230,7 @@ def find_event_problem(event: Event, rubric: Rubric) -> str:
         except ValueError as error:
             return f"{error}."
     if event.ticks and (not valued or not set(event.ticks.said).isdisjoint(event.ticks.contradicted)):
-        return "only a score or an adjudication can tick points, and no point is both said and contradicted."
+        return "only a score or an adjudication can tick points, and no point can be both said and contradicted."
     if (event.kind == "undo") != bool(event.undoes):
         return "an undo, and no other event, must name the event that it undoes."
     if event.kind not in (("score", "undo", ANCHOR) if event.scorer == "machine" else get_args(EventKind)[:-1]):

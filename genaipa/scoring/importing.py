@@ -198,7 +198,7 @@ class _EventSorter:
     def _find_author_problem(self, event: Event) -> str:
         if event.kind not in JUDGING or not self._authors.is_author(event.analyst, event.answer):
             return ""
-        return f"{event.analyst} wrote this answer, and nobody scores what they wrote; take this score out."
+        return f"{event.analyst} wrote this answer, and nobody may score an answer that they wrote; remove this score."
 
     def _find_undo_problem(self, event: Event) -> str:
         if event.kind == "ruling":

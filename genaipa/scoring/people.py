@@ -198,7 +198,8 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.listed_reference is None and normalize_person_name(name) in _REFERENCE:
             # New analysts are shown those scores as what is right.
             raise UsageError(
-                f"{name} is the reference analyst, with whose scores new analysts compare theirs; choose another name, "
+                f"{name} is the reference analyst, whose scores new analysts compare with their own; choose "
+                f"another name, "
                 f"or list this one in {FILE}: reference: [{name}]"
             )
         scores = _is_admitted(name, self.analysts, login=login) or _is_admitted(name, self.reference, login=login)

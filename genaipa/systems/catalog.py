@@ -195,7 +195,11 @@ class ResolvedSystem:
         """Raise a UsageError where the model does not take the level of its name; `efforts` are the server's word."""
         levels = self.effort_levels if efforts is None else efforts
         if self.effort and levels is not None and self.effort not in levels:
-            taken = f"it takes {join_names(levels)}" if levels else "it has no levels; leave out what follows the @"
+            taken = (
+                f"it takes {join_names(levels)}"
+                if levels
+                else "it has no levels of effort; leave out what follows the @"
+            )
             raise UsageError(f"{self.requested_name}: {self.model} does not take the effort '{self.effort}': {taken}.")
 
     def messages_sent_to_model(self, messages: Sequence[Message]) -> Sequence[Message]:
@@ -316,7 +320,7 @@ def resolve_system(name: str, workspace: Workspace) -> ResolvedSystem:
         effort=effort,
     )
     if resolved.provider_record is not None and not resolved.provider_record.efforts:
-        raise UsageError(f"'{clip(name)}': {bare} takes no effort; leave out '@{effort}'.")
+        raise UsageError(f"'{clip(name)}': {bare} has no levels of effort; leave out '@{effort}'.")
     return resolved
 
 
@@ -326,7 +330,7 @@ def _check_effort_level_in_name(name: str, catalog: Mapping[str, CatalogEntry]) 
     known = {*catalog, *(entry.system for entry in catalog.values())}
     if at and name not in known and bare in known and level not in EFFORTS:
         raise UsageError(
-            f"'{clip(name)}': '{clip(level)}' is no level of effort; the levels are {join_names(EFFORTS)}."
+            f"'{clip(name)}': '{clip(level)}' is not a level of effort; the levels are {join_names(EFFORTS)}."
         )
 
 

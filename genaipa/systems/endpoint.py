@@ -221,7 +221,8 @@ class Endpoint:
         except ValueError:
             to = "an invalid address"
         message = (
-            f"{self.system} answered {status}: {self.address} redirects to {to}, which gets no key and no document"
+            f"{self.system} answered {status}: {self.address} redirects to {to}, to which genaipa "
+            f"sends no key and no document"
         )
         return self.redact_to_one_line(f"{message}; if that is the right server, set {self.address_variable} to it.")
 

@@ -121,7 +121,7 @@ def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) 
     The corpus is read once for all slices. The errors of `examine_corpus` and of `plan_procedure`; an OptionError for
     no slice, or for slices with more documents than a folder takes.
     """
-    assert request.slice is not None, "a slice is asked for"
+    assert request.slice is not None, "the request is for a slice"
     index, number = request.slice
     check_slice(index, number)
     if request.corpus is None:
@@ -133,7 +133,7 @@ def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) 
         fewest = -(-len(rows) // MOST_DOCUMENTS)
         raise OptionError(
             "slice",
-            f" {index}/{number}: {len(rows):,} documents make more than {MOST_DOCUMENTS:,} per slice; use "
+            f" {index}/{number}: {len(rows):,} documents are more than {MOST_DOCUMENTS:,} per slice; use "
             f"{fewest:,} slices.",
         )
     facts = _make_and_say_corpus_facts(corpus, request, len(rows), resources)
@@ -154,7 +154,7 @@ def _read_indexed_corpus(
     workspace: Workspace, request: RunRequest, *, rebuild_index: bool = False, most_unindexed: int = 0
 ) -> Corpus:
     """Return the corpus of a request, by the workspace's index of it."""
-    assert request.corpus is not None, "it is of a corpus"
+    assert request.corpus is not None, "the request names a corpus"
     sampled, by = request.limit_documents is not None, request.stratify or ""
     file, folder = Path(request.corpus), workspace.runs / INDICES
     return load_or_index_corpus(
@@ -251,7 +251,9 @@ def plan_procedure(request: RunRequest, workspace: Workspace, resources: Resourc
     options = dict(request.plan)
     by_hand = [system for system in request.systems if resolve_system(system, workspace).is_manual]
     if by_hand and options.get("follow_up"):
-        raise OptionError("follow_up", f": {by_hand[0]} is asked by hand, where the next question would see it.")
+        raise OptionError(
+            "follow_up", f": {by_hand[0]} is asked by hand, in a chat where the next question would see it."
+        )
     named = options.get("experiment") or ""
     _check_names_are_valid("experiment", (named or DEFAULT_EXPERIMENT,), EXPERIMENTS)
     _check_names_are_valid("initialization", options.get("initializations", ()), INITIALIZATIONS)

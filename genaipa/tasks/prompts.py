@@ -49,7 +49,7 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
 }
 INCLUDED = ("rules",)
 SETS: dict[str, str] = {
-    NEUTRAL: "cite the section relied on, and say so when the document does not contain the answer",
+    NEUTRAL: "cite the section that the answer relies on, and say so when the document does not contain the answer",
     GUIDED: "also name the section as the document does, or none if the document is silent; summarize by topic",
     "paper": "as the paper describes its prompts, without printing them: no rules, and summaries of any length",
 }

@@ -104,7 +104,7 @@ def show_heatmap(results: ResultsView, experiment: str, row_kind: RowKind) -> He
         names,
         index=None,
         format_func=lambda name: f"{name}: {about[name]}" if about.get(name) else name,
-        placeholder="Click a cell of the heat map, or choose here",
+        placeholder="Click a cell of the heat map, or choose one here",
         key=_BOXES["row"],
         on_change=forget_open_answer,
     )

@@ -155,7 +155,7 @@ def training_note(suite: Suite, system: str) -> str:
     encoder = find_encoder(suite, system)
     if encoder is None:
         return ""
-    assert suite.folder is not None, "a report is of a run"
+    assert suite.folder is not None, "a report covers a run"
     predictions_path = next(encoder.seeds_folder(suite.folder.path).glob(f"seed-*/{_PREDICTIONS}"), None)
     # What it needs of the file is at its begin, and a run may have been packed without.
     training_text = (

@@ -366,8 +366,8 @@ class PiExtract(Suite):
 
     title = TITLE
     about = (
-        "Name the data that a sentence says are collected, not collected, shared or not shared, word for word. "
-        "Spans of tokens are scored, in a layer for each of the four kinds."
+        "Quote the words for data that a sentence says is collected, not collected, shared or not shared. Spans "
+        "of tokens are scored in four layers, one for each kind."
     )
     citation = (
         "Bui et al. 2021, Automated Extraction and Presentation of Data Practices in Privacy Policies (PoPETs); as "

@@ -157,7 +157,7 @@ class PolicyIE(Suite):
     title: ClassVar[str] = "PolicyIE"
     about: ClassVar[str] = (
         "Tell which of five intents a sentence of a privacy policy has, and which of its words are slots in two "
-        "layers. It is scored as by the paper's two scripts and by PrivacyGLUE"
+        "layers. The scores are those of the paper's two scripts and of PrivacyGLUE"
     )
     citation: ClassVar[str] = (
         "Ahmad, W. U., Chi, J., Le, T., Norton, T., Tian, Y., Chang, K.-W.: Intent Classification and Slot Filling for "

@@ -207,11 +207,11 @@ def load_sentences(files: DataFiles, split: str) -> Material:
         problem = f"has {len(rows):,} rows, but the published file has {ROWS[split]:,}; run: genaipa get {SOURCE.name}"
         raise DataError(path, problem)
     if not rows:
-        raise DataError(path, "has no sentences; take the published files.")
+        raise DataError(path, "has no sentences; use the published files.")
     gold_rows: dict[str, list[dict[str, object]]] = {}
     for number, row in enumerate(rows, 1):
         if problem := _describe_row_problem(row):
-            raise DataError(path, f"{problem}; take the published files, or correct it.", f"line {number}")
+            raise DataError(path, f"{problem}; use the published files, or correct it.", f"line {number}")
         gold: dict[str, object] = {
             "intent": row.intent,
             "type-I": spans_from_tags(row.type_i),
@@ -263,7 +263,8 @@ def _read_plue_path_rows_and_is_published(
                 or tagged.tokens != layers[0][number - 1].tokens
             ):
                 problem = (
-                    f"its tokens differ from those of the sentence in {file_paths[0].name}; take both from one split."
+                    f"its tokens differ from those of the sentence in {file_paths[0].name}; use files "
+                    f"from the same split."
                 )
                 raise DataError(path, problem, f"line {number}")
     row_parts = zip(sentences, *layers, strict=True)
@@ -288,7 +289,7 @@ def _decode_json_lines(path: Path, text: str, line_type: type[_S]) -> list[_S]:
             objects.append(decoder.decode(line))
         except DAMAGE as error:
             fields = " and ".join(line_type.__struct_fields__)
-            problem = f"is not an object with {fields} ({clip_error_message(error)}); take the published file."
+            problem = f"is not an object with {fields} ({clip_error_message(error)}); use the published file."
             raise DataError(path, problem, f"line {number}") from None
     return objects
 
@@ -321,7 +322,7 @@ def _read_archive(path: Path, content: bytes, split: str) -> list[TaggedSentence
                 [(path / folder / name, archive.read(folder + name).decode()) for name in FILES]
             )
     except (zipfile.BadZipFile, KeyError, UnicodeDecodeError) as error:
-        raise DataError(path, f"is not a zip of PolicyIE's files ({error}); take the published file.") from None
+        raise DataError(path, f"is not a zip of PolicyIE's files ({error}); use the published file.") from None
 
 
 def _split_lines(text: str) -> list[str]:
@@ -333,7 +334,7 @@ def _split_lines(text: str) -> list[str]:
 def _check_equal_line_counts(path: Path, length: int, other_path: Path, expected: int) -> None:
     if length != expected:
         problem = (
-            f"has {length:,} lines, but {other_path.name} has {expected:,}; take both from the same split in the same "
+            f"has {length:,} lines, but {other_path.name} has {expected:,}; use files from the same split in the same "
             "format."
         )
         raise DataError(path, problem)
@@ -359,5 +360,5 @@ def _describe_tag_problem(layer: str, tags: Sequence[str], length: int) -> str:
         if tag != "O" and (form not in ("B", "I") or label not in LABELS[layer]):
             return f"'{tag}' is not a tag of {layer}"
         if form == "I" and before[1:] != tag[1:]:
-            return f"its tag '{tag}' of {layer} continues no slot"
+            return f"its tag '{tag}' of {layer} does not continue a slot"
     return ""

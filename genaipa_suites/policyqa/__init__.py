@@ -104,7 +104,7 @@ def load_examples(files: DataFiles, split: str) -> Material:
         file = msgspec.json.decode(content, type=_SquadFile)
     except DAMAGE as error:
         problem = (
-            f"is not a file of PolicyQA ({clip_error_message(error)}); take the published file, or use SQuAD's format."
+            f"is not a file of PolicyQA ({clip_error_message(error)}); use the published file, or use SQuAD's format."
         )
         raise DataError(found_path, problem) from None
     items = tuple(_make_items(file.data, found_path))
@@ -115,7 +115,7 @@ def load_examples(files: DataFiles, split: str) -> Material:
         )
     files.check_published_counts(path, {"examples": len(items)}, {"examples": EXAMPLES.get(path, 0)})
     if not items:
-        raise DataError(found_path, "has no examples; take the published file.")
+        raise DataError(found_path, "has no examples; use the published file.")
     return Material(items)
 
 
@@ -124,7 +124,7 @@ def _make_items(policies: Sequence[_Policy], path: Path) -> Iterator[Item]:
         for paragraph in policy.paragraphs:
             for example in paragraph.qas:
                 if problem := _describe_example_problem(example, paragraph.context):
-                    raise DataError(path, f"{problem}; take the published file, or correct it.", example.id)
+                    raise DataError(path, f"{problem}; use the published file, or correct it.", example.id)
                 category = example.type.partition("|||")[0]
                 references = [reference.text for reference in example.answers]
                 # Groups are by the words of the shortest reference.
@@ -538,7 +538,8 @@ class PolicyQA(Suite):
         """Say how many of these examples have several references."""
         several = sum(len(outcome.item.gold) > 1 for outcome in outcomes)
         return (
-            f"each reference against the others of its example, over examples with several references ({several:,} "
+            f"each reference compared with the others of its example, over examples with several references "
+            f"({several:,} "
             f"of {len(outcomes):,} examples)"
         )
 

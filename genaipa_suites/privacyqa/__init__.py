@@ -145,7 +145,10 @@ def _read_subset_question(
         begin, end = snippet.span
         if text.text[begin:end] != snippet.answer or begin not in text.begins or end not in text.ends:
             name = policy_file_name(policy)
-            problem = f"its evidence ({begin} to {end}) is not made of whole lines of {name}; take both as published."
+            problem = (
+                f"its evidence ({begin} to {end}) does not consist of whole lines of {name}; use both "
+                f"files as published."
+            )
             raise DataError(path, problem, entry)
         evidence.update(range(text.begins[begin], text.ends[end] + 1))
     return PolicyQuestion("", policy, match["question"].strip(), {CONSENSUS: sorted(evidence)}, sorted(evidence))
@@ -501,7 +504,10 @@ class PrivacyQA(Suite):
 
     def human_note(self, outcomes: Sequence[Outcome]) -> str:  # noqa: ARG002 - the same of all
         """Say that annotators are scored against each other."""
-        return "Each annotator against the others of a question, averaged, on questions with two annotators or more."
+        return (
+            "Each annotator compared with the other annotators of a question, averaged over questions "
+            "with two annotators or more."
+        )
 
     def human_scores(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:
         """Return the paper's human row, over questions with two annotators or more."""

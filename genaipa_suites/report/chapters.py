@@ -72,7 +72,7 @@ def _describe_faults(board: Board) -> Iterator[str]:
 
 
 _METHOD = (
-    "Suites are scored by rule: each reply is parsed and compared with the gold label. The intervals of a suite "
+    "Suites are scored by a rule: each reply is parsed and compared with the gold label. The intervals of a suite "
     "leave out each of its policies in turn (a jackknife, widened by Student's t). A share has Clopper and "
     "Pearson's interval for the effective number of items that the jackknife gives (Korn and Graubard, 1998), by "
     "edit where there are edits. The intervals of other figures are computed on the logit scale, so that they stay "
@@ -116,7 +116,7 @@ def _make_chapter_across_suites(
     return Chapter(
         "suites",
         "All suites",
-        "The scores of all suites side by side and, if there are any, beside people's scores of answers.",
+        "The scores of all suites side by side, together with people's scores of answers if there are any.",
         nonempty_tables(card_table, card.rank_correlations(card_table, side_by_side), *categories),
         nonempty_figures(
             drawings.score_figure(side_by_side, "suites-scores", "Scores by suite", marks),

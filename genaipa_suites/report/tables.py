@@ -36,7 +36,7 @@ _MAX_COLUMNS = 6
 _MAX_ALL_PAIRS = 5
 """Systems up to which every pair is compared; of more, each with the best."""
 KINDS = (
-    "`kind`: a system was asked in a run; a baseline is a rule or was trained on the train split; a floor needs no "
+    "`kind`: a system was asked in a run; a baseline is a rule, or was trained on the train split; a floor needs no "
     "reading (no answer, the whole text, the most frequent label) and a ceiling uses the gold label, both computed "
     "on the same items; people are scored against several references; published rows are printed in papers for "
     "this split, under exactly the same definition."
@@ -397,7 +397,7 @@ def wordings_table(scored: ScoredBoard) -> Table:
 _READ_AS = {
     NO_CONTEXT: "no-context asks without the text: a score above that of an empty answer shows memory or a good guess.",
     COMPANY_SWAP: "company-swap gives the company another name: a lower score means that the system relied on the "
-    "known name.",
+    "real name.",
 }
 """Probe → how its gap is read."""
 

@@ -142,7 +142,7 @@ def test_an_analyst_who_is_left_out_is_so_everywhere(genaipa: Cli) -> None:
     write("desk.yaml", "left_out: {Bo: 'scored without reading'}\n")
     board = json.loads(done(genaipa("leaderboard", "--json")))
     assert board["rows"][0]["m_all"] > with_all, "Bo's poor score pulled it down"
-    assert "Scores that count nowhere: 1 by bo (scored without reading)." in board["notable"]
+    assert "Scores that are not counted anywhere: 1 by bo (scored without reading)." in board["notable"]
     desk = desk_here()
     assert desk.current.analysts() == ["ada"]
     with pytest.raises(UsageError, match="this study leaves out"):

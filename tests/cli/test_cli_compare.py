@@ -202,7 +202,7 @@ def test_what_a_rule_scores_is_compared_beside_unscored_answers(genaipa: Cli, ru
     done(genaipa("run", "-s", "extractive,scripted", "--suite", "counterfactual", "--split", "sample"))
     compared = genaipa("compare", "extractive", "scripted", "-o", "own.csv")
     assert done(compared).startswith("extractive against scripted: suites")
-    said = "Answers to questions are not compared: 'extractive' has no score to compare yet; give some with: "
+    said = "Answers to questions are not compared: 'extractive' has no score to compare yet; score some answers with: "
     assert f"{said}genaipa score\n" in compared.err
     assert Path("own.csv").is_file()
 

@@ -386,7 +386,7 @@ def test_systems_check_starts_them(genaipa: Cli, monkeypatch: pytest.MonkeyPatch
     with OpenAIServer(listing=failure(400, "No connected db.")) as server:  # what one proxy says to a wrong key
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         out = done(genaipa("systems", "gpt-4o", "--check"))
-    assert out.startswith("gpt-4o: reached, but neither key nor model could be checked\n")
+    assert out.startswith("gpt-4o: reached, but neither the key nor the model could be checked\n")
 
 
 # --- init and doctor -----------------------------------------------------------------------------------------------

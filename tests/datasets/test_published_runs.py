@@ -369,7 +369,7 @@ def test_published_systems_are_listed(genaipa: Cli) -> None:
     row = next(row for row in doctor["data"] if row["what"].strip() == "its systems")
     here = "some of their answers are missing; the source had only published/chatgpt-4, "
     assert (row["state"], row["found"]) == ("missing", here + "published/bard")
-    assert row["remedy"] == "genaipa get genaipabench --from DIR|URL, naming a complete source"
+    assert row["remedy"] == "genaipa get genaipabench --from DIR|URL, with a complete source"
     refused = genaipa("run", "--system", "published/brad", "--policy", "uber")
     assert (refused.code, refused.out) == (2, "")
     assert "did you mean 'published/bard'?" in refused.err

@@ -321,7 +321,7 @@ def test_html_becomes_markdown() -> None:
     assert re.search(r"\| address \| two years after the order \|", found.text)
     assert not re.search("Home|Shop|script|reserved", found.text)
     assert found.markdown
-    assert re.fullmatch(r"main text of HTML as Markdown, trafilatura [\d.]+", found.extraction)
+    assert re.fullmatch(r"main text of a web page, as Markdown, trafilatura [\d.]+", found.extraction)
     assert "Quillmoor" in found.title
 
 
@@ -346,7 +346,7 @@ def test_tables_and_lists_at_the_end_of_a_page_stay(page: str, last: str) -> Non
     assert found.text.endswith(f"\n\n{KEPT}")
     assert f"\n- {last}\n" in found.text
     assert found.held == "1 table and 1 list in the page, all in the text"
-    assert found.extraction.startswith("all text of HTML but navigation as Markdown, lxml ")
+    assert found.extraction.startswith("all text of a web page except navigation, as Markdown, lxml ")
     assert not re.search("Home|Shop", found.text)
 
 
@@ -363,7 +363,7 @@ def test_a_table_outside_the_main_part_is_told_of() -> None:
     beside = f"<aside><table>{ROWS}</table></aside><footer><ul><li>one thing</li><li>another</li></ul></footer>"
     found = extract(write("a.html", PAGE.format(meta="").replace("</main>", f"</main>{beside}")))
     assert "ten years" not in found.text
-    assert found.held == "2 tables and 2 lists in the page; 1 table and 1 list missing from the text; check it"
+    assert found.held == "2 tables and 2 lists in the page; 1 table and 1 list missing from the text, so check it"
     assert extract(write("b.html", PAGE.format(meta=""))).held == "1 table and 1 list in the page, all in the text"
 
 
@@ -425,7 +425,7 @@ def test_pdf_becomes_paragraphs() -> None:
     """Lines are joined over the border of a page, headings stand alone, page numbers and running titles go."""
     found = extract(write("notice.pdf", pdf(*(page.splitlines() for page in PAGES))))
     assert found.text == PARAGRAPHS
-    assert re.fullmatch(r"text of PDF with lines joined to paragraphs, pypdf [\d.]+", found.extraction)
+    assert re.fullmatch(r"text of a PDF, with lines joined into paragraphs, pypdf [\d.]+", found.extraction)
     assert [section.number for section in find_sections(found.text)] == ["1", "1.1", "2"]
 
 

@@ -228,6 +228,6 @@ def test_statistics_are_distributions(tmp_path: Path, genaipa: Callable[..., Fin
     assert sum(group.documents for group in measure_distributions(every, "country")) == 40
     shown = genaipa("policies", "stats", "--documents", path)
     assert shown.code == 0
-    assert "40 documents, 2 of them with the same text as another document of the company." in shown.out
+    assert "40 documents, 2 of which have the same text as another document of the company." in shown.out
     refused = genaipa("policies", "stats", "brindlecart", "--by", "sector")
     assert (refused.code, refused.err) == (2, "genaipa: --by is for a corpus; give one with --documents.\n")

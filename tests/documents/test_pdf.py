@@ -138,7 +138,7 @@ PARAGRAPH = "The guests of the inn are told once a day what is kept of them and 
 @pytest.mark.parametrize(
     ("text", "sign"),
     [
-        ("\n\n".join((PARAGRAPH * 10).split()), "most of its words are in lines of fewer than 3 words"),
+        ("\n\n".join((PARAGRAPH * 10).split()), "most of its words are on lines with fewer than 3 words"),
         (
             "\n".join(f"{n} {PARAGRAPH}" for n in range(9)) * 2 + "\n",
             "39 % of it consists of repeated paragraphs",

@@ -136,7 +136,7 @@ def test_a_translation_is_of_every_question(name: str) -> None:
             "translates: policy\nlanguage: gr\n",
             r"language: 'gr' is not a language that genaipa supports \(en, de, es, ",
         ),
-        ("translates: policy\n", r"language: is missing; a translation states its language \(en, de, es, "),
+        ("translates: policy\n", r"language: is missing; a translation must state its language \(en, de, es, "),
         (
             "translates: regulation\nlanguage: de\n",
             r"the ids must be those of 'regulation'; this set lacks PR_1, .*PR_5 and 1 more and also has Q1",

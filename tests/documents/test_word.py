@@ -85,7 +85,7 @@ def test_headings_lists_and_tables_become_markdown() -> None:
         "- name\n- address\n\n## 1.1 How long\n\n| Data | Kept |\n|---|---|\n| Logs | 90 days |\n"
     )
     assert (found.title, found.markdown) == ("Quillmoor Privacy Notice", True)
-    assert found.extraction.startswith("text of Word document as Markdown, mammoth ")
+    assert found.extraction.startswith("text of a Word document as Markdown, mammoth ")
     assert found.held == "1 table and 1 list in the document, all in the text"
     assert [section.number for section in find_sections(found.text)] == ["", "1", "1.1"]
     assert extract(write("notice", content)).text == found.text

@@ -128,7 +128,7 @@ def test_what_chatgpt_showed_becomes_a_run() -> None:
         archive.writestr("../../conversations.json", "[]")
     taken = bring("download.zip")
     assert taken.answers == 2
-    assert "not taken, and nothing of it written: 2 of 4 messages" in taken.notes
+    assert "not imported: 2 of 4 messages" in taken.notes
     first, second = records()
     assert [first.reply, second.reply] == ["By section 2 it does.", "It does not say."]
     assert [first.asked, second.asked] == [ASKED(2), ASKED(1)]
@@ -292,11 +292,11 @@ def test_nothing_is_matched_in_silence() -> None:
     assert [row.how for row in shown.matches] == [
         "exact",
         "same words",
-        "close, 82 %: not taken",
-        "no question is close",
+        "close, 82 %: not imported",
+        "no question is similar",
     ]
     assert shown.answers == 2
-    assert "1 message only close to a question, not taken; after a look: --accept 82" in shown.notes
+    assert "1 message only similar to a question, not imported; to import after a check: --accept 82" in shown.notes
     assert bring("a.jsonl", accept=83).answers == 0
     assert bring("a.jsonl", accept=82).answers == 1
     dump("b.jsonl", [line(question="P2b?", answer="P.")])
@@ -343,7 +343,7 @@ def test_each_question_in_a_chat_of_its_own_is_one_repetition() -> None:
     assert repetitions("first", chat(0, 3, 4), chat(10, 1)) == {"0: 3.": 1, "0: 4.": 1, "10: 1.": 2}
     again = bring(dump("again.json", [chat(0, 1, 2, 1)]), policy="acme", system="again")
     assert again.answers == 2
-    assert "1 message that repeats a question of the same conversation; the first answer counts" in again.notes
+    assert "1 message repeating a question of the same conversation; the first answer counts" in again.notes
     plans = {path.name: RunFolder(path).manifest().spec.plan for path in Path("runs").iterdir()}
     modes = {name.split("-")[1]: plan.conversation for name, plan in plans.items()}  # type: ignore[attr-defined]
     assert modes == {"single": "independent", "mixed": "shared", "first": "shared", "again": "shared"}
@@ -381,16 +381,16 @@ def test_the_document_is_the_one_that_was_shown() -> None:
     before = dump("before.json", [chat(f"Question 4 on Brook?\n\n{texts['brook']}", n=1)])
     assert bring(before).answers == 2
     both = dump("b.json", [chat(texts["acme"], texts["brook"], n=3)])
-    with pytest.raises(UsageError, match=r"b.json: entry 1: asks Q3 after it showed acme and brook; say which"):
+    with pytest.raises(UsageError, match=r"b.json: entry 1: asks Q3 after it showed acme and brook; name the one"):
         bring(both)
     nearly = chat(texts["acme"], texts["brook"], n=3)
     nearly["chat_messages"][-2]["content"][0]["text"] = "A question 3 on the company?"
     taken = bring(dump("d.json", [nearly, chat(texts["brook"])]))
-    assert {row.how.partition(",")[0]: row.how.endswith("not taken") for row in taken.matches} == {
+    assert {row.how.partition(",")[0]: row.how.endswith("not imported") for row in taken.matches} == {
         "close": True,
         "exact": False,
     }
-    with pytest.raises(UsageError, match="say which one it is about"):
+    with pytest.raises(UsageError, match="name the one that it is about"):
         bring("d.json", accept=80)
     assert bring(both, policy="brook").answers == 1
     with pytest.raises(UsageError, match="no policy 'bro'"):
@@ -406,23 +406,32 @@ def refusals() -> Iterator[tuple[str, str]]:
     """A file that can't be taken in, and what is said of it."""
     yield (
         dump("a.json", [{"mapping": [1], "current_node": "x"}]),
-        "a.json: entry 1: is not laid out as genaipa knows",
+        "a.json: entry 1: does not have the layout that genaipa knows for",
     )
-    yield dump("b.json", [{"turns": []}]), "b.json: entry 1: is laid out as no export that genaipa knows; what can"
+    yield (
+        dump("b.json", [{"turns": []}]),
+        "b.json: entry 1: is not in the format of an export that genaipa knows; genaipa can",
+    )
     yield str(write("c.html", "<!doctype html><p>chat")), "c.html: is a web page; ask for the export as JSON"
     yield str(write("d.json", '[{"chat_messages": [{"sender": "human", "te')), "d.json: is damaged, or was cut off ("
-    yield dump("e.json", []), "e.json: holds no chats: it is empty."
+    yield dump("e.json", []), "e.json: is empty and holds no chats."
     yield (
         dump("f.jsonl", [line(document=["acme", "brook"])]),
-        "f.jsonl: entry 1: is not laid out as genaipa knows",
+        "f.jsonl: entry 1: does not have the layout that genaipa knows for",
     )
-    yield dump("g.jsonl", [line(), line(repetition=10**9)]), "g.jsonl: line 2: is not laid out as genaipa knows"
+    yield (
+        dump("g.jsonl", [line(), line(repetition=10**9)]),
+        "g.jsonl: line 2: does not have the layout that genaipa knows for",
+    )
     yield dump("h.jsonl", [line(repetition=2), line(answer="x", repetition=2)]), "h.jsonl: line 2: answers what line 1"
-    yield dump("i.jsonl", [line(system="")]), "i.jsonl: entry 1: names no system; give the key 'system', or say who"
-    yield dump("j.jsonl", [line(document="gone")]), "j.jsonl: entry 1: is about 'gone'; name a folder that has its text"
-    yield dump("k.jsonl", [line(document="")]), "no conversation shows a document that is here; say which one"
+    yield dump("i.jsonl", [line(system="")]), "i.jsonl: entry 1: does not name a system; add the key 'system', or"
+    yield dump("j.jsonl", [line(document="gone")]), "j.jsonl: entry 1: is about 'gone'; name a folder with its text"
+    yield dump("k.jsonl", [line(document="")]), "no conversation shows a document that genaipa has; name the one"
     yield dump("l.jsonl", [line(language="nl")]), "l.jsonl: entry 1: names the language 'nl', in which there is no"
-    yield dump("m.jsonl", [{"doc_id": 0, "resps": [[["-1", "False"]]]}, {}]), "m.jsonl: line 1: holds likelihoods, no"
+    yield (
+        dump("m.jsonl", [{"doc_id": 0, "resps": [[["-1", "False"]]]}, {}]),
+        "m.jsonl: line 1: contains likelihoods, not",
+    )
     yield str(write("n.json", "[" * 100_000)), "n.json: is damaged, or was cut off (it is nested too deeply)"
     with zipfile.ZipFile("o.zip", "w") as bomb:
         bomb.writestr("conversations.json", "[]")
@@ -430,7 +439,7 @@ def refusals() -> Iterator[tuple[str, str]]:
     yield "o.zip", "o.zip: unpacks to more than 256 MB; export fewer conversations, or split the file."
     with zipfile.ZipFile("p.zip", "w") as archive:
         archive.writestr("photos/1.json", "[]")
-    yield "p.zip", "p.zip: holds no chats; what can be read are"
+    yield "p.zip", "p.zip: holds no chats; genaipa can read"
 
 
 def test_what_can_not_be_taken_in_is_told() -> None:
@@ -448,7 +457,7 @@ def test_the_command_shows_what_matched() -> None:
     make_workspace()
     done = call("import", "chat", dump("a.jsonl", [line(), line(2, question="Lunch?")]))
     assert done.code == 0
-    assert re.search(r"Question 1 on Acme\? +acme Q1 +exact +1\n +Lunch\? +no question is close +1\n", done.out)
+    assert re.search(r"Question 1 on Acme\? +acme Q1 +exact +1\n +Lunch\? +no question is similar +1\n", done.out)
     assert "1 answer read, 1 new.\nRun: chat-lab-one-" in done.out
     nothing = call("import", "chat", dump("b.jsonl", [line(question="Lunch?")]))
     assert (nothing.code, "nothing was imported" in nothing.err) == (2, True)

@@ -190,7 +190,7 @@ def refusals() -> Iterator[tuple[str, str]]:
         log_of(samples(2, messages=asks), "b.json"),
         "sample 2: calls tools; only answers without tools can be scored.",
     )
-    yield log_of(samples(2, metadata={}), "c.json"), "sample 2: names no document in its metadata"
+    yield log_of(samples(2, metadata={}), "c.json"), "sample 2: does not name a document in its metadata"
     yield (
         log_of(samples(2, metadata={"document": "gone"}), "d.json"),
         "sample 2: lacks the text of 'gone'; give a folder",

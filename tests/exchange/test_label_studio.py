@@ -114,7 +114,7 @@ def test_what_can_not_be_used_is_told() -> None:
         (event(id="new", time="yesterday"), "'yesterday' is not a time in UTC"),
         (event(id="new", analyst=" "), "id, analyst and answer must not be empty."),
         (by("\x1b[31mcy"), "annotation 1: a name must be one line of at most"),
-        (lambda ts: ts[place]["annotations"][0].update(lead_time=-1), "is not a JSON export of Label Studio"),
+        (lambda ts: ts[place]["annotations"][0].update(lead_time=-1), "is not a JSON export from Label Studio"),
         (
             lambda ts: result(ts)[0]["value"].update(choices=["excellent"]),
             "'excellent' is not one of the labels of relevance",
@@ -123,7 +123,7 @@ def test_what_can_not_be_used_is_told() -> None:
         (lambda ts: result(ts).pop(1), "has no choice for accuracy; a score needs all metrics."),
         (lambda ts: ts[0]["data"].pop("digest"), "task 1: has no digest, so its answer can't be found"),
         (lambda ts: ts[0].pop("annotations"), 'task 1: has no annotations; export the project as "JSON"'),
-        (lambda ts: ts.append(3), "is not a JSON export of Label Studio"),
+        (lambda ts: ts.append(3), "is not a JSON export from Label Studio"),
         (another, "belongs to another answer."),
     ]
     for change, told in cases:
@@ -131,7 +131,9 @@ def test_what_can_not_be_used_is_told() -> None:
         assert finished.code == 2, told
         assert told in finished.err
     write("cut.json", Path("out/tasks.json").read_text()[:-100])
-    assert "cut.json: is not a JSON export of Label Studio, or is cut" in call("import", "label-studio", "cut.json").err
+    assert (
+        "cut.json: is not a JSON export from Label Studio, or is cut" in call("import", "label-studio", "cut.json").err
+    )
     assert everything_in() == before
 
 

@@ -57,7 +57,7 @@ def test_a_slice_goes_on_after_deaths_and_is_given_up_without_progress() -> None
     assert launch.codes == {1: 0, 2: -signal.SIGKILL}
     assert launch.began.count(2) == 3
     assert said[-1] == (
-        "slice 2 of 2 is abandoned after its process died 3 times without a new answer: signal 9 ended its process."
+        "slice 2 of 2 was abandoned after its process died 3 times without a new answer: signal 9 ended its process."
     )
 
 

@@ -77,13 +77,15 @@ def test_the_report_says_first_whose_values_it_shows(judged, genaipa):
     assert f"{sentence}.\n" in done.out
     page = Path("out/index.html").read_text(encoding="utf-8")
     assert f"<h1>{sentence}</h1>" in page
-    assert re.search(r"<figcaption[^>]*>By the judge kind @\w{6} alone: not an estimate of what people would say", page)
+    assert re.search(
+        r"<figcaption[^>]*>According to the judge kind @\w{6} alone: not an estimate of what people would say", page
+    )
     assert not re.search("Intervals</b>|corner marks|none scored", page)
     answers = page[page.index('<section id="answers">') :]
-    assert answers.count("By the judge kind alone, M_all 10.0: relevance -1") == 4
+    assert answers.count("According to the judge kind alone, M_all 10.0: relevance -1") == 4
     assert answers.count("Answer of b.") == 4
     assert "All values here come from kind alone: not an estimate of what people would say." in answers
-    assert "kind alone, in no average" in Path("out/notes.html").read_text(encoding="utf-8")
+    assert "kind alone, not in any average" in Path("out/notes.html").read_text(encoding="utf-8")
 
 
 def test_a_second_judge_and_a_part_are_said(judged, genaipa):

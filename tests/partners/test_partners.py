@@ -103,7 +103,7 @@ def test_a_split_is_blind_whole_and_drawn_once(genaipa: Cli) -> None:
     split(genaipa, *OPTIONS, folder="again")
     assert all(Path(f"again/{name}.zip").read_bytes() == content for name, content in contents.items())
     refused = genaipa("study", "split", "run-1,run-2", "-o", "packs", *OPTIONS, "--seed", "2")
-    assert "is of another split" in refused.err
+    assert "belongs to another split" in refused.err
     assert Path("packs/bbc.zip").read_bytes() == contents["bbc"], "nothing is written"
 
 
@@ -160,7 +160,7 @@ def test_a_split_that_can_not_be_is_refused_in_a_sentence(genaipa: Cli) -> None:
     for options, words in (
         (("--partners", "bbc,BBC"), "named twice"),
         (("--partners", "../bbc"), "can't be a partner's name"),
-        (("--partners", "bbc", "--languages", "bbc=en"), "No partner takes the 9 answers in German"),
+        (("--partners", "bbc", "--languages", "bbc=en"), "No partner scores the 9 answers in German"),
         (("--partners", "bbc", "--languages", "rai=en"), "write NAME=CODE"),
         (("--partners", "bbc", "--shared", "-3%"), "from 0% to 100%"),
         (("--partners", ",".join(f"p{number}" for number in range(40)), "--shared", "0%"), "There is no answer for"),
@@ -247,14 +247,14 @@ def test_what_was_altered_cut_or_mixed_is_named(returned: dict[str, Path]) -> No
     assert altered != lines
     head = json.loads(lines[0])
     for content, words in (
-        (altered, r"event 5 \(.*is not as bbc wrote it"),
+        (altered, r"event 5 \(.*was changed after bbc wrote it"),
         ([*lines[:7], *lines[8:]], r"event 7 \("),
         (lines[:7], "has 6 of the"),
         ([*lines[:4], theirs[4], *lines[5:]], r"event 4 \("),
-        ([lines[0], *theirs[1:]], "events that its first line tells|is not the last one"),
-        (["{}", *lines[1:]], "no file of genaipa study send"),
+        ([lines[0], *theirs[1:]], "events that its first line announces|is not the last event"),
+        (["{}", *lines[1:]], "was not written by genaipa study send"),
         ([json.dumps(head | {"format": 9}), *lines[1:]], "written by a newer version of genaipa"),
-        ([json.dumps(head | {"study": "other"}), *lines[1:]], "is of another study"),
+        ([json.dumps(head | {"study": "other"}), *lines[1:]], "belongs to another study"),
         (
             [json.dumps(head | {"partner": "rai"}), *lines[1:]],
             r"event \d+ .*(came with the pack of bbc|not in the pack of rai)",
@@ -281,7 +281,7 @@ def test_a_later_file_goes_on_from_an_earlier_one(returned: dict[str, Path], gen
     assert "exists" in genaipa("study", "send", "packs/bbc.zip", "-o", "twin.jsonl").err
     done(genaipa("study", "send", "packs/bbc.zip"))
     assert returned["bbc"].read_bytes() == later.path.read_bytes(), "a later file replaces an earlier one"
-    with pytest.raises(DataError, match=r"event \d+ .*is another than in packs.jsonl"):
+    with pytest.raises(DataError, match=r"event \d+ .*differs from the one in packs.jsonl"):
         choose_longest_by_partner([earlier, other, later])
     with contextlib.ExitStack() as stack:
         store = stack.enter_context(opened(store_of()))
@@ -290,7 +290,7 @@ def test_a_later_file_goes_on_from_an_earlier_one(returned: dict[str, Path], gen
             (joined,) = join_logs(store, made, [log]).partners
             assert joined.added == added
         before = kept(store)
-        with pytest.raises(DataError, match="than the one that was joined before"):
+        with pytest.raises(DataError, match="from the one that was joined before"):
             join_logs(store, made, [other])
         assert kept(store) == before
 

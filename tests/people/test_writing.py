@@ -96,7 +96,7 @@ def test_who_knows_the_annotated_answer_is_not_asked(run):
         score(desk, "Ada", answer.digest, "11111")
     page = Shown("manual", desk, ADA)
     assert FORM not in page.components()
-    assert "know the annotated answer" in page.text()
+    assert "have seen the annotated answer" in page.text()
     assert FORM in Shown("manual", desk, BO).components()
 
 

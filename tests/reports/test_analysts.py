@@ -65,7 +65,7 @@ def test_people_who_part_a_group_between_them_give_no_verdict_on_it() -> None:
     assert rows.loc[("M_all", "all"), "meaning"] == "A higher"
     assert set(rows.loc[rows.index.get_level_values("questions") != "all", "meaning"]) == {"other analysts"}
     by_group = next(said for said in found.finding if said.startswith("M_all by group"))
-    assert by_group.endswith("no verdict, since other people scored each side, in M_all (faq, user).")
+    assert by_group.endswith("no verdict, since different people scored each side, in M_all (faq, user).")
 
 
 def test_only_the_pairs_say_who_scored_both_sides() -> None:

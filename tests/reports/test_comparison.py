@@ -158,7 +158,9 @@ def test_the_verdict_is_about_policies_like_these():
     assert second["policies_p"] > 0.05
     assert second["policies_low"] < 0 < second["low"]
     assert second["meaning"] == "A higher for these documents only"
-    assert by_document.finding[2].startswith("Verdict: for policies like these, the difference may be chance (p = ")
+    assert by_document.finding[2].startswith(
+        "Verdict: for policies like these, the difference may be due to chance (p = "
+    )
     assert "For these documents alone: a/one is higher (p < 0.001)" in by_document.finding[2]
     assert "for these documents only, a/one is higher in M_all (faq, user)" in " ".join(by_document.finding)
 
@@ -333,7 +335,7 @@ def test_the_verdict_follows_the_interval_and_ranks_are_beside_it():
     assert first["p"] < 0.05 < first["ranks_p"]
     assert first["low"] > 0
     assert first["meaning"] == "A higher for these documents; not by ranks"
-    assert "By ranks it may be chance" in found.finding[2]
+    assert "By ranks, it may be due to chance" in found.finding[2]
 
 
 @pytest.mark.soak

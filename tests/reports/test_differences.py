@@ -106,12 +106,12 @@ def test_a_row_for_each_measure_in_the_winners_colour() -> None:
 
 
 def test_what_is_known_of_other_policies_is_said() -> None:
-    """Below the panel: nothing, that it holds there, or that it may be chance there; and what thin lines are."""
+    """Below the panel: nothing, that it holds there, or that it may be due to chance there; and what thin lines are."""
     wide = {"policies_low": 1.0, "policies_high": 7.0, "policies_p": 0.01, "policies_p_holm": 0.01}
     for first, said in (
         (row(), "nothing is known about other policies"),
         (row(**wide), "it also holds for policies like these"),
-        (row(**{**wide, "policies_p_holm": 0.3}), "it may be chance for policies like these"),
+        (row(**{**wide, "policies_p_holm": 0.3}), "it may be due to chance for policies like these"),
     ):
         found = comparison(first)
         below = " ".join(texts(found))
@@ -211,7 +211,7 @@ def test_a_judge_alone_is_grey_and_named_in_every_verdict(layout: str) -> None:
     """No colour of a system is given to what a judge alone says, and it is said to be no estimate."""
     found = comparison(*MIXED, judge="referee-9b", favoured="referee is of ada's family.")
     assert found.figure
-    assert found.figure.title.startswith("By the judge referee-9b alone, ada is better than bob")
+    assert found.figure.title.startswith("According to the judge referee-9b alone, ada is better than bob")
     drawn = texts(found, layout)
     verdicts = {"judge: ada is better", "judge: bob is better", "judge: may be chance", "judge: too few questions"}
     assert verdicts <= {*drawn}

@@ -197,8 +197,8 @@ def test_the_jobs_example_is_red_for_a_loss_and_green_without(genaipa: Cli, wort
     ("options", "said"),
     [
         (("--gate",), "'--gate' needs a value."),
-        (("--gate", "-1"), "-1 is not a possible loss of M_all; choose 0 to 90 points"),
-        (("--gate", "nan"), "nan is not a possible loss of M_all; choose 0 to 90 points"),
+        (("--gate", "-1"), "-1 is not a possible loss of M_all; choose between 0 and 90 points"),
+        (("--gate", "nan"), "nan is not a possible loss of M_all; choose between 0 and 90 points"),
         (("--gate", "much"), "--gate must be a number"),
     ],
 )

@@ -62,7 +62,7 @@ def test_the_table_is_that_of_people_who_scored_so(asked: list[Record]) -> None:
     keep(human("ada", record.digest, places(record)) for record in asked)
     pd.testing.assert_frame_equal(judged.frame, compare(KIND, GPT).frame)
     pd.testing.assert_frame_equal(judged.frame, compare(KIND, GPT, judge="referee-9b").frame)
-    assert judged.verdict.startswith(f"By the judge lab/referee-9b alone, {KIND} is better: M_all +")
+    assert judged.verdict.startswith(f"According to the judge lab/referee-9b alone, {KIND} is better: M_all +")
     assert judged.verdict.endswith("12 questions about 1 document. This is not an estimate of what people would say.")
     turned = compare(GPT, KIND, judge=JUDGE)
     assert turned.verdict == judged.verdict
@@ -93,7 +93,7 @@ def test_each_refusal_is_a_sentence(asked: list[Record], genaipa: Cli) -> None:
     """No verdicts at all, none of this judge, of one side alone, by several judges, and one question in common."""
     assert "no judge has scored any of them" in refused(KIND, GPT, judge="nobody")
     keep(verdicts([one for one in asked if one.system == KIND], "half"))
-    assert "there are verdicts by 'half'." in refused(KIND, GPT, judge="nobody")
+    assert "the verdicts here are by 'half'." in refused(KIND, GPT, judge="nobody")
     assert f"the judge 'half' has no verdicts on '{GPT}'" in refused(KIND, GPT, judge="half")
     keep(verdicts(asked))
     alone = genaipa("compare", KIND, GPT)
@@ -106,7 +106,10 @@ def test_each_refusal_is_a_sentence(asked: list[Record], genaipa: Cli) -> None:
     keep(verdicts([one for one in asked if one.question == "Q1"], "single"))
     few = genaipa("compare", KIND, GPT, "--judge", "single")
     assert few.code == 0
-    assert f"By the judge single alone, {KIND} and {GPT} have too few questions in common for a verdict" in few.out
+    assert (
+        f"According to the judge single alone, {KIND} and {GPT} have too few questions in common for a verdict"
+        in few.out
+    )
 
 
 def test_other_documents_are_refused_for_a_judge_as_for_people(asked: list[Record]) -> None:
@@ -121,14 +124,14 @@ def test_the_command_names_the_judge_and_what_is_next(asked: list[Record], genai
     keep(verdicts(asked, "gpt-4-turbo"))
     done = genaipa("compare", KIND, GPT, "--judge", "gpt-4-turbo")
     assert done.code == 0, done.err
-    assert done.out.startswith("By the judge gpt-4-turbo alone, ")
+    assert done.out.startswith("According to the judge gpt-4-turbo alone, ")
     assert "Next: genaipa sample 20" in done.out
     assert "people score a random part" in done.out
     found = json.loads(genaipa("compare", KIND, GPT, "--judge", "gpt-4-turbo", "--json").out)
     assert found["judge"] == "gpt-4-turbo"
     keep(verdicts(asked, GPT))
     done = genaipa("compare", KIND, GPT, "--judge", GPT)
-    favoured = f"The judge {GPT} is of the family of {GPT}, and may favour its own family."
+    favoured = f"The judge {GPT} is from the same family as {GPT}, and may favour it."
     assert favoured in " ".join(done.out.split())
     assert favoured in compare(KIND, GPT, judge=GPT).finding
     assert compare(KIND, GPT, judge=GPT).table.faint

@@ -325,7 +325,7 @@ def test_each_judge_is_told_what_it_is(study):
     assert "the judge agrees with people less than people agree with each other." in finding(made, HARSH)
     assert "the judge agrees with people more than people agree with each other." in finding(made, EXACT)
     assert "follows people's" not in finding(made, CONSTANT), "what never varies has no correlation"
-    assert "Asked again, it agrees with itself at an alpha of 0.50 on M_all." in finding(made, ERRING)
+    assert "When asked again, it agrees with itself at an alpha of 0.50 on M_all." in finding(made, ERRING)
 
 
 def test_a_judge_that_is_people_exactly(study):

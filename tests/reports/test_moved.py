@@ -69,7 +69,7 @@ def test_the_headline_counts_sides() -> None:
         "3 of 4 answers changed sides from old to new: 2 from silent to an answer, 1 from no to yes."
     )
     assert rank_moved_answers([turn("no", "no")], NAMES).headline == "None of 1 answer changed sides from old to new."
-    assert "asked no question in the same words" in MovedAnswerRanking(NAMES).headline
+    assert "not asked any question in the same words" in MovedAnswerRanking(NAMES).headline
 
 
 def test_long_titles_are_clipped() -> None:

@@ -53,7 +53,9 @@ def test_a_folder_of_somebody_else_is_refused() -> None:
     """A folder with files and no report is left as it is; one with hidden files only is as good as empty."""
     write("docs/guide.md", "mine")
     nothing = some_report()
-    with pytest.raises(UsageError, match=r"guide\.md already exists and belongs to no earlier report; name another"):
+    with pytest.raises(
+        UsageError, match=r"guide\.md already exists and does not belong to an earlier report; name another"
+    ):
         Report.build(nothing).write(Path("docs"), formats=())
     assert [path.name for path in Path("docs").iterdir()] == ["guide.md"]
     write("hidden/.gitignore", "*")

@@ -279,7 +279,7 @@ def test_nothing_else_is_overwritten(name):
     """A file of that name that no report wrote is in the way: nothing is written at all."""
     make_answers(*REPLIES)
     write(f"out/{name}", "{}")
-    with pytest.raises(UsageError, match=f"{name} already exists and belongs to no earlier report"):
+    with pytest.raises(UsageError, match=f"{name} already exists and does not belong to an earlier report"):
         report()
     assert [path.name for path in Path("out").iterdir()] == [name]
     assert Path("out", name).read_text() == "{}"

@@ -251,7 +251,7 @@ def test_a_part_with_the_end_of_a_section() -> None:
     found = find_references("(Part 2, Section 1.2)", POLICY, ((0, border), (border, len(POLICY.text))))
     assert (found[0].resolved, found[0].problem) == (
         "Part 2: Section 1.2 Summer records",
-        "which only ends in that part",
+        "which is only completed in that part",
     )
 
 

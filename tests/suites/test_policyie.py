@@ -104,7 +104,7 @@ OTHERS_SENTENCE = "What do we do with data ?"
 REFUSED = {
     "label": (
         "Sharing",
-        "seq.in: line 1: its intent is 'Sharing', which is not an intent of PolicyIE; take the published",
+        "seq.in: line 1: its intent is 'Sharing', which is not an intent of PolicyIE; use the published",
     ),
     "seq": (OTHERS_SENTENCE, "seq.in: line 1: it has 7 words but 11 tags of type-I"),
     "seq_type_I": ("B-data " * 11, "seq.in: line 1: its intent is Other, but it has slots"),
@@ -125,8 +125,8 @@ def test_edited_lines_are_refused(stem: str) -> None:
 @pytest.mark.parametrize(
     ("tags", "said"),
     [
-        ("B-action I-data-collector.first-party-entity", "continues no slot"),
-        ("O I-action", "line 1: its tag 'I-action' of type-I continues no slot"),
+        ("B-action I-data-collector.first-party-entity", "does not continue a slot"),
+        ("O I-action", "line 1: its tag 'I-action' of type-I does not continue a slot"),
         ("B-polarity.negation O", "line 1: 'B-polarity.negation' is not a tag of type-I"),
         ("S-action O", "line 1: 'S-action' is not a tag of type-I"),
     ],
@@ -148,7 +148,7 @@ def test_files_of_different_splits_are_refused() -> None:
         return str(refused.value)
 
     put_scripts_form("short", label=texts()["label"][:-1])
-    assert "label: has 20 lines, but seq.in has 21; take both from the same split" in said("short")
+    assert "label: has 20 lines, but seq.in has 21; use files from the same split" in said("short")
     files = as_json()
     put_json("mixed", [files[0], files[1], files[2][1:] + files[2][:1]])
     assert "type_II_slot_filling_mixed.json: line 1: its tokens differ from those of the sentence" in said("mixed")

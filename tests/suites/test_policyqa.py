@@ -253,7 +253,7 @@ def broken(change: str) -> Any:
     [
         (
             "offset",
-            r"dev\.json: sample-01: the text does not have 'your name, .*' at position 45; take the published file",
+            r"dev\.json: sample-01: the text does not have 'your name, .*' at position 45; use the published file",
         ),
         ("negative", r"dev\.json: sample-01: the text does not have 'your name"),
         ("category", r"dev\.json: sample-01: its type begins with 'Other', which is not a category"),

@@ -149,7 +149,7 @@ def test_another_subset_than_the_published_is_refused(part: Path) -> None:
     for edited in (f"x{whole}", whole.swapcase(), whole.replace("\n", " ")):
         policy.write_text(edited, encoding="utf-8")
         with pytest.raises(
-            DataError, match=r"test \d+: its evidence \(\d+ to \d+\) is not made of whole lines of Keep.txt"
+            DataError, match=r"test \d+: its evidence \(\d+ to \d+\) does not consist of whole lines of Keep.txt"
         ):
             suite("privacyqa", "subset").load("subset")
     policy.unlink()

@@ -107,7 +107,7 @@ def test_a_baseline_is_not_probed(genaipa) -> None:
     """It answers by rule; an unknown probe is named, with those that there are."""
     run = ("run", "--suite", "policyqa", "--split", "sample")
     refused = genaipa(*run, "--system", "baseline/empty", "--probe", NO_CONTEXT)
-    assert (refused.code, "answers by rule" in refused.err) == (2, True)
+    assert (refused.code, "answers by a rule" in refused.err) == (2, True)
     refused = genaipa(*run, "--system", "scripted", "--probe", "by-heart")
     assert (refused.code, "continuation" in refused.err) == (2, True)
 

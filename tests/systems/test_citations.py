@@ -205,7 +205,9 @@ def test_a_run_with_citations(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> 
         done = genaipa(*plan, "--citations", "vendor")
         plain = genaipa(*plan, "--estimate")
     assert (done.code, plain.code) == (0, 0), done.err
-    assert done.err.count("2 of 4 citations cite words that the document lacks; they are kept without a place.") == 1
+    assert (
+        done.err.count("2 of 4 citations cite words that are not in the document; they are kept without a place.") == 1
+    )
     run = find_run(find_workspace(), "latest")
     assert run.manifest().spec.citations == "vendor"
     document = "".join(replies["sent"][0])
@@ -221,10 +223,10 @@ def test_a_run_with_citations(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("-s", "gpt-4o"), "--citations: gpt-4o can't cite a document that it is sent; systems of anthropic/ can."),
-        (("-s", f"rag/{CLAUDE}"), "can't cite a document that it is sent"),
-        (("-s", "extractive"), "can't cite a document that it is sent"),
-        (("-s", CLAUDE, "--suite", "policyqa"), "a reply by a JSON schema can't cite."),
+        (("-s", "gpt-4o"), "--citations: gpt-4o can't cite the documents that it is sent; systems of anthropic/ can."),
+        (("-s", f"rag/{CLAUDE}"), "can't cite the documents that it is sent"),
+        (("-s", "extractive"), "can't cite the documents that it is sent"),
+        (("-s", CLAUDE, "--suite", "policyqa"), "a reply in JSON can't cite."),
         (("-s", CLAUDE, "-p", "acme", "-e", "recall"), "this run sends none; leave it out."),
     ],
 )
@@ -248,6 +250,6 @@ def test_a_model_without_citations(genaipa: Cli, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-x")
         refused, odd = genaipa(*plan, "vendor"), genaipa(*plan, "footnotes")
-    assert "--citations: anthropic/old has none, by its vendor's list of models." in refused.err
+    assert "--citations: anthropic/old has none, according to its vendor's list of models." in refused.err
     assert "--citations 'footnotes': the only kind is vendor." in odd.err
     assert (refused.code, odd.code, server.requests) == (2, 2, [])

@@ -195,9 +195,12 @@ def test_names_with_a_level() -> None:
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("extractive@high", "'extractive@high': extractive takes no effort; leave out '@high'."),
-        ("manual/chat@low", "'manual/chat@low': manual/chat takes no effort; leave out '@low'."),
-        ("gpt-6-luna@hihg", f"'gpt-6-luna@hihg': 'hihg' is no level of effort; the levels are {join_names(EFFORTS)}."),
+        ("extractive@high", "'extractive@high': extractive has no levels of effort; leave out '@high'."),
+        ("manual/chat@low", "'manual/chat@low': manual/chat has no levels of effort; leave out '@low'."),
+        (
+            "gpt-6-luna@hihg",
+            f"'gpt-6-luna@hihg': 'hihg' is not a level of effort; the levels are {join_names(EFFORTS)}.",
+        ),
         ("hard@low", "'hard@low': hard is openai/x@high; leave out '@low', or name the model itself."),
     ],
 )
@@ -215,7 +218,7 @@ def test_a_level_that_the_model_does_not_take() -> None:
     for name, told, taken in (
         ("gpt-6-luna@minimal", None, "it takes none, low, medium, high, xhigh and max"),
         ("gpt-6-luna@max", ("low", "high"), "it takes low and high"),
-        ("gpt-4o@low", None, "it has no levels; leave out what follows the @"),
+        ("gpt-4o@low", None, "it has no levels of effort; leave out what follows the @"),
         ("anthropic/claude-y@minimal", None, "it takes none, low, medium, high, xhigh and max"),
         ("google/gemini-4-argon@max", None, "it takes none, minimal, low, medium, high and xhigh"),
     ):
@@ -266,9 +269,9 @@ def test_a_run_over_levels(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> Non
         again = genaipa(*plan, *options)
         refused = genaipa("run", "-s", "gpt-6-luna", "--effort", "low,minimal", "-p", "acme", "-e", "quality")
     assert (done.code, again.code, refused.code) == (0, 0, 2), done.err + again.err + refused.err
-    assert "gpt-6-luna@high takes no temperature, so none is sent." in done.err
-    assert "costs are reckoned at standard prices" in done.err
-    assert "extractive takes no system prompt, so none is sent." in done.err
+    assert "gpt-6-luna@high accepts no temperature, so none is sent." in done.err
+    assert "costs are computed at standard prices" in done.err
+    assert "extractive accepts no system prompt, so none is sent." in done.err
     assert "is complete; nothing was asked" in again.out
     assert "not the model asked for" not in done.out
     assert "gpt-6-luna@minimal: gpt-6-luna does not take the effort 'minimal': it takes none, low" in refused.err

@@ -223,7 +223,7 @@ def test_no_redirect_is_followed(vendor: Vendor) -> None:
             for error in failures(vendor.make(), len(moved)):
                 assert isinstance(error, PermanentError)
                 assert (error.kind, error.fatal) == ("bad-request", True)
-                assert f" redirects to {to}, which gets no key" in str(error)
+                assert f" redirects to {to}, to which genaipa sends no key" in str(error)
                 assert vendor.address in str(error)
         with vendor.serving(listing=moved[2]), pytest.raises(NotReadyError, match=" answered 307: "):
             asyncio.run(vendor.make().start())

@@ -226,7 +226,7 @@ def test_a_streamed_run(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
         whole = genaipa(*plan, "--name", "whole")
         refused = genaipa(*plan, "--stream", "--batch", "--new")
     assert (done.code, whole.code, refused.code) == (0, 0, 2), done.err + whole.err
-    assert "--stream is for single calls; leave it out, or ask without batches." in refused.err
+    assert "--stream applies only to single calls; leave it out, or ask without batches." in refused.err
     streamed, plain_run = (find_run(find_workspace(), name) for name in ("streamed", "whole"))
     assert streamed.manifest().spec == plain_run.manifest().spec
     records = [record for record in streamed.read_records() if record.kind == "answer"]

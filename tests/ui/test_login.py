@@ -53,7 +53,7 @@ def test_everyone_does_what_they_are_listed_for(provider: Provider) -> None:
         bo.get_by_text("bo@example.org is an analyst of this study, not an adjudicator.").wait_for()
 
         cy = log_in(browser, desk, provider, email="cy@example.org")
-        cy.get_by_text("How far are we?").wait_for()
+        cy.get_by_text("How far along are we?").wait_for()
         cy.get_by_role("link", name="Score").click()
         cy.get_by_text("cy@example.org is an adjudicator of this study, not an analyst.").wait_for()
 

@@ -29,9 +29,9 @@ def said(desk: Desk, user: User = LEAD) -> dict[str, str]:
 def test_five_questions_have_an_answer() -> None:
     """Each is said from what the runs and the store hold, and a blank where that is too little."""
     found = said(dispute(make_desk()))
-    assert found["How far are we?"].startswith("7 of 8 scores are given (88%). About 1 min of")
-    assert found["How far are we?"].endswith("\ngrace: 3 of 4 (75%).\nada: 4 of 4 (100%).")
-    assert "are too few for a forecast" in found["How far are we?"]
+    assert found["How far along are we?"].startswith("7 of 8 scores are given (88%). About 1 min of")
+    assert found["How far along are we?"].endswith("\ngrace: 3 of 4 (75%).\nada: 4 of 4 (100%).")
+    assert "are too few for a forecast" in found["How far along are we?"]
     assert found["Who disagrees?"].startswith(
         "ada and grace disagree most: on 3 answers (fewer than 30: this may change)"
     )
@@ -87,7 +87,7 @@ def test_the_study_names_everyone_and_keeps_to_its_plan() -> None:
         for answer in digests(desk)[:3]:
             score(desk, name, answer, keys)
     told = said(desk)
-    first, *others = told["How far are we?"].splitlines()
+    first, *others = told["How far along are we?"].splitlines()
     assert f"3 of 8 scores are given (38%), due on {datetime.fromisoformat(due):%A}" in first
     assert ": that is 3 scores a day." in first
     assert [line.partition(":")[0] for line in others] == [name for name in names if name != names[1]] + [names[1]]

@@ -127,9 +127,9 @@ def give_up_batches(run: _Run, yes: Annotated[bool, option("--yes", "-y", help="
     out = [batch for folder in folders for batch in find_pending_batches(folder.path)]
     if out and not yes:
         if not sys.stdin.isatty():
-            raise UsageError("no batch was given up: there is no terminal for the confirmation; add --yes.")
+            raise UsageError("no batch was abandoned, because there is no terminal to confirm it on; add --yes.")
         typer.confirm(
-            f"{format_count(len(out), 'batch', 'batches')} will still be charged. Give up?", abort=True, err=True
+            f"{format_count(len(out), 'batch', 'batches')} will still be charged. Abandon?", abort=True, err=True
         )
     given_up = sum(asyncio.run(give_up_pending_batches(folder)) for folder in folders)
     show(f"{format_count(given_up, 'batch', 'batches')} given up.")

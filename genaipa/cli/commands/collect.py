@@ -36,7 +36,7 @@ def collect(
     ] = False,
     replace: Annotated[bool, option("--force", help="Replace stored replies with changed ones.")] = False,
     author: Annotated[
-        str, option("--author", metavar="NAME", help="Who wrote the replies, of a system whose replies people write.")
+        str, option("--author", metavar="NAME", help="Who wrote the replies, for a system whose replies people write.")
     ] = "",
     json: JsonOption = False,
 ) -> None:
@@ -54,7 +54,7 @@ def collect(
     from genaipa.scoring.people import load_people
 
     if terminal and (files or replace):
-        raise UsageError("--terminal takes replies from the terminal; leave out the files and --force.")
+        raise UsageError("--terminal reads replies from the terminal; leave out the files and --force.")
     workspace = current_workspace()
     prepared = prepare_resumed_run(workspace, run, TerminalObserver())
     folder = prepared.open_or_create_folder()

@@ -110,7 +110,7 @@ def compare(
     ] = False,
     everything: Annotated[
         bool,
-        option("--all", help="Also show rows with too few questions, and all measures; files always have them."),
+        option("--all", help="Also show rows with too few questions, and all measures; files always include them."),
     ] = False,
     judge: _JudgeOption = "",
     gate: GateOption = None,

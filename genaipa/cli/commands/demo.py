@@ -33,7 +33,8 @@ SCORES = [Path(__file__).parent / "demo_scores" / f"{name}.jsonl" for name in (P
 NAME = "demo"
 REPORT = "reports/demo"
 _MADE_UP = (
-    "Made up: company and policy, the assistants careful, breezy and pensive with its cost, the judge made-up-judge, "
+    "Made up: company and policy, the assistants careful, breezy and pensive with its cost, the judge "
+    "made-up-judge and "
     "the analyst made-up."
 )
 
@@ -46,7 +47,7 @@ def demo() -> None:
     answers, a made-up analyst some of them.
     """
     workspace = current_workspace()
-    with stderr_console().status("asking six systems, reading scores, drawing figures"):
+    with stderr_console().status("asking six systems, importing scores, drawing figures"):
         folder = _ask_demo_systems(workspace)
         _import_shipped_scores(workspace)
         report = _write_demo_report(workspace, folder.name)

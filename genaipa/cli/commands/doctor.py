@@ -361,7 +361,7 @@ def _check_data_folders_and_datasets(workspace: Workspace) -> Iterator[Row]:
             lacks = "some of their answers are missing"
             if recorded:
                 lacks += f"; the source had only {', '.join(recorded)}"
-                remedy += " --from DIR|URL, naming a complete source"
+                remedy += " --from DIR|URL, with a complete source"
             yield _make_check_row(
                 "  its systems", len(recorded) == len(dataset.systems), ", ".join(recorded), lacks, remedy
             )

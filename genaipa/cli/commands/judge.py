@@ -123,7 +123,7 @@ def _print_nothing_to_judge(workspace: Workspace, judges: PreparedJudges, *, jso
         show(
             f"Nothing was asked: the missing judgements ({lacking:,}) belong to a run that was started earlier."
             if lacking
-            else "There is nothing to judge: every answer has a verdict."
+            else "There is nothing to judge: every answer already has a verdict."
         )
         _print_judge_means_tell_people_scored(workspace, judges.answers)
 
@@ -216,7 +216,8 @@ def _print_judge_means_tell_people_scored(workspace: Workspace, answers: JudgedA
     add_explanation(
         "A judge alone gives no estimate: its error is unknown until people have scored some of the answers. "
         "Its M_all (10 to 100) is averaged for each question over documents and passes, and then over questions.",
-        "Verdicts are stored apart from people's scores and enter no average. Once people have scored 30 of "
+        "Verdicts are stored separately from people's scores and are not part of any average. Once people "
+        "have scored 30 of "
         "the judged answers, genaipa judges shows how well the judge agrees with them.",
         hint="What the numbers mean: --explain",
     )

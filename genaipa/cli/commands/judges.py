@@ -37,8 +37,9 @@ if TYPE_CHECKING:
     from genaipa.reports.table import Table
 
 _NONE = (
-    "No judge has scored these answers. To ask a judge: genaipa judge RUN --judge SYSTEM. People have to score some of "
-    "the answers, too."
+    "No judge has scored these answers. To ask a judge: genaipa judge RUN --judge SYSTEM. People must score "
+    "some of the "
+    "answers, too."
 )
 _AGREEMENT = (
     "measure",

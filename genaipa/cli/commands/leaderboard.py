@@ -97,7 +97,7 @@ def leaderboard(
     if output is not None:
         _write_leaderboard(grouped or (tables[0] if tables else table), output, force=force)
     else:
-        nothing = "No run here has answers to rank."
+        nothing = "No run in this workspace has answers to rank."
         _print_tables(
             tables,
             ""

@@ -40,7 +40,7 @@ _HEADERS = {
     "ease": "ease",
     "connective_words": "connective words",
 }
-_NOTE = "unique and connective words: share of all words; reading time: at 265 words of 5 characters per minute."
+_NOTE = "unique and connective words: shares of all words; reading time: at 265 words of 5 characters per minute."
 
 app = typer.Typer()
 
@@ -502,7 +502,7 @@ def _print_distributions(corpus: Corpus, groups: list[DocumentGroup], by: str) -
     head = ((by, "documents") if by else (), ("measure", "median", "quartiles", "range"))
     print_table((*head[0], *head[1]), cells, right=range(1 + len(head[0]), 4 + len(head[0])))
     copies = corpus.document_count - corpus.distinct_text_count
-    copies_note = f", {copies:,} of them with the same text as another document of the company" if copies else ""
+    copies_note = f", {copies:,} of which have the same text as another document of the company" if copies else ""
     show(f"{format_count(corpus.document_count, 'document')}{copies_note}.")
     _print_measure_notes({measure for group in groups for measure in group.quartiles})
     if corpus.groups and not by:

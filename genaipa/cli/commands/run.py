@@ -194,7 +194,7 @@ def _refuse_plan_options_with_resume(context: typer.Context) -> None:
             and source.name in ("COMMANDLINE", "DEFAULT_MAP")
             and parameter.name not in options.BESIDE_RESUME
         ):
-            raise UsageError(f"--resume continues the run's own plan; leave out {parameter.opts[0]}.")
+            raise UsageError(f"--resume continues the run's own plan, so leave out {parameter.opts[0]}.")
 
 
 def carry_out_and_print_run(

@@ -59,7 +59,8 @@ Effort = Annotated[
     option(
         "--effort",
         metavar="LEVELS",
-        help=f"How hard models think: {', '.join(EFFORTS)}; several by commas. Each is a system: gpt-6-luna@high.",
+        help=f"How much effort models put into thinking: {', '.join(EFFORTS)}; several by commas. Each is a "
+        f"system: gpt-6-luna@high.",
         panel="How to ask",
     ),
 ]
@@ -153,13 +154,13 @@ Timeout = Annotated[
 ]
 Stream = Annotated[
     bool,
-    option("--stream", help="Let replies come in pieces, and keep the time until the first.", panel="Speed"),
+    option("--stream", help="Stream replies, and record the time to the first piece.", panel="Speed"),
 ]
 MaxCost = Annotated[
     float | None,
     option(
         "--max-cost",
-        help="Stop before the run costs more US dollars than this. Resuming keeps the cap; none removes it.",
+        help="Stop before the run costs more than this in US dollars. Resuming keeps the cap; 'none' removes it.",
         metavar="DOLLARS|none",
         parser=_parse_spending_cap,
     ),
@@ -168,7 +169,8 @@ Batch = Annotated[
     bool | None,
     option(
         "--batch/--no-batch",
-        help="Ask in batches, at half the price, within 24 hours; not about documents. By default, as the run started.",
+        help="Ask in batches, at half the price, within 24 hours; not about documents. By default, as when "
+        "the run was started.",
         show_default=False,
         panel="Cost",
     ),
@@ -286,13 +288,13 @@ SAMPLING_OPTIONS = {
         "sampling_seed", int, "Seed sent to the model, if it accepts one.", min=-_LARGEST, max=_LARGEST
     ),
     "service_tier": _make_sampling_option(
-        "service_tier", str, "The vendor's word for speed and price, such as flex.", metavar="WORD"
+        "service_tier", str, "The vendor's name for its service tier, such as flex.", metavar="WORD"
     ),
     "system_prompt": _make_sampling_option(
         "system_prompt", Path, "A file with a system prompt of your own.", metavar="FILE"
     ),
     "citations": _make_sampling_option(
-        "citations", str, "vendor: let the model cite by its vendor's feature (anthropic/ alone).", metavar="vendor"
+        "citations", str, "vendor: let the model use its vendor's citation feature (only anthropic/).", metavar="vendor"
     ),
 }
 """Name → option: one for each field of `Sampling`."""

@@ -279,7 +279,9 @@ def prepare_resumed_run_or_slice(
         run.stands_for_all = slice_position is None
         return run
     if slice_position is not None:
-        raise OptionError("slice", f" is for a study, but {meant.name} is a run; leave it out to continue the run.")
+        raise OptionError(
+            "slice", f" applies only to a study, but {meant.name} is a run; leave it out to continue the run."
+        )
     return prepare_resumed_run(workspace, name, observer, offline=offline)
 
 

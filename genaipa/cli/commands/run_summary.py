@@ -140,7 +140,7 @@ def _print_estimate(pairs: list[tuple[PreparedRun, ReadySystem]], *, json: bool,
 
         show(f"{power['said']}, if two systems vary as in the published study.")
         if power["policies"] is None:
-            show(f"Fewer than {LEAST_DOCUMENTS} documents say nothing about policies like these.")
+            show(f"Fewer than {LEAST_DOCUMENTS} documents are too few to say anything about policies like these.")
 
 
 def _estimate_smallest_differences(task: Task, document_factor: float) -> dict[str, object]:
@@ -337,7 +337,7 @@ def describe_run_next_step(folder: RunFolder, outcome: RunOutcome, resume_option
         models = {name: facts.model for name, facts in folder.manifest().systems.items()}
         providers = [find_provider(models.get(name, name)) for name in outcome.tally.incomplete_systems()]
         if all(provider is not None and provider.by_hand == "written" for provider in providers):
-            return f"{lack} People write them at the desk, By hand: {format_run_command(folder, 'score')}"
+            return f"{lack} People write them at the desk, on the page By hand: {format_run_command(folder, 'score')}"
         sheets = mark_unbreakable(folder.path / "sheets")
         return (
             f"{lack} Paste the messages in {sheets}, fill in the replies, then: {format_run_command(folder, 'collect')}"

@@ -322,7 +322,7 @@ def remove_runs(
         say(f"{folder.name}: {_describe_answer_count(folder)}")
     if not yes:
         if not sys.stdin.isatty():
-            raise UsageError("nothing was removed: there is no terminal for the confirmation; add --yes.")
+            raise UsageError("nothing was removed, because there is no terminal to confirm it on; add --yes.")
         typer.confirm(f"Remove {format_count(len(folders), 'run')} with all answers?", abort=True, err=True)
     for path in folders:
         try:

@@ -16,7 +16,11 @@ def sample(
     only: Filters = EVERYTHING,
     size: Annotated[
         int | None,
-        option("--size", help="Answers per system and experiment; by default as planned, as before, or 64.", min=1),
+        option(
+            "--size",
+            help="Answers per system and experiment; by default, the number planned, else the last one used, else 64.",
+            min=1,
+        ),
     ] = None,
     seed: Annotated[
         int | None, option("--seed", help="Seed of the first draw; later draws continue it.", show_default="0")

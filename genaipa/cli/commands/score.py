@@ -144,7 +144,7 @@ def score(
             show(note)
         pages = dict.fromkeys(find_kind(folder.manifest().spec.kind).page for folder in folders)
         for title in filter(None, () if desk.pool.answers else pages):
-            show(f"{title} are scored by rule; their items are on the page {title}.")
+            show(f"{title} are scored by a rule; their items are on the page {title}.")
         launch.serve_desk(desk, login, host=host, port=port, browser=not no_browser)
         state = desk.store.log_state()
         if state.events:
@@ -190,7 +190,7 @@ def describe_plan_override(study_plan: StudyPlan, actual_plan: StudyPlan) -> str
     settings = ", ".join(f"{name}: {_format_as_in_desk_yaml(new_values[name])}" for name in changed)
     instead = join_names([f"{name} {_format_as_in_desk_yaml(plan_values[name])}" for name in changed])
     return (
-        f"For this start only: {settings}; the plan has {instead}. To keep the change, write into desk.yaml: "
+        f"For this start only: {settings}; the plan says {instead}. To keep the change, write into desk.yaml: "
         f"plan: {{{settings}}}"
     )
 

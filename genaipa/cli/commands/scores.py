@@ -86,10 +86,10 @@ def export(
         option("--output", "-o", metavar="FILE", help="A .csv, .jsonl or .xlsx file; by default, CSV is printed."),
     ] = None,
     in_effect: Annotated[
-        bool, option("--in-effect", "--standing", help="In .jsonl, write only events in effect, as in tables.")
+        bool, option("--in-effect", "--standing", help="In .jsonl, write only the events in effect, as in tables.")
     ] = False,
     machines: Annotated[
-        bool, option("--machines", help="Include scores by machines where only events in effect are written.")
+        bool, option("--machines", help="Include scores by machines when only the events in effect are written.")
     ] = False,
     per_run: Annotated[
         bool,
@@ -136,7 +136,7 @@ def import_scores(
     ],
     analyst: Annotated[str, option("--analyst", metavar="NAME", help="The analyst of sheet rows without a name.")] = "",
     unknown_answers: Annotated[
-        bool, option("--unknown-answers", help="Also import exported scores of answers that no run here has.")
+        bool, option("--unknown-answers", help="Also import scores of answers that are not in any run here.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
@@ -182,7 +182,7 @@ def sheet(
         ),
     ] = "",
     include_excluded: Annotated[
-        bool, option("--include-excluded", help="Include excluded answers, which enter no count or average.")
+        bool, option("--include-excluded", help="Include excluded answers, which are not part of any count or average.")
     ] = False,
     every: Annotated[bool, option("--all", help="Include answers outside the random part, after those in it.")] = False,
     force: ForceOption = False,

@@ -272,7 +272,7 @@ def _print_run_facts(name: str, manifest: Manifest, tally: Tally) -> None:
         console.show(f"document {text}: {document.title or document.company}, sha256 {document.digest[:12]}")
     recorded = [system for system, facts in manifest.systems.items() if facts.words == "recording"]
     if recorded:
-        console.show(f"answers recorded in the system's own study, to that study's prompts: {', '.join(recorded)}")
+        console.show(f"answers recorded in the system's own study, with that study's prompts: {', '.join(recorded)}")
     if spec.plan.label:
         console.show(f"{task_label(spec)}, {spec.plan.label}, seed {spec.seed}")
     elif (plan := find_procedure_plan(spec)) and (not recorded or len(recorded) < len(manifest.systems)):

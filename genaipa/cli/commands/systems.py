@@ -219,7 +219,7 @@ def _print_system_details(rows: list[dict[str, Any]]) -> None:
         if row["settings"] is not None:
             show(f"Settings sent to {row['name']}: {', '.join(row['settings']) or 'none'}.")
         if row["effort"]:
-            show(f"{row['name']}: can be asked at the effort {join_names(row['effort'], 'or')}.")
+            show(f"{row['name']}: can be asked at these levels of effort: {join_names(row['effort'], 'or')}.")
         if row["note"]:
             show(f"{row['name']}: {row['note']}")
     show(f"To check their servers: genaipa systems {' '.join(row['name'] for row in rows)} --check")
@@ -287,7 +287,7 @@ def _check_systems_start(resolved: Iterable[ResolvedSystem], *, json: bool) -> i
         answer = asyncio.run(_try_starting_system(system))
         answers.append({"name": system.requested_name, "system": system.name, **answer})
         if not json:
-            ready = "ready" if answer["checked"] else "reached, but neither key nor model could be checked"
+            ready = "ready" if answer["checked"] else "reached, but neither the key nor the model could be checked"
             show(f"{system.requested_name}: " + (ready if answer["ready"] else f"not ready: {answer['error']}"))
             for sentence in _describe_start_result(answer):
                 show(f"    {sentence}")
@@ -300,7 +300,7 @@ async def _try_starting_system(resolved: ResolvedSystem) -> dict[str, Any]:
     from genaipa.execution.ready import start_system
     from genaipa.systems.base import Readiness
 
-    readiness = Readiness(notes=("people bring in its replies: there is nothing to start.",))
+    readiness = Readiness(notes=("people collect its replies, so there is nothing to start.",))
     try:
         if not resolved.is_manual:
             system = resolved.make_system()
@@ -339,5 +339,5 @@ def _describe_start_result(start_result: dict[str, Any]) -> list[str]:
     if start_result["context"]:
         sentences.append(f"the context holds {start_result['context']:,} tokens")
     if start_result["shutdown"]:
-        sentences.append(f"the provider shuts this model down on {start_result['shutdown']}")
+        sentences.append(f"the provider will shut this model down on {start_result['shutdown']}")
     return sentences

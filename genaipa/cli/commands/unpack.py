@@ -41,7 +41,7 @@ def unpack(
         say(f"not in the pack: the text of {absent.document} (SHA-256 {absent.digest[:12]}…); {absent.source}")
     rubric = load_rubric(find_workspace(target)).digest
     if done.pack.rubric != rubric:
-        say(f"the scores were given with a rubric ({done.pack.rubric}) that differs from this genaipa's ({rubric}).")
+        say(f"the scores were given with a rubric ({done.pack.rubric}) that differs from the one used here ({rubric}).")
     if done.page is None:
         show(f"To score it: {shell_command('genaipa', 'score', '--workspace', str(target))}")
         return

@@ -72,13 +72,17 @@ ExplainOption = Annotated[bool, option("--explain", help="Explain how to read th
 QuietOption = Annotated[bool, option("--quiet", help="Print only the result.")]
 ExcludedOption = Annotated[bool, option("--include-excluded", help="Count excluded answers, too.")]
 JsonOption = Annotated[bool, option("--json", help="Print JSON for machines.")]
-OfflineOption = Annotated[bool, option("--offline", help="Fetch nothing: missing data is an error.", panel=SELDOM)]
+OfflineOption = Annotated[
+    bool, option("--offline", help="Don't fetch anything; missing data is an error.", panel=SELDOM)
+]
 
 
 def _check_gate_points(points: float | None) -> float | None:
     """Refuse what is no number of points: a gate of nan would let everything pass."""
     if points is not None and not 0 <= points <= MOST_POINTS:
-        raise typer.BadParameter(f"{points:g} is not a possible loss of M_all; choose 0 to {MOST_POINTS} points.")
+        raise typer.BadParameter(
+            f"{points:g} is not a possible loss of M_all; choose between 0 and {MOST_POINTS} points."
+        )
     return points
 
 

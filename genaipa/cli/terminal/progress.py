@@ -449,7 +449,7 @@ def print_interruption_and_next_command(folder: RunFolder | None, resume_options
     from genaipa.runs.batches import describe_pending_batches, find_pending_batches
 
     if folder is None:
-        say("interrupted; nothing was asked yet.")
+        say("interrupted; nothing had been asked yet.")
     else:
         totals = folder.manifest().totals
         answered = totals.answered + totals.refused + totals.truncated

@@ -85,7 +85,7 @@ def closed_book_gains_figure(table: Table, scope: Scope = ALONE) -> Figure | Non
     note = (
         "M_all with the document shown, minus M_all with only the company's name: to the right of 0 the document "
         f"helps. {style.SOURCES_IN_WORDS} n is the number of documents, or 'mean' where the source gives only the mean "
-        f"over its documents.{scope.note_missing_systems(data['system'], 'a question that is scored both ways')}"
+        f"over its documents.{scope.note_missing_systems(data['system'], 'a question scored both ways')}"
         f"{style.note_full_names(systems)}{style.note_full_names(names)} {table.note}"
     )
     figure_table = Table("memory", title, note, data.reset_index(drop=True), table.headings, table.formats)

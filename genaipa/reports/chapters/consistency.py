@@ -48,7 +48,7 @@ _HOW = (
     "compares two answers to the same words. Where there are several, every pair counts equally, then every wording, "
     "every document and every question. With one answer to each wording, the change in other words includes the "
     "scatter of asking again, which only repetitions can measure. A score that a study published as a mean over "
-    "wordings or analysts moves less than the answers behind it"
+    "wordings or analysts varies less than the answers behind it"
 )
 _LOOKS: dict[str, dict[str, Any]] = {
     CHANGE: {"marker": "o", "color": style.COLOURS[0]},

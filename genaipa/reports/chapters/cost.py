@@ -103,8 +103,8 @@ def _describe_time_and_cost_columns(data: pd.DataFrame) -> str:
     if data[["low", *_COSTS.values()]].notna().to_numpy().any():
         note += f" {INTERVALS} The intervals of the cost are for a question's mean over documents."
     return note + (
-        f" The intervals of the median (in CSV and JSON) end at measured seconds, and are blank below {LEAST_DRAWS} "
-        f"questions (or {LEAST_DRAWS} documents, for policies like these)."
+        f" The intervals of the median (in CSV and JSON) end at measured seconds, and are blank for fewer than "
+        f"{LEAST_DRAWS} questions (or {LEAST_DRAWS} documents, for policies like these)."
     )
 
 

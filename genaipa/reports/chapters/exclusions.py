@@ -33,7 +33,7 @@ def exclusion_counts_table(frame: pd.DataFrame) -> Table:
     return make_table(
         "excluded",
         "What averages leave out",
-        "Excluded answers and published scores: the run that they belong to gives the reason for each.",
+        "Excluded answers and published scores: the reason for each is recorded in its run.",
         counts.sort_values(by, kind="stable"),
         ["kind", "system", "experiment", "answers", "scores", "reason"],
         headings={"scores": "published scores"},
@@ -95,7 +95,7 @@ class ExclusionsChapter(ChapterMaker):
         return Chapter(
             "exclusions",
             "What is left out",
-            "Answers that don't answer their question, and published scores that can't be right, count in no average. "
-            "Here are the reasons, and how much the averages depend on them.",
+            "Answers that don't answer their question, and published scores that can't be right, are left out of all "
+            "averages. This chapter gives the reasons, and shows how much the averages depend on them.",
             nonempty_tables(averages_with_and_without_excluded_table(frame), exclusion_counts_table(frame)),
         )

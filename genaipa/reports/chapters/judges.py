@@ -391,7 +391,7 @@ def _judge_map_figure(name: str, judge: str, data: pd.DataFrame, scope: Scope) -
         {system: f"{short[system]}  {means[system]:.0f}" for system in short},
     )
     title = f"{style.clean_name_on_one_line(judge)}: {SAID}"
-    whose = f"By the judge {style.clean_name_on_one_line(judge)} alone: {NO_ESTIMATE}"
+    whose = f"According to the judge {style.clean_name_on_one_line(judge)} alone: {NO_ESTIMATE}"
     about = (
         f"{whose}. M_all (10 to 100), averaged over documents and passes. Systems are sorted by name, each with the "
         "mean over its questions. How far the judge is off is unknown until people "

@@ -152,8 +152,9 @@ def easiest_and_hardest_questions_table(frame: pd.DataFrame, per_end: int = 5) -
         "The easiest and the hardest questions",
         "M_all (10 to 100), averaged over the n documents, and then over systems and the original question and its "
         "paraphrases; where a study published only a mean over documents, that mean stands for each of them, and n is "
-        "0 where nothing else is known. The table also lists the documents that are silent on the question by their "
-        f"annotated answers (paper, section 7, table 2). Ties keep the order of the questions. {lacking}{LIKE_THESE} "
+        "0 where nothing else is known. The table also lists the documents that are silent on the question, "
+        f"according to their annotated answers (paper, section 7, table 2). Ties keep the order of the "
+        f"questions. {lacking}{LIKE_THESE} "
         "That holds for a question chosen beforehand. These questions were chosen for their averages, so their true "
         "averages lie nearer to the middle, and more of them lie outside their "
         f"intervals.{averages.note_few_questions(data['n'], 'documents')}{averages.note_corrected_annotations(frame)}",
@@ -188,7 +189,7 @@ def _select_complete_questions_and_note_rest(scored: pd.DataFrame) -> tuple[pd.D
     if complete.empty:
         return scored, "No question has scores of every system in every experiment, which may affect the order. "
     lacking = len(has) - len(complete)
-    sentence = f"Left out: {lacking} of {len(has)} questions, which lack scores of a system in an experiment. "
+    sentence = f"Left out: {lacking} of {len(has)} questions, for which a system lacks scores in an experiment. "
     return scored[scored["question"].isin(complete)], sentence
 
 

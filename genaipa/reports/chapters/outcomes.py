@@ -105,6 +105,6 @@ class OutcomesChapter(ChapterMaker):
             "asked",
             "What was asked, and what came back",
             "Every planned question is counted once, whatever its outcome. Questions without an answer, and answers "
-            "without a score, are in no average.",
+            "without a score, are not part of any average.",
             nonempty_tables(question_outcomes_table(study), *moved, question_texts_table(study)),
         )

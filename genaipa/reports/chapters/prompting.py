@@ -158,7 +158,7 @@ def prompt_band_changes_table(frame: pd.DataFrame, bounds: Bounds) -> Table:
     data = pd.DataFrame(rows, columns=columns)
     return make_table(
         "prompting-bands",
-        "Answers that other prompts move to another band",
+        "Answers that change band with other prompts",
         "Share of the questions about a document whose average M_all is in another band with the other prompts, in "
         f"either direction, each question weighing the same. Bands: {bounds.description}. "
         f"{averages.explain_intervals_and_small_n(data)}",

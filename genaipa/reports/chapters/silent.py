@@ -59,7 +59,8 @@ def silence_error_rates_table(study: Study) -> Table:
     return make_table(
         "silent-questions",
         "False assertions and false silence",
-        "By the annotated answers, documents are silent on some questions and answer others. The table shows how many "
+        "According to the annotated answers, documents are silent on some questions and answer others. The "
+        "table shows how many "
         "answers to the former assert something instead of saying so, and how many answers to the latter claim silence "
         "(found by rules in the reply; an excluded answer is left out). An answer that says instead that it does not "
         "know the document is counted, but not as wrong; an answer that says nothing (empty, refused, or a refusal in "
@@ -188,8 +189,8 @@ def silence_error_rates_figure(rates: Table, scope: Scope = ALONE) -> Figure | N
         return None
     systems = style.unique_labels(style.distinct_values(data["system"]), 30)
     caption = (
-        "How often a system asserts something though the document is silent, and claims silence though it answers: "
-        "lower is better. n is the number of answers."
+        "How often a system asserts something although the document is silent, and claims silence although the "
+        "document answers; lower is better. n is the number of answers."
     )
     note = f"{caption} {forest.READING}{scope.note_benchmarks(systems)}{style.note_full_names(systems)} {rates.note}"
     numbers = Table(NAME, rates.title, note, data.reset_index(drop=True), rates.headings, rates.formats)
@@ -242,8 +243,9 @@ class SilentChapter(ChapterMaker):
         return Chapter(
             "silent",
             "Where the document is silent",
-            "Where a document does not answer a question, the right answer is to say so. How often a system asserts "
-            "something all the same, and how often it claims silence where the document is not silent.",
+            "Where a document does not answer a question, the right answer is to say so. This chapter shows how "
+            "often a system asserts something all the same, and how often it claims silence where the "
+            "document is not silent.",
             tables,
             scope.draw_paged_figures([partial(silence_error_rates_figure, rates)]) if has_silent else [],
             []

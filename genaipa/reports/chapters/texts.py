@@ -66,7 +66,7 @@ def document_statistics_table(statistics_by_document: Mapping[str, Statistics], 
         "The documents",
         f"{_describe_text_measures(_list_readability_formulas(statistics_by_document))}The last columns are "
         "the questions asked, and how many of "
-        "them the document is wholly silent on by its annotated answers (paper, section 6, table "
+        "them the document is wholly silent on, according to its annotated answers (paper, section 6, table "
         f"1).{averages.note_corrected_annotations(frame)}",
         pd.DataFrame(rows, columns=columns),
         columns,

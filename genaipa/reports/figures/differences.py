@@ -80,7 +80,7 @@ class ComparedSides:
     @property
     def judge_prefix(self) -> str:
         """Return who judges, as the beginning of a sentence; empty where people scored."""
-        return f"By the judge {style.make_name_drawable(self.judge)} alone, " if self.judge else ""
+        return f"According to the judge {style.make_name_drawable(self.judge)} alone, " if self.judge else ""
 
 
 def find_better_side_index(row: Row) -> int | None:
@@ -126,7 +126,8 @@ def describe_comparison_basis(table: Table, sides: ComparedSides) -> list[str]:
         parts.append("nothing is known about other policies")
     elif find_better_side_index(row) is not None:
         parts.append(
-            f"{'it also holds' if holds_for_policies_like_these(row) else 'it may be chance'} for policies like these"
+            f"{'it also holds' if holds_for_policies_like_these(row) else 'it may be due to chance'} for "
+            f"policies like these"
         )
     return [*parts, *(["not an estimate of what people would say"] if sides.judge else [])]
 
@@ -404,7 +405,7 @@ def group_differences_figure(table: Table, sides: ComparedSides) -> Figure | Non
     title = f"{sides.judge_prefix}{first} and {second} by kind of question"
     note = (
         f"Differences, {sides.names[0]} minus {sides.names[1]}, for groups of questions; n is the number of questions. "
-        f"Hollow marks may be chance or rest on too few questions to test. An arrowhead marks an interval that "
+        f"Hollow marks may be due to chance, or rest on too few questions to test. An arrowhead marks an interval that "
         f"continues beyond the panel. {table.note}"
     )
     figure_table = replace(table, name="differences-groups", title=title, note=note, data=data)

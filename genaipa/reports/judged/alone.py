@@ -72,7 +72,7 @@ def resolve_judge_name(name: str, judges: Judges, workspace: Workspace) -> str:
         return meant[0]
     if meant:
         raise UsageError(f"'{clip(name)}' names {len(meant)} judges; name one of them: {_quote_judge_names(meant)}.")
-    verdicts = f"there are verdicts by {_quote_judge_names(judges)}" if judges else "no judge has scored any of them"
+    verdicts = f"the verdicts here are by {_quote_judge_names(judges)}" if judges else "no judge has scored any of them"
     raise UsageError(f"the judge '{clip(name)}' has no verdicts on these answers; {verdicts}.")
 
 
@@ -121,9 +121,8 @@ def note_systems_of_judge_family(judge: str, *frames: pd.DataFrame) -> str:
         )
     ]
     return (
-        f"The judge {clean_name_on_one_line(judge)} is of the family of {join_names(family_systems)}, and may "
-        "favour its own "
-        "family."
+        f"The judge {clean_name_on_one_line(judge)} is from the same family as {join_names(family_systems)}, and may "
+        "favour it."
         if family_systems
         else ""
     )

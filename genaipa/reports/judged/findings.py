@@ -52,12 +52,12 @@ def judge_findings_table(
         "judges",
         "What the judges are worth",
         "A judge is a model, named as its provider served it, with the prompt whose digest begins as shown; another "
-        "model or prompt is another judge. Its verdicts count in no average and in no agreement of people. The "
+        "model or prompt is another judge. Its verdicts are not part of any average, nor of people's agreement. The "
         "findings rest on the answers that people scored as well; they hold for the other answers if these are a "
         f"random part.{_note_changed_models(verdicts)}{_note_other_rubrics(verdicts)}",
         pd.DataFrame(rows, columns=columns),
         columns,
-        headings={"judged": "answers judged", "answers": "scored by people too"},
+        headings={"judged": "answers judged", "answers": "also scored by people"},
     )
 
 
@@ -111,7 +111,9 @@ def _describe_judge(
     again = judge_rows[
         (judge_rows["with"] == ITSELF) & (judge_rows["measure"] == _OVERALL) & judge_rows["alpha"].notna()
     ]
-    yield from (f"Asked again, it agrees with itself at an alpha of {alpha:.2f} on M_all." for alpha in again["alpha"])
+    yield from (
+        f"When asked again, it agrees with itself at an alpha of {alpha:.2f} on M_all." for alpha in again["alpha"]
+    )
     tested = alternative[(alternative["judge"] == judge) & (alternative["measure"] == _OVERALL)]
     yield from map(_describe_alternative_test, tested.to_dict("records"))
 

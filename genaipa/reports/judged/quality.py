@@ -43,7 +43,7 @@ _MOST_PARTS = 3
 """Parts of the time in which people scored."""
 _ALPHA = ("alpha", "low", "high", "ac2", "commonest", "agreement")
 _R = ("r", "r_low", "r_high")
-BLANK = f"Not meaningful, and blank, below {LEAST} answers scored by both."
+BLANK = f"Left blank, as not meaningful, where both scored fewer than {LEAST} answers."
 _HEADINGS = {
     "low": "interval",
     "ac2": "AC2",
@@ -150,7 +150,7 @@ def judges_against_people_table(verdicts: Verdicts) -> Table:
         f"over these answers, {LEVEL:.0%} confidence). The judge agrees as much as people do only if all of the "
         f"interval is within the margin, {MARGIN:g} either way; less or more if the interval excludes 0 and is not "
         "within the margin; else the result is not known. Finding no difference does not show equality: too few "
-        f"answers show neither. Not meaningful, and blank, below {LEAST} such answers.",
+        f"answers show neither. Left blank, as not meaningful, for fewer than {LEAST} such answers.",
         data,
         [column for column in columns if column not in aside],
         headings={"alpha": "with people", "people": "people", "low": "interval", "reason": "why blank"},
@@ -414,8 +414,9 @@ def judge_leniency_table(verdicts: Verdicts, frame: pd.DataFrame) -> Table:
         "Leniency of the judges",
         "A judge's value minus people's: above 0 it is more lenient than people. People's value is the one that "
         "averages take: the adjudication where there is one, else the mean of all scores. Each question weighs the "
-        f"same. M_all goes from 10 to 100, the metrics from -1 to 1. {INTERVALS} Not meaningful, and blank, below "
-        f"{LEAST} different answers scored by both. A system is of the judge's own family where the same company made "
+        f"same. M_all goes from 10 to 100, the metrics from -1 to 1. {INTERVALS} Left blank, as not meaningful, "
+        f"where both scored fewer than {LEAST} different answers. A system is of the judge's own family "
+        f"where the same company made "
         f"both.{rough}",
         data,
         [column for column in columns if column not in aside],

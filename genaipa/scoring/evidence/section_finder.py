@@ -337,7 +337,7 @@ class SectionFinder:
         if chosen is None:
             return None
         begun = chosen.start >= part[0] or overlap_by_half(self.span_with_subsections(chosen), part)
-        problem = _describe_missing_subsection(chosen, number) if begun else "which only ends in that part"
+        problem = _describe_missing_subsection(chosen, number) if begun else "which is only completed in that part"
         return self.make_found_section(chosen, problem)
 
 

@@ -10,7 +10,7 @@ function cut(text, lengths) {
 function shownMark(retrieved) {
   if (!retrieved) return null;
   const [here, , all, cited] = retrieved.split(" ");
-  const what = cited ? "What the system cites beside its words" : "What the system was shown before it answered";
+  const what = cited ? "What the system cites in addition to its text" : "What the system was shown before it answered";
   const title = `${what}: ${here} of its ${all} passages ${here === "1" ? "is" : "are"} in this document.`;
   return make("mark", { class: "shown", title }, `system ${cited ? "cites" : "saw"} ${here} of ${all}`);
 }

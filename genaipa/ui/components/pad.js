@@ -480,7 +480,7 @@ class Pad extends Reading {
     const said = right.length || this.evidenceOn(metric, "bad").length;
     if (this.suggested(metric) && !said) lines.push(make("li", { class: "plain" }, `Suggested: ${reason}`));
     const adviser = this.adviser(metric);
-    if (adviser) lines.push(make("li", { class: "plain" }, `Suggested: ${adviser.reason()}; Enter takes it`));
+    if (adviser) lines.push(make("li", { class: "plain" }, `Suggested: ${adviser.reason()}; Enter accepts it`));
     // What is missing would else read as if there were nothing to say.
     if (heldBack.length) lines.push(make("li", { class: "plain held" }, `Held back at this answer, by chance: ${heldBack.join(", ")}`));
     return [make("h2", {}, name), make("ul", {}, ...lines)];
@@ -652,7 +652,7 @@ class Pad extends Reading {
       make("h2", {}, "The annotated answer is wrong here"),
       field("passage", "textarea", "Passage that proves it (select it in the document)", { rows: "2" }),
       field("silent", "select", "The document", {}, option("no", "answers the question"), option("partly", "answers only some of it"), option("yes", "is silent (N/A)")),
-      field("answer", "textarea", "The right answer (empty: as annotated)", { rows: "2" }),
+      field("answer", "textarea", "The right answer (empty to keep the annotated one)", { rows: "2" }),
       field("why", "input", "Why, in a sentence", {}),
       make(
         "div",

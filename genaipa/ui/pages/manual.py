@@ -73,7 +73,7 @@ def show_page(desk: Desk, user: User) -> None:
     if not waiting:
         show_notice(
             "by hand none",
-            "No run is waiting for people. Start one with: genaipa run --system manual/NAME --policy NAME",
+            "No run is waiting for replies. Start one with: genaipa run --system manual/NAME --policy NAME",
         )
         return
     run_column, chat_column = st.columns([2, 3])

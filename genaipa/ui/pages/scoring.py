@@ -360,7 +360,7 @@ def _skip_answer(desk: Desk, user: User, session: ScoringSession, opened: OpenAn
     elif opened.answer in desk.queue.answers_to_rescore(user.name):
         _save_draft_if_changed(desk, user, opened, sent)
         desk.queue.skip_answer(user.name, opened.answer)
-        session.message = "Skipped: the answer comes back at the end. Enter saves its score as it is."
+        session.message = "Skipped: the answer comes back at the end. To keep its score as it is, press Enter."
     else:
         desk.store.discard_draft(user.name, opened.answer, "score")
         session.message = "The score is unchanged."

@@ -75,9 +75,9 @@ def _show_finding(finding: StudyFinding) -> None:
 
 
 def _report_progress(desk: Desk) -> StudyFinding:
-    question, progress = "How far are we?", desk.queue.progress("")
+    question, progress = "How far along are we?", desk.queue.progress("")
     if not progress.wanted:
-        return StudyFinding(question, "No scores are wanted.", "overview")
+        return StudyFinding(question, "No scores are needed.", "overview")
     share, scores_left = progress.given / progress.wanted, progress.wanted - progress.given
     works = [work for work in list_workloads(desk) if work.analyst not in desk.people.reference]
     due = _describe_due_date(desk, scores_left)
@@ -166,7 +166,7 @@ def _report_disputes(desk: Desk, user: User) -> StudyFinding:
     if not open_:
         settled = f"; settled: {len(disputes) - len(waiting):,}" if disputes else ""
         settled += f", sent back: {len(waiting):,}" if waiting else ""
-        return StudyFinding("What to discuss?", f"No differing scores are left to settle{settled}.", "adjudicate")
+        return StudyFinding("What to discuss?", f"There are no differing scores left to settle{settled}.", "adjudicate")
     returned = f" Sent back to the analysts: {len(waiting):,}." if waiting else ""
     sentence = (
         f"Scores of {format_count(len(open_), 'answer')} differ and are not settled. Start with the largest "
