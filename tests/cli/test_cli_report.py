@@ -105,7 +105,7 @@ def test_tables_for_machines_and_the_tidy_table(genaipa: Cli, tmp_path: Path):
         # Nothing was annotated, retrieved or thought; no prompt was cut, no point ticked, and no other day asked on.
         unknown = (
             *("annotation", "passages", "thoughts", "first-token", "prompt-cut", "citations", "vendor-citations"),
-            *("exclusions", "wave", "points", "authors", "partner"),
+            *("exclusions", "wave", "points", "authors", "partner", "aids"),
         )
         left_out = list_fact_columns(*unknown)
         assert next(csv.reader(file)) == [

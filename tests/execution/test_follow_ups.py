@@ -54,7 +54,7 @@ def test_first_answers_are_asked_as_without_follow_ups(server: OpenAIServer, mod
         question = request[-3]["content"]
         assert request[:-2] in asked
         assert request[-2] == {"role": "assistant", "content": f"You asked: {question}"}
-    records = folder.records()
+    records = folder.read_records()
     _, offsets = folder.tally_records()
     for record in (record for record in records if record.after):
         conversation = [(m.role, m.content) for m in load_conversation_up_to(folder, record, offsets)[:-1]]

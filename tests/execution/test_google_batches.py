@@ -64,7 +64,7 @@ def test_why_a_batch_failed_is_told() -> None:
     make_workspace(questions=1)
 
     async def fail(system: Any) -> Any:
-        body, _ = system.encode_batch_request([Message("user", "Why?")], Settings())
+        body, _ = system.encode_batch_request_and_sent_settings([Message("user", "Why?")], Settings())
         batch = await system.submit([("a", body)], "m")
         return [(await system.status(batch)).failure, (await system.status(batch)).failure]
 
@@ -86,7 +86,7 @@ def test_a_long_file_goes_up_in_pieces_and_what_comes_back_is_found_by_its_long_
     make_workspace(questions=1)
 
     async def there_and_back(system: Any) -> Any:
-        body, sent = system.encode_batch_request([Message("user", "x" * 9_000_000)], Settings())
+        body, sent = system.encode_batch_request_and_sent_settings([Message("user", "x" * 9_000_000)], Settings())
         batch = await system.submit([("a", body)], "m")
         await system.status(batch)
         state = await system.status(batch)

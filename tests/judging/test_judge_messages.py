@@ -38,7 +38,7 @@ OBEDIENT = r"(?s)(?:answer ends|answer \u0435nds)(?:(?!answer begins).)*full mar
 def asked(folder=None):
     """The last message of each judgement, by question."""
     folder = folder or judge_runs()[0]
-    return {record.question: record.asked for record in folder.records()}
+    return {record.question: record.asked for record in folder.read_records()}
 
 
 def test_tricks_gain_nothing(genaipa):

@@ -90,7 +90,7 @@ def test_a_reply_without_one_word_for_each_point_is_no_verdict() -> None:
 
     flaws = {
         of(ticks[:2]): "it leaves out the points cost",
-        of([*ticks, ticks[0]]): "it has point ways twice",
+        of([*ticks, ticks[0]]): "it has two entries for the point ways",
         of([*ticks, ticks[0] | {"point": "why"}]): "'why' is not a point",
         of([ticks[0] | {"said": "partly"}, *ticks[1:]]): "'partly' on point ways is not yes, no or contradicted",
         of([ticks[0] | {"said": True}, *ticks[1:]]): "it has no decision on point ways",

@@ -72,7 +72,7 @@ def test_the_own_family_is_refused_unless_it_is_wanted(genaipa, server):
 def test_nobody_else_can_judge(genaipa):
     """A person's web chat, a recording, a system that only quotes, and no judge at all: one sentence each."""
     study(genaipa, 1)
-    for name, why in (("manual/chat", "a person"), ("extractive", "only quotes"), ("nobody", "no system 'nobody'")):
+    for name, why in (("manual/chat", "by hand"), ("extractive", "only quotes"), ("nobody", "no system 'nobody'")):
         refused = genaipa("judge", "--judge", name)
         assert (refused.code, why in refused.err) == (2, True), refused.err
     assert "name a judge" in genaipa("judge").err

@@ -121,7 +121,7 @@ def test_a_pack_is_unpacked_once(genaipa: Cli) -> None:
         unpack_to_score(Path("packs/ard.zip"))
     assert "To score it: genaipa score --workspace there" in done(genaipa("unpack", "packs/bbc.zip", "there"))
     assert "leave the other names out" in genaipa("score", "packs/bbc.zip", "run-1").err
-    assert "no partner's pack" in genaipa("study", "send").err
+    assert "is not a partner's pack" in genaipa("study", "send").err
 
 
 ANNOTATED = """

@@ -62,7 +62,7 @@ def test_the_author_is_in_a_file_of_its_own(run, genaipa):
     assert (taken.code, "1 reply recorded" in taken.out) == (3, True)
     (authorship,) = read_authorships(run)
     assert (authorship.author, authorship.answer) == ("Ada Lee", authorship.answer)
-    (record,) = [record for record in run.records() if record.system == SYSTEM]
+    (record,) = [record for record in run.read_records() if record.system == SYSTEM]
     assert (record.reply, record.digest, record.cost) == ("It keeps the address.", authorship.answer, None)
     assert b"Ada" not in run.answers.read_bytes()
 
@@ -141,11 +141,11 @@ def event_of(analyst, digest):
 
 def test_a_score_from_before_counts_for_nobody(run, store):
     """A score that an author gave before they wrote the same text is in the log, and in no average."""
-    machines = [record.digest for record in run.records() if record.system != SYSTEM]
+    machines = [record.digest for record in run.read_records() if record.system != SYSTEM]
     store.append([score("Ada", machines[0]), score("Ada", machines[1])])
     sources = select_sources(find_workspace(), ())
     assert gather_study(find_workspace(), sources, store).table["counted"].sum() == 2
-    first = next(record for record in run.records() if record.digest == machines[0])
+    first = next(record for record in run.read_records() if record.digest == machines[0])
     assert write_answers(run, "Ada", *["See section 2."]) == [first.digest]
     study = gather_study(find_workspace(), select_sources(find_workspace(), ()), store)
     assert list(study.table.loc[study.table["counted"], "answer"]) == [machines[1]]
@@ -167,7 +167,7 @@ def test_no_reason_to_ask_somebody_in_particular_brings_it_back(run, store):
     assert len(write_answers(run, "Ada", *["See section 2."] * 3)) == 3
     queue.pool.read_new_answers()
     assert queue.reserve_next_answer("Ada") is None
-    assert queue.answers_still_askable("Ada") == {returned}, "its scores stay hidden until Bo has looked again"
+    assert queue.answers_analyst_may_still_score("Ada") == {returned}, "its scores stay hidden until Bo has looked again"
     assert queue.progress("Ada").remaining == 0
 
 
@@ -176,6 +176,6 @@ def test_a_table_of_those_who_wrote_names_each_once(run):
     write_answers(run, "Ada Lee", "One.")
     write_answers(run, "ada  LEE", "Two.")
     authors = Authors([run, run])
-    assert len(authors.answers_written_by("ADA lee")) == 2
-    assert authors.answers_written_by("Ada") == set()
+    assert len(authors.answer_digests_of_author("ADA lee")) == 2
+    assert authors.answer_digests_of_author("Ada") == set()
     assert not Authors(())

@@ -83,7 +83,7 @@ def test_the_second_at_a_question_loses_nothing(run):
     assert form(second)["id"] != begun
     assert [record.reply for record in latest(run).values() if record.system == "people/lawyers"] == ["Ada's words."]
     assert desk.store.load_draft("Bo", begun, "reply").note == "Bo's words."
-    with run.hold_for_writing():
+    with run.hold_for_writing_and_list_repairs():
         tell(second, "kept", "While the run is held.", 7.0)
     assert "another process is using" in second.text()
     assert form(second)["text"] == "While the run is held."

@@ -113,7 +113,7 @@ def test_a_plan_outlives_the_start_of_a_desk():
     assert describe_plan_override(plan, plan) == ""
     other = plan.override({"per_answer": 1.5, "points": False})
     assert describe_plan_override(plan, other) == (
-        "For this start only: per_answer: 1.5, points: false; the plan has per_answer 2 and points true. "
+        "For this start only: per_answer: 1.5, points: false; the plan says per_answer 2 and points true. "
         "To keep the change, write into desk.yaml: plan: {per_answer: 1.5, points: false}"
     )
     with pytest.raises(OptionError, match="per_answer"):

@@ -1,4 +1,4 @@
-"""A team's desk as container/compose.yaml has it: Caddy, the desk and PostgreSQL, as processes on this machine.
+"""A team's desk as container/compose.yaml has it: Caddy, the desk and PostgreSQL, as processes of this machine.
 
 They are started by the same files as in containers: the Caddyfile, the desk's command and variables, the database's
 names, and the place of the login's secrets.

@@ -394,7 +394,7 @@ def test_a_run_that_another_process_holds_is_left_alone(waiting):
     """While a run is held nothing is kept, the page says so, and what was pasted is still in the box."""
     desk, folder = waiting
     page = Shown("manual", desk)
-    with folder.hold_for_writing():
+    with folder.hold_for_writing_and_list_repairs():
         give(page, "One.")
     assert "another process is using" in page.text()
     assert page.test.text_area[0].value == "One."
