@@ -180,7 +180,7 @@ def _format_dataset_card(outgoing: Outgoing, answer_count: int, systems: Collect
         **({} if hub_license else {"license_name": "see-readme", "license_link": "README.md"}),
         "language": sorted({facts.language or "en" for facts in documents.values()}),
         "pretty_name": f"Answers of {format_count(len(systems), 'system')} about "
-        "{format_count(len(documents), 'document')}",
+        f"{format_count(len(documents), 'document')}",
         "task_categories": ["question-answering"],
         "tags": ["genaipa", "privacy-policy"],
         "size_categories": [next((name for limit, name in _SIZES if answer_count < limit), _LARGEST)],

@@ -38,9 +38,10 @@ from genaipa.runs.records import (
     answer_digest,
     record_key,
 )
-from genaipa.scoring.answers import Pool, mask_names
+from genaipa.scoring.answers import Pool
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.evidence.doubts import describe_wrong_citation
+from genaipa.scoring.masking import mask_names
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.people import People, load_people
 from genaipa.scoring.rubric import GUIDELINES, load_rubric, rubric_file

@@ -137,7 +137,7 @@ class Engine:
         await self._ask_unrecorded_calls(asked)
         while not asked.breaker.is_open and await transport.wait_for_late_replies():
             await self._ask_unrecorded_calls(asked)
-        await self.budget.count_pending_batches_as_spent(name)
+        await self.budget.count_pending_as_spent(name)
         if asked.unplaced_citations:
             of_all = format_count(asked.citations, "citation")
             self.observer.on_note(

@@ -183,7 +183,7 @@ class Budget:
     def _fits_under_cap(self, estimate: float) -> bool:
         return self.cap is None or self.spent + self.reserved + estimate <= self.cap
 
-    async def count_pending_batches_as_spent(self, system: str) -> None:
+    async def count_pending_as_spent(self, system: str) -> None:
         """Take for spent what is set aside for a system's batches that nobody waits for."""
         for key in [key for key in self.left if key.startswith(f"{system}|")]:
             left = self.left.pop(key)

@@ -61,8 +61,7 @@ def level_differences_table(study: Study) -> Table:
     rows = [
         {
             "system": split_system_name_and_effort(row["first"])[0],
-            "levels": f"{split_system_name_and_effort(row['first'])[1]} minus "
-            "{split_system_name_and_effort(row['second'])[1]}",
+            "levels": " minus ".join(split_system_name_and_effort(row[name])[1] for name in ("first", "second")),
             **{name: row[name] for name in _DIFFERENCE},
             **_compare_spending(spent[row["first"]], spent[row["second"]]),
         }

@@ -190,9 +190,9 @@ def report(
     >>> report = genaipa.report("demo")
     >>> list(report.figures)[:2]
     ['overview', 'quality-by-document']
-    >>> figure = report.figures["quality-metrics"].plot()
-    >>> _ = figure.suptitle("Three systems, by metric")
-    >>> figure.savefig("metrics.png")
+    >>> figure = report.figures["quality-overall"].plot()
+    >>> _ = figure.suptitle("Six systems, question by question")
+    >>> figure.savefig("overall.png")
     """
     resolved_workspace, names = resolve_workspace_and_run_names(runs, workspace)
     resolved_workspace.check_output_outside_data(Path(folder) if folder is not None else None)
@@ -255,9 +255,12 @@ def scores(
     >>> questions = scores.groupby(["system", "question"], observed=True)["m_all"].mean()
     >>> questions.groupby("system", observed=True).mean().round(2)
     system
-    breezy        62.10
-    careful       94.45
-    extractive    67.02
+    breezy          62.10
+    careful         94.45
+    extractive      67.02
+    pensive@high    96.62
+    pensive@low     86.57
+    pensive@none    78.91
     Name: m_all, dtype: float64
     """
     resolved_workspace, names = resolve_workspace_and_run_names(runs, workspace)
@@ -278,9 +281,12 @@ def load_answers(runs: Runs = (), *, workspace: WorkspaceLike = None, corrected:
     >>> answers = genaipa.load_answers("demo")
     >>> answers.groupby("system", observed=True)["claims_silence"].value_counts().unstack()["yes"]
     system
-    breezy        2
-    careful       7
-    extractive    7
+    breezy          2
+    careful         7
+    extractive      7
+    pensive@high    6
+    pensive@low     7
+    pensive@none    4
     Name: yes, dtype: int64
     """
     resolved_workspace, names = resolve_workspace_and_run_names(runs, workspace)

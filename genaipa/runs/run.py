@@ -37,9 +37,9 @@ class Run:
 
     >>> run = genaipa.load_run("demo")
     >>> run
-    <Run ...-demo: complete, 96 of 96 answers>
+    <Run ...-demo: complete, 192 of 192 answers>
     >>> run.manifest.spec.systems
-    ('extractive', 'careful', 'breezy')
+    ('extractive', 'careful', 'breezy', 'pensive@none', 'pensive@low', 'pensive@high')
     """
 
     def __init__(self, workspace: Workspace, source: RunFolder | SlicedStudy) -> None:
@@ -174,7 +174,7 @@ def list_runs(workspace: WorkspaceLike = None) -> list[Run]:
     """List the runs of the workspace, oldest first; a published study's before all others, and one in slices once.
 
     >>> genaipa.list_runs()
-    [<Run ...-demo: complete, 96 of 96 answers>]
+    [<Run ...-demo: complete, 192 of 192 answers>]
     """
     run_workspace = find_workspace(workspace)
     folders = list_run_folders(run_workspace)

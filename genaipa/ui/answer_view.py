@@ -546,10 +546,8 @@ def annotation_texts(case: Case) -> list[Text]:
     if not case.annotated:
         return []
     doubt = [Text(case.doubt, tone="warning")] if case.doubt else []
-    return [
-        *doubt,
-        Text(case.annotated.answer, "Annotated answer", case.annotated.silence_and_sections, "good", fold=FOLD),
-    ]
+    about = case.annotated.silence_and_sections
+    return [*doubt, Text(case.annotated.answer, "Annotated answer", about, "good", fold=FOLD)]
 
 
 def show_scores_recording_exposure(desk: Desk, user: User, answer: PooledAnswer, *, key: str) -> None:
@@ -574,16 +572,13 @@ def list_send_back_discussion(
 ) -> list[str]:
     """List the notes with which an answer was sent back, and the scores that each analyst gave after them.
 
-    `shown_names` are shown in the place of those of the analysts, and without times. Nothing where it was never sent
-    back.
+    `shown_names` replace those of the analysts, without times. Nothing where it was never sent back.
     """
     lines: list[str] = []
     for event in desk.store.load_answer_events(answer_digest) if desk.current.latest_send_back(answer_digest) else ():
-        name = (
-            shown_names.get(event.analyst, event.analyst)
-            if shown_names
-            else f"{format_time(event.time)} {event.analyst}"
-        )
+        name = f"{format_time(event.time)} {event.analyst}"
+        if shown_names:
+            name = shown_names.get(event.analyst, event.analyst)
         if event.kind == SEND_BACK:
             lines.append(f"{name} sent the answer back: {event.note}")
         elif lines and event.kind == "score" and event.scorer == "human" and event.values is not None:

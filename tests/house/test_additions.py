@@ -321,7 +321,7 @@ def test_a_new_provider(changed: Changed, monkeypatch: pytest.MonkeyPatch) -> No
     texts = [path.read_text() for path in run.rglob("*") if path.is_file()]
     assert TOKEN not in "".join([*texts, done.out, done.err])
     probe = (
-        "from genaipa.scoring.answers import list_names_revealing_system as list_names; "
+        "from genaipa.scoring.masking import list_names_revealing_system as list_names; "
         "print(*list_names('acme/one', 'acme/one', ()))"
     )
     assert genaipa.execute(probe).split() == ["Roadrunner", "Acme"]
@@ -416,7 +416,7 @@ def test_a_new_form_of_other_programs(changed: Changed, demo: tuple[Path, Finish
     """It is listed, and written by its name."""
     assert re.search(r"plain +replies alone", changed.genaipa("export").out)
     done = changed.genaipa("export", "plain", "-o", "out", "--workspace", demo[0])
-    assert (done.code, "96 answers" in done.out) == (0, True), done.err
+    assert (done.code, "192 answers" in done.out) == (0, True), done.err
     assert len(Path("out/answers.txt").read_text().splitlines()) >= 96
 
 

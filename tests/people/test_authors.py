@@ -167,7 +167,9 @@ def test_no_reason_to_ask_somebody_in_particular_brings_it_back(run, store):
     assert len(write_answers(run, "Ada", *["See section 2."] * 3)) == 3
     queue.pool.read_new_answers()
     assert queue.reserve_next_answer("Ada") is None
-    assert queue.answers_analyst_may_still_score("Ada") == {returned}, "its scores stay hidden until Bo has looked again"
+    assert queue.answers_analyst_may_still_score("Ada") == {returned}, (
+        "its scores stay hidden until Bo has looked again"
+    )
     assert queue.progress("Ada").remaining == 0
 
 

@@ -105,6 +105,6 @@ def test_the_desk_shows_them_as_passages() -> None:
     cases = [pool.load_case(digest) for digest in pool.answers]
     (case,) = (case for case in cases if case.asked.startswith("Question 3"))
     assert (case.passages, case.cites_passages) == ((KEEP, "We keep it for ever."), True)
-    data = prepare_answer(case, load_rubric(here), blind=True, suggestions=False).screen_data
+    data = prepare_answer(case, load_rubric(here), blind=True).screen_data
     assert data["retrieved"] == "1 of 2 cited"
     assert "claude" not in json.dumps(data)

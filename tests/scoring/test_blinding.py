@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from genaipa.scoring.answers import MASK, list_names_revealing_system, mask_names
+from genaipa.scoring.masking import MASK, list_names_revealing_system, mask_names
 
 
 def masked(text: str, system: str, model: str = "", keep: str = "") -> str:

@@ -29,25 +29,26 @@ if TYPE_CHECKING:
 def test_demo_brings_everything_that_a_report_can_show(
     genaipa: Callable[..., Finished], demo: tuple[Path, Finished]
 ) -> None:
-    """Three systems ranked, 96 answers scored with a reason for each value below +1, two analysts, a judge; once."""
+    """Six systems ranked, each text scored with a reason for each value below +1, two analysts, a judge; once."""
     folder, first = demo
     shutil.copytree(folder, Path.cwd(), dirs_exist_ok=True)
     for done in (first, *(genaipa("demo", "--workspace", ".") for _ in size(small=(), soak=(2,)))):
         assert done.code == 0, done.err
-        assert re.findall(r"(?m)^ +[123] +(\S+)", done.out) == ["careful", "extractive", "breezy"]
+        ranked = ["pensive@high", "careful", "pensive@low", "pensive@none", "extractive", "breezy"]
+        assert re.findall(r"(?m)^ +[1-6] +(\S+)", done.out) == ranked
         beside = [line for line in done.out.splitlines() if not re.match(r" +(rank|\d)|\W*$", line)]
         assert len(beside) <= 5
         assert len(" ".join(beside).split()) <= 70
-        assert "Made up: company and policy, the assistants careful and breezy, the judge" in done.out
+        assert "Made up: company and policy, the assistants careful, breezy and pensive with its cost" in done.out
         assert "genaipa score demo" in done.out.splitlines()[-1]
     workspace = find_workspace(Path.cwd())
     pool = Pool(workspace, [find_run(workspace, "demo")])
     with contextlib.closing(Store.open(database_url(workspace))) as store:
         events = [event for _, event in store.events()]
     assert Counter(event.analyst.partition("@")[0] for event in events) == {
-        "reference": 96,
-        "made-up": 42,
-        "judge:made-up-judge": 96,
+        "reference": 160,
+        "made-up": 70,
+        "judge:made-up-judge": 160,
     }
     assert {event.answer for event in events} == pool.answers.keys()
     for event in events:

@@ -16,7 +16,7 @@ from genaipa.errors import UsageError
 from genaipa.execution.limits import max_call_usage
 from genaipa.judging.name import Judge, model_family
 from genaipa.runs.selection import find_run
-from genaipa.scoring.answers import MASK, list_names_revealing_system, mask_names
+from genaipa.scoring.masking import MASK, list_names_revealing_system, mask_names
 from genaipa.systems.base import EFFORTS, NEVER_REFUSED, Settings
 from genaipa.systems.catalog import resolve_system
 from genaipa.words import join_names

@@ -110,13 +110,10 @@ def run(
     if dry_run or estimate:
         print_preview(prepared, messages=dry_run, json=json, batch=bool(batch))
         return
-    sizes = _format_given_options_as_words(
-        data_parallel_size=data_parallel_size, tensor_parallel_size=tensor_parallel_size
-    )
-    batch_mode, flags = (
-        choose_batching(batch, prepared, no_wait=no_wait),
-        check_server_starts_for_flags(sizes, prepared),
-    )
+    parallel_sizes = {"data_parallel_size": data_parallel_size, "tensor_parallel_size": tensor_parallel_size}
+    sizes = _format_given_options_as_words(**parallel_sizes)
+    batch_mode = choose_batching(batch, prepared, no_wait=no_wait)
+    flags = check_server_starts_for_flags(sizes, prepared)
     limits = RunLimits(max_connections, max_retries, timeout, max_cost, batch_mode, flags, stream)
     if run_slices.needs_driver(prepared, on, json=json):
         driver = run_slices.StudyDriver(workspace, prepared, limits, on or run_slices.ONE, json=json)
