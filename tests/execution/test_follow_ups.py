@@ -55,7 +55,7 @@ def test_first_answers_are_asked_as_without_follow_ups(server: OpenAIServer, mod
         assert request[:-2] in asked
         assert request[-2] == {"role": "assistant", "content": f"You asked: {question}"}
     records = folder.read_records()
-    _, offsets = folder.tally_records()
+    _, offsets = folder.tally_records_and_map_offsets()
     for record in (record for record in records if record.after):
         conversation = [(m.role, m.content) for m in load_conversation_up_to(folder, record, offsets)[:-1]]
         assert conversation in [[(m["role"], m["content"]) for m in request] for request in follow_ups]

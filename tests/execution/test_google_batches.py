@@ -55,7 +55,7 @@ def test_errors_of_lines_are_those_of_single_calls() -> None:
     server = GoogleBatchServer(script=lambda number, _body: said.get(number, Behaviour()))
     folder, outcome = batched(server)
     assert (outcome.status, [len(held.names) for held in server.batches]) == ("partial", [3, 1])
-    (failed,) = [record.error for record in folder.records() if record.error]
+    (failed,) = [record.error for record in folder.read_records() if record.error]
     assert (failed.kind, failed.status, "No such thing." in failed.message) == ("bad-request", 400, True)
 
 

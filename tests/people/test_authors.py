@@ -64,7 +64,7 @@ def test_the_author_is_in_a_file_of_its_own(run, genaipa):
     assert (authorship.author, authorship.answer) == ("Ada Lee", authorship.answer)
     (record,) = [record for record in run.read_records() if record.system == SYSTEM]
     assert (record.reply, record.digest, record.cost) == ("It keeps the address.", authorship.answer, None)
-    assert b"Ada" not in run.answers.read_bytes()
+    assert b"Ada" not in run.answers_path.read_bytes()
 
 
 def test_nobody_is_asked_to_score_what_they_wrote(run, store):

@@ -312,7 +312,7 @@ def test_bytes_that_are_no_text(folder: RunFolder) -> None:
                 assert named == {str(path.relative_to(folder.path))}
         if path.name.endswith("jsonl"):
             path.write_bytes(whole.replace(b"acme", b"ac\xffme", 1))
-            kind = "records" if path == folder.answers_path else "conversations"
+            kind = "read_records" if path == folder.answers_path else "read_conversations"
             with pytest.raises(RunError, match=rf"{path.name}: line 1 is not a record"):
                 list(getattr(folder, kind)())
             path.write_bytes(b'{"x":' + b"[" * 100_000 + b"\n" + whole)
