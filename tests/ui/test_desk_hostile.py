@@ -16,6 +16,8 @@ from desk import PATIENCE
 from running import answers, write
 from stores import opened, score
 
+from genaipa.scoring.aids import EVIDENCE, draw_withheld_aids
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
