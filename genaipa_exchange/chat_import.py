@@ -294,14 +294,14 @@ class ChatImport:
             (
                 len(self._close),
                 (
-                    "{} only similar to a question, not imported; to import after a check: "
+                    "similar to a question, but not imported: {}; to import after a check: "
                     f"--accept {min(self._close, default=0)}"
                 ),
             ),
             (
                 self._unmatched,
                 (
-                    "{} without a question of the set; name another set (--questions SET), or write one: "
+                    "{} asking no question of the set; name another set (--questions SET), or write one: "
                     "genaipa questions new"
                 ),
             ),

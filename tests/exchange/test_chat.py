@@ -296,7 +296,7 @@ def test_nothing_is_matched_in_silence() -> None:
         "no question is similar",
     ]
     assert shown.answers == 2
-    assert "1 message only similar to a question, not imported; to import after a check: --accept 82" in shown.notes
+    assert "similar to a question, but not imported: 1 message; to import after a check: --accept 82" in shown.notes
     assert bring("a.jsonl", accept=83).answers == 0
     assert bring("a.jsonl", accept=82).answers == 1
     dump("b.jsonl", [line(question="P2b?", answer="P.")])
