@@ -240,7 +240,7 @@ def test_stopped(tiny: str) -> None:
         "seed 0: epoch 1 ", "run", "--suite", "policyqa", "--split", "sample", "--system", tiny, by=signal.SIGINT
     )
     assert stopped.returncode == 130, stopped
-    assert "interrupted; 0 answers of 20 in, all kept." in stopped.stderr
+    assert "interrupted; 0 answers of 20 received, all kept." in stopped.stderr
     assert not list(the_run().path.rglob(".checkpoints"))
 
 
@@ -405,4 +405,4 @@ def test_only_for_suites(genaipa: Any) -> None:
     """An encoder that is asked about a document is refused before that, with what it is for."""
     done = genaipa("run", "--policy", "brindlecart", "--experiment", "quality", "--system", "encoder/any")
     assert done.code == 2
-    assert "encoder/any answers the items of a suite; ask it with: genaipa run --suite NAME" in done.err
+    assert "encoder/any answers only the items of a suite; ask it with: genaipa run --suite NAME" in done.err
