@@ -100,9 +100,6 @@ def describe_aggregation_of_scores(records: HumanEvaluationRecords, metric: str)
             "In the packed report: the mean of an answer's scores, then of a question's answers about a document, then "
             "as each table's note says.",
             "Where an answer was adjudicated, the adjudication alone counts." if records.adjudications else "",
-            "Where a judge's scores fill in for answers that people did not score, the table's note says so."
-            if records.judge_scores
-            else "",
         ),
         "study.zip: report/tables",
         authors_part="what the main reference does beside this",

@@ -10,6 +10,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from genaipa.languages.catalog import language_name
+from genaipa.questions.sets import followed_question_id
 from genaipa.runs.procedure import INITIALIZATIONS, find_procedure_plan
 from genaipa.words import format_count, join_names, join_some
 from genaipa_artifact.heds import HedsAnswer, HedsQuestion
@@ -54,9 +55,11 @@ def describe_what_people_scored(records: HumanEvaluationRecords) -> HedsAnswer |
     documents = sorted({*map(str, scored["document"].unique())} - {""})
     systems = sorted(map(str, scored["system"].unique()))
     criteria = f", by {join_names([*records.rubric.display_names.values()])}" if records.is_scored_by_rubric else ""
+    questions = scored["question"].astype(str).map(followed_question_id)
+    follow_ups = " and to follow-ups" if (questions != scored["question"].astype(str)).any() else ""
     return HedsAnswer(
-        f"Scores of people are recorded for {format_count(len(scored), 'answer')} of {join_some(systems, _LISTED)} to "
-        f"{format_count(scored['question'].nunique(), 'question')} about {join_some(documents, _LISTED)}"
+        f"Scores recorded as people's exist for {format_count(len(scored), 'answer')} of {join_some(systems, _LISTED)} "
+        f"to {format_count(questions.nunique(), 'question')}{follow_ups} about {join_some(documents, _LISTED)}"
         f"{criteria}.",
         f"{SCORES}; {_ANSWERS}",
         authors_part="its place in the main reference",
@@ -156,7 +159,8 @@ def count_scored_answers_per_system(records: HumanEvaluationRecords) -> HedsAnsw
         join_sentences(
             f"{per_system}.",
             f"Nobody scored an answer of {join_some(unscored, _LISTED)}." if unscored else "",
-            f"They are {format_count(distinct, 'different text')}; one that occurs again is scored as one."
+            f"The same reply to the same question about a document is scored once for all, so that "
+            f"{format_count(distinct, 'answer')} were scored."
             if distinct < len(scored)
             else "",
             f"The averages leave out {excluded:,} of them (exclusions.csv)." if excluded else "",
@@ -246,7 +250,7 @@ def count_evaluators(records: HumanEvaluationRecords) -> HedsAnswer | None:
         join_sentences(
             f"{len(records.evaluators):,}.",
             "Counted are the names under which scores or adjudications of answers that are not excluded are in effect; "
-            "the records can't tell whether two names are one person.",
+            "the records can't tell whether a name is a person, or two names are one.",
             f"{settling:,} of them gave adjudications alone." if settling else "",
             f"{format_count(excluded, 'name')} left out by desk.yaml {'is' if excluded == 1 else 'are'} not counted."
             if excluded

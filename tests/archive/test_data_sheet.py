@@ -168,7 +168,8 @@ def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Eva
     }
     assert per_system == {"scripted/say.yaml": 7, "scripted/say1.yaml": 6}
     assert said == {
-        "1.1.2": "Scores of people are recorded for 13 answers of scripted/say.yaml, scripted/say1.yaml to 4 questions "
+        "1.1.2": "Scores recorded as people's exist for 13 answers of scripted/say.yaml, scripted/say1.yaml "
+        "to 4 questions "
         "about acme, bolt, cask, by relevance, accuracy, clarity, completeness and reference. [its place in the main "
         "reference]",
         "2.1": "Text: the question, after the text of the document. In shared conversations, the questions and replies "
@@ -183,7 +184,8 @@ def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Eva
         "were scored. 1 answer outside of it was scored, too. [how the answers outside of it, the documents and the "
         "questions were chosen]",
         "3.2.1": "4. Counted are the names under which scores or adjudications of answers that are not excluded are in "
-        "effect; the records can't tell whether two names are one person. 1 of them gave adjudications alone. 1 name "
+        "effect; the records can't tell whether a name is a person, or two names are one. 1 of them gave "
+        "adjudications alone. 1 name "
         "left out by desk.yaml is not counted.",
         "3.2.4": "1 score by 1 of 4 analysts is recorded as calibration: given to be compared with a reference "
         f"analyst's. Written guidelines are in guidelines.md (SHA-256 {guidelines}); the records don't say who read "
@@ -214,8 +216,8 @@ def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Eva
         "4.3.7": "Is what the answer says right by the document? [whether it was in sight]",
         "4.3.8": "Option 2. A value of the scale for each answer, in 19 scores.",
         "4.3.9": "In the packed report: the mean of an answer's scores, then of a question's answers about a document, "
-        "then as each table's note says. Where an answer was adjudicated, the adjudication alone counts. Where a "
-        "judge's scores fill in for answers that people did not score, the table's note says so. [what the main "
+        "then as each table's note says. Where an answer was adjudicated, the adjudication alone counts. "
+        "[what the main "
         "reference does beside this]",
         "4.3.11.1": "Krippendorff's alpha for ordinal values, with an interval by resampling the answers, and Gwet's "
         "AC2, over 5 answer texts that two or more people scored without having seen others' scores, as recorded (3 "
