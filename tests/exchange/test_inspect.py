@@ -201,7 +201,7 @@ def refusals() -> Iterator[tuple[str, str]]:
     )
     yield log_of(samples(2, epoch=10**9), "l.json"), "sample 2: has the epoch 1000000000; it must be from 1 to"
     write("m.json", Path("l.json").read_text().replace('"acme/large"', '" "'))
-    yield "m.json", "m.json: names no model"
+    yield "m.json", "m.json: does not name a model"
     yield log_of(samples(2), "f.json", status="started"), "comes from an evaluation that did not finish (started)"
     yield log_of([], "g.json"), "contains no answers."
     write("h.json", Path("e.json").read_text().replace('"version": 2', '"version": 3'))
