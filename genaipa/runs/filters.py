@@ -134,7 +134,7 @@ def list_experiments(folder: RunFolder, manifest: Manifest) -> set[str]:
         classify_experiment(kind, initialization, wording)
         for kind in {facts.kind for facts in manifest.documents.values()}
         for initialization in (plan.initializations if plan else ())
-        for wording in (plan.wordings if plan else ())
+        for wording in (plan.wordings_of_answers if plan else ())
     }
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 from judges import events, judge_runs, verdict
+from openpyxl import load_workbook
 from running import answers, carry_out, make_workspace, messages, spec, write
 from servers import Behaviour, OpenAIServer, reply
 
@@ -134,6 +135,12 @@ def test_follow_ups_are_an_experiment_apart(genaipa: Cli) -> None:
     genaipa("run", "-s", "extractive", "-p", "acme", "-e", "quality", "--follow-up", FOLLOW_UP)
     import genaipa as package
 
+    shown = genaipa("show", "latest", "-e", "quality-follow-up")
+    assert shown.code == 0, shown.err
+    sheet = genaipa("scores", "sheet", "latest", "-o", "sheet.xlsx", "--analyst", "Ada")
+    assert sheet.code == 0, sheet.err
+    cells = [str(cell.value) for line in load_workbook("sheet.xlsx").active.iter_rows() for cell in line]
+    assert any(text.startswith(f"{FOLLOW_UP}\n\n(asked after: Question 1 on Acme?") for text in cells)
     table = package.load_answers("latest")
     pairs = set(zip(table["experiment"].astype(str), table["question"].astype(str), strict=True))
     assert pairs == {
