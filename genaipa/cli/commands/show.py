@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from genaipa.scoring.rubric import Rubric
     from genaipa.workspace import Workspace
 
+_FOLLOW_UP_MESSAGES = 4
+"""Messages that are shown of a follow-up: the first question, its answer, and the same of the follow-up."""
 _PREVIEW = 72
 _LEAST_PREVIEW = 30
 _BESIDE = 16
@@ -107,7 +109,9 @@ def show(
     right = ""
     for record in matching:
         folder = places[record.key]
-        _print_answer(record, _read_messages(folder, record, offsets[folder.name]) if whole else [])
+        # A follow-up says little without the answer before it.
+        messages = _read_messages(folder, record, offsets[folder.name]) if whole or record.after else []
+        _print_answer(record, messages if whole else messages[-_FOLLOW_UP_MESSAGES:])
         for sentence in (*judged.describe_documents_with_same_text(folder, record), *judged.describe_scores(record)):
             console.show(sentence)
         # Said once for all answers to a question that follow one another.
