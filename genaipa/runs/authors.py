@@ -6,6 +6,7 @@ desk's analysts as they are: no record, and no page but an author's own, says wh
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from genaipa.runs.records import Manifest
 
 AUTHORS = "authors.jsonl"
+_AFFILIATION = re.compile(r" \([^()]*\)$")
 
 
 def find_systems_written_by_people(manifests: Iterable[Manifest]) -> frozenset[str]:
@@ -90,8 +92,10 @@ class Authors:
                     self._answers_by_name.setdefault(name, set()).add(authorship.answer)
 
     def is_author(self, name: str, answer_digest: str) -> bool:
-        """Tell whether this person wrote the answer with a digest."""
-        return normalize_person_name(name) in self._names_by_answer.get(answer_digest, ())
+        """Tell whether this person wrote the answer with a digest; `Bo (ard)`, Bo of a partner, may be Bo."""
+        names = self._names_by_answer.get(answer_digest, ())
+        person = normalize_person_name(name) if names else ""
+        return person in names or _AFFILIATION.sub("", person) in names
 
     def answer_digests_of_author(self, name: str) -> set[str]:
         """Return the digests of the answers that this person wrote."""

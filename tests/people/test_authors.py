@@ -142,14 +142,14 @@ def event_of(analyst, digest):
 def test_a_score_from_before_counts_for_nobody(run, store):
     """A score that an author gave before they wrote the same text is in the log, and in no average."""
     machines = [record.digest for record in run.read_records() if record.system != SYSTEM]
-    store.append([score("Ada", machines[0]), score("Ada", machines[1])])
+    store.append([score("Ada", machines[0]), score("Ada", machines[1]), score("ada (bbc)", machines[0])])
     sources = select_sources(find_workspace(), ())
-    assert gather_study(find_workspace(), sources, store).table["counted"].sum() == 2
+    assert gather_study(find_workspace(), sources, store).table["counted"].sum() == 3
     first = next(record for record in run.read_records() if record.digest == machines[0])
     assert write_answers(run, "Ada", *["See section 2."]) == [first.digest]
     study = gather_study(find_workspace(), select_sources(find_workspace(), ()), store)
     assert list(study.table.loc[study.table["counted"], "answer"]) == [machines[1]]
-    assert len(study.log.every) == 2
+    assert len(study.log.every) == 3
 
 
 def test_no_reason_to_ask_somebody_in_particular_brings_it_back(run, store):
