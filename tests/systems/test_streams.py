@@ -211,6 +211,7 @@ def test_odd_events(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
             send(name, Behaviour(events=[event]), monkeypatch)
 
 
+@pytest.mark.full
 def test_a_streamed_run(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has both times and a table of them; one that breaks is asked again; batches are refused; others have none."""
     make_workspace(3)
