@@ -54,7 +54,7 @@ _MANY = 1000
 def format_percent(percent: float, item_count: float) -> str:
     """Write a share, in per cent, of so many items: whole where a decimal would be of less than one of them.
 
-    >>> per_cent(97.5, 40), per_cent(71.351, 4152)
+    >>> format_percent(97.5, 40), format_percent(71.351, 4152)
     ('98 %', '71.35')
     """
     return f"{percent:.0f} %" if item_count < _MANY else f"{percent:.2f}"

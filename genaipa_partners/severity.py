@@ -49,10 +49,10 @@ def measure_severities(
 ) -> list[PartnerSeverity]:
     """Measure each partner's severity; a value is what a partner gave to an answer, each pair once, labels from 0.
 
-    >>> values = np.array([[60.0 + a, 61.0 + a % 2, 50.0 + a % 3] for a in range(20)])
-    >>> labels = np.indices((20, 3)).reshape(2, -1)
+    >>> values = np.array([[60.0 + 7 * a % 11, 60.0 + 5 * a % 11, 50.0 + 3 * a % 11] for a in range(22)])
+    >>> labels = np.indices((22, 3)).reshape(2, -1)
     >>> [partner.stands_out for partner in measure_severities(values.ravel(), labels[1], labels[0])]
-    [True, False, True]
+    [False, False, True]
     """
     number = int(partners.max()) + 1 if len(partners) else 0
     size = int(answers.max()) + 1 if len(answers) else 0

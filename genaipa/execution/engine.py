@@ -484,7 +484,7 @@ async def ask_for_json_in_words(
 ) -> Attempt:
     """Ask for JSON of this schema in words, and once more if the reply is none; the second reply is kept as it is.
 
-    A `describe_reply_flaw` decides whether it is, where the task reads JSON itself; its replies are kept as they are.
+    A `find_flaw` decides whether it is, where the task reads JSON itself; its replies are kept as they are.
     """
     wanted = f"Reply with nothing but a JSON object that fits this JSON Schema:\n{json.dumps(schema)}"
     asked = [*messages[:-1], dataclasses.replace(messages[-1], content=f"{messages[-1].content}\n\n{wanted}")]

@@ -396,7 +396,7 @@ def check_inputs_unchanged(folder: RunFolder, manifest: Manifest, current_digest
 
 
 def find_run_of_same_plan(run: PreparedRun, name: str | None, ignored_names: Collection[str] = ()) -> RunFolder | None:
-    """Find the newest run of this plan, data and name (if one is given) `ignored_names` some; None if there is none."""
+    """Find the newest run of this plan, data and name, if one is given, but for `ignored_names`; else None."""
     for folder in reversed(list_run_folders(run.workspace)):
         if folder.name in ignored_names:
             continue

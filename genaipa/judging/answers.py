@@ -67,7 +67,7 @@ class JudgedAnswers:
     """The answers of runs that can be judged, those about one document in a row; documents by name.
 
     A UsageError where the names mean no run, or runs without answers. `problems` are sentences on what is left out.
-    `day` is the latest of these runs' days if that is a later occasion, whose first one has the `anchors`; else empty.
+    `day` is the latest of these runs' days if that is a later occasion, whose first one has the anchors; else empty.
     """
 
     def __init__(self, workspace: Workspace, runs: Sequence[str], only: Filters | None = None) -> None:

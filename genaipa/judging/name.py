@@ -78,8 +78,8 @@ def model_family(model: str) -> str:
     what it was made from (`vllm/deepseek-ai/DeepSeek-R1-Distill-Qwen-7B` is a qwen), and a name of one's own may have
     its maker before it.
 
-    >>> family("openai/gpt-4o"), family("vllm/meta-llama/Llama-3.1-8B-Instruct"), family("scripted/kind")
-    ('gpt', 'llama', 'scripted/kind')
+    >>> [model_family(name) for name in ("openai/gpt-4o", "vllm/meta-llama/Llama-3.1-8B-Instruct", "scripted/kind")]
+    ['gpt', 'llama', 'scripted/kind']
     """
     model = split_system_name_and_effort(model)[0]
     name = model.casefold().strip()

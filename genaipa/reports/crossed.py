@@ -42,8 +42,8 @@ def estimate_crossed_mean(
 
     An empty document is a mean over documents; the scales `SHARES` are those of shares.
 
-    >>> made = crossed([60, 80, 70, 90, 50, 85], list("aabbcc"), list("xyxyxy"))
-    >>> made.mean, made.questions, made.documents, why(made)
+    >>> made = estimate_crossed_mean([60, 80, 70, 90, 50, 85], list("aabbcc"), list("xyxyxy"))
+    >>> made.mean, made.questions, made.documents, explain_missing_interval(made)
     (72.5, 3, 2, '2 documents, fewer than 3: nothing can be said about policies like these.')
     """
     return estimate_mean(

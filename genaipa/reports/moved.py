@@ -267,7 +267,7 @@ def find_moved_answers(
     Each is named as a system, a run, or RUN:SYSTEM; `judge` is the one whose scores count beside people's, else all
     do. Pairs are asked the very same words. A UsageError for a name of several systems.
 
-    >>> moved_answers("careful", "breezy").headline[:52]
+    >>> find_moved_answers("careful", "breezy").headline[:52]
     '9 of 32 answers changed sides from careful to breezy'
     """
     resolved_workspace, names = resolve_workspace_and_run_names((first, second), workspace)

@@ -331,13 +331,15 @@ _PURPOSES: dict[RecordKind, tuple[Purpose, Purpose]] = {
 def load_conversation_up_to(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> list[Message]:
     """Return the messages up to and with this record: introduction, turns before it, its question, the reply if any.
 
-    `offsets` are the byte offsets of the latest record of each key (`folder.tally_records`): only the texts of this
-    conversation are read.
+    `offsets` are the byte offsets of the latest record of each key
+    (`folder.tally_records_and_map_offsets`): only the texts of this conversation are read.
     """
     if record.after:
         first_key = f"{record.conversation}|{followed_question_id(record.question)}"
-        first = folder.read_records_at([offsets[first_key]])[0]
-        return load_conversation_up_to(folder, first, offsets) + _question_and_reply_messages(record, record.reply)
+        # The first answer is gone where somebody deleted its line, to have it asked again.
+        first = folder.read_records_at([offsets[first_key]] if first_key in offsets else [])
+        before = load_conversation_up_to(folder, first[0], offsets) if first else []
+        return before + _question_and_reply_messages(record, record.reply)
     begun = next((c for c in folder.read_conversations() if c.id == record.conversation), None)
     messages = []
     # Acknowledgements are asked for while an introduction is made: what came before them are others of theirs.

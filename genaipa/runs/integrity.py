@@ -1,7 +1,7 @@
 """Integrity of a run folder: every text against the digest that was kept with it.
 
-Everything computed from a run reads its records through `RunFolder.read`, which checks each; `damage` reads
-everything else in the folder as well (`genaipa validate --data`).
+Everything computed from a run reads its records through `RunFolder.read_records`, which checks each;
+`find_damage` reads everything else in the folder as well (`genaipa validate --data`).
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ class Permission:
     def redact_record(self, record: Record, is_withheld_text: Callable[[str], bool]) -> Record:
         """Return a record without a question or introduction in others' words, and without a reply that quotes them.
 
-        `held` tells whether a passage is of a text that is left out.
+        `is_withheld_text` tells whether a passage is of a text that is left out.
         """
         introduces = record.kind != "answer" and record.document in self.documents
         if introduces or record.document in self.restricted_questions:

@@ -54,7 +54,7 @@ def estimate_reply_change(
     that of its interval, or Wilcoxon's where all questions changed alike.
 
     >>> cells = [0, 0, 1, 1, 2, 2]
-    >>> change = estimate_change([0, 1, 0, 1, 0, 1], cells, [0, 1] * 3, cells, [0] * 6, share=True)
+    >>> change = estimate_reply_change([0, 1, 0, 1, 0, 1], cells, [0, 1] * 3, cells, [0] * 6, share=True)
     >>> change.first, change.later, change.difference, change.p
     (0.0, 1.0, 1.0, 0.25)
     """

@@ -34,7 +34,7 @@ def correlate_clustered_values(first: Any, second: Any, clusters: Any) -> Correl
 
     The interval is a jackknife over clusters on Fisher's scale (1921, Metron 1, 3-32), with Student's t.
 
-    >>> found = correlate([1, 2, 3, 4, 5, 6], [1, 2, 4, 3, 6, 5], [0, 1, 2, 3, 4, 5])
+    >>> found = correlate_clustered_values([1, 2, 3, 4, 5, 6], [1, 2, 4, 3, 6, 5], [0, 1, 2, 3, 4, 5])
     >>> round(found.r, 3), round(found.low, 3), round(found.high, 3)
     (0.886, 0.392, 0.983)
     """

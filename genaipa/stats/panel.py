@@ -46,7 +46,8 @@ def estimate_analyst_panel(
     A value is an analyst's score of an answer to a question about a document; all labels are whole numbers from 0.
     Without `experiments` there is one, and without `answers` one for each question about a document in each of them.
 
-    >>> panel = estimate_panel([5, 5, 7, 9, 6, 4, 8, 6], [0, 1, 2, 0, 1, 2, 0, 1], [0, 0, 1, 1, 2, 2, 3, 3], [0] * 8)
+    >>> analysts, questions = [0, 1, 2, 0, 1, 2, 0, 1], [0, 0, 1, 1, 2, 2, 3, 3]
+    >>> panel = estimate_analyst_panel([5, 5, 7, 9, 6, 4, 8, 6], analysts, questions, [0] * 8)
     >>> panel.number, round(panel.variance, 3), panel.reason
     (3, 0.403, <Reason.NONE: ''>)
     """

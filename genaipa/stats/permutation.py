@@ -88,7 +88,7 @@ def permute_reply_texts(before: Sequence[Any], after: Sequence[Any]) -> Permutat
 def exact_p_value(distributions: Iterable[PermutationDistribution]) -> float:
     """Give the two-sided p value that nothing changed: twice the chance of the sum that was seen, or one farther out.
 
-    >>> exact_p([permute_reply_values([0.0], [1.0])] * 6)
+    >>> exact_p_value([permute_reply_values([0.0], [1.0])] * 6)
     0.03125
     """
     moving = [deals for deals in distributions if len(deals.chances) > 1]

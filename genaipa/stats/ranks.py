@@ -57,7 +57,7 @@ def find_rank_bounds(higher_labels: Any, lower_labels: Any, item_count: int) -> 
     between all pairs of things: those that are above one for certain, and those below, are counted (Goldstein and
     Spiegelhalter, 1996).
 
-    >>> [ranks.tolist() for ranks in bound_ranks([0, 0], [1, 2], 3)]
+    >>> [ranks.tolist() for ranks in find_rank_bounds([0, 0], [1, 2], 3)]
     [[1, 2, 2], [1, 3, 3]]
     """
     above, below = as_labels(higher_labels, len(higher_labels)), as_labels(lower_labels, len(higher_labels))

@@ -44,7 +44,7 @@ class Sides(NamedTuple):
 def compare_repeats_within_groups(values: Any, bands: Any, groups: Any) -> Repeats:
     """Compare the values of each group with one another; each is in one of some bands, labelled from 0.
 
-    >>> repeats = compare_repeats([50, 60, 90], [0, 0, 1], [0, 0, 0])
+    >>> repeats = compare_repeats_within_groups([50, 60, 90], [0, 0, 1], [0, 0, 0])
     >>> [round(float(column[0]), 2) for column in repeats]
     [3.0, 26.67, 0.67, 20.82]
     """

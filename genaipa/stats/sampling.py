@@ -28,7 +28,7 @@ def plan_cell_samples(answers_by_question: Sequence[Sequence[int]], size: int) -
     question's own as a factor, so that a sum of y/π over all questions is right on average over the draws, though no
     single question's is.
 
-    >>> sample_cells([[2, 2], [4]], 2)
+    >>> plan_cell_samples([[2, 2], [4]], 2)
     [[CellSample(taken=1, chance=0.25), CellSample(taken=0, chance=0.25)], [CellSample(taken=1, chance=0.25)]]
     """
     totals = [sum(documents) for documents in answers_by_question]
@@ -51,7 +51,7 @@ def plan_cell_samples(answers_by_question: Sequence[Sequence[int]], size: int) -
 def deal_turns_and_mean_turns_to_rows(row_sizes: Sequence[int], turns: int) -> tuple[list[int], list[float]]:
     """Return how many each of several rows gives in that many turns, round by round, and the mean over their orders.
 
-    >>> deal_turns_in_proportion([3, 1, 3], 4)
+    >>> deal_turns_and_mean_turns_to_rows([3, 1, 3], 4)
     ([2, 1, 1], [1.5, 1.0, 1.5])
     """
     if turns < 0 or min(row_sizes, default=0) < 0:

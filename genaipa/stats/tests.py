@@ -45,7 +45,7 @@ def wilcoxon_signed_rank_test(differences: Any) -> RankTest:
     The effect is the matched-pairs rank-biserial correlation (Kerby, 2014); that of zeros alone is 0. No test is made
     of fewer than six differences: none could be significant. If all of six or more are zero, p is 1.
 
-    >>> wilcoxon([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    >>> wilcoxon_signed_rank_test([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     RankTest(test='Wilcoxon', p=0.03125, effect=1.0)
     """
     rounded = _drop_nan_values(differences).round(_DIGITS)
@@ -72,7 +72,7 @@ def mann_whitney_test(first: Any, second: Any) -> RankTest:
 
     No test is made of so few values that no difference could be significant. If all are equal, p is 1.
 
-    >>> mann_whitney([5.0, 6.0, 7.0], [1.0, 2.0, 3.0, 4.0])
+    >>> mann_whitney_test([5.0, 6.0, 7.0], [1.0, 2.0, 3.0, 4.0])
     RankTest(test='none', p=nan, effect=1.0)
     """
     ours, theirs = (_drop_nan_values(side).round(_DIGITS) for side in (first, second))

@@ -17,7 +17,7 @@ def estimate_slope_on_places(values: Any, places: Any, questions: Any, documents
     regression within groups (Wooldridge, 2010, Econometric Analysis of Cross Section and Panel Data, section 10.5).
     The labels are as in `estimate_mean`. What each value adds to the slope is what varies.
 
-    >>> slope = estimate_slope([-1, 1, -3, 3, -2, 2], [-1, 1] * 3, [0, 0, 1, 1, 2, 2], [0, 1] * 3)
+    >>> slope = estimate_slope_on_places([-1, 1, -3, 3, -2, 2], [-1, 1] * 3, [0, 0, 1, 1, 2, 2], [0, 1] * 3)
     >>> slope.mean, round(slope.low, 2), round(slope.high, 2)
     (2.0, -0.9, 4.9)
     """

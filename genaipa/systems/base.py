@@ -211,7 +211,7 @@ class Passage(msgspec.Struct, frozen=True, omit_defaults=True):
     One that was `cited` by the vendor's own feature has its place in the document, in characters, if it is there.
 
     >>> Passage("We keep orders for ten years.", source="12.2", score=7.1)
-    Passage(text='We keep orders for ten years.', source='12.2', score=7.1)
+    Passage(text='We keep orders for ten years.', source='12.2', score=7.1, cited=False, start=None, end=None)
     """
 
     text: str
@@ -272,7 +272,7 @@ class BuiltinSystem(abc.ABC):
         self.name = name
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
-        """Return `answer`; raise a PermanentError where a JSON schema is asked for."""
+        """Return `reply_to_last_message`; raise a PermanentError where a JSON schema is asked for."""
         if settings.json_schema is not None:
             raise unsupported_schema_error(self.name)
         return await self.reply_to_last_message(messages, settings)

@@ -157,8 +157,10 @@ def load_adapter_classes() -> dict[str, Any]:
 def split_system_name_and_effort(system: str) -> tuple[str, str]:
     """Return a system's name without the level of effort at its end, and that level; empty without one.
 
-    >>> split_effort("openai/gpt-6-luna@high"), split_effort("vertex/claude@20260101")
-    (('openai/gpt-6-luna', 'high'), ('vertex/claude@20260101', ''))
+    >>> split_system_name_and_effort("openai/gpt-6-luna@high")
+    ('openai/gpt-6-luna', 'high')
+    >>> split_system_name_and_effort("vertex/claude@20260101")
+    ('vertex/claude@20260101', '')
     """
     name, _, level = system.rpartition("@")
     return (name, level) if name and level in EFFORTS else (system, "")

@@ -46,7 +46,7 @@ def extract_json_or_flaw(reply: str, schema: Mapping[str, Any]) -> tuple[str, st
 def find_last_json_that_fits(reply: str, schema: Mapping[str, Any]) -> str:
     """Return the last JSON object of a reply that fits the schema, after a model's thoughts; empty for none.
 
-    >>> last_json('<think>{"a": 1}?</think> So: {"a": 2}, I think.', {"required": ["a"]})
+    >>> find_last_json_that_fits('<think>{"a": 1}?</think> So: {"a": 2}, I think.', {"required": ["a"]})
     '{"a": 2}'
     """
     answer = split_thoughts(reply).answer

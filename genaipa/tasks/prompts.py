@@ -208,7 +208,7 @@ def list_prompt_set_labels(manifest: Manifest) -> dict[str, str]:
 def find_prompt_set_label(manifest: Manifest, labels: Mapping[str, str], system: str, prompt_set: str) -> str:
     """Return the label of the set that a system was asked with; a recording answered other prompts than it was sent.
 
-    `labels` are the run's `labels`.
+    `labels` are the run's (`list_prompt_set_labels`).
     """
     facts = manifest.systems.get(system)
     recorded = facts is not None and facts.words == "recording"

@@ -137,7 +137,7 @@ def test_follow_ups_are_an_experiment_apart(genaipa: Cli) -> None:
 
     shown = genaipa("show", "latest", "-e", "quality-follow-up")
     assert shown.code == 0, shown.err
-    one = genaipa("show", "latest", "Q1.follow-up").out
+    one = genaipa("show", "latest", "Q1.follow-up", "-e", "quality-follow-up").out
     assert one.index("Question 1 on Acme?") < one.index(f"(asked here)\n{FOLLOW_UP}")
     sheet = genaipa("scores", "sheet", "latest", "-o", "sheet.xlsx", "--analyst", "Ada")
     assert sheet.code == 0, sheet.err

@@ -10,6 +10,7 @@ import importlib
 import inspect
 import json
 import os
+import pkgutil
 import shutil
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from running import make_workspace, write
+from source import PACKAGES
 from stores import score
 from test_imports import TOO_HEAVY
 
@@ -196,6 +198,24 @@ def test_every_example_holds(demo: tuple[Path, Finished], capsys: pytest.Capture
         (example,) = finder.find(getattr(front, name), name, module=False, globs=names)
         assert example.examples, name
         runner.run(example)
+    assert runner.summarize(verbose=False).failed == 0, capsys.readouterr().out
+
+
+@pytest.mark.full
+def test_examples_behind_the_door_hold(demo: tuple[Path, Finished], capsys: pytest.CaptureFixture[str]) -> None:
+    """The examples of all other functions call what there is, and give what they say."""
+    shutil.copytree(demo[0], Path.cwd(), dirs_exist_ok=True)
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    public = {getattr(front, name) for name in front.__all__}
+    for package in PACKAGES:
+        for found in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
+            source = importlib.util.find_spec(found.name)
+            if source is None or source.origin is None or ">>>" not in Path(source.origin).read_text(encoding="utf-8"):
+                continue
+            module = importlib.import_module(found.name)
+            for example in doctest.DocTestFinder(exclude_empty=True).find(module):
+                if not any(example.name.endswith(f".{each.__name__}") for each in public if hasattr(each, "__name__")):
+                    runner.run(example)
     assert runner.summarize(verbose=False).failed == 0, capsys.readouterr().out
 
 

@@ -282,7 +282,7 @@ SAMPLING_OPTIONS = {
     "temperature": _make_sampling_option(
         "temperature", float, "Sampling temperature, if the model accepts one.", min=0, max=100
     ),
-    "top_p": _make_sampling_option("top_p", float, "Sampling temperature, if the model accepts one.", min=0, max=1),
+    "top_p": _make_sampling_option("top_p", float, "Nucleus sampling (top_p), if the model accepts it.", min=0, max=1),
     "max_tokens": TableOption(MaxTokens, None, "max_connections"),
     "sampling_seed": _make_sampling_option(
         "sampling_seed", int, "Seed sent to the model, if it accepts one.", min=-_LARGEST, max=_LARGEST

@@ -19,7 +19,7 @@ from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import join_names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Manifest, Record
@@ -78,9 +78,8 @@ def show(
     places: dict[str, RunFolder] = {}
     offsets: dict[str, dict[str, int]] = {}
     for choice in chosen:
-        positions = choice.latest_record_offsets()
-        offsets[choice.folder.name] = positions
-        places |= dict.fromkeys(positions, choice.folder)
+        offsets[choice.folder.name], chosen_keys = choice.latest_offsets_and_chosen_keys()
+        places |= dict.fromkeys(chosen_keys, choice.folder)
 
     def read_latest_records(keys: Sequence[str]) -> list[Record]:
         by_folder = groupby(keys, lambda key: places[key].path)
@@ -133,18 +132,15 @@ class _SelectedRun(NamedTuple):
         )
         return list({record.key: record for record in meant}.values())
 
-    def latest_record_offsets(self) -> dict[str, int]:
-        """Return the place of each key's latest record."""
+    def latest_offsets_and_chosen_keys(self) -> tuple[dict[str, int], Iterable[str]]:
+        """Return the place of each key's latest record, and the keys that are meant."""
         _, offsets = self.folder.tally_records_and_map_offsets()
         if self.meant is None:
-            return offsets
+            return offsets, offsets
         from genaipa.runs.records import RecordHead
 
-        return {
-            line.key: offsets[line.key]
-            for _, line in self.folder.read_verified_answers_with_offsets(RecordHead)
-            if self.meant.includes_record(line)
-        }
+        heads = self.folder.read_verified_answers_with_offsets(RecordHead)
+        return offsets, dict.fromkeys(head.key for _, head in heads if self.meant.includes_record(head))
 
 
 def _resolve_name_and_select_runs(workspace: Workspace, name: str, only: Filters) -> tuple[str, list[_SelectedRun]]:

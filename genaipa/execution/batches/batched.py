@@ -403,7 +403,7 @@ class BatchedSystem:
     async def note_and_delete_recorded_batches(self, *, all_asked: bool) -> None:
         """Note the batches whose every answer is in `answers.jsonl`, and delete what their provider holds.
 
-        Where all was asked to its `all_asked`, nobody will come for what nobody read: it was in the records before.
+        With `all_asked`, nobody will come for what nobody read: it was in the records before.
         """
         out = any(batch.intended.system == self.name for batch in self._ledger.pending_batches)
         for batch in list(self._ledger.batches.values()):

@@ -38,8 +38,8 @@ _MARK = r"[\s*_\"\u201d)]*(?:[.,;:!\u2013\u2014\uff0c\u3002\uff1b\uff1a\uff01(-]
 def find_answer_side(reply: str, question: str, language: str = ENGLISH.code, status: str = "answered") -> AnswerSide:
     """Return the side that a reply takes on the `question`; `language` is the document's code.
 
-    >>> find_side("No, it does not.", "Are data sold?"), find_side("They are never sold.", "Are data sold?")
-    ('no', 'no')
+    >>> [find_answer_side(reply, "Are data sold?") for reply in ("No, it does not.", "They are never sold.")]
+    ['no', 'no']
     """
     match classify_silence_stance(reply, language, status):
         case "yes":

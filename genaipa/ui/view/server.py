@@ -343,7 +343,7 @@ def mark_differences(texts: Sequence[str]) -> list[list[AnswerPiece]]:
 
     Of a text that has little in common with the others the numbers alone are marked: nearly every word is its own.
 
-    >>> marked(["Kept for 90 days.", "Kept for 30 days."])[0]
+    >>> mark_differences(["Kept for 90 days.", "Kept for 30 days."])[0]
     [AnswerPiece(text='Kept for ', kind=''), AnswerPiece(text='90', kind='number'), AnswerPiece(text=' days.', kind='')]
     """
     if sum(bool(text) for text in texts) < 2:  # noqa: PLR2004
