@@ -332,7 +332,7 @@ class DocumentHeads:
         head = Document(self.names[row], "", About(company=self.companies[row], kind=kind, language=language), LAYER)
         if unknown:
             # Else they would be looked for in the text.
-            vars(head).update(language="", seems=seems)
+            vars(head).update(language="", likely_language=seems)
         return head
 
     def matches_document(self, row: int, document: Document) -> bool:

@@ -166,7 +166,7 @@ def _build_search_index_of_texts(texts: tuple[str, ...]) -> tuple[Language, froz
 
 
 def build_bm25_index(tokenized_texts: list[list[str]]) -> Any:
-    """Build the BM25 index of texts, each given as its words; its `take_scores_and_count_verdicts` takes words."""
+    """Build the BM25 index of texts, each given as its words; its `get_scores` takes words."""
     import bm25s
 
     # It sets its logger to DEBUG, and so would speak through whatever handler an application has.

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from benchmarks.made_up import write_policies
 from genaipa.errors import DataError, MissingPackageError, UsageError
-from genaipa.policies.corpus import encode_corpus_line, examine_corpus, read_documents
+from genaipa.policies.corpus import DocumentHeads, encode_corpus_line, examine_corpus, read_documents
 from genaipa.policies.statistics import measure_distributions, measure_document
 
 if TYPE_CHECKING:
@@ -231,3 +231,11 @@ def test_statistics_are_distributions(tmp_path: Path, genaipa: Callable[..., Fin
     assert "40 documents, 2 of which have the same text as another document of the company." in shown.out
     refused = genaipa("policies", "stats", "brindlecart", "--by", "sector")
     assert (refused.code, refused.err) == (2, "genaipa: --by is for a corpus; give one with --documents.\n")
+
+
+def test_a_head_without_its_text_tells_the_language_that_the_text_seems_to_be_in() -> None:
+    """Nobody has rules for it, and it was found in the text, which a head has not."""
+    heads = DocumentHeads(["acme", "lojas"], ["Acme", "Lojas"], ["policy"] * 2, ["en", "~pt"], b"")
+    known, unknown = heads.make_textless_document(0), heads.make_textless_document(1)
+    assert (known.language, known.likely_language) == ("en", "")
+    assert (unknown.language, unknown.likely_language) == ("", "pt")
