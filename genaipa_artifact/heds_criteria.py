@@ -57,12 +57,13 @@ def _describe_rule_of_points(records: HumanEvaluationRecords) -> str:
     """Say which value follows from ticked points, and whether any were ticked."""
     rubric = records.rubric
     needs = "; ".join(
-        f"{format_value(value)} from {needed.vital:.0%} of the vital and {needed.okay:.0%} of the other points on"
+        f"{format_value(value)} from {100 * needed.vital:g} % of the vital "
+        f"and {100 * needed.okay:g} % of the other points"
         for value, needed in zip(rubric.values, rubric.metrics[rubric.points_metric].points, strict=False)
     )
     ticked = any(score.ticks is not None for score in records.scores)
     return join_sentences(
-        f"From ticked points of an annotated answer follows, as a suggestion: {needs}; else "
+        f"From ticked points of an annotated answer a value follows as a suggestion: {needs}; else "
         f"{format_value(rubric.values[-1])}.",
         "" if ticked else "No score has ticks.",
     )
@@ -110,7 +111,8 @@ def describe_form_of_response(records: HumanEvaluationRecords, metric: str) -> H
     ]
     equal = sum(score.values is not None and score.values[metric] == score.suggested[metric] for score in suggested)
     suggestions = (
-        f"With {len(suggested):,} of them a value was suggested on screen by rules; {equal:,} of these have that value."
+        f"With {len(suggested):,} of them a value was suggested on screen by rules; {equal:,} of these "
+        f"{'has' if equal == 1 else 'have'} that value."
         if suggested
         else ""
     )
