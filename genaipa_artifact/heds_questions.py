@@ -79,7 +79,7 @@ def _describe_stand_ins_of_models(records: HumanEvaluationRecords) -> str:
 
 
 _INPUTS = {
-    "company-name": "the question, after the name of the company or regulation without a document",
+    "company-name": "the question, with the name of the company or regulation and no document",
     "document": "the question, after the text of the document",
     "summary-by-name": "the question, after a summary that the system wrote from the name alone",
     "summary-of-document": "the question, after a summary that the system wrote of the document",
@@ -106,6 +106,9 @@ def describe_inputs_to_systems(records: HumanEvaluationRecords) -> HedsAnswer | 
             if records.scorable_answers["is_follow_up"].any()
             else "",
             f"Prompts: {join_names(prompts)} (runs/*/prompts)." if prompts else "",
+            "Of imported runs, what was said around the questions is not recorded."
+            if any(not source.manifest.digests.prompts for source in records.study.sources)
+            else "",
             "A system prompt came first."
             if any(source.manifest.spec.system_prompt for source in records.study.sources)
             else "",
@@ -448,7 +451,9 @@ def describe_screen_while_scoring(records: HumanEvaluationRecords) -> HedsAnswer
             f"{sum(score.blind for score in scores):,} without having seen whose answer it was, "
             f"{sum(score.independent for score in scores):,} without having seen how others scored it.",
             f"Order of the answers: {_format_nonzero_counts(orders)}.",
-            f"On screen beside answer and rubric: {_format_nonzero_counts(aids) or 'nothing of what is recorded'}.",
+            f"On screen beside answer and rubric: {_format_nonzero_counts(aids) or 'nothing of what is recorded'}."
+            if screens or any(aids.values())
+            else "",
             f"Withheld by chance, so that their influence can be measured: {_format_nonzero_counts(withheld)}."
             if any(withheld.values())
             else "",
