@@ -70,7 +70,10 @@ class CollectedReplies:
 
 
 class ManualRun:
-    """The web chats of a run. Hold the run by `hold_for_writing()` around `write_sheets` and `record_replies`."""
+    """The web chats of a run.
+
+    Hold the run by `hold_for_writing_and_list_repairs()` around `write_sheets` and `record_replies`.
+    """
 
     def __init__(self, folder: RunFolder, task: Task, systems: Sequence[ReadySystem]) -> None:
         self.folder = folder
