@@ -13,6 +13,7 @@ from genaipa.languages.catalog import language_name
 from genaipa.questions.sets import followed_question_id
 from genaipa.runs.procedure import INITIALIZATIONS, find_procedure_plan
 from genaipa.scoring.aids import load_aids
+from genaipa.tasks.prompts import PUBLISHED
 from genaipa.words import format_count, join_names, join_some
 from genaipa_artifact.heds import HedsAnswer, HedsQuestion
 
@@ -57,12 +58,14 @@ def describe_what_people_scored(records: HumanEvaluationRecords) -> HedsAnswer |
     systems = sorted(map(str, scored["system"].unique()))
     criteria = f", by {join_names([*records.rubric.display_names.values()])}" if records.is_scored_by_rubric else ""
     questions = scored["question"].astype(str).map(followed_question_id)
+    wording_count = scored.loc[~scored["is_follow_up"], "wording"].nunique()
+    wordings = f" in {wording_count} wordings" if wording_count > 1 else ""
     follow_ups = " and to follow-ups" if scored["is_follow_up"].any() else ""
     return HedsAnswer(
         join_sentences(
             f"Scores recorded as people's exist for {format_count(len(scored), 'answer')} of "
-            f"{join_some(systems, _LISTED)} to {format_count(questions.nunique(), 'question')}{follow_ups} about "
-            f"{join_some(documents, _LISTED)}{criteria}.",
+            f"{join_some(systems, _LISTED)} to {format_count(questions.nunique(), 'question')}{wordings}{follow_ups} "
+            f"about {join_some(documents, _LISTED)}{criteria}.",
             _describe_stand_ins_of_models(records),
         ),
         f"{SCORES}; {_ANSWERS}",
@@ -95,8 +98,8 @@ def describe_inputs_to_systems(records: HumanEvaluationRecords) -> HedsAnswer | 
     if not inputs:
         return None
     shared = "shared" in set(map(str, records.scorable_answers["conversation"].unique()))
-    plans = [find_procedure_plan(source.manifest.spec) for source in records.study.sources]
-    prompts = sorted({name for plan in plans if plan for name in plan.prompts})
+    prompt_sets = {*map(str, records.scorable_answers["prompts"].unique())}
+    known_sets = sorted(prompt_sets - {"", PUBLISHED})
     return HedsAnswer(
         join_sentences(
             f"Text: {'; '.join(inputs)}.",
@@ -105,10 +108,8 @@ def describe_inputs_to_systems(records: HumanEvaluationRecords) -> HedsAnswer | 
             "question saw."
             if records.scorable_answers["is_follow_up"].any()
             else "",
-            f"Prompts: {join_names(prompts)} (runs/*/prompts)." if prompts else "",
-            "Of imported runs, what was said around the questions is not recorded."
-            if any(not source.manifest.digests.prompts for source in records.study.sources)
-            else "",
+            f"Prompts: {join_names(known_sets)} (runs/*/prompts)." if known_sets else "",
+            "Of imported runs, what was said around the questions is not recorded." if PUBLISHED in prompt_sets else "",
             "A system prompt came first."
             if any(source.manifest.spec.system_prompt for source in records.study.sources)
             else "",
@@ -190,7 +191,9 @@ def count_scored_answers_per_system(records: HumanEvaluationRecords) -> HedsAnsw
             f"{format_count(follow_ups, 'answer')} of them, in all, {'is' if follow_ups == 1 else 'are'} to follow-ups."
             if follow_ups
             else "",
-            f"Nobody scored an answer of {join_some(unscored, _LISTED)}." if unscored else "",
+            f"No score that is recorded as a person's is of an answer of {join_some(unscored, _LISTED)}."
+            if unscored
+            else "",
             f"The same reply to the same question about a document is scored once for all, so that "
             f"{format_count(distinct, 'answer')} were scored."
             if distinct < len(scored)
@@ -270,19 +273,28 @@ _INPUTS_LEFT = "how documents and questions were chosen"
 
 def _describe_asked_documents_and_questions(records: HumanEvaluationRecords) -> str:
     """Say which documents of a corpus and which questions of a set the runs asked about, where not all."""
-    sentences = []
+    runs_by_sentence: dict[str, list[str]] = {}
     for source in records.study.sources:
         manifest = source.manifest
-        if manifest.corpus:
-            sentences.append(manifest.corpus.summary_sentence)
         plan = find_procedure_plan(manifest.spec)
-        if plan and plan.limit:
-            first, last = plan.limit
-            sentences.append(
-                f"Of each set's questions, in an order that the seed {manifest.spec.seed} decides, those from {first} "
-                f"to {last} were asked."
-            )
-    return " ".join(dict.fromkeys(sentences))
+        sentences = [
+            *([manifest.corpus.summary_sentence] if manifest.corpus else []),
+            *([_describe_question_limit(manifest.spec.seed, *plan.limit)] if plan and plan.limit else []),
+        ]
+        for sentence in sentences:
+            runs_by_sentence.setdefault(sentence, []).append(source.folder.name)
+    every = len(records.study.sources)
+    return " ".join(
+        sentence if len(runs) == every else f"Of {join_some(runs, _LISTED)}: {sentence}"
+        for sentence, runs in runs_by_sentence.items()
+    )
+
+
+def _describe_question_limit(seed: int, first: int, last: int) -> str:
+    return (
+        f"Of each set's questions, in an order that the seed {seed} decides for each document and repetition, those "
+        f"from {first} to {last} were asked."
+    )
 
 
 # -- 3.2: evaluators --

@@ -285,7 +285,7 @@ def test_a_desks_study_is_whole_where_another_rubrics_is_not(evaluated: Evaluate
     assert desk["4.3.5"].endswith("with its meaning.")
     assert desk["4.3.11.2"] == "InterAA not assessed: no answer has independent scores by two people."
     settled = texts(fill(rescore(evaluated.unscored, scored("cat", evaluated.drawn[0], kind="adjudication"))))
-    assert settled["3.1.1"] == "1. Nobody scored an answer of scripted/say1.yaml."
+    assert settled["3.1.1"] == "1. No score that is recorded as a person's is of an answer of scripted/say1.yaml."
     assert "1 of them gave adjudications alone." in settled["3.2.1"]
     other = fill(rescore(evaluated.unscored, scored("ada", evaluated.drawn[0], rubric="0123456789ab")))
     assert not {"4.3.1.1", "4.3.2", "4.3.3", "4.3.4", "4.3.7", "3.3.2", "3.3.4.2", "3.3.5"} & texts(other).keys()
@@ -340,6 +340,11 @@ def test_follow_ups_are_named_as_such(tmp_path: Path, monkeypatch: pytest.Monkey
     assert entries["3.1.1"] == "4. 2 answers of them, in all, are to follow-ups."
     assert entries["3.1.2"].startswith("Option 6. Not selected: all 4 answers were in the random part")
     assert "2 are of answers to follow-ups" in entries["3.3.4.2"]
+    limited = carry_out(spec(systems=("scripted/say.yaml",), limit=(1, 1)))[0]
+    with opened("sqlite:///scores.db") as store:
+        study = gather_study(workspace, select_sources(workspace, ()), store)
+    entries = texts(fill(HumanEvaluationRecords(study, {}, "rubrics/genaipabench.yaml", None)))
+    assert f"Of {limited.name}: Of each set's questions" in entries["3.1.2"]
 
 
 def test_a_sheet_in_latex_has_no_command_of_others(evaluated: Evaluated) -> None:
