@@ -34,6 +34,7 @@ class _Metadata(msgspec.Struct):
     is_visually_hidden_from_conversation: bool | None = False
     is_thinking_preamble_message: bool | None = False
     attachments: list[Any] | None = None
+    finish_details: Any = None
 
 
 class _Content(msgspec.Struct):
@@ -48,6 +49,7 @@ class _Message(msgspec.Struct):
     create_time: Any = None
     recipient: str | None = "all"
     channel: str | None = None
+    status: str | None = ""
     metadata: _Metadata | None = None
 
 
@@ -62,6 +64,7 @@ class _Tree(msgspec.Struct):
 
 
 _VISIBLE = frozenset({"text", "multimodal_text"})
+_CUT = ("max_tokens", "interrupted")
 _HIDDEN_CHANNELS = frozenset({"analysis", "commentary"})
 _MARKED = re.compile(
     "\\ue200([^\\ue200-\\ue202]*)\\ue202?([^\\ue201]*)\\ue201|\u3010\\d+(?::\\d+)?\u2020[^\u3011]*\u3011"
@@ -85,7 +88,7 @@ def _read_chatgpt(file: ExportFile) -> Iterator[Chat]:
                 )
             else:
                 text = _read_canvas(message) if _writes_canvas(message) else _MARKED.sub(_read_marked_words, text)
-                exchanges.add_reply_to_exchange(text.strip(), data.model_slug or "")
+                exchanges.add_reply_to_exchange(text.strip(), data.model_slug or "", is_cut=_is_cut(message))
         yield Chat(entry, exchanges.make_exchanges())
 
 
@@ -118,6 +121,13 @@ def _is_shown(message: _Message) -> bool:
         is_hidden = message.channel in _HIDDEN_CHANNELS or data.is_thinking_preamble_message
         return not is_hidden and message.recipient in (None, "all")
     return role == "user"
+
+
+def _is_cut(message: _Message) -> bool:
+    """Tell whether a reply was stopped by the person, or reached the limit of tokens."""
+    details = message.metadata.finish_details if message.metadata else None
+    reason = details.get("type") if isinstance(details, dict) else None
+    return reason in _CUT or message.status == "finished_partial_completion"
 
 
 def _join_parts(content: _Content | None) -> str:
@@ -347,15 +357,18 @@ class _ExchangeCollector:
         self._asked: list[tuple[str, str, tuple[ShownText, ...], str]] = []
         self._replies: list[list[str]] = []
         self._models: list[str] = []
+        self._cuts: list[bool] = []
 
     def start_exchange(self, entry: str, text: str, shown: Iterable[ShownText], started: str) -> None:
         self._asked.append((entry, text, tuple(shown), started))
         self._replies.append([])
         self._models.append("")
+        self._cuts.append(False)
 
-    def add_reply_to_exchange(self, text: str, model: str = "") -> None:
+    def add_reply_to_exchange(self, text: str, model: str = "", *, is_cut: bool = False) -> None:
         if text and self._asked:
             self._replies[-1].append(text)
+            self._cuts[-1] = is_cut
             self._models[-1] = model or self._models[-1]
 
     def make_exchanges(self) -> tuple[Exchange, ...]:
@@ -369,9 +382,10 @@ class _ExchangeCollector:
                 system=f"{self._app}/{model}" if model else self._app,
                 model=model,
                 started=started,
+                is_cut=is_cut,
             )
-            for (entry, text, shown, started), replies, model in zip(
-                self._asked, self._replies, self._models, strict=True
+            for (entry, text, shown, started), replies, model, is_cut in zip(
+                self._asked, self._replies, self._models, self._cuts, strict=True
             )
         )
 

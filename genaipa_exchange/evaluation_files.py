@@ -61,6 +61,7 @@ class _Prompt(msgspec.Struct):
 class _Response(msgspec.Struct):
     output: Any = None
     error: str | None = None
+    finishReason: str | None = None  # noqa: N815 - promptfoo's
 
 
 class _TestCase(msgspec.Struct):
@@ -96,6 +97,7 @@ def _read_promptfoo_chats(file: ExportFile) -> Iterator[Chat]:
             model=result.provider if isinstance(result.provider, str) else result.provider.id,
             seconds=min(max(0.0, (result.latencyMs or 0.0) / 1000), _LONGEST_SECONDS),
             error=error,
+            is_cut=result.response is not None and result.response.finishReason == "length",
         )
         yield Chat(entry, (exchange,), _find_document_name(values))
 

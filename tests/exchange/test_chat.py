@@ -241,6 +241,29 @@ def test_documents_beside_a_chat_are_read() -> None:
     assert "hush" not in written()
 
 
+def test_a_reply_that_was_cut_is_told_from_a_whole_one() -> None:
+    """By its status or its finish; what came whole after it, on being asked to go on, makes it whole."""
+    make_workspace()
+    messages = (
+        said("user", ASKED(1), 1750000001.0),
+        said("assistant", "It may") | {"status": "finished_partial_completion"},
+        said("user", ASKED(2), 1750000002.0),
+        said("assistant", "It may", finish_details={"type": "max_tokens"}),
+        said("user", ASKED(3), 1750000003.0),
+        said("assistant", "It may", finish_details={"type": "interrupted"}),
+        said("assistant", "not.", finish_details={"type": "stop", "stop": "<|diff_marker|>"}),
+    )
+    bring(dump("conversations.json", [tree(*messages)]), policy="acme")
+    result = {"provider": "p", "prompt": {"raw": ASKED(1)}, "response": {"output": "It", "finishReason": "length"}}
+    bring(dump("out.json", {"results": [result]}), policy="acme")
+    assert [(one.system, one.status) for one in records()] == [
+        ("p", "truncated"),
+        ("chatgpt/gpt-5-2", "truncated"),
+        ("chatgpt/gpt-5-2", "truncated"),
+        ("chatgpt/gpt-5-2", "answered"),
+    ]
+
+
 def test_what_gemini_showed_becomes_a_run() -> None:
     """Its activity, newest first and of other products too, in HTML; a chat ends where nobody asked for a while."""
     make_workspace()
