@@ -127,8 +127,7 @@ class HumanEvaluationRecords:
                 if (
                     name in systems
                     and provider is not None
-                    and not provider.is_remote
-                    and provider.by_hand != "pasted"
+                    and (provider.builtin is not None or provider.by_hand == "written")
                     and provider.words != "recording"
                 ):
                     stand_ins[name] = provider.about.partition(";")[0]
