@@ -75,10 +75,13 @@ def describe_what_people_scored(records: HumanEvaluationRecords) -> HedsAnswer |
 
 def _describe_stand_ins_of_models(records: HumanEvaluationRecords) -> str:
     """Say which systems are no models but rules, scripts or people; empty where none is known to be."""
-    described = [f"{name} ({about})" for name, about in records.stand_ins_of_models.items()]
+    names_by_description: dict[str, list[str]] = {}
+    for name, about in records.stand_ins_of_models.items():
+        names_by_description.setdefault(about, []).append(name)
+    described = [f"{join_some(names, _LISTED)} ({about})" for about, names in names_by_description.items()]
     if not described:
         return ""
-    return f"Not {'a model' if len(described) == 1 else 'models'}: {join_some(described, _LISTED)}."
+    return f"Not {'a model' if len(records.stand_ins_of_models) == 1 else 'models'}: {'; '.join(described)}."
 
 
 _INPUTS = {

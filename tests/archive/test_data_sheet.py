@@ -44,10 +44,7 @@ AUTHORS = (
 """Questions that no record answers."""
 UNSCORED = {"2.1", "2.2", "2.3", "2.4", "4.3.1.1", "4.3.2", "4.3.3", "4.3.4", "4.3.6", "4.3.7"}
 """Questions that a study answers that nobody scored."""
-STAND_INS = (
-    "Not models: scripted/say.yaml (replies from a file, for trying things out), scripted/say1.yaml (replies from a "
-    "file, for trying things out)."
-)
+STAND_INS = "Not models: scripted/say.yaml, scripted/say1.yaml (replies from a file, for trying things out)."
 SCREEN = ScreenContents(nearest=True, evidence=("accuracy",), suggestion=("clarity",))
 HELD_BACK = ScreenContents(withheld={"clarity": 1.0})
 REASON = r"read nothing, 50 % of \input{it} & more_"
