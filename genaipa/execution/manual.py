@@ -187,8 +187,9 @@ class ManualRun:
         return "\n".join(lines) + "\n"
 
     def _format_replies_file(self, sheet: ChatSheet) -> str:
-        author = " --author NAME" if sheet.system in self.systems_with_written_replies else ""
-        command = f"genaipa collect {self.folder.name}{author}"
+        command = f"genaipa collect {self.folder.name}"
+        if sheet.system in self.systems_with_written_replies:
+            command = f"genaipa collect --author NAME {self.folder.name}"
         lines = [
             f"{_MARK} conversation: {sheet.name}",
             f"{_ADVICE} under its line; leave empty what you don't have yet. Then: {command}",

@@ -70,7 +70,7 @@ def test_the_author_is_in_a_file_of_its_own(run, genaipa):
 def test_people_at_a_terminal_are_asked_who_they_are_before_they_write(run, genaipa):
     """A blank name is none; no chat is spoken of, and a file to fill in says how it is given back."""
     (sheet,) = (run.path / "sheets").glob("*.replies.txt")
-    assert f"genaipa collect {run.name} --author NAME\n" in sheet.read_text()
+    assert f"genaipa collect --author NAME {run.name}\n" in sheet.read_text()
     refused = genaipa("collect", "latest", "-t", "--author", "  ", stdin="It keeps the address.\n.\n")
     assert (refused.code, "--author: who wrote" in refused.err) == (2, True)
     assert "the question" not in refused.err
