@@ -113,13 +113,21 @@ def describe_inputs_to_systems(records: HumanEvaluationRecords) -> HedsAnswer | 
             else "",
             f"Prompts: {join_names(known_sets)} (runs/*/prompts)." if known_sets else "",
             "Of imported runs, what was said around the questions is not recorded." if PUBLISHED in prompt_sets else "",
-            "A system prompt came first."
-            if any(source.manifest.spec.system_prompt for source in records.study.sources)
-            else "",
+            _describe_system_prompts(records),
         ),
         f"{_MANIFESTS} (spec.plan)",
         authors_part="the form's types of text that fit",
     )
+
+
+def _describe_system_prompts(records: HumanEvaluationRecords) -> str:
+    """Say in which runs a system prompt came first; empty where in none."""
+    sources = records.study.sources
+    runs = [source.folder.name for source in sources if source.manifest.spec.system_prompt]
+    if not runs:
+        return ""
+    where = "" if len(runs) == len(sources) else f" in {join_some(runs, _LISTED)}"
+    return f"A system prompt came first{where}."
 
 
 def describe_replies_of_systems(records: HumanEvaluationRecords) -> HedsAnswer | None:
