@@ -166,13 +166,17 @@ def describe_input_languages(records: HumanEvaluationRecords) -> HedsAnswer | No
     original = any(not translation for translation, _ in study.questions.worded)
     if not documents or "" in documents | questions:
         return None
+    unknown = [
+        *(["questions"] if original else []),
+        *(["follow-ups"] if outputs["is_follow_up"].any() else []),
+    ]
     return HedsAnswer(
         join_sentences(
             f"Documents: {_name_languages(documents)}.",
             f"Translated questions: {_name_languages(questions)}." if questions else "",
         ),
         f"{_MANIFESTS} (documents), else recognised in the texts",
-        authors_part="the language of the questions" if original else "",
+        authors_part=f"the language of the {join_names(unknown)}" if unknown else "",
     )
 
 

@@ -334,6 +334,7 @@ def test_follow_ups_are_named_as_such(tmp_path: Path, monkeypatch: pytest.Monkey
     entries = texts(fill(HumanEvaluationRecords(study, {}, "rubrics/genaipabench.yaml", None)))
     assert "4 answers of scripted/say.yaml to 2 questions and to follow-ups about acme" in entries["1.1.2"]
     assert "A follow-up came after a question and the reply to it" in entries["2.1"]
+    assert entries["2.4"] == "Documents: English. [the language of the questions and follow-ups]"
     assert entries["3.1.1"] == "4. 2 answers of them, in all, are to follow-ups."
     assert entries["3.1.2"].startswith("Option 6. Not selected: all 4 answers were in the random part")
     assert "2 are of answers to follow-ups" in entries["3.3.4.2"]
