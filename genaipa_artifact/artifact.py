@@ -39,6 +39,7 @@ from genaipa.files.atomic import open_for_atomic_write
 from genaipa.files.text import format_inline_code
 from genaipa.reports.render import as_text_lines
 from genaipa.reports.writing import ANSWERS, SCORES
+from genaipa.runs.authors import read_authorships
 from genaipa.runs.permission import Permission
 from genaipa.scoring.rubric import load_guidelines, load_rubric, rubric_file
 from genaipa.words import format_count, join_some
@@ -78,6 +79,7 @@ def write_artifact(
     digested_files = {STUDY: (folder / STUDY).read_bytes(), CONSTRAINTS: pinned.encode()}
     records = HumanEvaluationRecords.from_packed_study(packed, rubric_file(workspace).name, guidelines)
     sheet = fill_data_sheet(records, QUESTIONS, CRITERION_QUESTIONS)
+    authors = {authorship.author for source in sources for authorship in read_authorships(source.folder)}
     facts = {"pack": packed.pack, "report": packed.report, "about": about, "licenses": licenses, "minutes": minutes}
     files = {
         CONSTRAINTS: pinned,
@@ -86,7 +88,10 @@ def write_artifact(
         CROISSANT: describe_tables_as_croissant(packed, folder / STUDY, about, licenses),
         SUMS: "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in digested_files.items()),
         README: _fill_template("readme.md.jinja", facts),
-        APPENDIX: _fill_template("appendix.md.jinja", {**facts, **_collect_appendix_facts(packed, folder / STUDY)}),
+        APPENDIX: _fill_template(
+            "appendix.md.jinja",
+            {**facts, **_collect_appendix_facts(packed, folder / STUDY), "authors": sorted(authors)},
+        ),
     }
     try:
         for name, text in files.items():

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from genaipa.questions.sets import followed_question_id
 from genaipa.runs.procedure import find_procedure_plan
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import MEAN, SEND_BACK
 from genaipa.scoring.rubric import shipped_rubric
+from genaipa.systems.provider import find_provider, unwrap_system
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -97,7 +99,7 @@ class HumanEvaluationRecords:
 
     @cached_property
     def scorable_answers(self) -> pd.DataFrame:
-        """Each answer that can be scored, with `scored` (people did) and `people` (how many did)."""
+        """Each answer that can be scored, with `scored` (people did), `people` (how many did) and `is_follow_up`."""
         rows = self.study.rows_once_per_answer("wave")
         rows = rows[rows["answer"] != ""]
         people = Counter(answer for answer, _ in {(score.answer, score.analyst) for score in self.scores})
@@ -106,12 +108,30 @@ class HumanEvaluationRecords:
         return rows.assign(
             people=[people[answer] for answer in answers],
             scored=[answer in people or answer in adjudicated for answer in answers],
+            is_follow_up=[followed_question_id(question) != question for question in rows["question"].astype(str)],
         )
 
     @cached_property
     def answers_scored_by_people(self) -> pd.DataFrame:
         """The answers that people scored."""
         return self.scorable_answers[self.scorable_answers["scored"]]
+
+    @cached_property
+    def stand_ins_of_models(self) -> dict[str, str]:
+        """The systems whose replies are known to come from no model (system → what it is): rules, scripts, people."""
+        stand_ins = {}
+        systems = set(map(str, self.scorable_answers["system"].unique()))
+        for source in self.study.sources:
+            for name, facts in source.manifest.systems.items():
+                provider = find_provider(unwrap_system(facts.model or name))
+                if (
+                    name in systems
+                    and provider is not None
+                    and (provider.builtin is not None or provider.by_hand == "written")
+                    and provider.words != "recording"
+                ):
+                    stand_ins[name] = provider.about.partition(";")[0]
+        return dict(sorted(stand_ins.items()))
 
     @cached_property
     def evaluators(self) -> set[str]:

@@ -16,6 +16,7 @@ from genaipa_artifact.heds_questions import SCORES, join_sentences
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from genaipa.scoring.rubric import Rubric
     from genaipa_artifact.evaluation import HumanEvaluationRecords
 
 
@@ -44,9 +45,27 @@ def _format_metric_definition(records: HumanEvaluationRecords, metric: str) -> s
     section = records.guidelines and records.guidelines.sections.get(metric)
     return join_sentences(
         f"The meanings of its values: {meanings}.",
+        f"Where the document does not answer, the rubric says: “{rubric.silent_rule}”" if rubric.silent_rule else "",
+        _describe_rule_of_points(records) if metric == rubric.points_metric else "",
         f"guidelines.md has a section on it (SHA-256 of the file: {records.guidelines.digest})."
         if section and records.guidelines
         else "",
+    )
+
+
+def _describe_rule_of_points(records: HumanEvaluationRecords) -> str:
+    """Say which value follows from ticked points, and whether any were ticked."""
+    rubric = records.rubric
+    needs = "; ".join(
+        f"{format_value(value)} from {100 * needed.vital:g} % of the vital "
+        f"and {100 * needed.okay:g} % of the other points"
+        for value, needed in zip(rubric.values, rubric.metrics[rubric.points_metric].points, strict=False)
+    )
+    ticked = any(score.ticks is not None for score in records.scores)
+    return join_sentences(
+        f"From ticked points of an annotated answer a value follows as a suggestion: {needs}; else "
+        f"{format_value(rubric.values[-1])}.",
+        "" if ticked else "No score has ticks.",
     )
 
 
@@ -80,15 +99,35 @@ def describe_form_of_response(records: HumanEvaluationRecords, metric: str) -> H
         return None
     ticked = sum(score.ticks is not None for score in records.scores)
     points = (
-        f"With {ticked:,} of them analysts ticked the points of an annotated answer, from which the rubric derives "
-        "this value."
+        f"With {ticked:,} of them analysts were shown the points of an annotated answer to tick, from which the desk "
+        "derives a value of this criterion as a suggestion."
         if ticked and metric == records.rubric.points_metric
+        else ""
+    )
+    suggested = [
+        score
+        for score in records.scores
+        if metric in score.suggested and (score.shown is None or metric in score.shown.suggestion)
+    ]
+    equal = sum(score.values is not None and score.values[metric] == score.suggested[metric] for score in suggested)
+    suggestions = (
+        f"With {len(suggested):,} of them a value was suggested on screen by rules; {equal:,} of these "
+        f"{'has' if equal == 1 else 'have'} that value."
+        if suggested
         else ""
     )
     count = format_count(len(records.scores), "score")
     return HedsAnswer(
-        join_sentences(f"A value of the scale for each answer, in {count}.", points), f"{SCORES} (values)", option=2
+        join_sentences(f"A value of the scale for each answer, in {count}.", suggestions, points),
+        f"{SCORES} (values{', suggested' if suggested else ''}{', ticks' if points else ''})",
+        option=2,
     )
+
+
+def _describe_m_all(rubric: Rubric) -> str:
+    weights = ", ".join(f"{rubric.display_names[name]} x {weight:g}" for name, weight in rubric.weights.items())
+    weighted = f" ({weights})" if set(rubric.weights.values()) != {1.0} else ""
+    return f"Over all criteria: {rubric.m_all_formula}, of the sum of an answer's values{weighted}."
 
 
 def describe_aggregation_of_scores(records: HumanEvaluationRecords, metric: str) -> HedsAnswer | None:  # noqa: ARG001 - the same for each
@@ -100,6 +139,7 @@ def describe_aggregation_of_scores(records: HumanEvaluationRecords, metric: str)
             "In the packed report: the mean of an answer's scores, then of a question's answers about a document, then "
             "as each table's note says.",
             "Where an answer was adjudicated, the adjudication alone counts." if records.adjudications else "",
+            _describe_m_all(records.rubric) if records.is_scored_by_rubric else "",
         ),
         "study.zip: report/tables",
         authors_part="what the main reference does beside this",
@@ -155,8 +195,8 @@ def describe_evaluator_agreement(records: HumanEvaluationRecords, metric: str) -
     alpha, low, high, ac2 = (float(str(row[name])) for name in ("alpha", "low", "high", "ac2"))
     reason = str(row["reason"] or "")
     parts = [
-        *([] if isnan(alpha) else [f"alpha {alpha:.2f}{'' if isnan(low) else f' ({low:.2f} to {high:.2f})'}"]),
-        *([] if isnan(ac2) else [f"AC2 {ac2:.2f}"]),
+        *([] if isnan(alpha) else [f"alpha {alpha:z.2f}{'' if isnan(low) else f' ({low:z.2f} to {high:z.2f})'}"]),
+        *([] if isnan(ac2) else [f"AC2 {ac2:z.2f}"]),
         *([reason] if reason else []),
     ]
     return HedsAnswer(f"{'; '.join(parts)}.", "study.zip: report/tables/agreement.csv")

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from genaipa.languages.catalog import language_name
 from genaipa.questions.sets import followed_question_id
 from genaipa.runs.procedure import INITIALIZATIONS, find_procedure_plan
+from genaipa.scoring.aids import load_aids
+from genaipa.tasks.prompts import PUBLISHED
 from genaipa.words import format_count, join_names, join_some
 from genaipa_artifact.heds import HedsAnswer, HedsQuestion
 
@@ -56,18 +58,34 @@ def describe_what_people_scored(records: HumanEvaluationRecords) -> HedsAnswer |
     systems = sorted(map(str, scored["system"].unique()))
     criteria = f", by {join_names([*records.rubric.display_names.values()])}" if records.is_scored_by_rubric else ""
     questions = scored["question"].astype(str).map(followed_question_id)
-    follow_ups = " and to follow-ups" if (questions != scored["question"].astype(str)).any() else ""
+    wording_count = scored.loc[~scored["is_follow_up"], "wording"].nunique()
+    wordings = f" in {wording_count} wordings" if wording_count > 1 else ""
+    follow_ups = " and to follow-ups" if scored["is_follow_up"].any() else ""
     return HedsAnswer(
-        f"Scores recorded as people's exist for {format_count(len(scored), 'answer')} of {join_some(systems, _LISTED)} "
-        f"to {format_count(questions.nunique(), 'question')}{follow_ups} about {join_some(documents, _LISTED)}"
-        f"{criteria}.",
+        join_sentences(
+            f"Scores recorded as people's exist for {format_count(len(scored), 'answer')} of "
+            f"{join_some(systems, _LISTED)} to {format_count(questions.nunique(), 'question')}{wordings}{follow_ups} "
+            f"about {join_some(documents, _LISTED)}{criteria}.",
+            _describe_stand_ins_of_models(records),
+        ),
         f"{SCORES}; {_ANSWERS}",
         authors_part="its place in the main reference",
     )
 
 
+def _describe_stand_ins_of_models(records: HumanEvaluationRecords) -> str:
+    """Say which systems are no models but rules, scripts or people; empty where none is known to be."""
+    names_by_description: dict[str, list[str]] = {}
+    for name, about in records.stand_ins_of_models.items():
+        names_by_description.setdefault(about, []).append(name)
+    described = [f"{join_some(names, _LISTED)} ({about})" for about, names in names_by_description.items()]
+    if not described:
+        return ""
+    return f"Not {'a model' if len(records.stand_ins_of_models) == 1 else 'models'}: {'; '.join(described)}."
+
+
 _INPUTS = {
-    "company-name": "the question, after the name of the company or regulation without a document",
+    "company-name": "the question, with the name of the company or regulation and no document",
     "document": "the question, after the text of the document",
     "summary-by-name": "the question, after a summary that the system wrote from the name alone",
     "summary-of-document": "the question, after a summary that the system wrote of the document",
@@ -83,14 +101,33 @@ def describe_inputs_to_systems(records: HumanEvaluationRecords) -> HedsAnswer | 
     if not inputs:
         return None
     shared = "shared" in set(map(str, records.scorable_answers["conversation"].unique()))
+    prompt_sets = {*map(str, records.scorable_answers["prompts"].unique())}
+    known_sets = sorted(prompt_sets - {"", PUBLISHED})
     return HedsAnswer(
         join_sentences(
             f"Text: {'; '.join(inputs)}.",
             "In shared conversations, the questions and replies before it came along." if shared else "",
+            "A follow-up came after a question and the reply to it, in a branch of the conversation that no other "
+            "question saw."
+            if records.scorable_answers["is_follow_up"].any()
+            else "",
+            f"Prompts: {join_names(known_sets)} (runs/*/prompts)." if known_sets else "",
+            "Of imported runs, what was said around the questions is not recorded." if PUBLISHED in prompt_sets else "",
+            _describe_system_prompts(records),
         ),
         f"{_MANIFESTS} (spec.plan)",
         authors_part="the form's types of text that fit",
     )
+
+
+def _describe_system_prompts(records: HumanEvaluationRecords) -> str:
+    """Say in which runs a system prompt came first; empty where in none."""
+    sources = records.study.sources
+    runs = [source.folder.name for source in sources if source.manifest.spec.system_prompt]
+    if not runs:
+        return ""
+    where = "" if len(runs) == len(sources) else f" in {join_some(runs, _LISTED)}"
+    return f"A system prompt came first{where}."
 
 
 def describe_replies_of_systems(records: HumanEvaluationRecords) -> HedsAnswer | None:
@@ -98,7 +135,10 @@ def describe_replies_of_systems(records: HumanEvaluationRecords) -> HedsAnswer |
     if records.scorable_answers.empty:
         return None
     return HedsAnswer(
-        f"Text: {format_count(len(records.scorable_answers), 'reply', 'replies')}.",
+        join_sentences(
+            f"Text: {format_count(len(records.scorable_answers), 'reply', 'replies')}.",
+            _describe_stand_ins_of_models(records),
+        ),
         "study.zip: runs/*/answers.jsonl",
         authors_part="the form's types of text that fit",
     )
@@ -126,13 +166,17 @@ def describe_input_languages(records: HumanEvaluationRecords) -> HedsAnswer | No
     original = any(not translation for translation, _ in study.questions.worded)
     if not documents or "" in documents | questions:
         return None
+    unknown = [
+        *(["questions"] if original else []),
+        *(["follow-ups"] if outputs["is_follow_up"].any() else []),
+    ]
     return HedsAnswer(
         join_sentences(
             f"Documents: {_name_languages(documents)}.",
             f"Translated questions: {_name_languages(questions)}." if questions else "",
         ),
         f"{_MANIFESTS} (documents), else recognised in the texts",
-        authors_part="the language of the questions" if original else "",
+        authors_part=f"the language of the {join_names(unknown)}" if unknown else "",
     )
 
 
@@ -151,6 +195,7 @@ def count_scored_answers_per_system(records: HumanEvaluationRecords) -> HedsAnsw
     counts = {str(name): len(rows) for name, rows in scored.groupby("system", observed=True)}
     alike = len(set(counts.values())) == 1
     distinct, excluded = scored["answer"].nunique(), int(scored["left_out"].sum())
+    follow_ups = int(scored["is_follow_up"].sum())
     per_system = (
         f"{next(iter(counts.values())):,}" if alike else "; ".join(f"{name}: {n:,}" for name, n in counts.items())
     )
@@ -158,7 +203,12 @@ def count_scored_answers_per_system(records: HumanEvaluationRecords) -> HedsAnsw
     return HedsAnswer(
         join_sentences(
             f"{per_system}.",
-            f"Nobody scored an answer of {join_some(unscored, _LISTED)}." if unscored else "",
+            f"{format_count(follow_ups, 'answer')} of them, in all, {'is' if follow_ups == 1 else 'are'} to follow-ups."
+            if follow_ups
+            else "",
+            f"No score that is recorded as a person's is of an answer of {join_some(unscored, _LISTED)}."
+            if unscored
+            else "",
             f"The same reply to the same question about a document is scored once for all, so that "
             f"{format_count(distinct, 'answer')} were scored."
             if distinct < len(scored)
@@ -191,13 +241,22 @@ def describe_selection_of_scored_answers(records: HumanEvaluationRecords) -> Hed
         )
     planned = outputs["planned"].astype(str)
     is_drawn, shuffled_count = planned.isin(("first", "later")), int(planned.isin(("first", "later", "no")).sum())
+    drawn_count = int(is_drawn.sum())
     within, outside = int((is_drawn & outputs["scored"]).sum()), int((~is_drawn & outputs["scored"]).sum())
+    if drawn_count == within == len(outputs):
+        text = f"Not selected: all {format_count(len(outputs), 'answer')} were in the random part, and were scored."
+        return HedsAnswer(
+            join_sentences(text, about_inputs),
+            f"study.zip: waves.jsonl; {SCORES}; {_MANIFESTS}",
+            option=6,
+            authors_part=_INPUTS_LEFT,
+        )
     text = (
         f"{_format_part_of_whole(shuffled_count, len(outputs), 'answer')} were put into a random order by "
         "system and experiment "
         f"(seed {records.waves_asked_of_people.draws[0].seed}), which takes questions, and within them "
         "documents, by turns. Its "
-        f"beginning is the random part: {format_count(int(is_drawn.sum()), 'answer')}, of which {within:,} "
+        f"beginning is the random part: {format_count(drawn_count, 'answer')}, of which {within:,} "
         f"{'was' if within == 1 else 'were'} scored."
     )
     strata = (
@@ -205,15 +264,23 @@ def describe_selection_of_scored_answers(records: HumanEvaluationRecords) -> Hed
         if any(draw.stratum for draw in records.waves_asked_of_people.draws)
         else ""
     )
+    follow_ups = "Follow-ups are an experiment of their own." if outputs["is_follow_up"].any() else ""
     beside = f"{format_count(outside, 'answer')} outside of it {'was' if outside == 1 else 'were'} scored, too."
     return HedsAnswer(
-        join_sentences(text, strata, beside if outside else "", about_inputs),
+        join_sentences(text, strata, beside if outside else "", follow_ups, about_inputs),
         f"study.zip: waves.jsonl; {SCORES}; {_MANIFESTS}",
-        option=None if outside else 2,
-        authors_part="how the answers outside of it, the documents and the questions were chosen"
-        if outside
-        else _INPUTS_LEFT,
+        option=2 if within == drawn_count and not outside else None,
+        authors_part=_name_choices_left_to_authors(is_part_whole=within == drawn_count, is_outside=outside > 0),
     )
+
+
+def _name_choices_left_to_authors(*, is_part_whole: bool, is_outside: bool) -> str:
+    """Name what the records of a random part don't say: which answers were scored of it, or beside it."""
+    answers = [
+        *([] if is_part_whole else ["those scored of it"]),
+        *(["the answers outside of it"] if is_outside else []),
+    ]
+    return f"how {join_names([*answers, 'the documents', 'the questions'])} were chosen" if answers else _INPUTS_LEFT
 
 
 _INPUTS_LEFT = "how documents and questions were chosen"
@@ -221,19 +288,28 @@ _INPUTS_LEFT = "how documents and questions were chosen"
 
 def _describe_asked_documents_and_questions(records: HumanEvaluationRecords) -> str:
     """Say which documents of a corpus and which questions of a set the runs asked about, where not all."""
-    sentences = []
+    runs_by_sentence: dict[str, list[str]] = {}
     for source in records.study.sources:
         manifest = source.manifest
-        if manifest.corpus:
-            sentences.append(manifest.corpus.summary_sentence)
         plan = find_procedure_plan(manifest.spec)
-        if plan and plan.limit:
-            first, last = plan.limit
-            sentences.append(
-                f"Of each set's questions, in an order that the seed {manifest.spec.seed} decides, those from {first} "
-                f"to {last} were asked."
-            )
-    return " ".join(dict.fromkeys(sentences))
+        sentences = [
+            *([manifest.corpus.summary_sentence] if manifest.corpus else []),
+            *([_describe_question_limit(manifest.spec.seed, *plan.limit)] if plan and plan.limit else []),
+        ]
+        for sentence in sentences:
+            runs_by_sentence.setdefault(sentence, []).append(source.folder.name)
+    every = len(records.study.sources)
+    return " ".join(
+        sentence if len(runs) == every else f"Of {join_some(runs, _LISTED)}: {sentence}"
+        for sentence, runs in runs_by_sentence.items()
+    )
+
+
+def _describe_question_limit(seed: int, first: int, last: int) -> str:
+    return (
+        f"Of each set's questions, in an order that the seed {seed} decides for each document and repetition, those "
+        f"from {first} to {last} were asked."
+    )
 
 
 # -- 3.2: evaluators --
@@ -320,7 +396,7 @@ def name_kinds_of_quality_assurance(records: HumanEvaluationRecords) -> HedsAnsw
         f"Recorded: {join_names(kinds)}.",
         _join_nonempty_sources(f"{SCORES} (kind, calibration)", _DESK if records.study.log.left_out else ""),
         option=3 if manual else None,
-        authors_part="methods beside these" if manual else "the form's options that fit, and methods beside these",
+        authors_part=f"the form's {'other ' if manual else ''}options that fit, and methods beside these",
     )
 
 
@@ -385,7 +461,16 @@ def describe_screen_while_scoring(records: HumanEvaluationRecords) -> HedsAnswer
         "values filled in before": sum(score.preselected for score in scores),
         "points to tick": sum(score.ticks is not None for score in scores),
     }
-    held_back = sum(bool(screen.withheld) for screen in screens)
+    known_aids = load_aids()
+    withheld = {
+        known_aids[name].title if name in known_aids else name: sum(
+            screen.aids.get(name) is False for screen in screens
+        )
+        for name in sorted({name for screen in screens for name in screen.aids})
+    }
+    held_back = sum(bool(screen.withheld) and not screen.aids for screen in screens)
+    follow_ups = set(records.scorable_answers.loc[records.scorable_answers["is_follow_up"], "answer"].astype(str))
+    follow_up_count = sum(score.answer in follow_ups for score in scores)
     orders = {order: sum(score.order == order for score in scores) for order in ("question", "document", "random")}
     return HedsAnswer(
         join_sentences(
@@ -393,8 +478,17 @@ def describe_screen_while_scoring(records: HumanEvaluationRecords) -> HedsAnswer
             f"{sum(score.blind for score in scores):,} without having seen whose answer it was, "
             f"{sum(score.independent for score in scores):,} without having seen how others scored it.",
             f"Order of the answers: {_format_nonzero_counts(orders)}.",
-            f"On screen beside answer and rubric: {_format_nonzero_counts(aids) or 'nothing of what is recorded'}.",
+            f"On screen beside answer and rubric: {_format_nonzero_counts(aids) or 'nothing of what is recorded'}."
+            if screens or any(aids.values())
+            else "",
+            f"Withheld by chance, so that their influence can be measured: {_format_nonzero_counts(withheld)}."
+            if any(withheld.values())
+            else "",
             f"At {held_back:,} a suggestion was held back." if held_back else "",
+            f"{follow_up_count:,} are of answers to follow-ups, which the desk shows after the question and the answer "
+            "before."
+            if follow_up_count
+            else "",
             f"{whole - len(screens):,} don't record the screen." if whole > len(screens) else "",
         ),
         f"{SCORES} (blind, independent, order, shown, pinned, preselected, ticks)",

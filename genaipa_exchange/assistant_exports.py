@@ -1,11 +1,13 @@
 """Exports of web chats: the trees of ChatGPT, the messages of Claude, the activity of Gemini.
 
-Only what a person read becomes a reply: thoughts, calls of tools and what they returned, hidden messages, and branches
-that somebody left do not.
+Only what a person read becomes a reply, with the documents that an assistant wrote beside the chat (a canvas, an
+artifact): thoughts, calls of other tools and what they returned, hidden messages, and branches that somebody left do
+not.
 """
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import re
 from collections import Counter
@@ -14,7 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from genaipa_exchange.chats import Chat, ChatFileLayout, Exchange, ExportFile, ShownText, format_moment
+from genaipa.files.text import DAMAGE
+from genaipa_exchange.chats import Chat, ChatFileLayout, Exchange, ExportFile, ShownText, decode_json, format_moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,11 +34,13 @@ class _Metadata(msgspec.Struct):
     is_visually_hidden_from_conversation: bool | None = False
     is_thinking_preamble_message: bool | None = False
     attachments: list[Any] | None = None
+    finish_details: Any = None
 
 
 class _Content(msgspec.Struct):
     content_type: str = ""
     parts: list[Any] | None = None
+    text: Any = None
 
 
 class _Message(msgspec.Struct):
@@ -44,6 +49,7 @@ class _Message(msgspec.Struct):
     create_time: Any = None
     recipient: str | None = "all"
     channel: str | None = None
+    status: str | None = ""
     metadata: _Metadata | None = None
 
 
@@ -58,9 +64,14 @@ class _Tree(msgspec.Struct):
 
 
 _VISIBLE = frozenset({"text", "multimodal_text"})
+_CUT = ("max_tokens", "interrupted")
 _HIDDEN_CHANNELS = frozenset({"analysis", "commentary"})
-_CITATION = re.compile("\ue200(?:cite|filecite|navlist)\ue202[^\ue201]*\ue201")
-"""A reference to a source, of which the chat shows a button."""
+_MARKED = re.compile(
+    "\\ue200([^\\ue200-\\ue202]*)\\ue202?([^\\ue201]*)\\ue201|\u3010\\d+(?::\\d+)?\u2020[^\u3011]*\u3011"
+)
+"""What a chat shows as a button, a picture or a link: its kind, and what it holds; or a source, in earlier chats."""
+_CANVAS = "canmore."
+"""Begins the name of the tool with which an assistant writes a document beside the chat."""
 
 
 def _read_chatgpt(file: ExportFile) -> Iterator[Chat]:
@@ -76,7 +87,8 @@ def _read_chatgpt(file: ExportFile) -> Iterator[Chat]:
                     entry, text, [ShownText(str(file.get("name") or "")) for file in files], started
                 )
             else:
-                exchanges.add_reply_to_exchange(_CITATION.sub("", text).strip(), data.model_slug or "")
+                text = _read_canvas(message) if _writes_canvas(message) else _MARKED.sub(_read_marked_words, text)
+                exchanges.add_reply_to_exchange(text.strip(), data.model_slug or "", is_cut=_is_cut(message))
         yield Chat(entry, exchanges.make_exchanges())
 
 
@@ -101,12 +113,21 @@ def _is_shown(message: _Message) -> bool:
     role, data = message.author.role, message.metadata or _Metadata()
     if data.is_visually_hidden_from_conversation or message.content is None:
         return False
+    if _writes_canvas(message):
+        return True
     if message.content.content_type not in _VISIBLE:
         return False
     if role == "assistant":
         is_hidden = message.channel in _HIDDEN_CHANNELS or data.is_thinking_preamble_message
         return not is_hidden and message.recipient in (None, "all")
     return role == "user"
+
+
+def _is_cut(message: _Message) -> bool:
+    """Tell whether a reply was stopped by the person, or reached the limit of tokens."""
+    details = message.metadata.finish_details if message.metadata else None
+    reason = details.get("type") if isinstance(details, dict) else None
+    return reason in _CUT or message.status == "finished_partial_completion"
 
 
 def _join_parts(content: _Content | None) -> str:
@@ -116,12 +137,49 @@ def _join_parts(content: _Content | None) -> str:
     return "\n".join(text for text in texts if isinstance(text, str)).strip()
 
 
+def _read_marked_words(marked: re.Match[str]) -> str:
+    """Return the words that a person read of something marked: a thing's name, a link's text; none of a source."""
+    kind, inner = marked.groups()
+    if kind == "entity":
+        with contextlib.suppress(*DAMAGE, IndexError):
+            return decode_json(inner.encode(), list[str])[1]
+    return inner.partition("\ue202")[0] if kind == "url" else ""
+
+
+def _writes_canvas(message: _Message) -> bool:
+    return message.author.role == "assistant" and (message.recipient or "").startswith(_CANVAS)
+
+
+class _CanvasUpdate(msgspec.Struct):
+    pattern: str = ""
+    replacement: str = ""
+
+
+class _Canvas(msgspec.Struct):
+    content: str = ""
+    updates: list[_CanvasUpdate] = []
+
+
+def _read_canvas(message: _Message) -> str:
+    """Return the document that an assistant wrote beside the chat, at first or anew; nothing of a change within it."""
+    content = message.content
+    call = content.text if content and isinstance(content.text, str) else _join_parts(content)
+    try:
+        canvas = decode_json(call.encode(), _Canvas)
+    except DAMAGE:
+        return ""
+    whole = [update.replacement for update in canvas.updates if update.pattern == ".*"]
+    return canvas.content or "\n".join(whole)
+
+
 # -- Claude --
 
 
 class _Block(msgspec.Struct):
     type: str = ""
     text: str | None = ""
+    name: str | None = ""
+    input: Any = None
 
 
 class _File(msgspec.Struct):
@@ -166,7 +224,7 @@ def _list_messages_of_current_branch(chat: _ClaudeChat) -> Sequence[_ClaudeMessa
     """Return the messages of the branch that was last in view; all, where the file knows no branches."""
     messages = chat.chat_messages
     by_id = {message.uuid: message for message in messages if message.uuid}
-    if len(by_id) < len(messages) or not all(message.parent_message_uuid for message in messages):
+    if len(by_id) < len(messages) or not all(message.parent_message_uuid for message in messages[1:]):
         return messages
     latest = max(messages, key=lambda message: message.created_at or "", default=None)
     current = by_id.get(chat.current_leaf_message_uuid or "", latest)
@@ -177,13 +235,25 @@ def _list_messages_of_current_branch(chat: _ClaudeChat) -> Sequence[_ClaudeMessa
     return branch[::-1]
 
 
+_THOUGHTS = re.compile(r"(?s)<antThinking>.*?(?:</antThinking>|\Z)")
+_ARTIFACT_TAG = re.compile(r"</?antArtifact\b[^>]*>")
+"""Thoughts, and what is around a document beside the chat, in the texts of earlier exports."""
+
+
 def _read_claude_text(message: _ClaudeMessage) -> str:
     """Return the words of a message. The flat text of one with blocks repeats its thoughts and tools."""
-    if isinstance(message.content, str):
-        return message.content.strip()
-    if message.content:
-        return "\n".join(block.text or "" for block in message.content if block.type == "text").strip()
-    return (message.text or "").strip()
+    text = message.text if message.content is None or message.content == [] else message.content
+    if not isinstance(text, str):
+        text = "\n".join(filter(None, map(_read_claude_block, text or ())))
+    return _ARTIFACT_TAG.sub("", _THOUGHTS.sub("", text)).strip()
+
+
+def _read_claude_block(block: _Block) -> str:
+    """Return the words of a block: a text, a recording's, or a document beside the chat; none of other tools."""
+    if block.type in ("text", "voice_note"):
+        return block.text or ""
+    is_artifact = block.type == "tool_use" and block.name == "artifacts" and isinstance(block.input, dict)
+    return str(block.input.get("content") or "") if is_artifact else ""
 
 
 # -- Gemini --
@@ -287,15 +357,18 @@ class _ExchangeCollector:
         self._asked: list[tuple[str, str, tuple[ShownText, ...], str]] = []
         self._replies: list[list[str]] = []
         self._models: list[str] = []
+        self._cuts: list[bool] = []
 
     def start_exchange(self, entry: str, text: str, shown: Iterable[ShownText], started: str) -> None:
         self._asked.append((entry, text, tuple(shown), started))
         self._replies.append([])
         self._models.append("")
+        self._cuts.append(False)
 
-    def add_reply_to_exchange(self, text: str, model: str = "") -> None:
+    def add_reply_to_exchange(self, text: str, model: str = "", *, is_cut: bool = False) -> None:
         if text and self._asked:
             self._replies[-1].append(text)
+            self._cuts[-1] = is_cut
             self._models[-1] = model or self._models[-1]
 
     def make_exchanges(self) -> tuple[Exchange, ...]:
@@ -309,9 +382,10 @@ class _ExchangeCollector:
                 system=f"{self._app}/{model}" if model else self._app,
                 model=model,
                 started=started,
+                is_cut=is_cut,
             )
-            for (entry, text, shown, started), replies, model in zip(
-                self._asked, self._replies, self._models, strict=True
+            for (entry, text, shown, started), replies, model, is_cut in zip(
+                self._asked, self._replies, self._models, self._cuts, strict=True
             )
         )
 

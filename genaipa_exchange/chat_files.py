@@ -76,7 +76,7 @@ def _split_file_into_items(raw: bytes, allowance: Allowance, name: str) -> Items
     """List the entries of a file, each with its place."""
     raw = raw.removeprefix(b"\xef\xbb\xbf")
     head = raw[:1000].lstrip()
-    if not head or head.startswith(b"<"):
+    if not head.startswith((b"{", b"[")):
         return []
     try:
         items = _split_json_lines(raw) or _split_json_value(raw)
@@ -128,8 +128,11 @@ def _recognize_layout(items: Items) -> ChatFileLayout | None:
 
 def _refuse_file(path: Path, raw: bytes, items: Items) -> None:
     """Raise the DataError of a single file that is no export that can be read."""
-    if raw.lstrip()[:1] == b"<":
-        raise DataError(path, "is a web page; ask for the export as JSON (in Google's Takeout: My Activity, JSON).")
+    head = raw.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    if head == b"<":
+        raise DataError(path, "is not JSON; ask for the export as JSON (in Google's Takeout: My Activity, JSON).")
+    if head not in (b"", b"{", b"["):
+        raise DataError(path, f"is not JSON; {_READABLE}.")
     if not items:
         raise DataError(path, "is empty and holds no chats.")
     raise DataError(path, f"is not in the format of an export that genaipa knows; {_READABLE}.", items[0][0])

@@ -283,6 +283,8 @@ class ChatImport:
                 "no conversation shows a document that genaipa has; name the one that they are about (--policy NAME), "
                 "or add it first: genaipa policies add FILE"
             )
+        if self._silent:
+            return f"none of {where} asks a question of the set and has an answer in text; nothing was imported."
         return (
             f"none of {where} asks a question of the set; name another one with --questions, as `genaipa questions` "
             "lists them."

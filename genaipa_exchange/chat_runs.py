@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from genaipa.policies.document import Document
     from genaipa.questions.sets import QuestionSet
     from genaipa.runs.procedure import Initialization
+    from genaipa.runs.records import Status
     from genaipa.systems.thoughts import SplitReply
     from genaipa_exchange.chats import Exchange
     from genaipa_exchange.incoming import Incoming
@@ -215,11 +216,18 @@ def _assign_repetitions(answers: Sequence[MatchedAnswer]) -> list[int]:
     return repetitions
 
 
+def _classify_status(answer: MatchedAnswer) -> Status:
+    if answer.reply is None:
+        return "failed"
+    is_thoughts_alone = bool(answer.reply.thoughts) and not answer.reply.answer
+    return "truncated" if answer.exchange.is_cut or is_thoughts_alone else "answered"
+
+
 def _make_record(answer: MatchedAnswer, at: Coordinates, key: str, conversation: str, turn: int) -> Record:
     reply, exchange = answer.reply, answer.exchange
     return Record(
         key=key,
-        status="failed" if reply is None else "truncated" if reply.thoughts and not reply.answer else "answered",
+        status=_classify_status(answer),
         conversation=conversation,
         kind="answer",
         system=answer.system,

@@ -36,7 +36,8 @@ class Exchange:
     """One message of a person, and the reply to it.
 
     `asked` are the texts that may be the question, the message itself first. `reply` has no thoughts and no tool's
-    output; it is empty where nothing was answered, and None where the `error` says that asking failed.
+    output; it is empty where nothing was answered, and None where the `error` says that asking failed. `is_cut` says
+    that it was stopped, or reached a limit, before its end.
     """
 
     entry: str
@@ -48,6 +49,7 @@ class Exchange:
     started: str = ""
     seconds: float = 0.0
     error: str = ""
+    is_cut: bool = False
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,7 @@ class _Prompt(msgspec.Struct):
 class _Response(msgspec.Struct):
     output: Any = None
     error: str | None = None
+    finishReason: str | None = None  # noqa: N815 - promptfoo's
 
 
 class _TestCase(msgspec.Struct):
@@ -70,7 +71,7 @@ class _TestCase(msgspec.Struct):
 class _Result(msgspec.Struct):
     provider: _Provider | str
     prompt: _Prompt | None = None
-    promptIdx: int = 0  # noqa: N815 - promptfoo's
+    promptIdx: int | None = 0  # noqa: N815 - promptfoo's
     vars: dict[str, Any] | None = None
     testCase: _TestCase | None = None  # noqa: N815 - promptfoo's
     response: _Response | None = None
@@ -80,7 +81,7 @@ class _Result(msgspec.Struct):
 
 def _read_promptfoo_chats(file: ExportFile) -> Iterator[Chat]:
     results = [(entry, file.decode(entry, item, _Result, _PROMPTFOO)) for entry, item in file.items]
-    several = len({result.promptIdx for _, result in results}) > 1
+    several = len({result.promptIdx or 0 for _, result in results}) > 1
     for entry, result in results:
         provider = result.provider if isinstance(result.provider, str) else result.provider.label or result.provider.id
         output = result.response.output if result.response else None
@@ -90,12 +91,13 @@ def _read_promptfoo_chats(file: ExportFile) -> Iterator[Chat]:
         exchange = Exchange(
             entry,
             _list_possible_question_texts(values, message),
-            None if error and not isinstance(output, str) else (output.strip() if isinstance(output, str) else ""),
+            None if error and output is None else (output.strip() if isinstance(output, str) else ""),
             _list_shown_texts(values),
-            system=f"{provider} (prompt {result.promptIdx + 1})" if several else provider,
+            system=f"{provider} (prompt {(result.promptIdx or 0) + 1})" if several else provider,
             model=result.provider if isinstance(result.provider, str) else result.provider.id,
             seconds=min(max(0.0, (result.latencyMs or 0.0) / 1000), _LONGEST_SECONDS),
             error=error,
+            is_cut=result.response is not None and result.response.finishReason == "length",
         )
         yield Chat(entry, (exchange,), _find_document_name(values))
 

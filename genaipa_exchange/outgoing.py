@@ -135,7 +135,7 @@ class OutgoingRun:
         return (scores[0].system, scores[0].experiment) if scores else None
 
     def make_export_head(self, name: str, system: str, experiment: str, documents: Iterable[str]) -> dict[str, Any]:
-        """Return the `Head` of that name for a system's answers in an experiment about these documents, as plain data.
+        """Return, as plain data, the `ExportHead` of that name for a system's answers in an experiment about documents.
 
         Without any documents, it is about all of the run.
         """

@@ -29,23 +29,29 @@ class PeopleChapter(ChapterMaker):
         return Chapter(
             "people",
             "People who wrote answers",
-            "People answered the same questions, and others scored their answers blind among the rest.",
+            "People answered the same questions; others score their answers blind among the rest.",
             [tabulate_authors(study)],
         )
 
     def system_notes(self, study: Study) -> Mapping[str, str]:
-        """Return how many people each system is, and that its intervals are for their answers."""
-        counts = _select_written_answers(study).groupby("system", observed=True)["author"].nunique()
+        """Return how many people each system is, and that its intervals, if it has scores, are for their answers."""
         names = shorten_system_names(map(str, study.table["system"].cat.categories))
         return {
-            str(system): f"{names.get(str(system), system)}: {format_count(int(count), 'person', 'people')} wrote; "
-            f"the interval is for {'this person' if count == 1 else 'these people'}'s answers."
-            for system, count in counts.items()
+            str(system): _describe_people(names.get(str(system), str(system)), answers)
+            for system, answers in _select_written_answers(study).groupby("system", observed=True)
         }
 
     def notable(self, study: Study) -> Iterable[str]:
         """Return the same sentences for the head of a report: an average of few people is easily taken for more."""
         return self.system_notes(study).values()
+
+
+def _describe_people(name: str, answers: pd.DataFrame) -> str:
+    """Say how many people wrote these answers of a system, and whom an interval of their scores is for."""
+    count = answers["author"].nunique()
+    whose = "this person's" if count == 1 else "these people's"
+    interval = f"; the interval is for {whose} answers" if answers["counted"].any() else ""
+    return f"{name}: {format_count(count, 'person', 'people')} wrote{interval}."
 
 
 def _select_written_answers(study: Study) -> pd.DataFrame:

@@ -76,7 +76,7 @@ def f1_of_means(counts: Sequence[float]) -> float:
 class Measure:
     """A figure of a suite, from 0 to 1 (shown as a percentage).
 
-    `name` is the definition in one word (`f1_mean`, `slot_f1_tagger`), `heading` that in a table, `definition` a
+    `name` is the definition in one word (`f1_mean`, `em`), `heading` that in a table, `definition` a
     sentence for whoever reads it. `counts` gives an outcome's counts, always as many; `value` makes the figure of their
     sums over outcomes, NaN where it is not defined. A published row may only be in a column of the same name.
     """

@@ -78,7 +78,7 @@ from genaipa.scoring.evidence.passages import OtherDocuments
 from genaipa.scoring.importing import import_scores_from_sources
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.people import People
-from genaipa.scoring.rubric import GUIDELINES, load_rubric, rubric_file
+from genaipa.scoring.rubric import GUIDELINES, SHIPPED, load_rubric, rubric_file
 from genaipa.scoring.store import Store, open_existing_store
 from genaipa.scoring.waves import WAVES, Waves, encode_waves
 from genaipa.workspace import MARKER, find_workspace, shipped_folder
@@ -166,8 +166,11 @@ def _write_pack_workspace_and_list_absent(
 
 
 def copy_own_rubric_into_pack(pack_folder: Path, rubric_file: Path) -> None:
-    """Give a folder that becomes a pack the rubric of its scores, unless that ships; its marker is there."""
-    if not rubric_file.is_relative_to(shipped_folder()):
+    """Give a folder that becomes a pack the rubric of its scores; its marker is there.
+
+    Only that of a workspace that names none needs no file and no name: others ship, too, in other languages.
+    """
+    if rubric_file != shipped_folder("rubrics") / f"{SHIPPED}.yaml":
         write_file(pack_folder / "rubrics" / rubric_file.name, rubric_file.read_bytes())
         write_file(
             pack_folder / MARKER,

@@ -24,7 +24,7 @@ from genaipa.systems.thoughts import split_thoughts
 from genaipa.tasks.base import walk_calls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from genaipa.execution.ready import ReadySystem
@@ -70,7 +70,10 @@ class CollectedReplies:
 
 
 class ManualRun:
-    """The web chats of a run. Hold the run by `hold_for_writing()` around `write_sheets` and `record_replies`."""
+    """The web chats of a run.
+
+    Hold the run by `hold_for_writing_and_list_repairs()` around `write_sheets` and `record_replies`.
+    """
 
     def __init__(self, folder: RunFolder, task: Task, systems: Sequence[ReadySystem]) -> None:
         self.folder = folder
@@ -184,9 +187,12 @@ class ManualRun:
         return "\n".join(lines) + "\n"
 
     def _format_replies_file(self, sheet: ChatSheet) -> str:
+        command = f"genaipa collect {self.folder.name}"
+        if sheet.system in self.systems_with_written_replies:
+            command = f"genaipa collect --author NAME {self.folder.name}"
         lines = [
             f"{_MARK} conversation: {sheet.name}",
-            f"{_ADVICE} under its line; leave empty what you don't have yet. Then: genaipa collect {self.folder.name}",
+            f"{_ADVICE} under its line; leave empty what you don't have yet. Then: {command}",
         ]
         for number, call in enumerate(sheet.calls.values(), len(sheet.introduction) + 1):
             asked = " ".join(call.messages[-1].content.split())
@@ -253,10 +259,7 @@ class ManualRun:
         unknown = next((key for key in replies if key not in wanted), None)
         if unknown is not None:
             raise UnknownNameError("answer", unknown, wanted)
-        if not author and (
-            written := [wanted[key][0] for key in replies if wanted[key][0] in self.systems_with_written_replies]
-        ):
-            raise OptionError("author", f": who wrote the answers of {written[0]}? Nobody may score what they wrote.")
+        self.check_author_is_named(author, (wanted[key][0] for key in replies))
         writer = RunWriter(self.folder)
         try:
             for key, text in replies.items():
@@ -279,6 +282,12 @@ class ManualRun:
             await writer.close()
         self.tally, self._offsets = self.folder.tally_records_and_map_offsets()
         return result
+
+    def check_author_is_named(self, author: str, systems: Iterable[str]) -> None:
+        """Raise an OptionError if one of these systems has replies that people write, and no `author` is named."""
+        written = [system for system in systems if system in self.systems_with_written_replies]
+        if written and not author:
+            raise OptionError("author", f": who wrote the answers of {written[0]}? Nobody may score what they wrote.")
 
     @property
     def systems_with_written_replies(self) -> set[str]:

@@ -4,9 +4,9 @@ Answers scored in the order of documents are whole documents, and say little of 
 (`scoring.waves`) is a random part, which speaks for all. Experiments with too few scores
 (`find_sparsely_scored_experiments`) don't count in the leaderboard, and sentences say so elsewhere.
 
-A finished wave may lack a few scores (`tabulate_lacking`). Whoever skips an answer may do so because it is hard, so
-that the average of the others may be too good. How far is bounded by giving what is lacking the lowest value, and the
-highest; a judge's scores say where they may lie.
+A finished wave may lack a few scores (`tabulate_averages_with_lacking_answers`). Whoever skips an answer may do so
+because it is hard, so that the average of the others may be too good. How far is bounded by giving what is lacking the
+lowest value, and the highest; a judge's scores say where they may lie.
 """
 
 from __future__ import annotations

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from genaipa.answers.tidy import ORDERED
 from genaipa.errors import UnknownNameError, UnscoredError, UsageError
-from genaipa.questions.sets import WORDINGS
+from genaipa.questions.sets import WORDINGS, followed_question_id
 from genaipa.reports.chapters.prompting import sort_prompt_sets
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.procedure import require_procedure_plan
 from genaipa.tasks.prompts import PUBLISHED
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -75,11 +76,12 @@ def build_side(
     It is limited to these experiments; if none is named, to all but that on regulations. A UsageError if it has
     several systems, or no score there.
     """
+    _check_experiments_are_known(experiments, frame)
     frame = select_system_rows(name, sources, frame)
     new_side = Side(
         name, _select_scored_experiment_rows(name, frame, experiments, judge), defaultdict(set), defaultdict(set)
     )
-    documents, runs = set(new_side.frame["document"]), set(new_side.frame["run"])
+    documents, runs, questions = (set(new_side.frame[column]) for column in ("document", "run", "question"))
     loaded: dict[str, dict[str, tuple[str, ...]]] = {}
     for source in sources:
         if source.folder.name in runs:
@@ -90,10 +92,20 @@ def build_side(
                 if digest not in loaded:
                     loaded[digest] = _read_question_wordings(Inputs(workspace, source.folder), document)
                 for question, texts in loaded[digest].items():
+                    if _is_follow_up(question) and question not in questions:
+                        continue  # another experiment's than those that are compared
                     for wording, text in zip(WORDINGS, texts, strict=False):
                         if wording in plan.wordings:
                             new_side.asked[document, question, wording].add(text)
     return new_side
+
+
+def _check_experiments_are_known(experiments: Collection[str], frame: pd.DataFrame) -> None:
+    """Raise an UnknownNameError for an experiment that there is none of, in whichever system's rows."""
+    known_experiments = {*ORDERED["experiment"], *frame["experiment"]}
+    for experiment in experiments:
+        if experiment not in known_experiments:
+            raise UnknownNameError("experiment", experiment, known_experiments)
 
 
 def select_system_rows(name: str, sources: Sequence[Source], frame: pd.DataFrame) -> pd.DataFrame:
@@ -109,10 +121,6 @@ def _select_scored_experiment_rows(
     name: str, frame: pd.DataFrame, experiments: Collection[str], judge: str = ""
 ) -> pd.DataFrame:
     """Return the rows that are compared; a UsageError if none has a score."""
-    known_experiments = {*ORDERED["experiment"], *frame["experiment"]}
-    for experiment in experiments:
-        if experiment not in known_experiments:
-            raise UnknownNameError("experiment", experiment, known_experiments)
     chosen = frame[frame["experiment"].isin(list(experiments)) if experiments else frame["kind"] != REGULATION]
     if chosen["counted"].any():
         return chosen
@@ -147,8 +155,8 @@ def note_unshared_and_find_common(first: Side, second: Side) -> tuple[list[str],
         {pair for pair in compared_side.document_questions if pair[0] in same_documents}
         for compared_side in (first, second)
     )
-    sentences += _note_unshared_names(
-        first.name, second.name, "question", {q for _, q in ours - theirs}, {q for _, q in theirs - ours}
+    sentences += _note_unshared_questions(
+        first.name, second.name, {q for _, q in ours - theirs}, {q for _, q in theirs - ours}
     )
     shared_wordings = first.asked.keys() & second.asked.keys()
     reworded = {
@@ -197,6 +205,21 @@ def _note_unshared_names(
         for name, names in ((first, set(ours) - set(theirs)), (second, set(theirs) - set(ours)))
         if names
     ]
+
+
+def _is_follow_up(question: str) -> bool:
+    return followed_question_id(question) != question
+
+
+def _note_unshared_questions(first: str, second: str, ours: Collection[str], theirs: Collection[str]) -> list[str]:
+    """Return sentences on questions that one of the two lacks, and on the one that alone has follow-ups."""
+    questions = [{question for question in side if not _is_follow_up(question)} for side in (ours, theirs)]
+    sentences = _note_unshared_names(first, second, "question", *questions)
+    for name, side, other in ((first, ours, theirs), (second, theirs, ours)):
+        count = sum(map(_is_follow_up, set(side) - set(other)))
+        if count:
+            sentences.append(f"only {name} has {format_count(count, 'follow-up')}")
+    return sentences
 
 
 def _list_names(names: Iterable[str], noun: str) -> str:

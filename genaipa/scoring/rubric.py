@@ -73,7 +73,7 @@ def scale_to_m_all(weighted_sum: Any, maximum: float) -> Any:
 
 
 def classify_band(value: float, bounds: Bounds) -> Band:
-    """Return the band of a metric's average by `bounds`, and that of M_all by `bounds.overall`."""
+    """Return the band of a metric's average by `bounds`, and that of M_all by `bounds.m_all_bounds`."""
     # The mean of means may miss a bound by its last binary digit.
     value = round(value, 9)
     if value >= bounds.green:
@@ -181,9 +181,15 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         return [name for name, metric in self.metrics.items() if kind in metric.evidence]
 
     @property
+    def m_all_formula(self) -> str:
+        """The formula of M_all, a score's sum over all metrics on a scale from 10 to 100."""
+        maximum = sum(self.weights.values())
+        return f"M_all = (sum + {maximum:g}) / {2 * maximum:g} x {M_ALL_WIDTH:g} + {M_ALL_RANGE[0]:g}"
+
+    @property
     def scale_description(self) -> str:
         """The scale and the formula of M_all, in sentences."""
-        maximum, weighted = sum(self.weights.values()), set(self.weights.values()) != {1.0}
+        weighted = set(self.weights.values()) != {1.0}
         metrics = (
             f"{name} (x {self.weights[metric]:g})" if weighted else name for metric, name in self.display_names.items()
         )
@@ -191,7 +197,7 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         return (
             f"Analysts gave each answer {', '.join(values[:-1])} or {values[-1]} on each "
             f"metric: {', '.join(metrics)}. M_all puts their {'weighted ' if weighted else ''}sum on a scale from 10 "
-            f"to 100: M_all = (sum + {maximum:g}) / {2 * maximum:g} x {M_ALL_WIDTH:g} + {M_ALL_RANGE[0]:g}."
+            f"to 100: {self.m_all_formula}."
         )
 
     # -- the values of an answer --

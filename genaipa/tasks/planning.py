@@ -251,9 +251,7 @@ def plan_procedure(request: RunRequest, workspace: Workspace, resources: Resourc
     options = dict(request.plan)
     by_hand = [system for system in request.systems if resolve_system(system, workspace).is_manual]
     if by_hand and options.get("follow_up"):
-        raise OptionError(
-            "follow_up", f": {by_hand[0]} is asked by hand, in a chat where the next question would see it."
-        )
+        raise OptionError("follow_up", f": {by_hand[0]} is asked by hand, where the next question would come after it.")
     named = options.get("experiment") or ""
     _check_names_are_valid("experiment", (named or DEFAULT_EXPERIMENT,), EXPERIMENTS)
     _check_names_are_valid("initialization", options.get("initializations", ()), INITIALIZATIONS)

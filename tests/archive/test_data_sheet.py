@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from queues import make_run
-from running import answers, write
+from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened
 
 from genaipa.answers.gather import gather_study
+from genaipa.questions.points import Ticks
 from genaipa.reports.chapters.agreement import alpha_table
 from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, format_published_scores_csv
 from genaipa.runs.selection import select_sources
@@ -43,6 +44,7 @@ AUTHORS = (
 """Questions that no record answers."""
 UNSCORED = {"2.1", "2.2", "2.3", "2.4", "4.3.1.1", "4.3.2", "4.3.3", "4.3.4", "4.3.6", "4.3.7"}
 """Questions that a study answers that nobody scored."""
+STAND_INS = "Not models: scripted/say.yaml, scripted/say1.yaml (replies from a file, for trying things out)."
 SCREEN = ScreenContents(nearest=True, evidence=("accuracy",), suggestion=("clarity",))
 HELD_BACK = ScreenContents(withheld={"clarity": 1.0})
 REASON = r"read nothing, 50 % of \input{it} & more_"
@@ -170,11 +172,11 @@ def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Eva
     assert said == {
         "1.1.2": "Scores recorded as people's exist for 13 answers of scripted/say.yaml, scripted/say1.yaml "
         "to 4 questions "
-        "about acme, bolt, cask, by relevance, accuracy, clarity, completeness and reference. [its place in the main "
-        "reference]",
+        "about acme, bolt, cask, by relevance, accuracy, clarity, completeness and reference. "
+        f"{STAND_INS} [its place in the main reference]",
         "2.1": "Text: the question, after the text of the document. In shared conversations, the questions and replies "
-        "before it came along. [the form's types of text that fit]",
-        "2.2": "Text: 24 replies. [the form's types of text that fit]",
+        "before it came along. Prompts: guided (runs/*/prompts). [the form's types of text that fit]",
+        "2.2": f"Text: 24 replies. {STAND_INS} [the form's types of text that fit]",
         "2.3": "Option 12. Answering questions about documents.",
         "2.4": "Documents: English. [the language of the questions]",
         "3.1.1": "scripted/say.yaml: 7; scripted/say1.yaml: 6. The averages leave out 1 of them (exclusions.csv). [why "
@@ -193,7 +195,7 @@ def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Eva
         "3.3.2": "17 of 19 scores were, as recorded, given at genaipa's scoring desk, a page in the browser; the "
         "others name no medium. [the medium of the others: a sheet, another tool, an earlier desk]",
         "3.3.3.1": "Option 3. Recorded: several scores of an answer, calibration, adjudication, sending back and "
-        "leaving people out. [methods beside these]",
+        "leaving people out. [the form's other options that fit, and methods beside these]",
         "3.3.3.2": "6 of 13 answer texts have several people's scores. 1 score was calibration. 1 answer text was "
         "adjudicated, which replaces the scores. Answers were sent back to their analysts 1 time. The scores of 1 name "
         f"count nowhere, for the reason: {REASON}. [methods beside these]",
@@ -207,6 +209,8 @@ def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Eva
         "4.2.2": "Option 1. Each score is of one answer by itself.",
         "4.3.1.1": "accuracy",
         "4.3.2": "The meanings of its values: +1: entirely correct; +0.5: partially correct; -1: incorrect. "
+        "Where the document does not answer, the rubric says: “The document does not answer this question: the right "
+        "answer is to say so, and any mention of a section scores -1 on reference.” "
         f"guidelines.md has a section on it (SHA-256 of the file: {guidelines}).",
         "4.3.3": "3",
         "4.3.4": "+1, +0.5, -1",
@@ -217,7 +221,7 @@ def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Eva
         "4.3.8": "Option 2. A value of the scale for each answer, in 19 scores.",
         "4.3.9": "In the packed report: the mean of an answer's scores, then of a question's answers about a document, "
         "then as each table's note says. Where an answer was adjudicated, the adjudication alone counts. "
-        "[what the main "
+        "Over all criteria: M_all = (sum + 5) / 10 x 90 + 10, of the sum of an answer's values. [what the main "
         "reference does beside this]",
         "4.3.11.1": "Krippendorff's alpha for ordinal values, with an interval by resampling the answers, and Gwet's "
         "AC2, over 5 answer texts that two or more people scored without having seen others' scores, as recorded (3 "
@@ -278,12 +282,67 @@ def test_a_desks_study_is_whole_where_another_rubrics_is_not(evaluated: Evaluate
     assert desk["4.3.5"].endswith("with its meaning.")
     assert desk["4.3.11.2"] == "InterAA not assessed: no answer has independent scores by two people."
     settled = texts(fill(rescore(evaluated.unscored, scored("cat", evaluated.drawn[0], kind="adjudication"))))
-    assert settled["3.1.1"] == "1. Nobody scored an answer of scripted/say1.yaml."
+    assert settled["3.1.1"] == "1. No score that is recorded as a person's is of an answer of scripted/say1.yaml."
     assert "1 of them gave adjudications alone." in settled["3.2.1"]
     other = fill(rescore(evaluated.unscored, scored("ada", evaluated.drawn[0], rubric="0123456789ab")))
     assert not {"4.3.1.1", "4.3.2", "4.3.3", "4.3.4", "4.3.7", "3.3.2", "3.3.4.2", "3.3.5"} & texts(other).keys()
     assert "relevance" not in texts(other)["1.1.2"]
     assert "another rubric" in other.notes[-1]
+
+
+def test_a_sheet_says_what_scores_rest_on(evaluated: Evaluated) -> None:
+    """Suggested values at their criterion, aids that chance withheld, the points' rule, and a part scored in part."""
+    first, second, third, *_ = evaluated.drawn
+    shown = ScreenContents(evidence=("clarity",), suggestion=("clarity",), aids={"evidence": True, "suggestions": True})
+    withheld = ScreenContents(withheld={"clarity": 1.0}, aids={"evidence": False, "suggestions": False})
+    ticks = Ticks("0123456789ab", said=("a",))
+    records = rescore(
+        evaluated.mixed,
+        scored("ada", first, order="question", shown=shown, suggested={"clarity": 1.0}, ticks=ticks),
+        scored("ada", second, POOR, order="question", shown=shown, suggested={"clarity": 1.0}),
+        scored("ada", third, order="question", shown=withheld),
+    )
+    entries = {(entry.criterion, entry.number): entry.text for entry in fill(records).entries}
+    assert "A suggested value" not in entries["", "3.3.4.2"]
+    assert "evidence at a metric (2), a suggested value (2), points to tick (1)." in entries["", "3.3.4.2"]
+    assert "can be measured: evidence lines (1), suggested values (1)." in entries["", "3.3.4.2"]
+    assert "held back" not in entries["", "3.3.4.2"]
+    assert (
+        "With 2 of them a value was suggested on screen by rules; 1 of these has that value."
+        in (entries["clarity", "4.3.8"])
+    )
+    assert "With 1 of them analysts were shown the points" in entries["completeness", "4.3.8"]
+    assert entries["accuracy", "4.3.8"] == "Option 2. A value of the scale for each answer, in 3 scores."
+    assert "+1 from 100 % of the vital and 50 % of the other points" in entries["completeness", "4.3.2"]
+    assert "ticks" not in entries["completeness", "4.3.2"]
+    assert entries["", "3.1.2"].startswith("24 of 24 answers were put into a random order")
+    assert "12 answers, of which 3 were scored." in entries["", "3.1.2"]
+    assert entries["", "3.1.2"].endswith("[how those scored of it, the documents and the questions were chosen]")
+
+
+def test_follow_ups_are_named_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are counted, come after their question, and are drawn with it; a part of everything is no selection."""
+    monkeypatch.chdir(tmp_path)
+    make_workspace(questions=2)
+    write("say.yaml", "default: See section 2.\n")
+    run = carry_out(spec(systems=("scripted/say.yaml",), follow_up="Where?"))[0]
+    draw(run)
+    workspace = find_workspace()
+    with opened("sqlite:///scores.db") as store:
+        store.append([scored("ada", record, order="question") for record in answers(run)])
+        study = gather_study(workspace, select_sources(workspace, ()), store)
+    entries = texts(fill(HumanEvaluationRecords(study, {}, "rubrics/genaipabench.yaml", None)))
+    assert "4 answers of scripted/say.yaml to 2 questions and to follow-ups about acme" in entries["1.1.2"]
+    assert "A follow-up came after a question and the reply to it" in entries["2.1"]
+    assert entries["2.4"] == "Documents: English. [the language of the questions and follow-ups]"
+    assert entries["3.1.1"] == "4. 2 answers of them, in all, are to follow-ups."
+    assert entries["3.1.2"].startswith("Option 6. Not selected: all 4 answers were in the random part")
+    assert "2 are of answers to follow-ups" in entries["3.3.4.2"]
+    limited = carry_out(spec(systems=("scripted/say.yaml",), limit=(1, 1)))[0]
+    with opened("sqlite:///scores.db") as store:
+        study = gather_study(workspace, select_sources(workspace, ()), store)
+    entries = texts(fill(HumanEvaluationRecords(study, {}, "rubrics/genaipabench.yaml", None)))
+    assert f"Of {limited.name}: Of each set's questions" in entries["3.1.2"]
 
 
 def test_a_sheet_in_latex_has_no_command_of_others(evaluated: Evaluated) -> None:

@@ -22,16 +22,19 @@ from pages import desk_here
 from running import TEXT, answers, carry_out, dated, make_workspace, spec, texts_below, write
 from stores import GOOD, POOR, opened, score
 
-from genaipa.archive import PACK, read_checked_pack, unpack
+from genaipa.archive import PACK, copy_own_rubric_into_pack, read_checked_pack, unpack
 from genaipa.archive.contents import FORMAT, is_inert_page, may_pack_hold_file
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.stamps import now
+from genaipa.files.strict_yaml import read_yaml
 from genaipa.files.text import sha256_of
 from genaipa.policies.document import load_document
 from genaipa.questions.points import Point, make_ticks
 from genaipa.runs.permission import is_redistributable
 from genaipa.scoring.events import Event, Objection, new_event_id
 from genaipa.scoring.objections import make_correction
+from genaipa.scoring.rubric import SHIPPED, Rubric, load_rubric
+from genaipa.workspace import MARKER, find_workspace, shipped_folder
 from tests.conftest import forget_personal_settings
 
 if TYPE_CHECKING:
@@ -253,6 +256,21 @@ def test_a_changed_file_is_refused(packed: Path) -> None:
         with pytest.raises(DataError, match="does not belong in a pack"):
             unpack(repacked(packed / "study.zip", name, b"x"), Path("check"))
     assert not Path("../evil.txt").exists()
+
+
+def test_a_pack_names_each_rubric_but_the_one_that_needs_no_name(tmp_path: Path) -> None:
+    """One of the study's own, and one that ships in another language: both are scored by where it is unpacked."""
+    shipped = shipped_folder("rubrics")
+    own = tmp_path / "mine.yaml"
+    own.write_bytes((shipped / "genaipabench.yaml").read_bytes())
+    for file, is_named in ((own, True), (shipped / "genaipabench-de.yaml", True), (shipped / f"{SHIPPED}.yaml", False)):
+        folder = tmp_path / f"pack of {file.stem}"
+        folder.mkdir()
+        (folder / MARKER).write_bytes(b"")
+        copy_own_rubric_into_pack(folder, file)
+        assert (f'rubric = "{file.stem}"' in (folder / MARKER).read_text()) == is_named
+        assert (folder / "rubrics" / file.name).is_file() == is_named
+        assert load_rubric(find_workspace(folder)).digest == read_yaml(file, Rubric).digest
 
 
 def test_what_a_packs_own_rubric_refuses_leaves_nothing(packed: Path) -> None:

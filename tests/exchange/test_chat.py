@@ -113,7 +113,12 @@ def test_what_chatgpt_showed_becomes_a_run() -> None:
         said("assistant", "", content={"content_type": "model_editable_context", "parts": ["hush"]}),
         said("assistant", "hush", recipient="file_search"),
         said("tool", "hush"),
-        said("assistant", "By section 2 it does. \ue200cite\ue202turn0search0\ue201"),
+        said(
+            "assistant",
+            'By section \ue200entity\ue202["part","2","hush"]\ue201 \ue200url\ue202it\ue202hush\ue201 '
+            'does.\u30104:1\u2020hush\u3011\ue200image_group\ue202{"query":["hush"]}\ue201\ue200entity\ue202[]\ue201 '
+            "\ue200cite\ue202turn0search0\ue201",
+        ),
         said("user", ASKED(1), 1750000200.0),
         said("assistant", "It does not say."),
         said("user", PRIVATE, 1750000300.0),
@@ -189,6 +194,74 @@ def test_what_claude_showed_becomes_a_run() -> None:
     ]
     assert "hush" not in written()
     assert "flat" not in written()
+
+
+def test_documents_beside_a_chat_are_read() -> None:
+    """A canvas and an artifact, in exports of several years; no change within one, and no thoughts of a flat text."""
+    make_workspace()
+
+    def canvas(tool: str, **arguments: Any) -> dict[str, Any]:
+        content = {"content_type": "code", "language": "json", "text": json.dumps(arguments)}
+        return said("assistant", "", recipient=f"canmore.{tool}", content=content)
+
+    def artifact(**arguments: str) -> dict[str, Any]:
+        return {"type": "tool_use", "name": "artifacts", "input": arguments}
+
+    trees = [
+        tree(said("user", ASKED(n)), call, said("tool", "hush"), said("assistant", "See there."))
+        for n, call in enumerate(
+            (
+                canvas("create_textdoc", name="a", type="document", content="First."),
+                canvas("update_textdoc", updates=[{"pattern": ".*", "multiple": False, "replacement": "Anew."}]),
+                canvas("update_textdoc", updates=[{"pattern": "hush", "replacement": "hush"}]),
+                said("assistant", "", recipient="canmore.create_textdoc"),
+            ),
+            1,
+        )
+    ]
+    bring(dump("conversations.json", trees), policy="acme")
+    replies = {one.coordinates["question"]: one.reply for one in records()}
+    assert list(replies.values()) == ["First.\n\nSee there.", "Anew.\n\nSee there.", "See there.", "See there."]
+    blocks = [
+        {"type": "text", "text": "There:"},
+        artifact(command="create", content="Written."),
+        artifact(command="update", old_str="hush", new_str="hush"),
+        {"type": "tool_use", "name": "other", "input": {"content": "hush"}},
+    ]
+    old = 'A <antThinking>hush</antThinking>b <antArtifact identifier="hush" title="hush">c</antArtifact>'
+    turns = [
+        message(1, "human", ASKED(1), parent_message_uuid=None),
+        message(2, "assistant", "hush, on a branch that was left"),
+        message(3, "assistant", "", content=blocks, parent_message_uuid="m1"),
+        message(4, "human", ASKED(2), content=[{"type": "voice_note", "title": "hush", "text": ASKED(2)}]),
+        message(5, "assistant", "", content=[]) | {"text": old},
+    ]
+    bring(dump("claude.json", [{"chat_messages": turns}]), policy="acme")
+    assert [one.reply for one in records() if one.system == "claude"] == ["There:\nWritten.", "A b c"]
+    assert "hush" not in written()
+
+
+def test_a_reply_that_was_cut_is_told_from_a_whole_one() -> None:
+    """By its status or its finish; what came whole after it, on being asked to go on, makes it whole."""
+    make_workspace()
+    messages = (
+        said("user", ASKED(1), 1750000001.0),
+        said("assistant", "It may") | {"status": "finished_partial_completion"},
+        said("user", ASKED(2), 1750000002.0),
+        said("assistant", "It may", finish_details={"type": "max_tokens"}),
+        said("user", ASKED(3), 1750000003.0),
+        said("assistant", "It may", finish_details={"type": "interrupted"}),
+        said("assistant", "not.", finish_details={"type": "stop", "stop": "<|diff_marker|>"}),
+    )
+    bring(dump("conversations.json", [tree(*messages)]), policy="acme")
+    result = {"provider": "p", "prompt": {"raw": ASKED(1)}, "response": {"output": "It", "finishReason": "length"}}
+    bring(dump("out.json", {"results": [result]}), policy="acme")
+    assert [(one.system, one.status) for one in records()] == [
+        ("p", "truncated"),
+        ("chatgpt/gpt-5-2", "truncated"),
+        ("chatgpt/gpt-5-2", "truncated"),
+        ("chatgpt/gpt-5-2", "answered"),
+    ]
 
 
 def test_what_gemini_showed_becomes_a_run() -> None:
@@ -269,6 +342,12 @@ def test_answers_of_other_evaluations_are_taken() -> None:
         ("failed", 1, 0.812),
         ("answered", 2, 0.812),
     ]
+    odd = result(1, provider={"id": "odd"}, promptIdx=None, vars={"q": ASKED(1)})
+    wrong = result(2, provider={"id": "odd"}, response={"output": {"a": 1}}, error="Expected a text", failureReason=1)
+    assert bring(dump("odd.json", {"results": {"results": [odd, wrong]}}), policy="acme").answers == 1
+    with pytest.raises(UsageError, match=r"none of 1 message .* has an answer in text"):
+        bring(dump("wrong.json", {"results": {"results": [wrong]}}))
+    assert [one.reply for one in records() if one.system == "odd"] == ["Foo 1."]
     earlier = result(4, provider="local", prompt={"raw": json.dumps([{"role": "user", "content": ASKED(4)}])}, vars={})
     assert bring(dump("old.json", {"results": {"version": 2, "results": [earlier]}}), policy="acme").answers == 1
 
@@ -412,7 +491,8 @@ def refusals() -> Iterator[tuple[str, str]]:
         dump("b.json", [{"turns": []}]),
         "b.json: entry 1: is not in the format of an export that genaipa knows; genaipa can",
     )
-    yield str(write("c.html", "<!doctype html><p>chat")), "c.html: is a web page; ask for the export as JSON"
+    yield str(write("c.html", "<!doctype html><p>chat")), "c.html: is not JSON; ask for the export as JSON"
+    yield str(write("p.yaml", "results: []\n")), "p.yaml: is not JSON; genaipa can read exports from ChatGPT"
     yield str(write("d.json", '[{"chat_messages": [{"sender": "human", "te')), "d.json: is damaged, or was cut off ("
     yield dump("e.json", []), "e.json: is empty and holds no chats."
     yield (

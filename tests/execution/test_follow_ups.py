@@ -10,8 +10,10 @@ from judges import events, judge_runs, verdict
 from openpyxl import load_workbook
 from running import answers, carry_out, make_workspace, messages, spec, write
 from servers import Behaviour, OpenAIServer, reply
+from stores import opened, score
 
 from genaipa.judging.answers import read_judged_material
+from genaipa.runs.folder import RunFolder
 from genaipa.runs.inputs import load_conversation_up_to
 from genaipa.runs.integrity import describe_record_flaw
 from genaipa.runs.selection import find_run
@@ -152,3 +154,20 @@ def test_follow_ups_are_an_experiment_apart(genaipa: Cli) -> None:
     refused = genaipa("run", "-s", "manual/copilot", "-p", "acme", "-e", "quality", "--follow-up", FOLLOW_UP)
     assert refused.code == 2
     assert "--follow-up: manual/copilot is asked by hand" in refused.err
+
+
+def test_a_comparison_leaves_out_follow_ups_that_one_side_lacks(genaipa: Cli) -> None:
+    """Of their experiment alone nothing is refused; beside it they are counted, and no question is named."""
+    make_workspace(questions=4)
+    write("say.yaml", "default: See section 2.\n")
+    genaipa("run", "-s", "extractive", "-p", "acme", "-e", "quality", "--follow-up", FOLLOW_UP, "--limit", "2")
+    genaipa("run", "-s", "scripted/say.yaml", "-p", "acme", "-e", "quality", "--limit", "2")
+    pool = Pool(find_workspace(), [RunFolder(path) for path in sorted(find_workspace().runs.iterdir())])
+    with opened("sqlite:///scores.db") as store:
+        store.append([score("Ada", digest) for digest in pool.answers])
+    refused = genaipa("compare", "extractive", "scripted/say.yaml")
+    assert refused.code == 2
+    assert "only extractive has 2 follow-ups. --anyway" in refused.err
+    assert genaipa("compare", "extractive", "scripted/say.yaml", "-e", "quality").code == 0
+    unscored = genaipa("compare", "extractive", "scripted/say.yaml", "-e", "quality-follow-up")
+    assert "'scripted/say.yaml' has no score in quality-follow-up to compare yet" in unscored.err

@@ -67,6 +67,19 @@ def test_the_author_is_in_a_file_of_its_own(run, genaipa):
     assert b"Ada" not in run.answers_path.read_bytes()
 
 
+def test_people_at_a_terminal_are_asked_who_they_are_before_they_write(run, genaipa):
+    """A blank name is none; no chat is spoken of, and a file to fill in says how it is given back."""
+    (sheet,) = (run.path / "sheets").glob("*.replies.txt")
+    assert f"genaipa collect --author NAME {run.name}\n" in sheet.read_text()
+    refused = genaipa("collect", "latest", "-t", "--author", "  ", stdin="It keeps the address.\n.\n")
+    assert (refused.code, "--author: who wrote" in refused.err) == (2, True)
+    assert "the question" not in refused.err
+    taken = genaipa("collect", "latest", "-t", "--author", "Ada", stdin="It keeps the address.\n.\n")
+    assert "1 reply recorded" in taken.out
+    assert "--- your answer:" in taken.err
+    assert "chat" not in taken.err
+
+
 def test_nobody_is_asked_to_score_what_they_wrote(run, store):
     """By no order of work, while others are; a machine's answer in the same words counts as theirs, too."""
     own = write_answers(run, "Ada", "It keeps the address.", "See section 2.", "Nothing is said.")

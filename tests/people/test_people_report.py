@@ -17,6 +17,7 @@ from genaipa.execution.run import open_manual_run
 from genaipa.reports.report import Report
 from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
+from genaipa_people.chapter import PeopleChapter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,6 +60,11 @@ def test_a_report_says_how_many_people_wrote(report):
     assert not any("say.yaml: " in sentence for sentence in report.notable)
     (row,) = report.tables["people"].data.to_dict("records")
     assert (row["system"], row["people"], row["answers"], row["seconds"]) == (SYSTEM, 2, 4, 101.5)
+
+
+def test_people_whom_nobody_scored_have_no_interval(report):
+    """They are counted, and no interval is spoken of."""
+    assert [*PeopleChapter().notable(report.study.apply_events([]))] == ["lawyers: 2 people wrote."]
 
 
 def test_people_have_no_cost_and_no_name(report):

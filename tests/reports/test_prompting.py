@@ -96,6 +96,14 @@ def of_a_study():
     return [published("c/old", "quality", d, q, **also) for q in QUESTIONS for d in DOCUMENTS]
 
 
+def test_systems_with_the_same_several_prompts_are_not_said_to_differ() -> None:
+    """As where each was asked in two languages: averages mix prompts, but no difference comes from them."""
+    same = frame_of(*asked("neutral"), *asked("guided"), *asked("neutral", "b/two"), *asked("guided", "b/two"))
+    assert prompting.note_differing_prompts(same).startswith(
+        "Each system was asked with several sets of prompts: neutral, guided. The averages of a system"
+    )
+
+
 def side(frame, system):
     """A system's side of a comparison, asked the same as the others."""
     texts = {document: {document} for document in DOCUMENTS}

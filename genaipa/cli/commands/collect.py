@@ -60,7 +60,7 @@ def collect(
     folder = prepared.open_or_create_folder()
     with folder.hold_for_writing_and_list_repairs():
         manual = asyncio.run(open_manual_run(prepared))
-        name = load_people(workspace).resolve_name(author) if author else ""
+        name = load_people(workspace).resolve_name(author) if author.strip() else ""
         if terminal:
             collected = _collect_replies_from_terminal(manual, name)
         else:
@@ -87,14 +87,21 @@ def _collect_replies_from_terminal(manual: ManualRun, author: str) -> CollectedR
     while (wanted := next(manual.sheets_and_keys_missing_replies(), None)) is not None:
         sheet, key = wanted
         before = manual.last_answered_call(sheet)
+        # Before anybody types what would then be refused.
+        manual.check_author_is_named(author, [sheet.system])
+        is_written = sheet.system in manual.systems_with_written_replies
         if before is None or sheet.needs_chat_per_question:
-            say(f"\n===== open a new chat: {sheet.name}")
+            say(f"\n===== {'' if is_written else 'open a new chat: '}{sheet.name}")
             for message in sheet.introduction:
-                say(f"\n--- paste, and wait for the reply\n{message.content}", exact=True)
+                act = "read this" if is_written else "paste, and wait for the reply"
+                say(f"\n--- {act}\n{message.content}", exact=True)
+        elif is_written:
+            pass
         elif current_sheet != sheet.name:
             say(f"\n===== continue in the chat in which you asked {before.label}: {sheet.name}")
         current_sheet = sheet.name
-        say(f"\n--- paste\n{sheet.calls[key].messages[-1].content}\n--- the reply:", exact=True)
+        acts = ("the question", "your answer") if is_written else ("paste", "the reply")
+        say(f"\n--- {acts[0]}\n{sheet.calls[key].messages[-1].content}\n--- {acts[1]}:", exact=True)
         lines = (line.rstrip("\r\n") for line in sys.stdin)
         text = "\n".join(takewhile(lambda line: line != END, lines)).strip()
         if not text:

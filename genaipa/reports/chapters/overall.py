@@ -303,8 +303,8 @@ _ROOM = 12.0
 def tabulate_systems_by_category(board: Table, cells: pd.DataFrame, confidence: float = LEVEL) -> Table:
     """Averages of the systems of a leaderboard over all questions (category `all`), and over each category.
 
-    `cells` are the weighted cells (`averages.weigh_cells`) that the leaderboard averages; `confidence` is that of its
-    intervals.
+    `cells` are the weighted cells (`averages.select_and_weigh_averaged_cells`) that the leaderboard averages;
+    `confidence` is that of its intervals.
     """
     systems = list(board.data["system"])[:_MOST]
     columns = ["system", "category", "mean", *BOTH]

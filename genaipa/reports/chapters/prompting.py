@@ -31,12 +31,19 @@ def sort_prompt_sets(labels: Iterable[str]) -> list[str]:
 
 
 def note_differing_prompts(frame: pd.DataFrame) -> str:
-    """Say which system was asked with which prompts, where not all were asked with the same; or nothing."""
+    """Say which system was asked with which prompts, where there are several sets of them; or nothing."""
     prompts_by_system = _list_prompt_sets_by_group(frame, ["system"])
     if len({label for labels in prompts_by_system.values() for label in labels}) <= 1:
         return ""
-    named = "; ".join(f"{system} {', '.join(labels)}" for (system,), labels in prompts_by_system.items())
-    sentence = f"Not all systems were asked with the same prompts, so differences may come from the prompts: {named}."
+    if len({tuple(labels) for labels in prompts_by_system.values()}) == 1:
+        sentence = (
+            f"Each system was asked with several sets of prompts: {', '.join(next(iter(prompts_by_system.values())))}."
+        )
+    else:
+        named = "; ".join(f"{system} {', '.join(labels)}" for (system,), labels in prompts_by_system.items())
+        sentence = (
+            f"Not all systems were asked with the same prompts, so differences may come from the prompts: {named}."
+        )
     if any(PUBLISHED in labels for labels in prompts_by_system.values()):
         sentence += f" (`{PUBLISHED}` stands for the unknown prompts of the study.)"
     if any(len(labels) > 1 for labels in prompts_by_system.values()):

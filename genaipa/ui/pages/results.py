@@ -1,7 +1,8 @@
 """Results: the report's numbers and figures with filters, and the answers behind a cell of a heat map.
 
 This page says whose an answer is and how it was scored. So answers that its user can still be asked to score are in
-none of its numbers, and showing others is recorded as exposure, as on every page (see `Queue.expose`).
+none of its numbers, and showing others is recorded as exposure, as on every page
+(see `Queue.record_exposures`).
 """
 
 from __future__ import annotations
