@@ -219,7 +219,7 @@ def draw_studies(split: StudySplit, home: Path, draws: int, random: np.random.Ge
                 counts["covers"] += found[harsh].low < SEVERITY < found[harsh].high
             else:
                 counts["alarm"] += any(one.stands_out for one in found)
-            fit = fit_severities(values, partners, answers, np.array([not one.stands_out for one in found]))
+            fit = fit_severities(values, partners, answers, reference=np.array([not one.stands_out for one in found]))
             means.append(
                 [average_without_severity(values, partners, answers, fit, system[answers] == s) for s in range(SYSTEMS)]
             )
@@ -230,7 +230,7 @@ def draw_studies(split: StudySplit, home: Path, draws: int, random: np.random.Ge
         severity = random.normal(0, VARIED, PARTNERS)
         values = 55 + 9 * draw_values(quality[answers] + severity[partners], random).sum(axis=1)
         found = measure_severities(values, partners, answers)
-        fit = fit_severities(values, partners, answers, np.array([not one.stands_out for one in found]))
+        fit = fit_severities(values, partners, answers, reference=np.array([not one.stands_out for one in found]))
         for s in range(SYSTEMS):
             mean = average_without_severity(values, partners, answers, fit, system[answers] == s)
             counts["varied"] += mean.partners_low < 50 + GAP * s < mean.partners_high
