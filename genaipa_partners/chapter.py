@@ -58,7 +58,7 @@ class PartnersChapter(ChapterMaker):
         return Chapter(
             "partners",
             "Partners",
-            "Partners scored parts of this study, dealt by chance, and some answers all of them: both tell who is harsh.",
+            "Partners scored parts that chance dealt, and some answers all of them: both tell how harsh each is.",
             nonempty_tables(
                 tabulate_severities(scores),
                 rank_without_severity(scores),
@@ -147,9 +147,9 @@ def tabulate_severities(scores: pd.DataFrame) -> Table:
     return make_table(
         "partners",
         "How harsh partners are",
-        "Points of M_all by which a partner is above (+) or below (-) the others, on answers that they share and on their "
-        "own of the same systems and language, dealt by chance; with an interval that holds for all partners "
-        f"together ({SEVERITY_LEVEL:.1%} confidence, for all answers here); blank below {LEAST_ANSWERS} answers. "
+        "Points of M_all by which a partner is above (+) or below (-) the others, on answers that they share and on "
+        "those of their own, dealt by chance within a system and language; with an interval that holds for all "
+        f"partners together ({SEVERITY_LEVEL:.1%} confidence, for all answers); blank below {LEAST_ANSWERS} answers. "
         "Whoever stands out is not among those with whom the others are compared. On shared: on shared answers alone.",
         pd.DataFrame(rows, columns=[*columns, "stands_out"]),
         columns,

@@ -111,22 +111,21 @@ def measure_severities(
     number = int(partners.max()) + 1 if len(partners) else 0
     blocks = _weigh_blocks(values, partners, answers, cells, number)
     fit = _fit_beside_blocks(values, partners, blocks, number)
-    standing_out: list[int] = []
+    standing_out = np.zeros(number, dtype=bool)
     while True:
         severities = []
         for partner in range(number):
-            usable = (partners == partner) | ~np.isin(partners, standing_out)
-            severities.append(
-                _compare_with_others(values[usable], partners[usable] == partner, blocks.select(usable), level, number)
-            )
-        distances = _measure_distances(fit, np.isin(np.arange(number), standing_out))
+            usable = (partners == partner) | ~standing_out[partners]
+            mine = partners[usable] == partner
+            severities.append(_compare_with_others(values[usable], mine, blocks.select(usable), level, number))
+        distances = _measure_distances(fit, standing_out)
         candidates = [n for n in range(number) if severities[n].stands_out and np.isfinite(distances[n])]
         if not candidates:
             return severities
-        standing_out.append(max(candidates, key=distances.__getitem__))
+        standing_out[max(candidates, key=distances.__getitem__)] = True
 
 
-def _measure_distances(fit: _BlockFit, left_out: NDArray[np.bool_]) -> list[float]:
+def _measure_distances(fit: _BlockFit, left_out: NDArray[np.bool_]) -> Floats:
     """Return how far each partner's fitted severity is from the median of those whom they meet, directly or by others.
 
     NaN for those left out, and where two alone meet: nobody knows which of them differs.
@@ -136,7 +135,7 @@ def _measure_distances(fit: _BlockFit, left_out: NDArray[np.bool_]) -> list[floa
     for members in _find_connected(fit.information * np.outer(compared, compared)):
         if members.sum() > 2:  # noqa: PLR2004 - of two
             distances[members] = np.abs(fit.effects[members] - np.median(fit.effects[members]))
-    return distances.tolist()
+    return distances
 
 
 def _weigh_blocks(values: Floats, partners: Labels, answers: Labels, cells: Labels | None, number: int) -> _Blocks:
