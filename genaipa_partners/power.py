@@ -47,19 +47,20 @@ def estimate_least_power(answers_by_partner: Mapping[str, Collection[str]], thre
         for name, answers in answers_by_partner.items()
     }
     own_in_all = sum(own_by_partner.values(), Counter[tuple[str, str]]())
-    least = FindingPower(1.0, 0, 0)
+    lowest = FindingPower(1.0, 0, 0)
     for name, answers in answers_by_partner.items():
         # Of each comparison: what it tells, and how that is spread over answers, which decides the degrees of freedom.
         shared = [(1 - 1 / holders[answer]) / SCORE_DEVIATION**2 for answer in answers if holders[answer] > 1]
-        information, squares = sum(shared), sum(told**2 for told in shared)
+        information, squares = sum(shared), sum(part**2 for part in shared)
         compared = len(shared)
-        for cell, own in own_by_partner[name].items():
-            others = own_in_all[cell] - own
-            told = own * others / own_in_all[cell] / (ANSWER_DEVIATION**2 + SCORE_DEVIATION**2)
-            information += told
-            if others:
-                squares += told**2 * (own**3 + others**3) / (own * others * own_in_all[cell] ** 2)
-                compared += own
+        for cell, count in own_by_partner[name].items():
+            other_count = own_in_all[cell] - count
+            part = count * other_count / own_in_all[cell] / (ANSWER_DEVIATION**2 + SCORE_DEVIATION**2)
+            information += part
+            if other_count:
+                spread = (count**3 + other_count**3) / (count * other_count * own_in_all[cell] ** 2)
+                squares += part**2 * spread
+                compared += count
         power = 0.0
         if compared >= LEAST_ANSWERS:
             degrees = max(information**2 / squares - 1, 1.0)
@@ -67,8 +68,8 @@ def estimate_least_power(answers_by_partner: Mapping[str, Collection[str]], thre
             # The wider of two intervals counts: the expected value of the larger of 1 and a deviation around it.
             wider = 1 + 1 / (4 * pi * degrees) ** 0.5
             power = 1 - float(nctdtr(degrees, HARSH * information**0.5, bound * wider))
-        least = min(least, FindingPower(power, compared, len(shared), name))
-    return least
+        lowest = min(lowest, FindingPower(power, compared, len(shared), name))
+    return lowest
 
 
 def describe_weak_split(
@@ -78,8 +79,8 @@ def describe_weak_split(
     draw: Draw,
 ) -> str:
     """Return a sentence if a split would often miss a harsh partner, with the share that would not; else nothing."""
-    least = estimate_least_power(answers_by_partner, threads)
-    if least.power >= WANTED:
+    weakest = estimate_least_power(answers_by_partner, threads)
+    if weakest.power >= WANTED:
         return ""
 
     def estimate_with_share(percent: int) -> FindingPower:
@@ -93,10 +94,10 @@ def describe_weak_split(
         low, high = (low, middle) if estimate_with_share(middle).power >= WANTED else (middle, high)
     if not best.compared:
         return f"Nobody else scores the answers of {best.partner}, so nothing tells how harsh {best.partner} is."
-    shared = f"With {format_count(least.shared, 'shared answer')}" if least.shared else "Without shared answers"
+    shared = f"With {format_count(weakest.shared, 'shared answer')}" if weakest.shared else "Without shared answers"
     wanted = f"with --shared {high}%" if best.power >= WANTED else "even with --shared 100%"
     return (
-        f"{shared}, a partner {HARSH:.0f} points harsh is found in about {least.power * _PERCENT:.0f} of {_PERCENT} "
+        f"{shared}, a partner {HARSH:.0f} points harsh is found in about {weakest.power * _PERCENT:.0f} of {_PERCENT} "
         f"studies; {wanted}, in {min(best.power, WANTED) * _PERCENT:.0f}. (Assumed: M_all varies by "
         f"{SCORE_DEVIATION:.0f} points between partners' scores of an answer, {ANSWER_DEVIATION:.0f} between answers.)"
     )

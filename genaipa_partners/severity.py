@@ -200,24 +200,28 @@ def _compare_with_others(
     totals = np.maximum(counts + other_counts, 1)
     information = blocks.weights * counts * other_counts / totals
     total, meets = float(information.sum()), information > 0
-    shared, own = int((meets & ~blocks.are_own).sum()), int(counts[meets & blocks.are_own].sum())
-    if shared + own < LEAST_ANSWERS:
-        return PartnerSeverity(shared, own=own)
+    shared_count, own_count = int((meets & ~blocks.are_own).sum()), int(counts[meets & blocks.are_own].sum())
+    if shared_count + own_count < LEAST_ANSWERS:
+        return PartnerSeverity(shared_count, own=own_count)
     labels = blocks.labels
     treatment = mine - (counts / totals)[labels]
     weights = blocks.weights[labels] * treatment / total
     difference = float(weights @ values)
-    rest = values - difference * mine
+    adjusted = values - difference * mine
     is_own = blocks.are_own[labels]
     leverage = np.where(is_own, 1 / totals[labels] + weights * treatment, information[labels] / total)
-    parts = weights * (rest - blocks.average(rest)[labels]) / np.sqrt(1 - np.minimum(leverage, _HIGHEST_LEVERAGE))
+    parts = (
+        weights * (adjusted - blocks.average(adjusted)[labels]) / np.sqrt(1 - np.minimum(leverage, _HIGHEST_LEVERAGE))
+    )
     by_block = np.bincount(labels[~is_own], parts[~is_own], minlength=len(totals))
     variance = float(by_block @ by_block + parts[is_own] @ parts[is_own])
     expected = np.concatenate([information[~blocks.are_own] / total, (weights * treatment)[is_own]])
     degrees = max(float(expected.sum() ** 2 / (expected @ expected)) - 1, 1.0)
     share = 1 - (1 - level) / number / 2
     reach = max(float(stdtrit(degrees, share)) * variance**0.5, float(stdtrit(blocks.degrees, share)) * total**-0.5)
-    return PartnerSeverity(shared, difference, difference - reach, difference + reach, abs(difference) > reach, own)
+    return PartnerSeverity(
+        shared_count, difference, difference - reach, difference + reach, abs(difference) > reach, own_count
+    )
 
 
 class SeverityFit(NamedTuple):

@@ -135,5 +135,5 @@ def test_chance_is_blamed_in_no_more_than_one_study_in_twenty(setting: Setting) 
     assert rates.within >= few
     assert rates.kept >= few
     assert rates.found >= rates.found_by_shared
-    if rates.expected >= 0.95:
+    if rates.expected >= 0.95 and setting.scores != "noisy":
         assert rates.found >= few
