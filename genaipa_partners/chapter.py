@@ -113,8 +113,8 @@ def collect_partner_scores(study: Study) -> pd.DataFrame:
 
 def _number_scores(once: pd.DataFrame) -> tuple[Floats, Labels, Labels, Labels]:
     """Return values of scores, and the numbers of partner, answer and cell: -1 for an empty one."""
-    numbers = (number_labels(once[column])[0] for column in ("partner", "answer"))
-    return once["m_all"].to_numpy(dtype=float), *numbers, number_documents(once["cell"])
+    partners, answers = number_labels(once["partner"])[0], number_labels(once["answer"])[0]
+    return once["m_all"].to_numpy(dtype=float), partners, answers, number_documents(once["cell"])
 
 
 def tabulate_severities(scores: pd.DataFrame) -> Table:
@@ -180,8 +180,9 @@ def rank_without_severity(scores: pd.DataFrame) -> Table:
     return make_table(
         "partners-ranking",
         "Ranking without partners' severity",
-        "The mean M_all of each system's answers over partners, with each partner's severity taken out, so that it "
-        "does not matter which answers a harsh partner had; the interval is for other answers by these partners, and "
+        "The mean M_all of each system's answers over partners, with each partner's severity taken out. By a harsh "
+        "partner, only systems nearer than half an interval may change places. The interval is for other answers by "
+        "these partners, and "
         f"for partners like these, harsh ones among them (never narrower; blank below {LEAST_PARTNERS}). As scored: "
         "the mean with severities in it. Each answer counts alike, so it may differ a little from other tables'.",
         data,

@@ -64,7 +64,7 @@ class _Blocks(NamedTuple):
     weights: Floats
     degrees: float = 1.0
 
-    def count(self, mask: NDArray[np.bool_]) -> Floats:
+    def count_scores(self, mask: NDArray[np.bool_]) -> Floats:
         """Count the scores in the mask by block."""
         return np.bincount(self.labels[mask], minlength=len(self.weights)).astype(float)
 
@@ -177,10 +177,10 @@ def _sum_information(dealt: Floats, weights: Floats) -> Floats:
 
 def _fit_beside_blocks(values: Floats, partners: Labels, blocks: _Blocks, number: int) -> _BlockFit:
     """Fit severities by weighted least squares beside the mean of each block."""
-    dealt = np.bincount(blocks.labels * number + partners, minlength=len(blocks.weights) * number)
-    dealt = dealt.reshape(len(blocks.weights), number).astype(float)
+    counts = np.bincount(blocks.labels * number + partners, minlength=len(blocks.weights) * number)
+    dealt = counts.reshape(len(blocks.weights), number).astype(float)
     information = _sum_information(dealt, blocks.weights)
-    inverse = np.linalg.pinv(information, hermitian=True) if number else information
+    inverse = np.linalg.pinv(information, hermitian=True).astype(np.float64) if number else information
     deviations = values - blocks.average(values)[blocks.labels]
     effects = inverse @ np.bincount(partners, blocks.weights[blocks.labels] * deviations, minlength=number)
     expected = effects[partners]
@@ -196,7 +196,7 @@ def _compare_with_others(
     The interval reaches as far as the scores' spread around block and difference says, by answer and corrected for
     leverage, and no less far than all partners' spread: a few scores that are alike know too little of theirs.
     """
-    counts, other_counts = blocks.count(mine), blocks.count(~mine)
+    counts, other_counts = blocks.count_scores(mine), blocks.count_scores(~mine)
     totals = np.maximum(counts + other_counts, 1)
     information = blocks.weights * counts * other_counts / totals
     total, meets = float(information.sum()), information > 0
