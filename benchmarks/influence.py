@@ -1,10 +1,11 @@
 """Influence of the desk: how often the interval of an aid's effect holds the truth, of analysts of our own making.
 
-    python -m benchmarks.influence [--studies N]
+    python -m benchmarks.influence [--studies N] [--by-chance]
 
 Analysts follow an aid in a share of the answers: they then give the value that it proposes at one metric, not their
-own. Chance withholds each aid by the desk's own draw. Answers have a quality of their own and of their system's,
-analysts a leniency and a noise; a fifth of the answers has two scores. The aids propose
+own. Chance withholds each aid by the desk's own draw, or (`--by-chance`, which is faster) by a generator's. Answers
+have a quality of their own and of their system's, analysts a leniency and a noise; a fifth of the answers has two
+scores. The aids propose
 
 - `good`: 1, always;
 - `mixed`: 1 for good answers and -1 for bad ones, so that the effect on the mean nearly cancels;
@@ -39,6 +40,8 @@ SIZES = ((2, 150), (4, 300), (8, 300), (8, 1000), (22, 3000))
 """Analysts and answers of a study."""
 FOLLOWED = (0.0, 0.1, 0.2)
 KINDS = ("good", "mixed", "ceiling")
+SHOWN = 0.8
+"""The share of scores at which an aid is shown."""
 TWICE = 0.2
 """The share of answers with two scores."""
 
@@ -115,14 +118,16 @@ class Row(NamedTuple):
     said: float
 
 
-def measure(size: tuple[int, int], followed: float, kind: str, studies: int, *, alike: bool) -> Row:
+def measure(
+    size: tuple[int, int], followed: float, kind: str, studies: int, *, alike: bool, by_chance: bool = False
+) -> Row:
     """Draw studies of a setting, and count."""
     random, scale = np.random.default_rng(11), m_all_per_value()
     held: dict[str, list[bool]] = {name: [] for name in ("points", "same", "others", "said")}
     truths, widths = [], []
     for number in range(studies):
         study = draw_study(size, followed, kind, random, alike=alike)
-        shown = draw_shown(study, "suggestions", number)
+        shown = random.random(len(study.answers)) < SHOWN if by_chance else draw_shown(study, "suggestions", number)
         values = study.values(shown)
         points = estimate_effect(study, values * scale, shown)
         same = estimate_effect(study, (values == study.proposed).astype(float), shown)
@@ -165,14 +170,16 @@ def count_false_alarms(size: tuple[int, int], studies: int) -> float:
 def main() -> None:
     """Print what was counted."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--studies", type=int, default=400)
-    studies = parser.parse_args().studies
+    parser.add_argument("--studies", type=int, default=1000)
+    parser.add_argument("--by-chance", action="store_true")
+    options = parser.parse_args()
+    studies = options.studies
     rows = []
     for size in SIZES:
         for alike in (True, False):
             for followed in FOLLOWED if alike else FOLLOWED[-1:]:
                 for kind in KINDS:
-                    row = measure(size, followed, kind, studies, alike=alike)
+                    row = measure(size, followed, kind, studies, alike=alike, by_chance=options.by_chance)
                     shares = (f"{share:.3f}" if share == share else "" for share in row[1:4])  # noqa: PLR0124 - NaN
                     setting = (*size, f"{followed:.0%}", "alike" if alike else "unlike", kind)
                     rows.append((*setting, *shares, f"{row.truth:+.2f}", f"{row.width:.1f}", f"{row.said:.2f}"))

@@ -10,6 +10,7 @@ on average, with a standard deviation of about 15 points, beside 10 of the answe
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import shutil
 import subprocess
@@ -17,7 +18,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -38,11 +39,11 @@ from genaipa_partners.severity import average_without_severity, fit_severities, 
 from genaipa_partners.split import load_split
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Sequence
 
+    from genaipa.stats.arrays import Floats, Labels
+    from genaipa_partners.severity import AdjustedMean, PartnerSeverity
     from genaipa_partners.split import StudySplit
-
-    Floats = NDArray[np.float64]
 
 PARTNERS, SYSTEMS, HARSH, FORGER = 22, 10, "house-7", "house-12"
 LANGUAGES = ("en", "de", "fr")
@@ -198,43 +199,46 @@ def draw_studies(split: StudySplit, home: Path, draws: int, random: np.random.Ge
     ]
     partners, answers = (np.array(column) for column in zip(*pairs, strict=True))
     system = np.array(list(system_of.values()))
+    held = np.bincount(answers, minlength=len(system))
+    # Everyone has one language; what several have is compared by answer.
+    cells = np.where(held[answers] > 1, -1, system[answers] * len(LANGUAGES) + partners % len(LANGUAGES))
     harsh = NAMES.index(HARSH)
-    counts = dict.fromkeys(("found", "innocent", "alarm", "order", "level", "like", "varied", "covers"), 0)
+    counts = dict.fromkeys(
+        ("found", "innocent", "alarm", "within", "kept", "order", "level", "like", "varied", "covers"), 0
+    )
     shift: list[float] = []
     raw_shift: list[float] = []
+    turned: list[float] = [0.0]
     for _ in range(draws):
         quality = 50 + GAP * system + random.normal(0, SPREAD, len(system))
         state = random.bit_generator.state
-        means: list[list[Any]] = []
+        sides: list[list[AdjustedMean]] = []
         for off in (SEVERITY, 0.0):
             random.bit_generator.state = state
             severity = np.zeros(PARTNERS)
             severity[harsh] = off
             values = 55 + 9 * draw_values(quality[answers] + severity[partners], random).sum(axis=1)
-            found = measure_severities(values, partners, answers)
-            others = [one.stands_out for place, one in enumerate(found) if place != harsh]
+            severities, means = measure_study(values, partners, answers, cells, system)
+            others = [partner.stands_out for place, partner in enumerate(severities) if place != harsh]
             if off:
-                counts["found"] += found[harsh].stands_out
+                counts["found"] += severities[harsh].stands_out
                 counts["innocent"] += any(others)
-                counts["covers"] += found[harsh].low < SEVERITY < found[harsh].high
+                counts["covers"] += severities[harsh].low < SEVERITY < severities[harsh].high
             else:
-                counts["alarm"] += any(one.stands_out for one in found)
-            fit = fit_severities(values, partners, answers, np.array([not one.stands_out for one in found]))
-            means.append(
-                [average_without_severity(values, partners, answers, fit, system[answers] == s) for s in range(SYSTEMS)]
-            )
-        orders = [tuple(np.argsort([mean.adjusted for mean in side])) for side in means]
-        counts["order"] += orders[0] == orders[1]
-        for moves, field in ((shift, "adjusted"), (raw_shift, "mean")):
-            moves.append(max(abs(getattr(a, field) - getattr(b, field)) for a, b in zip(*means, strict=True)))
+                counts["alarm"] += any(partner.stands_out for partner in severities)
+            sides.append(means)
+        order = compare_rankings(*sides)
+        counts["within"] += order.within
+        counts["kept"] += order.kept
+        counts["order"] += not order.turned
+        turned += order.turned
+        for moves, column in ((shift, "adjusted"), (raw_shift, "mean")):
+            moves.append(max(abs(getattr(a, column) - getattr(b, column)) for a, b in zip(*sides, strict=True)))
         severity = random.normal(0, VARIED, PARTNERS)
         values = 55 + 9 * draw_values(quality[answers] + severity[partners], random).sum(axis=1)
-        found = measure_severities(values, partners, answers)
-        fit = fit_severities(values, partners, answers, np.array([not one.stands_out for one in found]))
-        for s in range(SYSTEMS):
-            mean = average_without_severity(values, partners, answers, fit, system[answers] == s)
+        for s, mean in enumerate(measure_study(values, partners, answers, cells, system)[1]):
             counts["varied"] += mean.partners_low < 50 + GAP * s < mean.partners_high
-        for s, mean in enumerate(means[1]):
+        for s, mean in enumerate(sides[1]):
             counts["level"] += mean.low < 50 + GAP * s < mean.high
             counts["like"] += mean.partners_low < 50 + GAP * s < mean.partners_high
     return [
@@ -242,13 +246,54 @@ def draw_studies(split: StudySplit, home: Path, draws: int, random: np.random.Ge
         ("its interval holds 10 points", f"{counts['covers']} of {draws}"),
         ("another is blamed beside it", f"{counts['innocent']} of {draws}"),
         ("anybody is blamed where nobody is harsh", f"{counts['alarm']} of {draws}"),
-        ("same ranking of ten systems with the harsh partner as without", f"{counts['order']} of {draws}"),
+        ("each system's mean stays within its interval without the harsh partner", f"{counts['within']} of {draws}"),
+        ("systems further apart than half an interval keep their order", f"{counts['kept']} of {draws}"),
+        ("all ten systems keep their order", f"{counts['order']} of {draws}"),
+        ("two that change places were apart by, at most (points)", f"{max(turned):.2f}"),
         ("largest move of a mean by that, median (points)", f"{np.median(shift):.2f}"),
         ("the same with severities left in", f"{np.median(raw_shift):.2f}"),
         ("interval for these partners holds the truth", f"{counts['level']} of {draws * SYSTEMS}"),
         ("interval for partners like these holds the truth", f"{counts['like']} of {draws * SYSTEMS}"),
         (f"the same where severities vary by {VARIED:.0f} points", f"{counts['varied']} of {draws * SYSTEMS}"),
     ]
+
+
+def measure_study(
+    values: Floats, partners: Labels, answers: Labels, cells: Labels, system: Labels
+) -> tuple[list[PartnerSeverity], list[AdjustedMean]]:
+    """Measure severities, and each system's mean without them, as the chapter does."""
+    severities = measure_severities(values, partners, answers, cells)
+    reference = np.array([not partner.stands_out for partner in severities])
+    fit = fit_severities(values, partners, answers, cells, reference=reference)
+    numbers = range(int(system.max()) + 1)
+    return severities, [average_without_severity(values, partners, answers, fit, system[answers] == n) for n in numbers]
+
+
+class RankingChange(NamedTuple):
+    """What a harsh partner changes: whether means stay in their intervals, and systems in their order.
+
+    `kept` is of systems further apart than half an interval; `turned` has the distances of all that change places.
+    """
+
+    within: bool
+    kept: bool
+    turned: list[float]
+
+
+def compare_rankings(harsh: Sequence[AdjustedMean], same: Sequence[AdjustedMean]) -> RankingChange:
+    """Compare the means of a study with a harsh partner to those of the same study without."""
+    pairs = list(itertools.combinations(range(len(same)), 2))
+    turned = {
+        (a, b): abs(same[a].adjusted - same[b].adjusted)
+        for a, b in pairs
+        if (same[a].adjusted - same[b].adjusted) * (harsh[a].adjusted - harsh[b].adjusted) < 0
+    }
+    reach = [(mean.high - mean.low) / 2 for mean in same]
+    return RankingChange(
+        all(mean.low <= moved.adjusted <= mean.high for mean, moved in zip(same, harsh, strict=True)),
+        all(apart <= max(reach[a], reach[b]) for (a, b), apart in turned.items()),
+        list(turned.values()),
+    )
 
 
 def main() -> None:

@@ -66,13 +66,13 @@ def estimate_aid_effect(
     if min(counts) < LEAST_SCORES:
         return AidEffect(*counts)
     groups, leverage = _make_group_basis(analysts, systems)
-    treatment, rest = treated - groups @ (groups.T @ treated), values - groups @ (groups.T @ values)
+    treatment, deviations = treated - groups @ (groups.T @ treated), values - groups @ (groups.T @ values)
     squares = treatment @ treatment
     if squares < _ROUNDING:
         return AidEffect(*counts)
-    difference = float(treatment @ rest / squares)
+    difference = float(treatment @ deviations / squares)
     leverage = np.minimum(leverage + treatment**2 / squares, _HIGHEST_LEVERAGE)
-    residuals = rest - difference * treatment
+    residuals = deviations - difference * treatment
     parts = treatment * residuals / np.sqrt(1 - leverage)
     by_answer, answer_count = _sum_by_cluster(answers, parts, treatment**2)
     # Where nearly all values are equal, the smaller side has too few others to know its own variance.
@@ -84,14 +84,14 @@ def estimate_aid_effect(
     error = variance**0.5
     reach = stdtrit(degrees, (1 + LEVEL) / 2) * error
     p = float(2 * stdtr(degrees, -abs(difference) / error))
-    others = _reach_for_other_analysts(analysts, parts, treatment**2, squares, variance, degrees)
+    reach_for_others = _reach_for_other_analysts(analysts, parts, treatment**2, squares, variance, degrees)
     return AidEffect(
         *counts,
         difference,
         low=difference - float(reach),
         high=difference + float(reach),
-        others_low=difference - float(others),
-        others_high=difference + float(others),
+        others_low=difference - float(reach_for_others),
+        others_high=difference + float(reach_for_others),
         p=p,
     )
 

@@ -228,9 +228,13 @@ def tabulate_influence_by_metric(scores: RecordedScores, movements: list[Movemen
             row: dict[str, Any] = {"aid": _name_aid(aid), "metric": name}
             row |= {column: getattr(effect, column) for column in ("difference", "low", "high")}
             if movement := compared.get((aid, metric)):
-                same = movement.effect
+                effect_on_shares = movement.effect
                 row |= {"same_with": movement.same_shown, "same_without": movement.same_withheld}
-                row |= {"moved": same.difference, "moved_low": same.low, "moved_high": same.high}
+                row |= {
+                    "moved": effect_on_shares.difference,
+                    "moved_low": effect_on_shares.low,
+                    "moved_high": effect_on_shares.high,
+                }
             rows.append(row)
     values, shares = ["difference", "low", "high"], ["same_with", "same_without", "moved", "moved_low", "moved_high"]
     columns = ["aid", "metric", *values, *shares]

@@ -10,21 +10,22 @@ import pandas as pd
 
 from genaipa.languages.catalog import language_name
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
-from genaipa.reports.crossed import number_labels
+from genaipa.reports.crossed import number_documents, number_labels
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.agreement import agreement_columns, measure_agreement_by_group
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.words import format_count
 from genaipa_partners.joining import read_partner
 from genaipa_partners.severity import (
+    LEAST_ANSWERS,
     LEAST_PARTNERS,
-    LEAST_SHARED,
     LEVEL,
     SEVERITY_LEVEL,
     average_without_severity,
     fit_severities,
     measure_severities,
 )
+from genaipa_partners.split import read_dealt_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,11 +33,13 @@ if TYPE_CHECKING:
     from genaipa.answers.study import Study
     from genaipa.reports.figures.figure import Scope
     from genaipa.scoring.events import Event
+    from genaipa.stats.arrays import Floats, Labels
 
-_METHOD = f"""A partner&rsquo;s severity is the mean difference of their M<sub>all</sub> from the other
-partners&rsquo; on the same answers, with Student&rsquo;s t over these answers, a random part of all; intervals hold for
-all partners together ({SEVERITY_LEVEL:.1%}, Bonferroni). Whoever stands out is left out of what the others are compared
-with. The ranking takes severities out by least squares beside the answers."""
+_METHOD = f"""A partner&rsquo;s severity is the mean difference of their M<sub>all</sub> from the other partners&rsquo;,
+on the answers that they share and, within each system and language, on their own, which chance dealt; both are weighted
+by their precision. Student&rsquo;s t, robust and never below all partners&rsquo; variance; intervals hold for all
+partners together ({SEVERITY_LEVEL:.1%}, Bonferroni). Whoever stands out is left out of what the others are compared
+with. The ranking takes severities out by weighted least squares."""
 _WITHIN, _BETWEEN = "within a partner", "between partners"
 
 
@@ -55,9 +58,9 @@ class PartnersChapter(ChapterMaker):
         return Chapter(
             "partners",
             "Partners",
-            "Partners scored parts of this study, and some answers all of them: these tell how harsh each is.",
+            "Partners scored parts that chance dealt, and some answers all of them: both tell how harsh each is.",
             nonempty_tables(
-                tabulate_severities(study, scores),
+                tabulate_severities(scores),
                 rank_without_severity(scores),
                 tabulate_agreement_of_partners(study),
             ),
@@ -67,7 +70,7 @@ class PartnersChapter(ChapterMaker):
 
     def notable(self, study: Study) -> Iterable[str]:
         """Return a sentence on each partner who stands out."""
-        table = tabulate_severities(study, collect_partner_scores(study))
+        table = tabulate_severities(collect_partner_scores(study))
         for row in table.data.to_dict("records"):
             if row["stands_out"]:
                 yield describe_severity(row)
@@ -77,88 +80,91 @@ def describe_severity(row: Any) -> str:
     """Return how a partner who stands out differs from the others."""
     harsher = row["difference"] < 0
     ends = sorted(abs(row[end]) for end in ("low", "high"))
+    answers = [f"the same {format_count(row['shared'], 'answer')}"] if row["shared"] else []
+    answers += [f"{format_count(row['own'], 'answer')} of their own"] if row["own"] else []
     return (
         f"{row['partner']} scores {abs(row['difference']):.1f} points {'lower' if harsher else 'higher'} "
-        f"({ends[0]:.1f} to {ends[1]:.1f}) than the other partners on the same {format_count(row['shared'], 'answer')}."
+        f"({ends[0]:.1f} to {ends[1]:.1f}) than the other partners on {' and '.join(answers)}."
     )
 
 
 def collect_partner_scores(study: Study) -> pd.DataFrame:
     """Return what each partner gave to each answer, by its system and experiment: the mean of their analysts' M_all.
 
-    Scores that saw others' are not in it, nor excluded answers.
+    `answer` is the text in packs, which several systems' answers may share, `language` its document's, `cell` what is
+    compared of answers that a partner alone has: system and language, empty for what was dealt to several. Scores that
+    saw others' are not in it, nor excluded answers.
     """
     columns = ["system", "experiment", "document", "answer", "partner"]
     if "partner" not in study.table:
-        return pd.DataFrame(columns=[*columns, "m_all"])
+        return pd.DataFrame(columns=[*columns, "m_all", "language", "cell"])
     table = study.table
     usable = (table["scorer"] == "human") & (table["role"] == "score") & (table["independent"] == "yes")
     usable &= (table["excluded"] == "") & table["partner"].notna() & (table["partner"].astype(str) != "")
     frame = table.loc[usable, [*columns, "analyst", "m_all"]].astype(dict.fromkeys([*columns, "analyst"], "str"))
     once = frame.drop_duplicates([*columns, "analyst"])
     means: pd.DataFrame = once.groupby(columns, sort=True)[["m_all"]].mean().reset_index()
-    return means
+    texts, shared = read_dealt_texts(study.workspace)
+    language = means["document"].map(study.languages).fillna("")
+    text = means["answer"].map(lambda answer: texts.get(answer, answer))
+    cell = (means["system"] + " " + language).mask(text.isin(shared), "")
+    return means.assign(answer=text, language=language, cell=cell)
 
 
-def tabulate_severities(study: Study, scores: pd.DataFrame) -> Table:
-    """Tabulate how far each partner is above or below the others on the same answers, and in all."""
+def _number_scores(once: pd.DataFrame) -> tuple[Floats, Labels, Labels, Labels]:
+    """Return values of scores, and the numbers of partner, answer and cell: -1 for an empty one."""
+    partners, answers = number_labels(once["partner"])[0], number_labels(once["answer"])[0]
+    return once["m_all"].to_numpy(dtype=float), partners, answers, number_documents(once["cell"])
+
+
+def tabulate_severities(scores: pd.DataFrame) -> Table:
+    """Tabulate how far each partner is above or below the others."""
     once = scores.drop_duplicates(["answer", "partner"])
-    partners, names = number_labels(once["partner"])
-    severities = measure_severities(once["m_all"].to_numpy(dtype=float), partners, number_labels(once["answer"])[0])
-    spoken = once["document"].map(study.languages).fillna("")
+    values, partners, answers, cells = _number_scores(once)
+    severities = measure_severities(values, partners, answers, cells)
+    on_shared = measure_severities(values, partners, answers)
     rows = []
-    for number, (name, severity) in enumerate(zip(names, severities, strict=True)):
-        codes = sorted({code for code in spoken[partners == number] if code})
+    for number, name in enumerate(number_labels(once["partner"])[1]):
+        severity, is_partner = severities[number], partners == number
+        codes = sorted({code for code in once.loc[is_partner, "language"] if code})
         rows.append(
             {
                 "partner": name,
                 "languages": ", ".join(map(language_name, codes)),
-                "answers": int((partners == number).sum()),
+                "answers": int(is_partner.sum()),
+                "m_all": float(values[is_partner].mean()),
                 "shared": severity.answers,
-                "m_all": float(once.loc[partners == number, "m_all"].mean()),
+                "own": severity.own,
                 "difference": severity.difference,
                 "low": severity.low,
                 "high": severity.high,
-                "in_all": _difference_in_all(once.assign(language=spoken), str(name)),
+                "on_shared": on_shared[number].difference,
                 "stands_out": severity.stands_out,
             }
         )
     rows.sort(key=lambda row: (np.isnan(row["difference"]), row["difference"]))
-    columns = ["partner", "languages", "answers", "m_all", "shared", "difference", "low", "high", "in_all"]
+    columns = ["partner", "languages", "answers", "m_all", "shared", "own", "difference", "low", "high", "on_shared"]
     return make_table(
         "partners",
         "How harsh partners are",
-        "Points of M_all by which a partner is above (+) or below (-) the others on the answers that they share, with "
-        f"an interval that holds for all partners together ({SEVERITY_LEVEL:.1%} confidence, for all answers here); "
-        f"blank below {LEAST_SHARED} shared answers. Whoever stands out is not among those with whom the others are "
-        "compared. In all: the difference of all their scores from other partners' of the same systems and language, "
-        "partly of other answers.",
+        "Points of M_all by which a partner is above (+) or below (-) the others, on answers that they share and on "
+        "those of their own, dealt by chance within a system and language; with an interval that holds for all "
+        f"partners together ({SEVERITY_LEVEL:.1%} confidence, for all answers); blank below {LEAST_ANSWERS} answers. "
+        "Whoever stands out is not among those with whom the others are compared. On shared: on shared answers alone.",
         pd.DataFrame(rows, columns=[*columns, "stands_out"]),
         columns,
-        headings={"low": "interval", "in_all": "in all"},
-        formats={"low": "+.1f", "high": "+.1f", "in_all": "+.1f"},
+        headings={"low": "interval", "on_shared": "on shared"},
+        formats={"low": "+.1f", "high": "+.1f", "on_shared": "+.1f"},
         aside=("stands_out",),
     )
 
 
-def _difference_in_all(scores: pd.DataFrame, partner: str) -> float:
-    """Return the mean difference of a partner's scores from the others' of the same systems and language."""
-    cell = ["system", "language"]
-    partner_scores = scores[scores["partner"] == partner]
-    other_means = scores[scores["partner"] != partner].groupby(cell)["m_all"].mean()
-    level = other_means.reindex(pd.MultiIndex.from_frame(partner_scores[cell])).to_numpy()
-    differences = partner_scores["m_all"].to_numpy() - level
-    return float(np.nanmean(differences)) if np.isfinite(differences).any() else np.nan
-
-
 def rank_without_severity(scores: pd.DataFrame) -> Table:
     """Rank the systems of each experiment by the mean of partners' scores, with their severities taken out."""
-    partners = number_labels(scores["partner"])[0]
-    answers = number_labels(scores["answer"])[0]
-    values = scores["m_all"].to_numpy(dtype=float)
+    values, partners, answers, cells = _number_scores(scores)
     once = ~scores.duplicated(["answer", "partner"]).to_numpy()
-    compared = values[once], partners[once], answers[once]
-    standing_out = np.array([severity.stands_out for severity in measure_severities(*compared)])
+    compared = values[once], partners[once], answers[once], cells[once]
+    standing_out = np.array([severity.stands_out for severity in measure_severities(*compared)], dtype=bool)
     fit = fit_severities(*compared, reference=~standing_out)
     rows = []
     for experiment, system in scores[["experiment", "system"]].drop_duplicates().itertuples(index=False):
@@ -174,8 +180,9 @@ def rank_without_severity(scores: pd.DataFrame) -> Table:
     return make_table(
         "partners-ranking",
         "Ranking without partners' severity",
-        "The mean M_all of each system's answers over partners, with each partner's severity taken out, so that it "
-        "does not matter which answers a harsh partner had; the interval is for other answers by these partners, and "
+        "The mean M_all of each system's answers over partners, with each partner's severity taken out. By a harsh "
+        "partner, only systems nearer than half an interval may change places. The interval is for other answers by "
+        "these partners, and "
         f"for partners like these, harsh ones among them (never narrower; blank below {LEAST_PARTNERS}). As scored: "
         "the mean with severities in it. Each answer counts alike, so it may differ a little from other tables'.",
         data,

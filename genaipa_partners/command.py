@@ -80,6 +80,7 @@ def split(
     from genaipa.runs.procedure import find_procedure_plan
     from genaipa.runs.selection import select_sources
     from genaipa_partners.packing import StudySplitPlan, StudyTexts, make_study_draw, write_partner_packs
+    from genaipa_partners.power import describe_weak_split
     from genaipa_partners.split import check_no_other_split, save_split
 
     workspace = current_workspace()
@@ -102,8 +103,15 @@ def split(
     new_split = write_partner_packs(texts, plan, output)
     record = save_split(workspace, new_split)
     _print_split(new_split.partners, frozenset(new_split.shared))
+    weakness = describe_weak_split(
+        {partner.name: tuple(partner.answers) for partner in new_split.partners},
+        texts.list_threads(),
+        plan.language_by_partner,
+        make_study_draw(sources, plan),
+    )
     if not new_split.shared:
-        print_caveat("No answers are shared, so the partners' severity can't be compared.")
+        weakness = weakness or "No answers are shared, so partners' agreement can't be measured."
+    print_caveat(weakness)
     show(f"Packs: {output}. Keep {record} to yourself: it contains the systems' names.")
     add_next_steps(f"Partners run: {shell_command('genaipa', 'score', f'{new_split.partners[0].name}.zip')}")
 

@@ -134,8 +134,8 @@ class StudyTexts:
         case = self.pool.load_case(digest)
         after = ""
         if case.earlier is not None:
-            place = case.answer.occurrences[0]
-            (record,) = self.folders[place.run].read_records_at([place.offset])
+            occurrence = case.answer.occurrences[0]
+            (record,) = self.folders[occurrence.run].read_records_at([occurrence.offset])
             after = self._add_answer(record.after)
         reply = case.mask_names_in_reply()
         packed = answer_digest(case.document.digest, case.asked, reply, after)
@@ -175,9 +175,11 @@ def check_texts_may_be_shared(sources: Iterable[Source]) -> None:
         permission = Permission(source.folder, source.manifest)
         closed = sorted(permission.documents) or sorted(permission.restricted_files)
         if closed or permission.list_withheld_systems_and_documents():
-            what = closed[0] if closed else f"the replies of {permission.list_withheld_systems_and_documents()[0][0]}"
+            content = (
+                closed[0] if closed else f"the replies of {permission.list_withheld_systems_and_documents()[0][0]}"
+            )
             raise UsageError(
-                f"The license of {what} in {source.folder.name} does not allow redistribution; if the partners may "
+                f"The license of {content} in {source.folder.name} does not allow redistribution; if the partners may "
                 "have the texts anyway, add --with-texts."
             )
 
@@ -218,14 +220,14 @@ def write_partner_packs(texts: StudyTexts, plan: StudySplitPlan, folder: Path) -
 
 def _draw_training_scores(texts: StudyTexts, draw: Draw) -> list[tuple[str, Event]]:
     """Draw the reference scores of each language by which new analysts are trained: as many as the desk asks for."""
-    drawn: list[tuple[str, Event]] = []
+    training: list[tuple[str, Event]] = []
     number: Counter[str] = Counter()
     for answer, event in sorted(texts.read_reference_scores(), key=lambda score: draw.number("training", score[0])):
         language = texts.texts[answer].case.document.language
         if number[language] < texts.people.plan.calibration:
             number[language] += 1
-            drawn.append((answer, event))
-    return drawn
+            training.append((answer, event))
+    return training
 
 
 @dataclass
@@ -255,11 +257,11 @@ class RunLayout:
 
 def _lay_out_runs(texts: StudyTexts) -> dict[str, tuple[int, RunLayout]]:
     """Return, for each run of the study, the number and the layout of the run that has its answers in a pack."""
-    own: dict[str, RunLayout] = {}
+    layouts: dict[str, RunLayout] = {}
     manifests = {source.folder.name: source.manifest for source in texts.sources}
     for text in texts.texts.values():
         case, run = text.case, text.occurrence.run
-        layout, path = own.setdefault(run, RunLayout()), texts.folders[run].path
+        layout, path = layouts.setdefault(run, RunLayout()), texts.folders[run].path
         name = case.document.name
         if name in layout.documents:
             continue
@@ -271,7 +273,7 @@ def _lay_out_runs(texts: StudyTexts) -> dict[str, tuple[int, RunLayout]]:
                 layout.files[file] = (path / file).read_bytes()
     merged: list[RunLayout] = []
     numbers: dict[str, tuple[int, RunLayout]] = {}
-    for run, layout in sorted(own.items()):
+    for run, layout in sorted(layouts.items()):
         for number, whole in enumerate(merged):
             if whole.add_if_it_fits(layout):
                 numbers[run] = number, whole
@@ -416,16 +418,16 @@ class _PartnerPack:
 
     def _make_record(self, text: BlindText, repetitions: Counter[tuple[str, ...]]) -> Record:
         """Make the record of an answer; answers of several runs to one question are repetitions of it here."""
-        place, code = text.occurrence, self._codes[text.system]
-        about = (code, place.document, place.initialization, place.wording, place.question)
+        occurrence, code = text.occurrence, self._codes[text.system]
+        about = (code, occurrence.document, occurrence.initialization, occurrence.wording, occurrence.question)
         repetitions[about] += 1
         coordinates = Coordinates(
-            place.document,
-            place.initialization,  # type: ignore[arg-type]
-            place.wording,
+            occurrence.document,
+            occurrence.initialization,  # type: ignore[arg-type]
+            occurrence.wording,
             repetitions[about],
             "",
-            place.question,
+            occurrence.question,
         ).as_dict()
         return Record(
             key=record_key(code, DEFAULT, coordinates),
@@ -437,7 +439,9 @@ class _PartnerPack:
             reply=text.reply,
             digest=text.digest,
             after=text.after,
-            conversation=conversation_id(code, place.document, place.initialization, place.wording, repetitions[about]),
+            conversation=conversation_id(
+                code, occurrence.document, occurrence.initialization, occurrence.wording, repetitions[about]
+            ),
             seconds=0.0,
             passages=tuple(map(Passage, text.case.passages)),
             turn=1,
@@ -454,8 +458,8 @@ def _describe_doubt(case: Case) -> Exclusion | None:
         return None
     wrong_citation = describe_wrong_citation(case.annotated, case.document, case.part_set)
     reason = case.doubt.removesuffix(wrong_citation).strip()
-    place = f"{case.document.name}|{case.answer.question}"
-    return Exclusion("annotation", place, "doubt", reason) if reason else None
+    key = f"{case.document.name}|{case.answer.question}"
+    return Exclusion("annotation", key, "doubt", reason) if reason else None
 
 
 def _encode_desk(people: People, *, with_reference: bool) -> bytes:

@@ -1,9 +1,11 @@
 """How harsh partners are, and averages from which that is taken out: arrays in, numbers out.
 
-Partners differ by what they give to the same answers. These are a random part of all, so that Student's t over them is
-for all answers. Whoever is found to differ is left out of what the others are compared with, since one harsh partner
-makes all others look lenient. Severities that are taken out of averages are fitted by least squares beside the
-answers, in each set of partners that share answers with each other.
+Partners differ by what they give to the same answers, and by what they give to their own, which chance dealt them
+within each cell (a system and a language). Scores are compared within blocks: a shared answer is one, a cell's own
+answers another, and each weighs as much as it tells. So nothing is taken from a language that a partner does not
+score. Whoever is found to differ is left out of what the others are compared with, since one harsh partner makes all
+others look lenient. Severities that are taken out of averages are fitted by weighted least squares beside the blocks,
+in each set of partners that meet.
 """
 
 from __future__ import annotations
@@ -24,14 +26,20 @@ SEVERITY_LEVEL = 0.975
 
 At 0.95, somebody was blamed in 5 of 100 simulated studies of equally severe partners.
 """
-LEAST_SHARED = 10
-"""Below this many shared answers nothing is said of a partner."""
+LEAST_ANSWERS = 10
+"""Below this many answers by which to compare a partner, nothing is said of them."""
 LEAST_PARTNERS = 3
 """Below this many partners nothing is said about others like them."""
+_LEAST_DEGREES = 20
+"""Degrees of freedom below which a variance is not known: own answers are then left out, shared ones weigh alike."""
+_FIRST_RATIO, _LOWEST_RATIO = 0.7, 0.05
+"""Of the variance of scores of one answer to that of scores of a cell's answers: to begin with, and at least."""
+_LEAST_VARIANCE = 1e-9
+_HIGHEST_LEVERAGE = 0.9
 
 
 class PartnerSeverity(NamedTuple):
-    """A partner's mean difference from the others on the same answers: below 0 is harsher.
+    """A partner's mean difference from the others: below 0 is harsher. `answers` are shared ones, `own` their own.
 
     The interval holds for all partners together. `stands_out` tells whether it leaves out 0; where it does, the others
     are compared with the rest alone.
@@ -42,12 +50,58 @@ class PartnerSeverity(NamedTuple):
     low: float = np.nan
     high: float = np.nan
     stands_out: bool = False
+    own: int = 0
+
+
+class _Blocks(NamedTuple):
+    """The block of each score; by block, whether it is of own answers, and how much a score in it weighs.
+
+    A weight is one over the variance of a block's scores, known with so many degrees of freedom.
+    """
+
+    labels: Labels
+    are_own: NDArray[np.bool_]
+    weights: Floats
+    degrees: float = 1.0
+
+    def count_scores(self, mask: NDArray[np.bool_]) -> Floats:
+        """Count the scores in the mask by block."""
+        return np.bincount(self.labels[mask], minlength=len(self.weights)).astype(float)
+
+    def average(self, values: Floats) -> Floats:
+        """Average values of the scores by block."""
+        counts = np.bincount(self.labels, minlength=len(self.weights))
+        return np.bincount(self.labels, values, minlength=len(self.weights)) / np.maximum(counts, 1)
+
+    def select(self, mask: NDArray[np.bool_]) -> _Blocks:
+        """Return the blocks of the scores in the mask."""
+        return self._replace(labels=self.labels[mask])
+
+
+class _BlockFit(NamedTuple):
+    """Severities beside the blocks: their information, its inverse, effects, residuals of scores, scores dealt.
+
+    `dealt` counts the scores by block and partner.
+    """
+
+    information: Floats
+    inverse: Floats
+    effects: Floats
+    residuals: Floats
+    dealt: Floats
 
 
 def measure_severities(
-    values: Floats, partners: Labels, answers: Labels, level: float = SEVERITY_LEVEL
+    values: Floats,
+    partners: Labels,
+    answers: Labels,
+    cells: Labels | None = None,
+    level: float = SEVERITY_LEVEL,
 ) -> list[PartnerSeverity]:
     """Measure each partner's severity; a value is what a partner gave to an answer, each pair once, labels from 0.
+
+    `cells` are the system and language of each score's answer, within which own answers were dealt by chance; below 0
+    where they were not. Without them shared answers alone are compared.
 
     >>> values = np.array([[60.0 + 7 * a % 11, 60.0 + 5 * a % 11, 50.0 + 3 * a % 11] for a in range(22)])
     >>> labels = np.indices((22, 3)).reshape(2, -1)
@@ -55,56 +109,125 @@ def measure_severities(
     [False, False, True]
     """
     number = int(partners.max()) + 1 if len(partners) else 0
-    size = int(answers.max()) + 1 if len(answers) else 0
-    dealt = np.zeros((size, number))
-    dealt[answers, partners] = 1.0
-    meets = (dealt.T @ dealt > 0) & ~np.eye(number, dtype=bool)
-    standing_out: list[int] = []
-    severities = _compare_with_others(values, partners, answers, standing_out, level)
+    blocks = _weigh_blocks(values, partners, answers, cells, number)
+    fit = _fit_beside_blocks(values, partners, blocks, number)
+    standing_out = np.zeros(number, dtype=bool)
     while True:
-        compared = ~np.isin(np.arange(number), standing_out)
-        # Of two, nobody knows which one differs: both stay.
-        candidates = [
-            n for n in range(number) if severities[n].stands_out and compared[n] and (meets[n] & compared).sum() > 1
-        ]
+        severities = []
+        for partner in range(number):
+            usable = (partners == partner) | ~standing_out[partners]
+            mine = partners[usable] == partner
+            severities.append(_compare_with_others(values[usable], mine, blocks.select(usable), level, number))
+        distances = _measure_distances(fit, standing_out)
+        candidates = [n for n in range(number) if severities[n].stands_out and np.isfinite(distances[n])]
         if not candidates:
             return severities
-        standing_out.append(max(candidates, key=lambda n: abs(severities[n].difference)))
-        severities = _compare_with_others(values, partners, answers, standing_out, level)
+        standing_out[max(candidates, key=distances.__getitem__)] = True
+
+
+def _measure_distances(fit: _BlockFit, left_out: NDArray[np.bool_]) -> Floats:
+    """Return how far each partner's fitted severity is from the median of those whom they meet, directly or by others.
+
+    NaN for those left out, and where two alone meet: nobody knows which of them differs.
+    """
+    distances = np.full(len(left_out), np.nan)
+    compared = ~left_out
+    for members in _find_connected(fit.information * np.outer(compared, compared)):
+        if members.sum() > 2:  # noqa: PLR2004 - of two
+            distances[members] = np.abs(fit.effects[members] - np.median(fit.effects[members]))
+    return distances
+
+
+def _weigh_blocks(values: Floats, partners: Labels, answers: Labels, cells: Labels | None, number: int) -> _Blocks:
+    """Form the blocks, and weigh each by one over the variance of its scores, which all partners tell together."""
+    size = int(answers.max()) + 1 if len(answers) else 0
+    labels = answers
+    if cells is not None:
+        labels = np.where((np.bincount(answers, minlength=size)[answers] == 1) & (cells >= 0), size + cells, answers)
+    different, labels = np.unique(labels, return_inverse=True)
+    are_own = different >= size
+    blocks = _Blocks(labels, are_own, np.where(are_own, _FIRST_RATIO, 1.0))
+    # What blocks weigh hardly changes their residuals: the second round is as good as a tenth.
+    for _ in range(2):
+        fit = _fit_beside_blocks(values, partners, blocks, number)
+        free, variance = _measure_variance(fit, blocks, ~are_own)
+        own_free, own_variance = _measure_variance(fit, blocks, are_own)
+        if own_free < _LEAST_DEGREES:
+            return blocks._replace(weights=np.where(are_own, 0.0, 1 / variance), degrees=max(free, 1.0))
+        ratio = variance / own_variance if free >= _LEAST_DEGREES else 1.0
+        variance = own_variance * min(max(ratio, _LOWEST_RATIO), 1.0)
+        blocks = blocks._replace(weights=np.where(are_own, 1 / own_variance, 1 / variance), degrees=own_free)
+    return blocks
+
+
+def _measure_variance(fit: _BlockFit, blocks: _Blocks, chosen: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return the degrees of freedom and the variance of scores in the chosen blocks beside severities."""
+    information = _sum_information(fit.dealt[chosen], blocks.weights[chosen])
+    degrees = float(np.maximum(fit.dealt[chosen].sum(axis=1) - 1, 0).sum() - (fit.inverse * information).sum())
+    squares = float((fit.residuals[chosen[blocks.labels]] ** 2).sum())
+    return degrees, max(squares / max(degrees, 1.0), _LEAST_VARIANCE)
+
+
+def _sum_information(dealt: Floats, weights: Floats) -> Floats:
+    """Return what blocks tell of severities; off the diagonal, below 0 for two partners who meet in a block."""
+    shares = dealt * (weights / np.maximum(dealt.sum(axis=1), 1))[:, None]
+    information: Floats = np.diag(weights @ dealt) - shares.T @ dealt
+    return information
+
+
+def _fit_beside_blocks(values: Floats, partners: Labels, blocks: _Blocks, number: int) -> _BlockFit:
+    """Fit severities by weighted least squares beside the mean of each block."""
+    counts = np.bincount(blocks.labels * number + partners, minlength=len(blocks.weights) * number)
+    dealt = counts.reshape(len(blocks.weights), number).astype(float)
+    information = _sum_information(dealt, blocks.weights)
+    inverse = np.linalg.pinv(information, hermitian=True).astype(np.float64) if number else information
+    deviations = values - blocks.average(values)[blocks.labels]
+    effects = inverse @ np.bincount(partners, blocks.weights[blocks.labels] * deviations, minlength=number)
+    expected = effects[partners]
+    residuals = deviations - expected + blocks.average(expected)[blocks.labels]
+    return _BlockFit(information, inverse, effects, residuals, dealt)
 
 
 def _compare_with_others(
-    values: Floats, partners: Labels, answers: Labels, left_out: list[int], level: float
-) -> list[PartnerSeverity]:
-    """Compare each partner with the others who are not left out."""
-    number, size = int(partners.max()) + 1 if len(partners) else 0, int(answers.max()) + 1 if len(answers) else 0
-    usable = ~np.isin(partners, left_out)
-    counts = np.bincount(answers[usable], minlength=size)
-    sums = np.bincount(answers[usable], values[usable], minlength=size)
-    severities = []
-    for partner in range(number):
-        mask = partners == partner
-        partner_values, partner_answers = values[mask], answers[mask]
-        other_counts, other_sums = counts[partner_answers], sums[partner_answers]
-        if partner not in left_out:
-            other_counts, other_sums = other_counts - 1, other_sums - partner_values
-        shared = other_counts > 0
-        differences = partner_values[shared] - other_sums[shared] / other_counts[shared]
-        n = len(differences)
-        if n < LEAST_SHARED:
-            severities.append(PartnerSeverity(n))
-            continue
-        mean = float(differences.mean())
-        error = float(differences.std(ddof=1)) / n**0.5
-        reach = float(stdtrit(n - 1, 1 - (1 - level) / number / 2)) * error
-        severities.append(PartnerSeverity(n, mean, mean - reach, mean + reach, abs(mean) > reach))
-    return severities
+    values: Floats, mine: NDArray[np.bool_], blocks: _Blocks, level: float, number: int
+) -> PartnerSeverity:
+    """Compare a partner's scores, those in `mine`, with the others' in the same blocks.
+
+    The interval reaches as far as the scores' spread around block and difference says, by answer and corrected for
+    leverage, and no less far than all partners' spread: a few scores that are alike know too little of theirs.
+    """
+    counts, other_counts = blocks.count_scores(mine), blocks.count_scores(~mine)
+    totals = np.maximum(counts + other_counts, 1)
+    information = blocks.weights * counts * other_counts / totals
+    total, meets = float(information.sum()), information > 0
+    shared_count, own_count = int((meets & ~blocks.are_own).sum()), int(counts[meets & blocks.are_own].sum())
+    if shared_count + own_count < LEAST_ANSWERS:
+        return PartnerSeverity(shared_count, own=own_count)
+    labels = blocks.labels
+    treatment = mine - (counts / totals)[labels]
+    weights = blocks.weights[labels] * treatment / total
+    difference = float(weights @ values)
+    adjusted = values - difference * mine
+    is_own = blocks.are_own[labels]
+    leverage = np.where(is_own, 1 / totals[labels] + weights * treatment, information[labels] / total)
+    parts = (
+        weights * (adjusted - blocks.average(adjusted)[labels]) / np.sqrt(1 - np.minimum(leverage, _HIGHEST_LEVERAGE))
+    )
+    by_block = np.bincount(labels[~is_own], parts[~is_own], minlength=len(totals))
+    variance = float(by_block @ by_block + parts[is_own] @ parts[is_own])
+    expected = np.concatenate([information[~blocks.are_own] / total, (weights * treatment)[is_own]])
+    degrees = max(float(expected.sum() ** 2 / (expected @ expected)) - 1, 1.0)
+    share = 1 - (1 - level) / number / 2
+    reach = max(float(stdtrit(degrees, share)) * variance**0.5, float(stdtrit(blocks.degrees, share)) * total**-0.5)
+    return PartnerSeverity(
+        shared_count, difference, difference - reach, difference + reach, abs(difference) > reach, own_count
+    )
 
 
 class SeverityFit(NamedTuple):
     """Least-squares severities by partner, and what each answer adds to their errors (answers, partners).
 
-    `effects` are beside the partners of reference, `from_all` beside all who share answers.
+    `effects` are beside the partners of reference, `from_all` beside all who meet.
     """
 
     effects: Floats
@@ -112,38 +235,39 @@ class SeverityFit(NamedTuple):
     from_all: Floats
 
 
-def fit_severities(values: Floats, partners: Labels, answers: Labels, reference: NDArray[np.bool_]) -> SeverityFit:
-    """Fit severities beside the answers; in each set of partners who share answers, those in `reference` average 0.
+def fit_severities(
+    values: Floats,
+    partners: Labels,
+    answers: Labels,
+    cells: Labels | None = None,
+    *,
+    reference: NDArray[np.bool_],
+) -> SeverityFit:
+    """Fit severities beside the blocks; in each set of partners who meet, those in `reference` average 0.
 
-    A partner who shares no answer has the severity 0.
+    A partner who meets nobody has the severity 0. Labels are those of `measure_severities`.
     """
     number, size = len(reference), int(answers.max()) + 1
-    counts = np.bincount(answers, minlength=size)
-    means = np.bincount(answers, values, minlength=size) / np.maximum(counts, 1)
-    dealt = np.zeros((size, number))
-    dealt[answers, partners] = 1.0
-    together = dealt[counts > 1]
-    inner = np.diag(together.sum(axis=0)) - (together / counts[counts > 1][:, None]).T @ together
-    deviations = np.zeros((size, number))
-    deviations[answers, partners] = np.where(counts[answers] > 1, values - means[answers], 0.0)
-    inverse = np.linalg.pinv(inner, hermitian=True)
+    blocks = _weigh_blocks(values, partners, answers, cells, number)
+    fit = _fit_beside_blocks(values, partners, blocks, number)
     centre, from_all = np.eye(number), np.eye(number)
-    for members in _find_connected(inner):
+    for members in _find_connected(fit.information):
         base = members & reference if (members & reference).any() else members
         centre -= np.outer(members, base / base.sum())
         from_all -= np.outer(members, members / members.sum())
-    fitted = inverse @ deviations.sum(axis=0)
-    effects = centre @ fitted
-    expected = dealt * effects
-    expected -= dealt * (expected.sum(axis=1) / np.maximum(counts, 1))[:, None]
-    residuals = np.where(counts[:, None] > 1, deviations - expected, 0.0)
-    return SeverityFit(effects, residuals @ (centre @ inverse).T, from_all @ fitted)
+    shares = fit.dealt / np.maximum(fit.dealt.sum(axis=1), 1)[:, None]
+    treatments = np.eye(number)[partners] - shares[blocks.labels]
+    parts = np.zeros((size, number))
+    np.add.at(parts, answers, (blocks.weights[blocks.labels] * fit.residuals)[:, None] * treatments)
+    return SeverityFit(centre @ fit.effects, parts @ (centre @ fit.inverse).T, from_all @ fit.effects)
 
 
-def _find_connected(inner: Floats) -> list[NDArray[np.bool_]]:
-    """Return the sets of partners who share answers, directly or by others."""
-    linked = np.linalg.matrix_power((np.abs(inner) > 0) | np.eye(len(inner), dtype=bool), len(inner)) > 0
-    return [linked[first] for first in range(len(inner)) if first == int(np.argmax(linked[first]))]
+def _find_connected(information: Floats) -> list[NDArray[np.bool_]]:
+    """Return the sets of partners who meet, directly or by others."""
+    linked = (
+        np.linalg.matrix_power((np.abs(information) > 0) | np.eye(len(information), dtype=bool), len(information)) > 0
+    )
+    return [linked[first] for first in range(len(information)) if first == int(np.argmax(linked[first]))]
 
 
 class AdjustedMean(NamedTuple):

@@ -89,6 +89,15 @@ def load_split(workspace: Workspace) -> StudySplit:
         raise DataError(path, f"is damaged ({clip_error_message(error)}); split again with the same seed.") from None
 
 
+def read_dealt_texts(workspace: Workspace | None) -> tuple[dict[str, str], frozenset[str]]:
+    """Return answer → its text in packs, and the texts that several partners have; empty without a record."""
+    if workspace is None or not (workspace.home / FILE).is_file():
+        return {}, frozenset()
+    split = load_split(workspace)
+    texts = {answer: text for share in split.partners for text, answers in share.answers.items() for answer in answers}
+    return texts, frozenset(split.shared)
+
+
 def check_no_other_split(workspace: Workspace, study: str) -> None:
     """Raise a UsageError where the workspace was split in another way: without its record no score can be joined."""
     path = workspace.home / FILE

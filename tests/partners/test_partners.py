@@ -25,7 +25,7 @@ from genaipa.runs.selection import list_run_folders, select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.workspace import find_workspace
-from genaipa_partners.chapter import PartnersChapter
+from genaipa_partners.chapter import PartnersChapter, collect_partner_scores
 from genaipa_partners.dealing import Draw, Thread, deal_threads
 from genaipa_partners.joining import iterate_study_events, join_logs
 from genaipa_partners.returning import (
@@ -100,7 +100,8 @@ def test_a_split_is_blind_whole_and_drawn_once(genaipa: Cli) -> None:
         contents[name] = Path(f"packs/{name}.zip").read_bytes()
         for word in ("aardvark", "badger", "openai", "run-1", "stop", "0.01", "2026-11-02"):
             assert word not in text, f"{word} is in the pack of {name}"
-    split(genaipa, *OPTIONS, folder="again")
+    printed = done(genaipa("study", "split", "run-1,run-2", "-o", "again", *OPTIONS))
+    assert "Nobody else scores the answers of ard, so nothing tells how harsh ard is." in printed
     assert all(Path(f"again/{name}.zip").read_bytes() == content for name, content in contents.items())
     refused = genaipa("study", "split", "run-1,run-2", "-o", "packs", *OPTIONS, "--seed", "2")
     assert "belongs to another split" in refused.err
@@ -233,6 +234,11 @@ def test_partners_scores_join_in_any_order(returned: dict[str, Path], genaipa: C
         len(originals) for share in load_split(find_workspace()).partners for originals in share.answers.values()
     )
     assert sum(event["kind"] == "score" for event in events) == 1 + split_answers
+    workspace = find_workspace(Path("order-ard"))
+    scores = collect_partner_scores(gather_study_with_stored_scores(workspace, select_sources(workspace, ())))
+    assert set(scores["answer"]) <= {text for share in load_split(workspace).partners for text in share.answers}
+    assert set(scores.loc[scores["cell"] == "", "answer"]) == {*load_split(workspace).shared} & {*scores["answer"]}
+    assert set(scores["cell"]) - {""} == {f"{system} {language}" for system in SYSTEMS for language in ("en", "de")}
     rows = json.loads(done(genaipa("study", "status", "--json", ".")))["partners"]
     assert [(row["scored"], row["answers"]) for row in rows] == [(row["answers"] - 1, row["answers"]) for row in rows]
     assert "aardvark" not in returned["bbc"].read_text().casefold(), "the reference analyst's note names no system"
@@ -307,7 +313,7 @@ def test_a_harsh_partner_is_found_and_moves_no_average() -> None:
     found = measure_severities(values, partners, answers)
     assert [partner.stands_out for partner in found] == [False, False, True, False]
     assert found[2].low < -10 < found[2].high < 0
-    fit = fit_severities(values, partners, answers, np.array([True, True, False, True]))
+    fit = fit_severities(values, partners, answers, reference=np.array([True, True, False, True]))
     first, second = (average_without_severity(values, partners, answers, fit, answers % 2 == odd) for odd in (0, 1))
     assert first.mean < second.mean - 4, "as scored, the first system pays for its partner"
     truth = [quality[odd::2].mean() for odd in (0, 1)]
@@ -322,7 +328,7 @@ def test_a_harsh_partner_is_found_and_moves_no_average() -> None:
     both = np.isin(partners, [1, 2])
     two = measure_severities(values[both], partners[both] - 1, answers[both])
     assert [partner.stands_out for partner in two] == [True, True]
-    fit = fit_severities(values[320:], partners[320:], answers[320:], np.ones(4, dtype=bool))
+    fit = fit_severities(values[320:], partners[320:], answers[320:], reference=np.ones(4, dtype=bool))
     assert not fit.effects.any(), "nothing is known where nothing is shared"
     few = answers < 9
     assert not any(partner.stands_out for partner in measure_severities(values[few], partners[few], answers[few]))
@@ -353,7 +359,7 @@ def test_the_report_has_a_chapter_on_partners(genaipa: Cli) -> None:
     (sentence,) = PartnersChapter().notable(study)
     assert sentence.startswith("rai scores ")
     assert "points lower (" in sentence
-    assert sentence.endswith("than the other partners on the same 32 answers.")
+    assert sentence.endswith("than the other partners on the same 31 answers.")
     assert set(ranking["system"]) == set(SYSTEMS)
     assert (ranking["m_all"] < ranking["adjusted"]).all()
     within, between = (
