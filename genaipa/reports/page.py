@@ -494,13 +494,16 @@ def _study_facts(report: Report, sources: Sequence[Source]) -> list[tuple[str, s
     published = ["a published study"] if (counted["unit"] == "table").any() else []
     scorers = [format_count(people, "analyst")] if people or not published else []
     documents = sorted({name for source in sources for name in source.manifest.documents})
-    answer_keys, categories = frame.loc[frame["unit"] == "answer", "key"], study.questions.categories.items()
+    asked = frame[frame["status"] != "missing"]
+    answer_count = asked.loc[asked["unit"] == "answer", "key"].nunique()
+    asked_categories = {*asked["category"].unique()}
+    categories = [(short, name) for short, name in study.questions.categories.items() if short in asked_categories]
     return [
         ("Systems", ", ".join(_list_source_systems(sources))),
         *task_facts,
         ("Documents", ", ".join(documents) if len(documents) <= _MOST_DOCUMENTS else f"{len(documents):,}"),
         ("Runs", _describe_runs(sources)),
-        ("Questions asked", f"{answer_keys.nunique():,}, of {len(study.questions.texts):,} different questions"),
+        ("Questions asked", f"{answer_count:,}, of {format_count(asked['question'].nunique(), 'different question')}"),
         ("Categories", "; ".join(f"{short} {name}" for short, name in categories if short != name)),
         ("Scores in the averages", f"{len(counted):,}{_note_count_of_different_texts(counted)}"),
         ("Scored by", ", ".join([*published, *scorers]) if len(counted) else _name_judges_or_nobody(study)),

@@ -15,7 +15,10 @@ from commandline import call
 from running import lines_of, write
 from stores import GOOD, POOR, score
 
+from genaipa.reports.comparison import gather_study_with_stored_scores
+from genaipa.runs.selection import find_sources_by_name
 from genaipa.scoring.store import Store
+from genaipa.workspace import find_workspace
 from tests.conftest import forget_personal_settings
 
 if TYPE_CHECKING:
@@ -108,6 +111,23 @@ def test_two_systems_are_compared(genaipa: Cli, run: str) -> None:
     assert len(told.findall(whole)) == untested > 0
     assert not told.search(short)
     assert f"{sum(row['questions'] != 'all' for row in found['rows'])} more rows: --all" in short
+
+
+def test_a_question_of_the_set_that_was_not_asked_is_none_of_the_run(genaipa: Cli, run: str) -> None:
+    """With --limit and --follow-up, a run has the questions that it asked, not those of its set."""
+    give_scores(run)
+    asked = ("run", "-s", "extractive", "-p", "brindlecart", *ASKED[:3], "3", "--follow-up", "Why?", "--name", "more")
+    done(genaipa(*asked))
+    differing = refused(genaipa("compare", "more", f"{run}:scripted"))
+    follow_ups = re.search(r"only more has the questions ((\S+\.follow-up,? ?){3});", differing)
+    assert follow_ups, differing
+    assert f"only {run}:scripted has the questions" in differing
+    assert "(8)" not in differing  # five that the shorter run did not ask
+    # The follow-ups are an experiment of their own, which another experiment's comparison has nothing to do with.
+    assert "follow-up" not in refused(genaipa("compare", "more", f"{run}:scripted", "-e", "quality"))
+    sources = find_sources_by_name(find_workspace(), "more")
+    texts = gather_study_with_stored_scores(find_workspace(), sources).questions.texts
+    assert sorted(question.count("follow-up") for question in texts) == [0, 0, 0, 1, 1, 1]
 
 
 # In small, test_cli_scores holds -o to the same rule.

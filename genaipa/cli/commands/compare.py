@@ -370,15 +370,11 @@ def _describe_other_policies_and_power(comparison: Comparison) -> str:
         text = (
             f"For policies like these: {read['policies_low']} to {read['policies_high']}, p {read['policies_p_holm']}."
         )
-    power = next(
-        (
-            re.search(r"difference in \S+ of ([\d.]+)", sentence)
-            for sentence in comparison.finding
-            if sentence.startswith("Power")
-        ),
-        None,
-    )
-    text += f" A study of this size detects a difference of {power[1]} points with 80 % probability." if power else ""
+    power = next((sentence for sentence in comparison.finding if sentence.startswith("Power")), "")
+    if size := re.search(r"difference in \S+ of ([\d.]+)", power):
+        text += f" A study of this size detects a difference of {size[1]} points with 80 % probability."
+    elif power:
+        text += " A study of this size detects no difference with 80 % probability, however large."
     return f"{text} {early}" if early else text
 
 

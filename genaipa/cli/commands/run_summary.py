@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from genaipa.cli.terminal.console import print_caveat, print_json, print_table, rewrite_options_as_flags, say, show
@@ -139,7 +140,7 @@ def _print_estimate(pairs: list[tuple[PreparedRun, ReadySystem]], *, json: bool,
         from genaipa.stats.intervals import LEAST_DOCUMENTS
 
         show(f"{power['said']}, if two systems vary as in the published study.")
-        if power["policies"] is None:
+        if power["documents"] < LEAST_DOCUMENTS:
             show(f"Fewer than {LEAST_DOCUMENTS} documents are too few to say anything about policies like these.")
 
 
@@ -161,11 +162,12 @@ def _estimate_smallest_differences(task: Task, document_factor: float) -> dict[s
     except MissingPackageError:
         return {}
     from genaipa.reports.significance import PUBLISHED, begin_detectable_difference_sentence
+    from genaipa.scoring.rubric import M_ALL_WIDTH
     from genaipa.stats.power import find_detectable_differences
 
     questions, documents = min(counts, default=0), round(len(policies) * document_factor)
-    detectable = find_detectable_differences(questions, documents, PUBLISHED)
-    sizes = {target: None if size != size else round(size, 1) for target, size in detectable._asdict().items()}  # noqa: PLR0124 - NaN
+    detectable = find_detectable_differences(questions, documents, PUBLISHED, largest=M_ALL_WIDTH)
+    sizes = {target: round(size, 1) if isfinite(size) else None for target, size in detectable._asdict().items()}
     text = begin_detectable_difference_sentence(detectable, questions, documents)
     return {"questions": questions, "documents": documents, **sizes, "said": text} if text else {}
 
