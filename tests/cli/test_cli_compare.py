@@ -130,6 +130,23 @@ def test_a_question_of_the_set_that_was_not_asked_is_none_of_the_run(genaipa: Cl
     assert sorted(question.count("follow-up") for question in texts) == [0, 0, 0, 1, 1, 1]
 
 
+def test_next_steps_name_the_workspace_that_was_named(
+    genaipa: Cli,
+    run: str,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With --workspace, a printed command that goes on from here has it, too; in the workspace itself it has none."""
+    assert "Next: genaipa score  " in done(genaipa("leaderboard", "--workspace", "."))
+    monkeypatch.chdir(tmp_path_factory.mktemp("away"))
+    step = re.search(r"Next: genaipa (.*?) score  ", done(genaipa("leaderboard", "--workspace", tmp_path)))
+    assert step, "the option is in the command"
+    assert "2 systems" not in done(genaipa(*step[1].split(), "leaderboard"))
+    why = refused(genaipa("compare", f"{run}:extractive", "scripted", "--workspace", tmp_path))
+    assert why.endswith(f"with: genaipa --workspace {tmp_path} score")
+
+
 # In small, test_cli_scores holds -o to the same rule.
 @pytest.mark.full
 def test_a_folder_keeps_the_files_that_are_in_it(genaipa: Cli, run: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import shlex
 from pathlib import Path
 
 import pandas as pd
@@ -65,6 +67,23 @@ def test_the_author_is_in_a_file_of_its_own(run, genaipa):
     (record,) = [record for record in run.read_records() if record.system == SYSTEM]
     assert (record.reply, record.digest, record.cost) == ("It keeps the address.", authorship.answer, None)
     assert b"Ada" not in run.answers_path.read_bytes()
+
+
+def test_the_printed_next_step_takes_the_answers(run, genaipa):
+    """The head of a file to fill in, and what a run and a sheet without answers print, are the commands that work."""
+    (sheet,) = (run.path / "sheets").glob("*.replies.txt")
+    command = re.search(r"Then: genaipa (.*)", sheet.read_text())[1]
+    sheet.write_text(sheet.read_text().replace("· Q1 ·", "· Q1 ·", 1) + "It keeps the address.\n")
+    unscored = genaipa("scores", "sheet", "lawyers", "-o", "a.xlsx")
+    assert (unscored.code, f"on the page By hand: genaipa score {run.name}" in unscored.err) == (2, True)
+    taken = genaipa(*(word.replace("NAME", "Ada") for word in shlex.split(command)))
+    assert (taken.code, "1 reply recorded" in taken.out) == (3, True)
+    assert f"on the page By hand: genaipa score {run.name}\n" in taken.out
+    assert f"sheets, then: genaipa {command}\n" in taken.out
+    assert (
+        "ada wrote all answers of lawyers"
+        in genaipa("scores", "sheet", "lawyers", "--analyst", "ada", "-o", "b.xlsx").err
+    )
 
 
 def test_nobody_is_asked_to_score_what_they_wrote(run, store):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import print_json, print_table, show
+from genaipa.cli.terminal.console import add_next_steps, print_json, print_table, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import UnknownNameError, UsageError, shell_command
 
@@ -110,7 +110,8 @@ def new(
     except OSError as error:
         raise UsageError(f"{path} can't be written ({error.strerror}).") from None
     ask = shell_command("genaipa", "run", "--system", "SYSTEM", "--policy", "POLICY", "--questions", name)
-    show(f"{path}: fill it in, check it with genaipa validate, then: {ask}")
+    show(f"{path}: fill it in, and check it with genaipa validate.")
+    add_next_steps(f"Then: {ask}")
 
 
 def _print_question_sets(workspace: Workspace, *, json: bool) -> None:

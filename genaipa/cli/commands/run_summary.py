@@ -338,12 +338,13 @@ def describe_run_next_step(folder: RunFolder, outcome: RunOutcome, resume_option
     if outcome.status == "waiting":
         models = {name: facts.model for name, facts in folder.manifest().systems.items()}
         providers = [find_provider(models.get(name, name)) for name in outcome.tally.incomplete_systems()]
-        if all(provider is not None and provider.by_hand == "written" for provider in providers):
-            return f"{lack} People write them at the desk, on the page By hand: {format_run_command(folder, 'score')}"
+        are_written = [provider is not None and provider.by_hand == "written" for provider in providers]
         sheets = mark_unbreakable(folder.path / "sheets")
-        return (
-            f"{lack} Paste the messages in {sheets}, fill in the replies, then: {format_run_command(folder, 'collect')}"
-        )
+        collect = f"{format_run_command(folder, 'collect')}{' --author NAME' if any(are_written) else ''}"
+        if all(are_written):
+            desk = f"People write them at the desk, on the page By hand: {format_run_command(folder, 'score')}"
+            return f"{lack} {desk}\nWithout the desk, fill in the replies in {sheets}, then: {collect}"
+        return f"{lack} Paste the messages in {sheets}, fill in the replies, then: {collect}"
     steps = sum(row.failed_steps for row in outcome.tally.rows.values())
     if steps:
         lack += (

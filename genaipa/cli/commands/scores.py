@@ -21,7 +21,7 @@ from genaipa.cli.terminal.options import (
     pass_json_to_subcommands,
     split_names,
 )
-from genaipa.errors import UsageError, shell_command
+from genaipa.errors import UsageError, clip, shell_command
 from genaipa.words import format_count
 
 if TYPE_CHECKING:
@@ -29,12 +29,14 @@ if TYPE_CHECKING:
 
     from genaipa.runs.authors import Authors
     from genaipa.runs.folder import RunFolder
+    from genaipa.runs.selection import Source
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.events import Event
     from genaipa.scoring.importing import ImportedScores
     from genaipa.scoring.people import People
     from genaipa.workspace import Workspace
 
+FIRST_RUN = "genaipa run --system extractive --policy brindlecart"
 _BROKEN = 1
 _REFUSED = 2
 
@@ -62,7 +64,8 @@ def list_analysts_unless_subcommand(context: typer.Context, json: JsonOption = F
     if json:
         print_json({"analysts": rows, "answers": answers})
     elif not rows:
-        show(f"No scores in {workspace.home} yet. Start with: genaipa score")
+        show(f"No scores in {workspace.home} yet.")
+        add_next_steps(f"Start with: {'genaipa score' if list_run_folders(workspace) else FIRST_RUN}")
     else:
         columns = ["analyst", "scorer", "scores", "adjudicated", "seconds", "latest"]
         heads = [*columns[:4], "median time", "latest"]
@@ -215,7 +218,7 @@ def sheet(
     if pool.exclusion_note:
         show(pool.exclusion_note)
     if not answers:
-        raise UsageError(f"{', '.join(split_names(run))}: no answer to score yet.")
+        raise UsageError(_explain_nothing_to_score(split_names(run), sources, analyst if pool.answers else ""))
     sampled = (
         frozenset[str]()
         if load_people(workspace).plan.sample_size == "all"
@@ -246,7 +249,29 @@ def sheet(
     )
     show(f"{output}: {format_count(len(order), 'answer')} to score.{outside}")
     named = () if analyst else ("--analyst", "NAME")
-    show(f"To import the filled sheet: {shell_command('genaipa', 'scores', 'import', str(output), *named)}")
+    add_next_steps(f"To import the filled sheet: {shell_command('genaipa', 'scores', 'import', str(output), *named)}")
+
+
+def _explain_nothing_to_score(names: Sequence[str], sources: Sequence[Source], author: str) -> str:
+    """Say why these runs have nothing to score, and what to do; an `author` wrote all that they have."""
+    if author:
+        return f"{author} wrote all answers of {', '.join(names)}, and nobody scores what they wrote."
+    from genaipa.runs.authors import find_systems_written_by_people
+
+    run = next((source for source in sources if source.manifest.status != "complete"), sources[0])
+    are_written = find_systems_written_by_people([run.manifest]).issuperset(run.systems)
+    go_on = ("genaipa", "score", run.folder.name) if are_written else ("genaipa", "run", "--resume", run.folder.name)
+    how = "have them written at the desk, on the page By hand" if are_written else "ask for them"
+    return f"{', '.join(names)}: no answer to score yet; {how}: {shell_command(*go_on)}"
+
+
+def _print_nothing_to_verify(workspace: Workspace, *, json: bool) -> None:
+    from genaipa.scoring.events import VerifiedLog
+
+    if json:
+        print_json(VerifiedLog(0, "", []))
+    else:
+        show(f"No scores in {workspace.home} yet, so there is nothing to verify.")
 
 
 @app.command()
@@ -265,8 +290,11 @@ def verify(
 
     workspace = current_workspace()
     with open_existing_store(workspace, allow_damaged=True) as store:
+        if store is None and head:
+            raise UsageError(f"{workspace.home} has no scores, so none of them has the digest {clip(head)}.")
         if store is None:
-            raise UsageError(f"no scores in {workspace.home} yet; start with: genaipa score")
+            _print_nothing_to_verify(workspace, json=json)
+            return
         check, name = verified(store, head), store.name
     if json:
         print_json(check)
