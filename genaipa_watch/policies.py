@@ -134,7 +134,7 @@ def diff(
     ]
     print_table(("", "section"), rows[:_SHOWN])
     if len(rows) > _SHOWN:
-        show(f"and {len(rows) - _SHOWN} more sections")
+        show(f"and {format_count(len(rows) - _SHOWN, 'more section')}")
     if carried:
         _print_which_annotations_hold(carried)
     if output is not None:

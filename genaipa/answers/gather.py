@@ -207,6 +207,8 @@ class _StudyReading:
         self.cache: dict[Hashable, dict[str, Row]] = {}
         self.failures: dict[str, str] = {}
         self.documents: dict[str, Document | Statistics] = {}
+        self.order: dict[str, None] = {}
+        """The questions of all sets, in their order."""
         self.questions: dict[str, str] = {}
         self.categories: dict[str, str] = {}
         self.reworded: set[str] = set()
@@ -217,8 +219,9 @@ class _StudyReading:
         self.problems: list[str] = []
 
     def collect_questions(self) -> Questions:
-        """Return the questions of all runs."""
-        return Questions(self.questions, self.categories, frozenset(self.reworded), self.worded, self.translations)
+        """Return the questions that were asked in all runs, in the order of their sets."""
+        texts = {question: self.questions[question] for question in self.order if question in self.questions}
+        return Questions(texts, self.categories, frozenset(self.reworded), self.worded, self.translations)
 
     def add_question_set(self, question_set: QuestionSet, asked: Collection[str] | None) -> None:
         """Keep the questions of a set that were asked about a document, in their order; all where `asked` is None."""
@@ -228,6 +231,7 @@ class _StudyReading:
         else:
             self.categories.update(question_set.categories)
         for question in question_set.questions:
+            self.order.setdefault(question.id)
             if asked is not None and question.id not in asked:
                 continue
             # A published set writes one regulation's name in place of all, which are rows of one table here.

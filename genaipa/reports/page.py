@@ -268,7 +268,7 @@ def _describe_lead_and_its_limits(
         sure = f" ({format_confidence(row['level'])}{among}: {ends})" if pd.notna(low) else ""
         sentences.append(
             f"{names[best]} minus {names[row['second']]}: {format_difference(row['difference'])} points of "
-            f"M_all{sure}, over the {int(row['n'])} questions scored for both."
+            f"M_all{sure}, over the {format_count(int(row['n']), 'question')} scored for both."
         )
     sentences += [
         str(part.leaderboard_evidence_level(report.frame)),
@@ -472,6 +472,7 @@ def _template_environment(package: str) -> jinja2.Environment:
     )
     # Whatever a page shows, a model's name as served and a reply among it.
     environment.finalize = replace_control_characters
+    environment.filters["format_count"] = format_count
     environment.filters["prose"] = lambda text: Markup(render_note_html(text))  # noqa: S704 - escaped
     return environment
 

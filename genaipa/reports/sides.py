@@ -12,7 +12,7 @@ from genaipa.questions.sets import FOLLOW_UP, WORDINGS
 from genaipa.reports.chapters.prompting import sort_prompt_sets
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.procedure import require_procedure_plan
-from genaipa.tasks.prompts import PUBLISHED
+from genaipa.tasks.prompts import NOT_KNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -184,8 +184,8 @@ def note_unshared_and_find_common(first: Side, second: Side) -> tuple[list[str],
         sentences.append(
             f"the rubric is not the same ({_list_names(rubrics[0], 'digest')} and {_list_names(rubrics[1], 'digest')})"
         )
-    # Those of a study are not known: that they are others is said, and can't be helped (`studied`).
-    prompts = [compared_side.prompt_sets - {PUBLISHED} for compared_side in (first, second)]
+    # Those of a published study are not known: that they are others is said, and can't be helped (`studied`).
+    prompts = [compared_side.prompt_sets - NOT_KNOWN for compared_side in (first, second)]
     if all(prompts) and prompts[0] != prompts[1]:
         sentences.append(
             "the prompts are not the same "
@@ -195,14 +195,14 @@ def note_unshared_and_find_common(first: Side, second: Side) -> tuple[list[str],
 
 
 def note_study_prompts(first: Side, second: Side) -> list[str]:
-    """Return a sentence where one of the two answered the prompts of a study, and the other did not."""
+    """Return a sentence where one of the two answered prompts that are not known, and the other did not."""
     return [
-        f"{answered_side.name} answered the prompts of its study, which are not known, and {other_side.name} answered "
-        f"other prompts ({', '.join(sort_prompt_sets(other_side.prompt_sets - {PUBLISHED}))}): part of any "
+        f"{answered_side.name} answered prompts that are not known, and {other_side.name} answered "
+        f"other prompts ({', '.join(sort_prompt_sets(other_side.prompt_sets - NOT_KNOWN))}): part of any "
         "difference may "
         "come from the prompts."
         for answered_side, other_side in ((first, second), (second, first))
-        if PUBLISHED in answered_side.prompt_sets and other_side.prompt_sets - {PUBLISHED}
+        if answered_side.prompt_sets & NOT_KNOWN and other_side.prompt_sets - NOT_KNOWN
     ]
 
 

@@ -481,4 +481,5 @@ def test_chats_become_a_report() -> None:
         call("import", "chat", dump("a.jsonl", [line(1), line(2)]), dump("c.json", chats), "--policy", "acme").code == 0
     )
     assert "3 answers" in call("scores", "sheet", "lab/one", "claude", "-o", "sheet.xlsx", "--analyst", "Ada").out
+    assert "prompts: unknown" in call("show", "lab/one").out, "no study published them"
     assert "Report:" in call("report", "--formats", "svg").out

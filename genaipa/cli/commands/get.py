@@ -147,8 +147,8 @@ def _print_imported_study(done: Imported) -> None:
     width = max(map(len, done.runs), default=0)
     for system, runs in done.runs.items():
         show(
-            f"{system:{width}}  {len(runs)} runs, {done.answers[system]:,} answers, "
-            f"{done.scores[system]:,} published scores"
+            f"{system:{width}}  {format_count(len(runs), 'run')}, {format_count(done.answers[system], 'answer')}, "
+            f"{format_count(done.scores[system], 'published score')}"
         )
     for line in done.notes:
         show(line)

@@ -199,7 +199,7 @@ def _print_document(workspace: Workspace, document: Document, *, json: bool) -> 
             ("source", about.source),
             ("license", about.license),
             ("text", about.extraction),
-            ("size", f"{facts['words']:,} words, {facts['sections']} sections"),
+            ("size", f"{format_count(facts['words'], 'word')}, {format_count(facts['sections'], 'section')}"),
             ("answers", _describe_annotated_answers(facts, default_question_set_name(document, workspace))),
             ("parts", ", ".join(f"{name}: {len(starts)}" for name, starts in about.part_sets.items())),
             ("file", str(document_layers_and_paths_by_name(workspace)[document.name][1])),
