@@ -63,7 +63,7 @@ def describe_row_meaning(row: Row) -> str:
     if holds:
         wider = "" if math.isnan(row["policies_p"]) else " only"
         words = higher if holds_for_policies_like_these(row) else f"{higher} for these documents{wider}"
-        words += "; not by ranks" if not agrees_with_ranks(row) else ""
+        words += "; the rank test disagrees" if not agrees_with_ranks(row) else ""
     elif row["p"] < row["level"] or row["policies_p"] < row["level"]:
         words = "may be chance, among so many tests"
     else:
@@ -88,7 +88,7 @@ def describe_compared_questions(matched: Mapping[str, Match], differing: Sequenc
     match = matched[OVERALL]
     if not len(match.pairs):
         yield (
-            f"The two have no scored cell in common: {len(match.ours)} questions of A are compared with "
+            f"The two have no scored cell in common: {format_count(len(match.ours), 'question')} of A against "
             f"{len(match.theirs)} of B, as independent sets; their different questions and documents are part of "
             "the difference."
         )
@@ -152,17 +152,17 @@ def describe_findings(
 def write_primary_verdict(row: Row, first: str, second: str) -> str:
     """Write the conclusion from the primary endpoint for policies like these, and for these documents alone."""
     if row["test"] == "none":
-        return f"No verdict: {row['n']} questions are too few to test."
+        return f"No verdict: {format_count(row['n'], 'question')}, too few to test."
     higher = f"{first if row['difference'] > 0 else second} is higher"
     holds = row["p"] < row["level"]
     alone = f"{higher if holds else 'the difference may be due to chance'} ({format_p_value(row['p'])})"
     ranks = (
-        f" By ranks, it may be due to chance ({format_p_value(row['ranks_p'])})."
+        f" By the rank test, it may be due to chance ({format_p_value(row['ranks_p'])})."
         if holds and not agrees_with_ranks(row)
         else ""
     )
     if holds and row["effect"] * row["difference"] < 0:
-        ranks = " By ranks, the other is higher."
+        ranks = " By the rank test, the other is higher."
     if math.isnan(row["policies_p"]):
         return f"Verdict, for these documents only: {alone}.{ranks} {row['why']}"
     conclusion = higher if row["policies_p"] < row["level"] else "the difference may be due to chance"
