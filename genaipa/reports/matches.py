@@ -488,6 +488,15 @@ def explain_adjustment(pairs: pd.DataFrame) -> str:
     )
 
 
+def explain_missing_pairs(system_count: int) -> str:
+    """Say why systems are not compared with each other, where they are too many; else empty."""
+    return (
+        f"Systems are compared in pairs where there are at most {_MOST}, and here are {system_count:,}: name some."
+        if system_count > _MOST
+        else ""
+    )
+
+
 def system_difference_tables(frame: pd.DataFrame) -> list[Table]:
     """Return the differences between all pairs of systems, and their ranks; none of fewer than two systems."""
     pairs = system_differences(frame)

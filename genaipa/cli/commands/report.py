@@ -158,6 +158,8 @@ def _open_in_browser(page: Path) -> None:
 
 def print_report_summary(report: Report, page: Path) -> None:
     """Print the main tables or counts, what changes their reading, the page's path and what is next."""
+    from genaipa.reports.chapters.overall import note_unranked_systems
+
     name = next((source.folder.name for source in report.study.sources), "")
     arguments = (f" {name}" if len(report.study.sources) == 1 else "") + "".join(
         f" {word}" for word in workspace_option_if_needed(current_workspace().home)
@@ -171,7 +173,13 @@ def print_report_summary(report: Report, page: Path) -> None:
         add_explanation(*(sentence for sentence in notable if sentence not in report.gaps))
     else:
         show_tables(report.main_tables)
-        print_first_caveats_explain_rest([*note_too_few_documents(report.tables.get("leaderboard")), *notable])
+        print_caveat(unranked := note_unranked_systems(report.frame))
+        print_first_caveats_explain_rest(
+            [
+                *note_too_few_documents(report.tables.get("leaderboard")),
+                *(sentence for sentence in notable if sentence != unranked),
+            ]
+        )
     for problem in report.problems:
         show(f"- {problem}")
     if report.absent and not counted:

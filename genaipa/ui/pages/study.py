@@ -126,7 +126,10 @@ def _describe_forecast_of_end(desk: Desk, scores_left: int) -> str:
     ]
     lately = [time for time in times if current_time - time < _LATELY]
     if len(lately) < _LEAST:
-        return f"; {format_count(len(lately), 'score')} in the last {_LATELY.days} days: too few for a forecast"
+        return (
+            f"; {format_count(len(lately), 'score')} in the last {_LATELY.days} days "
+            f"{'is' if len(lately) == 1 else 'are'} too few for a forecast"
+        )
     days = max((current_time - min(lately)) / timedelta(days=1), 1.0)
     done = (current_time + timedelta(days=scores_left / (len(lately) / days))).date()
     due = desk.people.plan.last_day
