@@ -158,6 +158,18 @@ def test_a_partner_sees_what_the_coordinator_would(genaipa: Cli) -> None:
 
 
 @pytest.mark.usefixtures("study")
+def test_one_sheet_holds_every_run(genaipa: Cli) -> None:
+    """A pack may have several runs: without a name the sheet has the answers of all of them."""
+    here = find_workspace()
+    answers = Pool(here, list_run_folders(here)).answers
+    assert f"all.xlsx: {len(answers)} answers to score." in done(genaipa("scores", "sheet", "-o", "all.xlsx"))
+    Path("none").mkdir()
+    Path("none/genaipa.toml").touch()
+    none = genaipa("scores", "sheet", "-o", "no.xlsx", "--workspace", "none")
+    assert "there is no run in" in none.err
+
+
+@pytest.mark.usefixtures("study")
 def test_nothing_yet_is_a_status(genaipa: Cli) -> None:
     """Before a split, before anything came back, and before anything was scored, that is what is said."""
     assert "Start with: genaipa study split" in done(genaipa("study"))
