@@ -314,13 +314,19 @@ class _RunReading:
             self._reading.problems.append(str(error))
 
     @cached_property
-    def _planned_questions(self) -> dict[str, set[str]]:
+    def _planned_questions(self) -> dict[str, frozenset[str]]:
         """Document → the questions that the run asks about it, which may be fewer than its set has."""
         manifest, plan = self._source.manifest, find_procedure_plan(self._source.manifest.spec)
-        planned: dict[str, set[str]] = {}
-        for order_key, order in manifest.orders.items() if plan else ():
-            asked = planned.setdefault(order_key.rpartition("|")[0], set())
-            asked.update(question for _, question in plan.pair_wordings_with_questions(order))
+        planned: dict[str, frozenset[str]] = {}
+        if plan is None:
+            return planned
+        # Thousands of documents are mostly asked the same: one object for all of these.
+        alike: dict[frozenset[str], frozenset[str]] = {}
+        for order_key, order in manifest.orders.items():
+            document = order_key.rpartition("|")[0]
+            asked = {question for _, question in plan.pair_wordings_with_questions(order)}
+            every = planned.get(document, frozenset()) | asked
+            planned[document] = alike.setdefault(every, every)
         return planned
 
     def _add_answer_or_failure(self, rows_by_key: dict[str, int], record: MeasuredHead) -> None:

@@ -349,7 +349,8 @@ def _make_matrix_cell(row: Mapping[str, Any] | None) -> MatrixCell:
         return MatrixCell("nothing in common", "chance")
     wide = pd.notna(row["policies_low"])
     low, high = (row["policies_low"], row["policies_high"]) if wide else (row["low"], row["high"])
-    sure = f" ({format_difference(low)} to {format_difference(high)})" if pd.notna(low) else ""
+    # Its ends stay in one line, below the difference where many systems take the breadth.
+    sure = f" ({format_difference(low)}\u00a0to\u00a0{format_difference(high)})" if pd.notna(low) else ""
     return MatrixCell(f"{format_difference(row['difference'])}{sure}", _grade_certainty_of_difference(row))
 
 

@@ -127,10 +127,10 @@ def _select_scored_experiment_rows(
     raise UnscoredError(f"'{name}' has no score{where} to compare yet; score some answers with: genaipa score")
 
 
-def _list_questions_by_run_and_document(frame: pd.DataFrame) -> dict[str, dict[str, list[tuple[str, str]]]]:
+def _list_questions_by_run_and_document(frame: pd.DataFrame) -> dict[str, dict[str, list[tuple[str, Wording]]]]:
     """Run → document → the questions of its rows and their wordings; a mean over documents has neither."""
     columns = ["run", "document", "question", "wording"]
-    asked: defaultdict[str, dict[str, list[tuple[str, str]]]] = defaultdict(dict)
+    asked: defaultdict[str, dict[str, list[tuple[str, Wording]]]] = defaultdict(dict)
     places = frame[columns].astype(object).drop_duplicates().fillna("")
     for run, document, question, wording in places.itertuples(index=False, name=None):
         asked[run].setdefault(document, []).append((question, wording))
@@ -140,7 +140,7 @@ def _list_questions_by_run_and_document(frame: pd.DataFrame) -> dict[str, dict[s
 def _add_asked_texts(
     side: Side,
     document: str,
-    asked: Iterable[tuple[str, str]],
+    asked: Iterable[tuple[str, Wording]],
     question_set: QuestionSet,
     wordings: Iterable[Wording],
 ) -> None:

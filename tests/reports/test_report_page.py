@@ -330,6 +330,25 @@ def test_in_a_browser(by_two):
 
 
 @pytest.mark.full
+def test_six_systems_fit_a_screen(demo):
+    """The table of the demo's pairs fits a laptop's screen; on a phone it scrolls within itself, beside the names."""
+    with browsing() as browser:
+        page = browser.machine().new_page()
+        wide = "[document.querySelector('.matrix').scrollWidth, document.querySelector('.matrix').clientWidth]"
+        page.set_viewport_size({"width": 1280, "height": 800})
+        page.goto((demo[0] / "reports/demo/index.html").resolve().as_uri())
+        needed, room = page.evaluate(wide)
+        assert needed <= room
+        page.set_viewport_size({"width": 390, "height": 800})
+        needed, room = page.evaluate(wide)
+        assert needed > room, "it scrolls"
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        page.evaluate("document.querySelector('.matrix').scrollLeft = 400")
+        name = page.evaluate("document.querySelector('.matrix tbody th').getBoundingClientRect().left")
+        assert 0 <= name < 30, "the names of the rows stay"
+
+
+@pytest.mark.full
 def test_experiments_stand_in_the_papers_order():
     """A system that lacks the first experiment does not move it behind the others."""
     rows = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from genaipa.cli.terminal.console import print_caveat, print_json, print_table, rewrite_options_as_flags, say, show
 from genaipa.cli.terminal.fitting import mark_unbreakable
@@ -144,7 +144,7 @@ def _print_estimate(pairs: list[tuple[PreparedRun, ReadySystem]], *, json: bool,
             show(f"Fewer than {LEAST_DOCUMENTS} documents are too few to say anything about policies like these.")
 
 
-def _estimate_smallest_differences(task: Task, document_factor: float) -> dict[str, object]:
+def _estimate_smallest_differences(task: Task, document_factor: float) -> dict[str, Any]:
     """Estimate the smallest differences of two systems that a run on these policies finds; empty where unknown.
 
     `questions` are those about each document, the fewest; the run has `document_factor` the documents of the task.
