@@ -497,9 +497,8 @@ def _study_facts(report: Report, sources: Sequence[Source]) -> list[tuple[str, s
     scorers = [format_count(people, "analyst")] if people or not published else []
     documents = sorted({name for source in sources for name in source.manifest.documents})
     asked = frame[frame["status"] != "missing"]
-    answer_count = asked.loc[asked["unit"] == "answer", "key"].nunique()
-    asked_categories = {*asked["category"].unique()}
-    categories = [(short, name) for short, name in study.questions.categories.items() if short in asked_categories]
+    answer_count, present = asked.loc[asked["unit"] == "answer", "key"].nunique(), set(asked["category"])
+    categories = [(short, name) for short, name in study.questions.categories.items() if short in present]
     return [
         ("Systems", ", ".join(_list_source_systems(sources))),
         *task_facts,
