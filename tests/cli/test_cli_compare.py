@@ -256,3 +256,16 @@ def test_another_text_is_not_compared(genaipa: Cli, run: str) -> None:
     assert "have no scored question in common" in said
     assert "anyway" not in said
     assert "have no scored question in common" in refused(genaipa("compare", f"{run}:scripted", changed, "--anyway"))
+
+
+def test_the_leaderboard_s_next_step_compares_what_both_were_asked(genaipa: Cli, run: str) -> None:
+    """Two systems of which one was asked fewer questions are compared by the printed command as it stands."""
+    write("more.yaml", "default: See section 1.\n")
+    done(genaipa("run", "-s", "scripted/more.yaml", "-p", "brindlecart", *ASKED[:3], "7"))
+    give_scores(run)
+    give_scores(next(path.name for path in Path("runs").iterdir() if path.name != run))
+    shown = done(genaipa("leaderboard", "extractive", "scripted/more.yaml"))
+    step = re.search(r"Next: genaipa (.*?)  ", shown)
+    assert step, shown
+    assert step[1].endswith(" --anyway")
+    done(genaipa(*step[1].split()))

@@ -112,7 +112,8 @@ def leaderboard(
     if output is not None:
         show(f"{output}: the leaderboard")
     elif table and len(table.data) > 1:
-        add_next_steps(f"Next: {shell_command('genaipa', 'compare', *table.data['system'][:2])}")
+        common = ["--anyway"] if any(apart) else []
+        add_next_steps(f"Next: {shell_command('genaipa', 'compare', *table.data['system'][:2], *common)}")
 
 
 def note_too_few_documents(table: Table | None) -> list[str]:
