@@ -128,6 +128,7 @@ def test_what_chatgpt_showed_becomes_a_run() -> None:
         archive.writestr("../../conversations.json", "[]")
     taken = bring("download.zip")
     assert taken.answers == 2
+    assert "prompts: unknown" in call("show", "latest").out, "no study published them"
     assert "not imported: 2 of 4 messages" in taken.notes
     first, second = records()
     assert [first.reply, second.reply] == ["By section 2 it does.", "It does not say."]
@@ -481,5 +482,4 @@ def test_chats_become_a_report() -> None:
         call("import", "chat", dump("a.jsonl", [line(1), line(2)]), dump("c.json", chats), "--policy", "acme").code == 0
     )
     assert "3 answers" in call("scores", "sheet", "lab/one", "claude", "-o", "sheet.xlsx", "--analyst", "Ada").out
-    assert "prompts: unknown" in call("show", "lab/one").out, "no study published them"
     assert "Report:" in call("report", "--formats", "svg").out
