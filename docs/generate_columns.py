@@ -28,6 +28,9 @@ Generated from the code by `python docs/generate_columns.py`.
 | `report --frame FILE` | `genaipa.scores(facts=True)` | the same, with the columns of both |
 
 In CSV an absent value is an empty cell.
+
+In tables of differences, `p_holm` and the intervals are adjusted for as many tests as `tests` says: 1 for M_all in a
+comparison of two systems, all pairs in `system-differences`, the pairs of levels in `levels`.
 """
 ABOUT_FACTS = f"""A file, and the frame of answers (`load_answers`), have the columns of a fact only where something
 is known of it; `scores(facts=True)` has all of them, the narrow table has

@@ -41,9 +41,14 @@ def study(context: typer.Context) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    from genaipa_partners.split import load_split
+    from genaipa_partners.split import FILE, load_split
 
-    current_split = load_split(current_workspace())
+    workspace = current_workspace()
+    if not (workspace.home / FILE).is_file():
+        show(f"No study was split in {workspace.home} yet.")
+        add_next_steps("Start with: genaipa study split RUN --partners NAME,NAME -o FOLDER")
+        return
+    current_split = load_split(workspace)
     _print_split(current_split.partners, frozenset(current_split.shared))
 
 
@@ -113,7 +118,7 @@ def split(
         weakness = weakness or "No answers are shared, so partners' agreement can't be measured."
     print_caveat(weakness)
     show(f"Packs: {output}. Keep {record} to yourself: it contains the systems' names.")
-    add_next_steps(f"Partners run: {shell_command('genaipa', 'score', f'{new_split.partners[0].name}.zip')}")
+    print_caveat(f"Partners run: {shell_command('genaipa', 'score', f'{new_split.partners[0].name}.zip')}")
 
 
 _PackArgument = Annotated[
@@ -150,24 +155,36 @@ def send(
     path = output or Path(f"{notes['partner']}{ENDING}")
     with open_existing_store(workspace, allow_damaged=True) as store:
         if store is None:
-            raise UsageError(f"There are no scores in {workspace.home} yet; start with: genaipa score")
+            start = shell_command("genaipa", "score", *([pack] if pack else []))
+            raise UsageError(f"There are no scores in {workspace.home} yet; start with: {start}")
         with open_output(path, force=force or is_earlier_return(path, store)) as file:
             head = write_returned_log(file, store, notes)
     show(f"{path}: {format_count(head.events, 'event')}. The last digest: {head.head or 'none yet'}")
 
 
 @app.command()
-def status(files: _FilesArgument, json: JsonOption = False) -> None:
+def status(
+    files: Annotated[
+        list[Path] | None, typer.Argument(metavar="FILE...", help="Files that partners sent, or folders of them.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
     """Show how far partners are, by their files.
 
     A file in which an event was changed, cut or mixed in is named with the first such event; the exit code is then 1.
     """
+    from genaipa_partners.returning import ENDING
     from genaipa_partners.split import load_split
 
     split = load_split(current_workspace())
-    rows, problems = _tabulate_progress(split, _list_returned_files(files))
+    # Before anything came back there may be no folder for it either.
+    named = [path for path in files or () if path.exists() or path.name.endswith(ENDING)]
+    returned = _list_returned_files(named, may_be_none=True)
+    rows, problems = _tabulate_progress(split, returned)
     if json:
         print_json({"partners": rows, "problems": problems})
+    elif not returned:
+        show(f"No pack has come back yet: {', '.join(share.name for share in split.partners)}.")
     else:
         heads = ("partner", "answers", "scored", "shared", "shared scored", "analysts", "last event", "chain")
         print_table(heads, ([row[name] for name in heads] for row in rows), right=(1, 2, 3, 4, 5))
@@ -222,8 +239,8 @@ def join(files: _FilesArgument, json: JsonOption = False) -> None:
         raise typer.Exit(2)
 
 
-def _list_returned_files(paths: Sequence[Path]) -> list[Path]:
-    """Return the files, and those of partners in the folders, each once."""
+def _list_returned_files(paths: Sequence[Path], *, may_be_none: bool = False) -> list[Path]:
+    """Return the files, and those of partners in the folders, each once; a UsageError for none, unless that may be."""
     from genaipa_partners.returning import ENDING
 
     listed: dict[Path, None] = {}
@@ -234,7 +251,7 @@ def _list_returned_files(paths: Sequence[Path]) -> list[Path]:
             listed[path] = None
         else:
             raise UsageError(f"There is no file {path}.")
-    if not listed:
+    if not listed and not may_be_none:
         raise UsageError(f"There is no file *{ENDING} in {join_names([str(path) for path in paths])}.")
     return list(listed)
 

@@ -23,6 +23,7 @@ from genaipa.archive.contents import FORMAT as PACK_FORMAT
 from genaipa.archive.contents import RUNS, SCORES, Pack
 from genaipa.errors import UsageError
 from genaipa.kinds import DEFAULT
+from genaipa.runs.authors import MARKS, AuthorMarks, mark_authors, normalize_person_name
 from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, format_exclusions_csv
 from genaipa.runs.imported import count_records_by_status, encode_answers_and_manifest
 from genaipa.runs.permission import Permission
@@ -411,10 +412,26 @@ class _PartnerPack:
             versions={"genaipa": __version__},
             totals=count_records_by_status(records),
         )
+        if self._study.pool.authors:
+            files[MARKS] = msgspec.json.format(msgspec.json.encode(self._mark_authors(texts)), indent=1) + b"\n"
         files |= {f"documents/{document.digest}.txt": document.text.encode() for document in texts_by_name.values()}
         if doubts := [doubt for text in texts if (doubt := _describe_doubt(text.case))]:
             files[EXCLUSIONS] = format_exclusions_csv(sorted(set(doubts), key=lambda doubt: doubt.key))
         return files | encode_answers_and_manifest(manifest, records)
+
+    def _mark_authors(self, texts: Iterable[BlindText]) -> AuthorMarks:
+        """Mark who wrote which answer, so that nobody is asked here for what they wrote, and nothing else is told."""
+        affiliation = f" ({normalize_person_name(self._name)})"
+        names: dict[str, set[str]] = {
+            text.digest: {
+                name.removesuffix(affiliation)
+                for original in text.originals
+                for name in self._study.pool.authors.authors_of_answer(original)
+            }
+            for text in texts
+        }
+        salt = self._draw.number("authors", self._name).hex()
+        return mark_authors(names, salt, lambda *place: self._draw.number("nobody", self._name, *map(str, place)).hex())
 
     def _make_record(self, text: BlindText, repetitions: Counter[tuple[str, ...]]) -> Record:
         """Make the record of an answer; answers of several runs to one question are repetitions of it here."""

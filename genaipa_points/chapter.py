@@ -12,6 +12,7 @@ from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.figures.heatmap import COLUMN, HATCH, hatch_cell, make_corner_legend_entry, mark_cell_corners
 from genaipa.reports.table import Table
+from genaipa.words import format_count
 from genaipa_points.tables import (
     compute_point_shares,
     describe_systems_doing_harm,
@@ -106,7 +107,7 @@ def draw_most_missed_points(points: pd.DataFrame, experiment: str, scope: Scope 
         f"{style.experiment_heading(experiment)}: points missed most",
     )
     omission_note = (
-        f" {len(shares[shares < 1]):,} points are missed by at least one system; the figure shows {MOST}."
+        f" At least one system misses {format_count(len(shares[shares < 1]), 'point')}; the figure shows {MOST}."
         if len(worst) == MOST
         else ""
     )

@@ -19,6 +19,7 @@ from genaipa.reports.table import Table, make_table
 from genaipa.runs.manifest import LEFT_OUT
 from genaipa.runs.permission import Permission
 from genaipa.scoring.current import effective_scores_and_adjudications
+from genaipa.words import format_count
 from genaipa_points.counts import find_points_by_place
 
 if TYPE_CHECKING:
@@ -226,7 +227,7 @@ def describe_systems_doing_harm(frame: pd.DataFrame) -> list[str]:
     several = len(rows["experiment"].unique()) > 1
     ordered = rows.sort_values("rate", ascending=False, kind="stable").to_dict("records")
     named = [_describe_harm_rate_of_system(row, over_policies=wide, name_experiment=several) for row in ordered]
-    more_note = f" and {len(named) - _NAMED} more systems" if len(named) > _NAMED else ""
+    more_note = f" and {format_count(len(named) - _NAMED, 'more system')}" if len(named) > _NAMED else ""
     target = "policies like these" if wide else "these documents"
     head = f"Harmful answers, by the points that they contradict (95 % intervals for {target})"
     return [f"{head}: {', '.join(named[:_NAMED])}{more_note}."]
@@ -236,4 +237,4 @@ def _describe_harm_rate_of_system(row: Mapping[Any, Any], *, over_policies: bool
     low, high = (row["policies_low"], row["policies_high"]) if over_policies else (row["low"], row["high"])
     where = f" in {row['experiment']}" if name_experiment else ""
     interval = f" ({low * 100:.0f} to {high * 100:.0f})" if pd.notna(low) else ""
-    return f"{row['system']} {row['rate'] * 100:.0f} %{interval} of {row['answers']} answers{where}"
+    return f"{row['system']} {row['rate'] * 100:.0f} %{interval} of {format_count(row['answers'], 'answer')}{where}"

@@ -146,7 +146,7 @@ def tabulate_vendor_citations(study: Study) -> Table:
 def _compare_vendor_and_own_citations(rows: pd.DataFrame) -> dict[str, object]:
     vendor, own = (rows[name] / rows["annotated_sections"] for name in ("vendor_sections", "own_sections"))
     recalls = [estimate_crossed_mean(recall, rows["question"], rows["document"]).mean for recall in (vendor, own)]
-    difference = estimate_crossed_mean(vendor - own, rows["question"], rows["document"])
+    difference = estimate_crossed_mean(vendor - own, rows["question"], rows["document"], limits=(-1, 1))
     sums = rows[[*_MEANINGS]].sum()
     return {
         "answers": len(rows),

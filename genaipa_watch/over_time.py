@@ -28,6 +28,7 @@ from genaipa.reports.recognition import Rule, describe_rule_accuracy, language_c
 from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.reports.table import Table, make_table
 from genaipa.runs.selection import find_occasions_of_most_repeated_plan
+from genaipa.scoring.rubric import M_ALL_WIDTH
 from genaipa.stats.changes import estimate_reply_change
 from genaipa.stats.looks import SIGNIFICANT
 from genaipa.stats.tests import adjust_p_by_holm
@@ -64,6 +65,8 @@ _FEWEST = 6
 """Questions below which no change is tested."""
 _SHARES: tuple[Measure, ...] = ("same words", "cites", "abstains", "refuses")
 """Measures that are shares of replies, in %."""
+_SCORED: tuple[Measure, ...] = ("M_all", "M_all (judge)", "judge again")
+"""Measures that are M_all."""
 
 
 @plain_texts
@@ -246,6 +249,7 @@ def _measure_change(replies: pd.DataFrame, later: pd.Series[bool], measure: Meas
         number_documents(replies["document"]),
         share=share,
         text_labels=number_labels(replies["reply"])[0] if measure == "same words" else None,
+        largest=M_ALL_WIDTH if measure in _SCORED else math.inf,
     )
     names = ("first", "now", "difference", "low", "high")
     ends = {name: unit * end for name, end in zip(names, change[1:6], strict=True)}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import print_json, print_table, show
+from genaipa.cli.terminal.console import add_next_steps, print_json, print_table, show
 from genaipa.cli.terminal.options import ForceOption, JsonOption, current_workspace, open_output, option
 from genaipa.errors import UsageError, clip, shell_command
 from genaipa.words import format_count
@@ -70,7 +70,7 @@ def history(
         show(f"  {count:>4} {REASONS[reason]}")
     names = [f"{name}.{version.date}" for version in versions.versions]
     if len(names) > 1:
-        show(f"Next: genaipa policies diff {names[0]} {names[-1]}")
+        add_next_steps(f"Next: {shell_command('genaipa', 'policies', 'diff', names[0], names[-1])}")
 
 
 def _add_versions(
@@ -134,15 +134,17 @@ def diff(
     ]
     print_table(("", "section"), rows[:_SHOWN])
     if len(rows) > _SHOWN:
-        show(f"and {len(rows) - _SHOWN} more sections")
+        show(f"and {format_count(len(rows) - _SHOWN, 'more section')}")
     if carried:
         _print_which_annotations_hold(carried)
     if output is not None:
         show(f"Written: {output}")
     elif carried and not changes.has_same_words:
-        show("Next: " + shell_command("genaipa", "policies", "carry", before, after))
+        add_next_steps("Next: " + shell_command("genaipa", "policies", "carry", before, after))
     elif rows:
-        show("Every changed word: " + shell_command("genaipa", "policies", "diff", before, after, "-o", "diff.html"))
+        add_next_steps(
+            "Every changed word: " + shell_command("genaipa", "policies", "diff", before, after, "-o", "diff.html")
+        )
 
 
 def carry(

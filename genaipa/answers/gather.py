@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -207,6 +207,8 @@ class _StudyReading:
         self.cache: dict[Hashable, dict[str, Row]] = {}
         self.failures: dict[str, str] = {}
         self.documents: dict[str, Document | Statistics] = {}
+        self.order: dict[str, None] = {}
+        """The questions of all sets, in their order."""
         self.questions: dict[str, str] = {}
         self.categories: dict[str, str] = {}
         self.reworded: set[str] = set()
@@ -217,17 +219,21 @@ class _StudyReading:
         self.problems: list[str] = []
 
     def collect_questions(self) -> Questions:
-        """Return the questions of all runs."""
-        return Questions(self.questions, self.categories, frozenset(self.reworded), self.worded, self.translations)
+        """Return the questions that were asked in all runs, in the order of their sets."""
+        texts = {question: self.questions[question] for question in self.order if question in self.questions}
+        return Questions(texts, self.categories, frozenset(self.reworded), self.worded, self.translations)
 
-    def add_question_set(self, question_set: QuestionSet) -> None:
-        """Keep the questions that were asked about a document, in their order."""
+    def add_question_set(self, question_set: QuestionSet, asked: Collection[str] | None) -> None:
+        """Keep the questions of a set that were asked about a document, in their order; all where `asked` is None."""
         if question_set.translates:
             self.translations[question_set.name] = question_set
             self.categories = question_set.categories | self.categories
         else:
             self.categories.update(question_set.categories)
         for question in question_set.questions:
+            self.order.setdefault(question.id)
+            if asked is not None and question.id not in asked:
+                continue
             # A published set writes one regulation's name in place of all, which are rows of one table here.
             named = question_set.kind == "regulation"
             text = question.text.replace(question_set.placeholder, "[regulation]") if named else question.text
@@ -295,7 +301,8 @@ class _RunReading:
         """Keep a document, or its statistics, and the questions that were asked about it."""
         question_set = self._inputs.questions(name)
         if question_set is not None:
-            self._reading.add_question_set(question_set)
+            # Published scores of a recording may be of questions whose answers it lacks.
+            self._reading.add_question_set(question_set, None if self._recorded else self._planned_questions.get(name))
         documents = self._reading.documents
         if name in self._withheld.statistics:
             documents.setdefault(name, self._withheld.statistics[name])
@@ -305,6 +312,22 @@ class _RunReading:
             documents[name] = self._inputs.document(name)
         except GenaipaError as error:
             self._reading.problems.append(str(error))
+
+    @cached_property
+    def _planned_questions(self) -> dict[str, frozenset[str]]:
+        """Document → the questions that the run asks about it, which may be fewer than its set has."""
+        manifest, plan = self._source.manifest, find_procedure_plan(self._source.manifest.spec)
+        planned: dict[str, frozenset[str]] = {}
+        if plan is None:
+            return planned
+        # Thousands of documents are mostly asked the same: one object for all of these.
+        alike: dict[frozenset[str], frozenset[str]] = {}
+        for order_key, order in manifest.orders.items():
+            document = order_key.rpartition("|")[0]
+            asked = {question for _, question in plan.pair_wordings_with_questions(order)}
+            every = planned.get(document, frozenset()) | asked
+            planned[document] = alike.setdefault(every, every)
+        return planned
 
     def _add_answer_or_failure(self, rows_by_key: dict[str, int], record: MeasuredHead) -> None:
         """Add an answer or a failure, in place of an earlier one to the same question."""

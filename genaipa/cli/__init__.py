@@ -22,7 +22,12 @@ from genaipa import __version__
 from genaipa.cli.terminal.console import NOTHING, print_notes_at_end
 from genaipa.cli.terminal.headings import OWN, command_names, package_commands
 from genaipa.cli.terminal.help import Command, DefaultListGroup, Group, RootGroup, describe_parser_error
-from genaipa.cli.terminal.options import ExplainOption, QuietOption, WorkspaceOption
+from genaipa.cli.terminal.options import (
+    ExplainOption,
+    QuietOption,
+    WorkspaceOption,
+    name_workspace_in_next_command,
+)
 from genaipa.errors import GenaipaError, OptionError, RefusedSystemError, UsageError, clip
 from genaipa.plugins import load_object
 
@@ -119,7 +124,13 @@ def _wrap_with_common_options(command: Any) -> Any:
         explains, quiet = given.pop("explain"), given.pop("quiet")
         if "workspace" in added:
             given.pop("workspace")  # noted by its callback
-        with print_notes_at_end(general, explains=explains, quiet=quiet, json=bool(given.get("json"))):
+        with print_notes_at_end(
+            general,
+            complete_step=name_workspace_in_next_command,
+            explains=explains,
+            quiet=quiet,
+            json=bool(given.get("json")),
+        ):
             command(**given)
 
     run_with_options.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -196,7 +207,8 @@ def _print_error(error: GenaipaError, arguments: list[str]) -> None:
     if isinstance(error, RefusedSystemError) and lines:
         complain(f"{error.problem} Instead:")
     else:
-        complain(f"{error.flag}{error.problem}" if isinstance(error, OptionError) else error)
+        sentence = f"{error.flag}{error.problem}" if isinstance(error, OptionError) else str(error)
+        complain(name_workspace_in_next_command(sentence))
     for line in lines:
         say(line, exact=True)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace as replace_fields
 
-from genaipa.errors import DataError, OptionError, UnknownNameError
+from genaipa.errors import DataError, OptionError, UnknownNameError, shell_command
 from genaipa.execution import calls
 from genaipa.files.stamps import now
 from genaipa.files.text import read_text
@@ -36,7 +36,7 @@ _MARK = "@@@@@"
 """Begins genaipa's own lines in a fill-in file: nothing that a chat replies begins so."""
 _REPLY_LINE = re.compile(rf"^{_MARK} message (\d+) · (\S+|\([^)]*\)) · .*$")
 _CONVERSATION_LINE = re.compile(rf"^{_MARK} conversation: (.+)$")
-_ADVICE = f"{_MARK} Paste each reply"
+_PASTE, _WRITE = f"{_MARK} Paste each reply", f"{_MARK} Write each answer"
 
 
 @dataclass(frozen=True)
@@ -187,12 +187,13 @@ class ManualRun:
         return "\n".join(lines) + "\n"
 
     def _format_replies_file(self, sheet: ChatSheet) -> str:
-        command = f"genaipa collect {self.folder.name}"
-        if sheet.system in self.systems_with_written_replies:
-            command = f"genaipa collect --author NAME {self.folder.name}"
+        is_written = sheet.system in self.systems_with_written_replies
+        # Which takes all of a run's files, those that people write among them.
+        author = ("--author", "NAME") if self.systems_with_written_replies else ()
+        collect = shell_command("genaipa", "collect", self.folder.name, *author)
         lines = [
             f"{_MARK} conversation: {sheet.name}",
-            f"{_ADVICE} under its line; leave empty what you don't have yet. Then: {command}",
+            f"{_WRITE if is_written else _PASTE} under its line; leave empty what you don't have yet. Then: {collect}",
         ]
         for number, call in enumerate(sheet.calls.values(), len(sheet.introduction) + 1):
             asked = " ".join(call.messages[-1].content.split())
@@ -223,11 +224,11 @@ class ManualRun:
                 if mark.group(2) not in keys:
                     raise DataError(path, str(UnknownNameError("question", mark.group(2), keys)), f"line {number}")
                 current = replies.setdefault(keys[mark.group(2)], [])
-            elif line.startswith(_MARK) and not line.startswith(_ADVICE):
+            elif line.startswith(_MARK) and not line.startswith((_PASTE, _WRITE)):
                 raise DataError(path, f"a line that begins with {_MARK} was changed; restore it.", f"line {number}")
             elif replies:
                 current.append(line)
-            elif line.strip() and not line.startswith(_ADVICE):
+            elif line.strip() and not line.startswith((_PASTE, _WRITE)):
                 raise DataError(
                     path,
                     "there is a reply above the first question's line; move it below its question's line.",

@@ -26,6 +26,7 @@ from genaipa.policies.clauses import find_numbered_clauses
 from genaipa.policies.companies import company_from_document_name
 from genaipa.policies.search import count_words
 from genaipa.policies.sections import Section, find_sections
+from genaipa.words import format_count
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -76,7 +77,11 @@ class Document:
         object.__setattr__(self, "digest", hashlib.sha256(self.text.encode()).hexdigest())
 
     def __repr__(self) -> str:
-        return format_one_line_repr("Document", self.name, f"{self.words:,} words in {len(self.sections):,} sections")
+        return format_one_line_repr(
+            "Document",
+            self.name,
+            f"{format_count(self.words, 'word')} in {format_count(len(self.sections), 'section')}",
+        )
 
     def _repr_html_(self) -> str:
         facts = {

@@ -20,7 +20,7 @@ from genaipa.policies.search import HALF, count_words
 from genaipa.reports.figures.style import clean_name_on_one_line
 from genaipa.reports.judged.alone import NO_ESTIMATE, group_passes_by_judge, let_only_verdicts_count
 from genaipa.runs.permission import Permission
-from genaipa.words import join_names
+from genaipa.words import format_count, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -150,7 +150,7 @@ def collect_readable_answers(study: Study, *, with_restricted_texts: bool = Fals
         )
     if len(answered_rows) > free.sum():
         lacking.append(
-            f"{len(answered_rows) - free.sum():,} answers are not on this page because their text may not be passed "
+            f"Not on this page: {format_count(len(answered_rows) - free.sum(), 'answer')} whose text may not be passed "
             "on: it belongs to a published study, or may quote a document whose license forbids it (the option "
             "with-texts shows them)."
         )

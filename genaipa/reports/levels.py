@@ -9,7 +9,7 @@ import pandas as pd
 
 from genaipa.reports import averages, part
 from genaipa.reports.figures.style import format_difference
-from genaipa.reports.matches import BY_HOLM, PAIRS, differences_of_pairs
+from genaipa.reports.matches import PAIRS, differences_of_pairs, explain_adjustment
 from genaipa.reports.significance import FEW, OTHER_PEOPLE, format_confidence
 from genaipa.reports.table import Table, make_table
 from genaipa.stats.looks import SIGNIFICANT
@@ -74,11 +74,11 @@ def level_differences_table(study: Study) -> Table:
         f"{evidence.prefix_sentence}M_all (10 to 100) at one level of a model minus that at another, over the "
         "questions about documents that people scored at both. Money (by mean cost) and time (by median seconds) are "
         "ratios, and thinking tokens are means per answer at the first and at the second level, over what both were "
-        "asked. The pairs are those of this table alone; among all pairs of systems intervals are wider. "
-        f"{BY_HOLM}{_note_missing_ratios(rows)}",
+        "asked. Among all pairs of systems intervals are wider. "
+        f"{explain_adjustment(data)}{_note_missing_ratios(rows)}",
         pd.DataFrame(rows, columns=_COLUMNS),
-        [name for name in _COLUMNS if name not in ("documents", "meaning") and (early or name != "level")],
-        aside=["documents", "meaning", *([] if early else ["level"])],
+        [name for name in _COLUMNS if name not in ("documents", "meaning", "tests") and (early or name != "level")],
+        aside=["documents", "meaning", "tests", *([] if early else ["level"])],
         headings={
             "p_holm": "p (Holm)",
             "policies_p_holm": "policies p (Holm)",
@@ -139,7 +139,8 @@ def describe_level_differences(table: Table) -> str:
     widest = table.data.drop_duplicates("system").head(_MOST_FINDINGS)
     names = shorten_system_names(table.data["system"].unique())
     gains = "; ".join(f"{names[row['system']]}, {_describe_difference(row)}" for row in widest.to_dict("records"))
-    return gains and f"Levels of effort, by M_all: {gains}."
+    tests = int(table.data["tests"].max()) if gains else 0
+    return gains and f"Levels of effort, by M_all{f' (adjusted for {tests} pairs)' if tests > 1 else ''}: {gains}."
 
 
 def _describe_difference(row: dict[Any, Any]) -> str:

@@ -212,6 +212,7 @@ HEADINGS = {
     "policies_high": "to",
     "policies_p": "policies p",
     "policies_p_holm": "policies p (Holm)",
+    "tests": "adjusted for",
     "level": "counts below",
     "effect": "effect",
     "meaning": "meaning",
@@ -268,6 +269,7 @@ def _tabulate_adjusted_differences(
         tests = data.groupby("family", sort=False)[p]
         data[f"{p}_holm"] = tests.transform(lambda own: adjust_p_by_holm(own.tolist()))
         factors[p] = tests.transform(lambda own: find_holm_factors(own.tolist()))
+    data["tests"] = data.groupby("family", sort=False)["p"].transform("count").astype("int64")
     # A family of tests for policies may be the smaller one.
     data["policies_p_holm"] = data[["p_holm", "policies_p_holm"]].max(axis=1).where(data["policies_p"].notna())
     ends = [
@@ -370,9 +372,12 @@ _MOST = 30
 """Systems that are compared; of more, the matrix is too large to be read."""
 PAIRS = [
     *("first", "second", "n", "documents", "difference", "low", "high", "policies_low", "policies_high"),
-    *("p_holm", "policies_p_holm", "level", "meaning"),
+    *("p_holm", "policies_p_holm", "tests", "level", "meaning"),
 ]
-"""The columns of the table of pairs, as of a comparison: the first system minus the second."""
+"""The columns of the table of pairs, as of a comparison: the first system minus the second.
+
+`tests` is the number of pairs that p and the intervals are adjusted for.
+"""
 _MAY_BE_CHANCE = "may be chance, among so many pairs"
 
 
@@ -472,11 +477,24 @@ def possible_rank_ranges(pairs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"system": systems, "rank": lowest, "to": greatest, "of": len(systems)})
 
 
-BY_HOLM = (
-    "p is adjusted by Holm's method for the number of pairs. It decides what a row means, and each interval belongs to "
-    f"it: the interval excludes 0 where this p is below the level at which a difference counts ({SIGNIFICANT:g} at the "
-    "end of a study)."
-)
+def explain_adjustment(pairs: pd.DataFrame) -> str:
+    """Say over how many pairs p and intervals are adjusted."""
+    tests = int(pairs["tests"].max()) if len(pairs) else 0
+    about = f"for the {tests} pairs that this table tests" if tests > 1 else "for one pair alone, which changes nothing"
+    return (
+        f"p is adjusted by Holm's method {about if tests else 'for the number of pairs'}. It decides what a row means, "
+        "and each interval belongs to it: the interval excludes 0 where this p is below the level at which a "
+        f"difference counts ({SIGNIFICANT:g} at the end of a study)."
+    )
+
+
+def explain_missing_pairs(system_count: int) -> str:
+    """Say why systems are not compared with each other, where they are too many; else empty."""
+    return (
+        f"Systems are compared in pairs where there are at most {_MOST}, and here are {system_count:,}: name some."
+        if system_count > _MOST
+        else ""
+    )
 
 
 def system_difference_tables(frame: pd.DataFrame) -> list[Table]:
@@ -484,17 +502,17 @@ def system_difference_tables(frame: pd.DataFrame) -> list[Table]:
     pairs = system_differences(frame)
     if pairs.empty:
         return []
-    level, columns = part.leaderboard_evidence_level(frame), [name for name in PAIRS if name != "level"]
+    level, columns = part.leaderboard_evidence_level(frame), [name for name in PAIRS if name not in ("level", "tests")]
     early = bool((pairs["level"] != SIGNIFICANT).any())
     return [
         make_table(
             "system-differences",
             "Systems against each other",
             f"{level.prefix_sentence}M_all (10 to 100), the first minus the second, over the questions about documents "
-            f"that people scored for both. {BY_HOLM}",
+            f"that people scored for both. {explain_adjustment(pairs)}",
             pairs,
-            PAIRS if early else columns,
-            aside=[] if early else ["level"],
+            [*columns, "level"] if early else columns,
+            aside=["tests"] if early else ["tests", "level"],
             headings={
                 "low": "for these documents",
                 "policies_low": "for policies like these",

@@ -9,7 +9,7 @@ import pandas as pd
 
 from genaipa.answers.tidy import plain_texts, select_one_row_per_answer
 from genaipa.reports import part
-from genaipa.reports.chapters import notable_chapter_sentences, outcomes, prompting
+from genaipa.reports.chapters import notable_chapter_sentences, outcomes, overall, prompting
 from genaipa.reports.figures.fonts import warn_of_missing_glyphs
 from genaipa.reports.table import Table
 from genaipa.scoring.current import effective_scores_and_adjudications
@@ -49,6 +49,7 @@ def notable_sentences(study: Study, results: Sequence[Results] = ()) -> list[str
         *notable_chapter_sentences(study, urgent=True),
         *_note_lacking_answers(outcomes.question_outcomes_table(study)),
         *_note_absence_of_averages(study.table),
+        *filter(None, [overall.note_unranked_systems(study.table)]),
         *filter(
             None, [str(part.leaderboard_evidence_level(study.table)), part.describe_scored_parts(study.table).strip()]
         ),

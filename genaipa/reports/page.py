@@ -268,7 +268,7 @@ def _describe_lead_and_its_limits(
         sure = f" ({format_confidence(row['level'])}{among}: {ends})" if pd.notna(low) else ""
         sentences.append(
             f"{names[best]} minus {names[row['second']]}: {format_difference(row['difference'])} points of "
-            f"M_all{sure}, over the {int(row['n'])} questions scored for both."
+            f"M_all{sure}, over the {format_count(int(row['n']), 'question')} scored for both."
         )
     sentences += [
         str(part.leaderboard_evidence_level(report.frame)),
@@ -349,7 +349,8 @@ def _make_matrix_cell(row: Mapping[str, Any] | None) -> MatrixCell:
         return MatrixCell("nothing in common", "chance")
     wide = pd.notna(row["policies_low"])
     low, high = (row["policies_low"], row["policies_high"]) if wide else (row["low"], row["high"])
-    sure = f" ({format_difference(low)} to {format_difference(high)})" if pd.notna(low) else ""
+    # Its ends stay in one line, below the difference where many systems take the breadth.
+    sure = f" ({format_difference(low)}\u00a0to\u00a0{format_difference(high)})" if pd.notna(low) else ""
     return MatrixCell(f"{format_difference(row['difference'])}{sure}", _grade_certainty_of_difference(row))
 
 
@@ -472,6 +473,7 @@ def _template_environment(package: str) -> jinja2.Environment:
     )
     # Whatever a page shows, a model's name as served and a reply among it.
     environment.finalize = replace_control_characters
+    environment.filters["format_count"] = format_count
     environment.filters["prose"] = lambda text: Markup(render_note_html(text))  # noqa: S704 - escaped
     return environment
 
@@ -494,13 +496,15 @@ def _study_facts(report: Report, sources: Sequence[Source]) -> list[tuple[str, s
     published = ["a published study"] if (counted["unit"] == "table").any() else []
     scorers = [format_count(people, "analyst")] if people or not published else []
     documents = sorted({name for source in sources for name in source.manifest.documents})
-    answer_keys, categories = frame.loc[frame["unit"] == "answer", "key"], study.questions.categories.items()
+    asked = frame[frame["status"] != "missing"]
+    answer_count, present = asked.loc[asked["unit"] == "answer", "key"].nunique(), set(asked["category"])
+    categories = [(short, name) for short, name in study.questions.categories.items() if short in present]
     return [
         ("Systems", ", ".join(_list_source_systems(sources))),
         *task_facts,
         ("Documents", ", ".join(documents) if len(documents) <= _MOST_DOCUMENTS else f"{len(documents):,}"),
         ("Runs", _describe_runs(sources)),
-        ("Questions asked", f"{answer_keys.nunique():,}, of {len(study.questions.texts):,} different questions"),
+        ("Questions asked", f"{answer_count:,}, of {format_count(asked['question'].nunique(), 'different question')}"),
         ("Categories", "; ".join(f"{short} {name}" for short, name in categories if short != name)),
         ("Scores in the averages", f"{len(counted):,}{_note_count_of_different_texts(counted)}"),
         ("Scored by", ", ".join([*published, *scorers]) if len(counted) else _name_judges_or_nobody(study)),

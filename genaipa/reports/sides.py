@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from genaipa.answers.tidy import ORDERED
 from genaipa.errors import UnknownNameError, UnscoredError, UsageError
-from genaipa.questions.sets import WORDINGS, followed_question_id
+from genaipa.questions.sets import FOLLOW_UP, WORDINGS, followed_question_id
 from genaipa.reports.chapters.prompting import sort_prompt_sets
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.procedure import require_procedure_plan
-from genaipa.tasks.prompts import PUBLISHED
+from genaipa.tasks.prompts import NOT_KNOWN
 from genaipa.words import format_count
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from genaipa.questions.sets import Wording
+    from genaipa.questions.sets import QuestionSet, Wording
     from genaipa.runs.selection import Source
     from genaipa.workspace import Workspace
 
@@ -81,22 +81,21 @@ def build_side(
     new_side = Side(
         name, _select_scored_experiment_rows(name, frame, experiments, judge), defaultdict(set), defaultdict(set)
     )
-    documents, runs, questions = (set(new_side.frame[column]) for column in ("document", "run", "question"))
-    loaded: dict[str, dict[str, tuple[str, ...]]] = {}
+    asked_by_run = _list_questions_by_run_and_document(new_side.frame)
+    documents = set(new_side.frame["document"])
+    sets: dict[str, QuestionSet | None] = {}
     for source in sources:
-        if source.folder.name in runs:
+        if source.folder.name in asked_by_run:
+            asked = asked_by_run[source.folder.name]
             manifest, plan = source.manifest, require_procedure_plan(source.manifest.spec)
             for document in documents & manifest.documents.keys():
                 new_side.texts[document].add(manifest.documents[document].digest)
                 digest = manifest.digests.questions.get(plan.questions.get(document, ""), "")
-                if digest not in loaded:
-                    loaded[digest] = _read_question_wordings(Inputs(workspace, source.folder), document)
-                for question, texts in loaded[digest].items():
-                    if _is_follow_up(question) and question not in questions:
-                        continue  # another experiment's than those that are compared
-                    for wording, text in zip(WORDINGS, texts, strict=False):
-                        if wording in plan.wordings:
-                            new_side.asked[document, question, wording].add(text)
+                if digest not in sets:
+                    sets[digest] = Inputs(workspace, source.folder).questions(document)
+                if (question_set := sets[digest]) is not None:
+                    asked_questions = (*asked.get(document, ()), *asked.get("", ()))
+                    _add_asked_texts(new_side, document, asked_questions, question_set, plan.wordings)
     return new_side
 
 
@@ -134,14 +133,30 @@ def _select_scored_experiment_rows(
     raise UnscoredError(f"'{name}' has no score{where} to compare yet; score some answers with: genaipa score")
 
 
-def _read_question_wordings(inputs: Inputs, document: str) -> dict[str, tuple[str, ...]]:
-    """Every question that could be asked about a document: id → its original and its paraphrases."""
-    question_set = inputs.questions(document)
-    return (
-        {question.id: (question.text, *question.paraphrases) for question in question_set.questions}
-        if question_set
-        else {}
-    )
+def _list_questions_by_run_and_document(frame: pd.DataFrame) -> dict[str, dict[str, list[tuple[str, Wording]]]]:
+    """Run → document → the questions of its rows and their wordings; a mean over documents has neither."""
+    columns = ["run", "document", "question", "wording"]
+    asked: defaultdict[str, dict[str, list[tuple[str, Wording]]]] = defaultdict(dict)
+    places = frame[columns].astype(object).drop_duplicates().fillna("")
+    for run, document, question, wording in places.itertuples(index=False, name=None):
+        asked[run].setdefault(document, []).append((question, wording))
+    return asked
+
+
+def _add_asked_texts(
+    side: Side,
+    document: str,
+    asked: Iterable[tuple[str, Wording]],
+    question_set: QuestionSet,
+    wordings: Iterable[Wording],
+) -> None:
+    """Add the texts that a side was asked about a document; those of its set that were not asked are none of its."""
+    questions = {question.id: question for question in question_set.questions}
+    for question_id, wording in asked:
+        question = questions.get(question_id)
+        for asked_wording in (wording,) if wording else wordings:
+            if question and (asked_wording == FOLLOW_UP or len(question.paraphrases) >= WORDINGS.index(asked_wording)):
+                side.asked[document, question_id, asked_wording].add(question.text_in_wording(asked_wording))
 
 
 def note_unshared_and_find_common(first: Side, second: Side) -> tuple[list[str], set[tuple[str, str]]]:
@@ -175,8 +190,8 @@ def note_unshared_and_find_common(first: Side, second: Side) -> tuple[list[str],
         sentences.append(
             f"the rubric is not the same ({_list_names(rubrics[0], 'digest')} and {_list_names(rubrics[1], 'digest')})"
         )
-    # Those of a study are not known: that they are others is said, and can't be helped (`studied`).
-    prompts = [compared_side.prompt_sets - {PUBLISHED} for compared_side in (first, second)]
+    # Those of a published study are not known: that they are others is said, and can't be helped (`studied`).
+    prompts = [compared_side.prompt_sets - NOT_KNOWN for compared_side in (first, second)]
     if all(prompts) and prompts[0] != prompts[1]:
         sentences.append(
             "the prompts are not the same "
@@ -186,14 +201,14 @@ def note_unshared_and_find_common(first: Side, second: Side) -> tuple[list[str],
 
 
 def note_study_prompts(first: Side, second: Side) -> list[str]:
-    """Return a sentence where one of the two answered the prompts of a study, and the other did not."""
+    """Return a sentence where one of the two answered prompts that are not known, and the other did not."""
     return [
-        f"{answered_side.name} answered the prompts of its study, which are not known, and {other_side.name} answered "
-        f"other prompts ({', '.join(sort_prompt_sets(other_side.prompt_sets - {PUBLISHED}))}): part of any "
+        f"{answered_side.name} answered prompts that are not known, and {other_side.name} answered "
+        f"other prompts ({', '.join(sort_prompt_sets(other_side.prompt_sets - NOT_KNOWN))}): part of any "
         "difference may "
         "come from the prompts."
         for answered_side, other_side in ((first, second), (second, first))
-        if PUBLISHED in answered_side.prompt_sets and other_side.prompt_sets - {PUBLISHED}
+        if answered_side.prompt_sets & NOT_KNOWN and other_side.prompt_sets - NOT_KNOWN
     ]
 
 

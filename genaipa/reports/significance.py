@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from genaipa.scoring.rubric import M_ALL_WIDTH
 from genaipa.stats.looks import SIGNIFICANT
 from genaipa.stats.power import POWER, VarianceComponents, estimate_variance_components, find_detectable_differences
 from genaipa.words import format_count
@@ -62,7 +63,7 @@ def describe_row_meaning(row: Row) -> str:
     if holds:
         wider = "" if math.isnan(row["policies_p"]) else " only"
         words = higher if holds_for_policies_like_these(row) else f"{higher} for these documents{wider}"
-        words += "; not by ranks" if not agrees_with_ranks(row) else ""
+        words += "; the rank test disagrees" if not agrees_with_ranks(row) else ""
     elif row["p"] < row["level"] or row["policies_p"] < row["level"]:
         words = "may be chance, among so many tests"
     else:
@@ -87,7 +88,7 @@ def describe_compared_questions(matched: Mapping[str, Match], differing: Sequenc
     match = matched[OVERALL]
     if not len(match.pairs):
         yield (
-            f"The two have no scored cell in common: {len(match.ours)} questions of A are compared with "
+            f"The two have no scored cell in common: {format_count(len(match.ours), 'question')} of A against "
             f"{len(match.theirs)} of B, as independent sets; their different questions and documents are part of "
             "the difference."
         )
@@ -151,17 +152,17 @@ def describe_findings(
 def write_primary_verdict(row: Row, first: str, second: str) -> str:
     """Write the conclusion from the primary endpoint for policies like these, and for these documents alone."""
     if row["test"] == "none":
-        return f"No verdict: {row['n']} questions are too few to test."
+        return f"No verdict: {format_count(row['n'], 'question')}, too few to test."
     higher = f"{first if row['difference'] > 0 else second} is higher"
     holds = row["p"] < row["level"]
     alone = f"{higher if holds else 'the difference may be due to chance'} ({format_p_value(row['p'])})"
     ranks = (
-        f" By ranks, it may be due to chance ({format_p_value(row['ranks_p'])})."
+        f" By the rank test, it may be due to chance ({format_p_value(row['ranks_p'])})."
         if holds and not agrees_with_ranks(row)
         else ""
     )
     if holds and row["effect"] * row["difference"] < 0:
-        ranks = " By ranks, the other is higher."
+        ranks = " By the rank test, the other is higher."
     if math.isnan(row["policies_p"]):
         return f"Verdict, for these documents only: {alone}.{ranks} {row['why']}"
     conclusion = higher if row["policies_p"] < row["level"] else "the difference may be due to chance"
@@ -177,7 +178,9 @@ def describe_detectable_difference(match: Match, level: float = SIGNIFICANT) -> 
     named = match.apart[match.apart["document"] != ""]
     pairs = named if len(named) else match.apart
     table = pairs.pivot_table(index="question", columns="document", values="apart")
-    sizes = find_detectable_differences(*table.shape, estimate_variance_components(table.to_numpy()), level=level)
+    sizes = find_detectable_differences(
+        *table.shape, estimate_variance_components(table.to_numpy()), level=level, largest=M_ALL_WIDTH
+    )
     if sentence := begin_detectable_difference_sentence(sizes, len(table), table.shape[1] if len(named) else 0):
         yield f"{sentence}, given how the differences found here vary."
 
@@ -238,20 +241,26 @@ document for robustness, recall and summary, as `estimate_variance_components` f
 def begin_detectable_difference_sentence(sizes: Detectable, questions: int, documents: int = 0) -> str:
     """Begin a sentence on the smallest differences that would be found; empty for no size.
 
-    They are points of M_all; `documents` is 0 where they are not known.
+    They are points of M_all, infinite where no difference on its scale would be; `documents` is 0 where they are not
+    known.
     """
-    targets = [
-        f"of {size:.1f} {target}"
+    known = [
+        (size, target)
         for size, target in (
             (sizes.policies, "for policies like these"),
             (sizes.these_documents, "for these documents"),
         )
         if not math.isnan(size)
     ]
-    if not targets:
+    if not known:
         return ""
+    found = " and one ".join(f"of {size:.1f} {target}" for size, target in known if size <= M_ALL_WIDTH)
+    missed = " or ".join(target for size, target in known if size > M_ALL_WIDTH)
+    none = f"no difference in {OVERALL} {missed} (not even of {M_ALL_WIDTH:g}, the whole scale)"
+    of_size = f"a difference in {OVERALL} {found}"
     about = f" and {format_count(documents, 'document')}" if documents else ""
     return (
-        f"Power: with these {questions} questions{about} a difference in M_all {' and one '.join(targets)} "
+        f"Power: with these {questions} questions{about} "
+        f"{' and '.join(words for words, given in ((of_size, found), (none, missed)) if given)} "
         f"would be found in {POWER:.0%} of studies"
     )

@@ -2,26 +2,38 @@
 
 Nobody may score what they wrote, in whatever run its text is. The file is kept apart from the records, which go to the
 desk's analysts as they are: no record, and no page but an author's own, says who wrote it.
+
+A partner's pack has `author-marks.json` in its place. It has as many marks for each answer, those that nobody wrote
+included, and tells only of a name that is given whether that person wrote an answer.
 """
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import re
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from genaipa.errors import DataError
 from genaipa.files.stamps import Stamp, read_file_stamp
+from genaipa.files.text import DAMAGE, clip_error_message
 from genaipa.runs import journal
 from genaipa.systems.provider import find_provider
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Set as AbstractSet
+    from pathlib import Path
 
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Manifest
 
 AUTHORS = "authors.jsonl"
+MARKS = "author-marks.json"
+_ROUNDS = 100_000
+"""Rounds of the hash of a name: a tenth of a second, so that names are not tried by the thousand."""
 _AFFILIATION = re.compile(r" \([^()]*\)$")
 
 
@@ -66,6 +78,50 @@ def read_authorships(folder: RunFolder) -> Iterator[Authorship]:
             yield authorship
 
 
+class AuthorMarks(msgspec.Struct, frozen=True):
+    """The authors of a pack's answers, without their names: marks of each answer, of which some stand for nobody."""
+
+    salt: str
+    marks: dict[str, tuple[str, ...]]
+
+    def find_answers_of_author(self, normalized_name: str) -> set[str]:
+        """Return the digests of the answers that this person wrote."""
+        mark = _marker_of_person(normalized_name, self.salt)
+        return {digest for digest, marks in self.marks.items() if mark(digest) in marks}
+
+
+def mark_authors(
+    names_by_answer: Mapping[str, AbstractSet[str]], salt: str, decoy: Callable[[str, int], str]
+) -> AuthorMarks:
+    """Return the marks of answers by their authors' normalized names; `decoy` makes those that stand for nobody."""
+    names = {name for answer_names in names_by_answer.values() for name in answer_names}
+    markers = {name: _marker_of_person(name, salt) for name in names}
+    length = max(map(len, names_by_answer.values()), default=0)
+    marks = {}
+    for digest, answer_names in sorted(names_by_answer.items()):
+        decoys = (decoy(digest, number)[:_MARK_DIGITS] for number in range(length - len(answer_names)))
+        marks[digest] = tuple(sorted((*(markers[name](digest) for name in answer_names), *decoys)))
+    return AuthorMarks(salt, marks)
+
+
+_MARK_DIGITS = 32
+
+
+def _marker_of_person(normalized_name: str, salt: str) -> Callable[[str], str]:
+    key = hashlib.pbkdf2_hmac("sha256", normalized_name.encode(), salt.encode(), _ROUNDS)
+    return lambda digest: hmac.digest(key, digest.encode(), "sha256").hex()[:_MARK_DIGITS]
+
+
+def _read_author_marks(path: Path) -> AuthorMarks:
+    """Read a pack's marks; a DataError for a file that is not as it was written."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=AuthorMarks)
+    except OSError as error:
+        raise DataError(path, f"can't be read ({error.strerror}).") from None
+    except DAMAGE as error:
+        raise DataError(path, f"is damaged ({clip_error_message(error)}); unpack the pack again.") from None
+
+
 class Authors:
     """The authors of the answers of some runs, read again where a run's file has changed."""
 
@@ -74,11 +130,14 @@ class Authors:
         self._stamps: dict[str, Stamp | None] = {}
         self._names_by_answer: dict[str, set[str]] = {}
         self._answers_by_name: dict[str, set[str]] = {}
+        self._marks_by_run: dict[str, AuthorMarks] = {}
+        self._marked_answers: set[str] = set()
+        self._marked_answers_by_name: dict[str, set[str]] = {}
         self.read_new_authorships()
 
     def __bool__(self) -> bool:
         """Tell whether anybody wrote an answer."""
-        return bool(self._names_by_answer)
+        return bool(self._names_by_answer or self._marks_by_run)
 
     def read_new_authorships(self) -> None:
         """Read the files that have changed since the last time."""
@@ -90,13 +149,37 @@ class Authors:
                     name = normalize_person_name(authorship.author)
                     self._names_by_answer.setdefault(authorship.answer, set()).add(name)
                     self._answers_by_name.setdefault(name, set()).add(authorship.answer)
+            if folder.name not in self._marks_by_run and (path := folder.path / MARKS).is_file():
+                self._marks_by_run[folder.name] = marks = _read_author_marks(path)
+                self._marked_answers.update(marks.marks)
+                self._marked_answers_by_name.clear()
 
     def is_author(self, name: str, answer_digest: str) -> bool:
         """Tell whether this person wrote the answer with a digest; `Bo (ard)`, Bo of a partner, may be Bo."""
-        names = self._names_by_answer.get(answer_digest, ())
-        person = normalize_person_name(name) if names else ""
-        return person in names or _AFFILIATION.sub("", person) in names
+        if answer_digest not in self._names_by_answer and answer_digest not in self._marked_answers:
+            return False
+        return any(answer_digest in self._find_answers(person) for person in _list_possible_names(name))
 
     def answer_digests_of_author(self, name: str) -> set[str]:
-        """Return the digests of the answers that this person wrote."""
-        return self._answers_by_name.get(normalize_person_name(name), set())
+        """Return the digests of the answers that this person wrote; `Bo (ard)`, Bo of a partner, may be Bo."""
+        return set[str]().union(*(self._find_answers(person) for person in _list_possible_names(name)))
+
+    def authors_of_answer(self, answer_digest: str) -> frozenset[str]:
+        """Return the normalized names of the people who wrote an answer, where they are known."""
+        return frozenset(self._names_by_answer.get(answer_digest, ()))
+
+    def _find_answers(self, normalized_name: str) -> set[str]:
+        answers = self._answers_by_name.get(normalized_name, set())
+        if not self._marks_by_run:
+            return answers
+        if normalized_name not in self._marked_answers_by_name:
+            self._marked_answers_by_name[normalized_name] = set[str]().union(
+                *(marks.find_answers_of_author(normalized_name) for marks in self._marks_by_run.values())
+            )
+        return answers | self._marked_answers_by_name[normalized_name]
+
+
+def _list_possible_names(name: str) -> tuple[str, ...]:
+    """Return the normalized names that a person may have written answers under: `Bo (ard)`, and Bo alone."""
+    person = normalize_person_name(name)
+    return tuple(dict.fromkeys((person, _AFFILIATION.sub("", person))))

@@ -9,6 +9,7 @@ documents/            the documents' texts, once by digest; of a corpus lines of
 prompts/ questions/ annotations/   the files that were in effect
 sheets/               for web chats driven by hand: messages to paste, and files for the replies
 authors.jsonl         who wrote which reply, of systems whose replies people write, append-only
+author-marks.json     the same in a partner's pack, without names
 batches.jsonl         with --batch: what was handed in to a provider, append-only; batches/ has results on their way
 .lock .holder         the lock of whoever writes, and a token by which a process sees that another took the run over
 

@@ -33,7 +33,7 @@ ANSWER: Meanings = {
     "wording": ("category", "original, or paraphrase-1 to paraphrase-3; empty for a mean over wordings"),
     "prompts": (
         "category",
-        "the set of prompts, with a digest if it differs from the shipped set; `published` for a published study",
+        "the set of prompts, with a digest if it differs from the shipped set; `published` or `unknown` if not known",
     ),
     "repetition": ("int16", "the repetition, from 1; 0 in `table` rows"),
     "conversation": (

@@ -39,7 +39,7 @@ from genaipa.scoring.tables import (
     score_column_names,
     simplify_column_name,
 )
-from genaipa.words import join_some
+from genaipa.words import format_count, join_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -71,9 +71,9 @@ class ImportedScores(msgspec.Struct):
     problems: list[str]
 
     def __repr__(self) -> str:
-        wrong = f", {len(self.problems):,} problems" if self.problems else ""
+        wrong = f", {format_count(len(self.problems), 'problem')}" if self.problems else ""
         counts = f"{self.known:,} known, {self.unscored:,} unscored, {len(self.replaced):,} replaced{wrong}"
-        return format_one_line_repr("Imported", f"{self.added:,} scores", counts)
+        return format_one_line_repr("Imported", format_count(self.added, "score"), counts)
 
 
 def import_scores_from_sources(

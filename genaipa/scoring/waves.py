@@ -35,6 +35,7 @@ from genaipa.runs.selection import list_run_folders
 from genaipa.scoring.answers import Pool
 from genaipa.stats.looks import UNFINISHED
 from genaipa.stats.sampling import plan_cell_samples
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -124,7 +125,9 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
 
     def __repr__(self) -> str:
         return format_one_line_repr(
-            "Waves", f"{len(self.draws):,} draws", f"{len(self.all_answers_in_wave):,} answers to be scored by people"
+            "Waves",
+            format_count(len(self.draws), "draw"),
+            f"{format_count(len(self.all_answers_in_wave), 'answer')} to be scored by people",
         )
 
     def __bool__(self) -> bool:

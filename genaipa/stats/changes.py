@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isnan
+from math import inf, isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -44,6 +44,7 @@ def estimate_reply_change(
     *,
     share: bool = False,
     text_labels: Any = None,
+    largest: float = inf,
 ) -> Change:
     """Estimate the change of replies, each with its cell: what was asked in the same way of the same document.
 
@@ -51,7 +52,7 @@ def estimate_reply_change(
     later day. A `share` has values from 0 to 1: its replies are what varies, and p is by every deal of a cell's replies
     to the days (`permutation`). With `text_labels`, labels of replies that are alike, the deals are of these, as the
     values are the share of replies that are equal to others of the first day. Any other mean varies by question: p is
-    that of its interval, or Wilcoxon's where all questions changed alike.
+    that of its interval, or Wilcoxon's where all questions changed alike. `largest` is the largest change on its scale.
 
     >>> cells = [0, 0, 1, 1, 2, 2]
     >>> change = estimate_reply_change([0, 1, 0, 1, 0, 1], cells, [0, 1] * 3, cells, [0] * 6, share=True)
@@ -83,7 +84,7 @@ def estimate_reply_change(
             )
         )
         return change._replace(difference=float((second - first).mean()), low=low, high=high, p=p)
-    mean = estimate_mean(after - before, question, document)
+    mean = estimate_mean(after - before, question, document, limits=(-largest, largest))
     # Where all questions moved alike there is no spread for a t test.
     p = wilcoxon_signed_rank_test(second - first).p if isnan(mean.p) else mean.p
     return change._replace(difference=mean.mean, low=mean.low, high=mean.high, p=p)

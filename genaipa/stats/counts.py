@@ -115,7 +115,8 @@ def subtract_count_statistics(
         without = _estimate_without_each_cluster(first, statistic) - _estimate_without_each_cluster(second, statistic)
         enough = (~np.isnan(without[number > 0])).sum() >= LEAST_CLUSTERS
         reach = jackknife_half_width(number, without) if enough else nan
-        ends = value - reach, value + reach
+        # What shares are of, and F1, end at 0 and 1: no difference is beyond that.
+        ends = max(value - reach, -1.0), min(value + reach, 1.0)
     return StatisticDifference(value, *ends, *means)
 
 

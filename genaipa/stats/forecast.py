@@ -46,8 +46,8 @@ class Forecast(NamedTuple):
 
     @property
     def least_half_interval(self) -> float:
-        """Return half the interval if people scored every answer."""
-        return self._interval_quantile() * float(np.sqrt(self.between / self.questions))
+        """Return half the interval if people scored every answer: never more than now, which the scale bounds."""
+        return min(self.half, self._interval_quantile() * float(np.sqrt(self.between / self.questions)))
 
     def forecast_scores_needed(self, target_half_interval: float) -> MoreScores:
         """Return the scores still needed for half the interval to be `target_half_interval`."""

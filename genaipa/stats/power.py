@@ -7,7 +7,7 @@ variance.
 
 from __future__ import annotations
 
-from math import nan, sqrt
+from math import inf, nan, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -40,7 +40,10 @@ class VarianceComponents(NamedTuple):
 
 
 class Detectable(NamedTuple):
-    """The smallest difference that a share `POWER` of studies finds, for each target; NaN for none."""
+    """The smallest difference that a share `POWER` of studies finds, for each target.
+
+    NaN where nothing is known, infinite where no difference on the scale is found so often.
+    """
 
     these_documents: float
     policies: float
@@ -72,11 +75,17 @@ def estimate_variance_components(differences: Floats) -> VarianceComponents:
 
 
 def find_detectable_differences(
-    questions: int, documents: int, variance: VarianceComponents, *, studies: int = STUDIES, level: float = 0.05
+    questions: int,
+    documents: int,
+    variance: VarianceComponents,
+    *,
+    studies: int = STUDIES,
+    level: float = 0.05,
+    largest: float = inf,
 ) -> Detectable:
     """Return the smallest differences that studies of this size find: each question about each document, once for both.
 
-    They are found at p below the `level`.
+    They are found at p below the `level`. `largest` is the largest difference on the scale.
     """
     if questions < 2 or not documents or max(variance) <= 0:  # noqa: PLR2004 - one question does not vary
         return Detectable(nan, nan)
@@ -94,7 +103,7 @@ def find_detectable_differences(
     fixed = of_questions / questions + residual / len(question_numbers)
     errors = sqrt(fixed), sqrt(fixed + of_documents / documents)
     sizes = (_find_detectable_size(reach, error) for reach, error in zip(np.array(reaches).T, errors, strict=True))
-    return Detectable(*sizes)
+    return Detectable(*(inf if size > largest else size for size in sizes))
 
 
 def _find_detectable_size(half_widths: Floats, standard_error: float) -> float:

@@ -56,6 +56,10 @@ SETS: dict[str, str] = {
 """The shipped sets, the usual one first → how they ask."""
 PUBLISHED = "published"
 """Instead of a set: what a published study asked with, which is not known."""
+UNKNOWN = "unknown"
+"""Instead of a set: what answers were asked with that came from elsewhere, such as a folder of chats."""
+NOT_KNOWN = frozenset((PUBLISHED, UNKNOWN))
+"""Labels of prompts that nobody here knows."""
 _CARRIED = ("text", "question")
 """Variables that messages are sent for: a template that leaves its own out is a mistake."""
 _SAMPLE: dict[str, Any] = {
@@ -194,7 +198,8 @@ def list_prompt_set_labels(manifest: Manifest) -> dict[str, str]:
     digests, plan = manifest.digests.prompts, find_procedure_plan(manifest.spec)
     names = plan.prompts if plan else ()
     if not digests:
-        return {"": PUBLISHED}
+        is_recorded = any(facts.words == "recording" for facts in manifest.systems.values())
+        return {"": PUBLISHED if is_recorded else UNKNOWN}
     if len(names) == 1:
         return {"": _label_prompt_set(names[0], digests)}
     return {

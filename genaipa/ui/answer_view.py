@@ -34,6 +34,7 @@ from genaipa.scoring.evidence.section_finder import find_outline
 from genaipa.scoring.rubric import format_value
 from genaipa.ui.panel import load_panels
 from genaipa.ui.widgets import FOLD, ListRow, Text, format_time, number_columns, show_table, show_texts
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -417,7 +418,7 @@ def _list_evidence_lines(evidence: Evidence, case: Case, reply: str, rubric: Rub
     lines_by_kind = {
         "question": _list_off_question_lines(evidence, case, reply),
         "quotations": [*_list_quotation_lines(evidence), *_list_silence_lines(evidence)],
-        "length": [_make_evidence_line("plain", f"{count_words(reply):,} words")],
+        "length": [_make_evidence_line("plain", format_count(count_words(reply), "word"))],
         "citations": _list_reference_lines(evidence),
     }
     return {

@@ -13,6 +13,7 @@ from genaipa.scoring.people import LONGEST_NAME
 from genaipa.ui.desk import count_answers_left, format_hours
 from genaipa.ui.settings import read_email
 from genaipa.ui.widgets import load_component, show_page_header
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,8 +90,9 @@ def _describe_scoring_task(desk: Desk) -> str:
     about = documents[0] if len(documents) == 1 else f"{len(documents):,} policies"
     questions = len({answer.question for answer in answers})
     return (
-        f"This study asks people to score {len(answers):,} answers to {questions:,} questions about {about}, "
-        f"each by {len(desk.rubric.metrics)} metrics. {desk.progress_sentence}"
+        f"This study asks people to score {format_count(len(answers), 'answer')} to "
+        f"{format_count(questions, 'question')} about {about}, each by "
+        f"{format_count(len(desk.rubric.metrics), 'metric')}. {desk.progress_sentence}"
     )
 
 
@@ -104,7 +106,8 @@ def describe_time_needed(desk: Desk) -> str:
     answers_left = count_answers_left(desk, desk.queue.progress(""))
     time = format_hours(answers_left * median(medians))
     return (
-        f"About {answers_left:,} answers are left for each analyst, which takes about {time}."
+        f"About {format_count(answers_left, 'answer')} {'is' if answers_left == 1 else 'are'} left for each "
+        f"analyst, which takes about {time}."
         if answers_left
         else "All answers are scored."
     )

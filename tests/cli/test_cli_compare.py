@@ -15,7 +15,10 @@ from commandline import call
 from running import lines_of, write
 from stores import GOOD, POOR, score
 
+from genaipa.reports.comparison import gather_study_with_stored_scores
+from genaipa.runs.selection import find_sources_by_name
 from genaipa.scoring.store import Store
+from genaipa.workspace import find_workspace
 from tests.conftest import forget_personal_settings
 
 if TYPE_CHECKING:
@@ -108,6 +111,40 @@ def test_two_systems_are_compared(genaipa: Cli, run: str) -> None:
     assert len(told.findall(whole)) == untested > 0
     assert not told.search(short)
     assert f"{sum(row['questions'] != 'all' for row in found['rows'])} more rows: --all" in short
+
+
+def test_a_question_of_the_set_that_was_not_asked_is_none_of_the_run(genaipa: Cli, run: str) -> None:
+    """With --limit and --follow-up, a run has the questions that it asked, not those of its set."""
+    give_scores(run)
+    asked = ("run", "-s", "extractive", "-p", "brindlecart", *ASKED[:3], "3", "--follow-up", "Why?", "--name", "more")
+    done(genaipa(*asked))
+    differing = refused(genaipa("compare", "more", f"{run}:scripted"))
+    follow_ups = re.search(r"only more has the questions ((\S+\.follow-up,? ?){3});", differing)
+    assert follow_ups, differing
+    assert f"only {run}:scripted has the questions" in differing
+    assert "(8)" not in differing  # five that the shorter run did not ask
+    # The follow-ups are an experiment of their own, which another experiment's comparison has nothing to do with.
+    assert "follow-up" not in refused(genaipa("compare", "more", f"{run}:scripted", "-e", "quality"))
+    sources = find_sources_by_name(find_workspace(), "more")
+    texts = gather_study_with_stored_scores(find_workspace(), sources).questions.texts
+    assert sorted(question.count("follow-up") for question in texts) == [0, 0, 0, 1, 1, 1]
+
+
+def test_next_steps_name_the_workspace_that_was_named(
+    genaipa: Cli,
+    run: str,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With --workspace, a printed command that goes on from here has it, too; in the workspace itself it has none."""
+    assert "Next: genaipa score  " in done(genaipa("leaderboard", "--workspace", "."))
+    monkeypatch.chdir(tmp_path_factory.mktemp("away"))
+    step = re.search(r"Next: genaipa (.*?) score  ", done(genaipa("leaderboard", "--workspace", tmp_path)))
+    assert step, "the option is in the command"
+    assert "2 systems" not in done(genaipa(*step[1].split(), "leaderboard"))
+    why = refused(genaipa("compare", f"{run}:extractive", "scripted", "--workspace", tmp_path))
+    assert why.endswith(f"with: genaipa --workspace {tmp_path} score")
 
 
 # In small, test_cli_scores holds -o to the same rule.
@@ -219,3 +256,16 @@ def test_another_text_is_not_compared(genaipa: Cli, run: str) -> None:
     assert "have no scored question in common" in said
     assert "anyway" not in said
     assert "have no scored question in common" in refused(genaipa("compare", f"{run}:scripted", changed, "--anyway"))
+
+
+def test_the_leaderboard_s_next_step_compares_what_both_were_asked(genaipa: Cli, run: str) -> None:
+    """Two systems of which one was asked fewer questions are compared by the printed command as it stands."""
+    write("more.yaml", "default: See section 1.\n")
+    done(genaipa("run", "-s", "scripted/more.yaml", "-p", "brindlecart", *ASKED[:3], "7"))
+    give_scores(run)
+    give_scores(next(path.name for path in Path("runs").iterdir() if path.name != run))
+    shown = done(genaipa("leaderboard", "extractive", "scripted/more.yaml"))
+    step = re.search(r"Next: genaipa (.*?)  ", shown)
+    assert step, shown
+    assert step[1].endswith(" --anyway")
+    done(genaipa(*step[1].split()))

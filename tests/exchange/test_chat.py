@@ -19,7 +19,8 @@ from genaipa.reports.throughput import calls_by_system
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.inputs import load_conversation_up_to
 from genaipa.runs.integrity import find_damage
-from genaipa.runs.selection import select_sources
+from genaipa.runs.selection import list_run_folders, select_sources
+from genaipa.tasks.prompts import list_prompt_set_labels
 from genaipa.workspace import find_workspace
 from genaipa_exchange.assistant_exports import read_html_text
 from genaipa_exchange.chat_import import import_chats
@@ -133,6 +134,8 @@ def test_what_chatgpt_showed_becomes_a_run() -> None:
         archive.writestr("../../conversations.json", "[]")
     taken = bring("download.zip")
     assert taken.answers == 2
+    (folder,) = list_run_folders(find_workspace())
+    assert list_prompt_set_labels(folder.manifest()) == {"": "unknown"}, "no study published them"
     assert "not imported: 2 of 4 messages" in taken.notes
     first, second = records()
     assert [first.reply, second.reply] == ["By section 2 it does.", "It does not say."]

@@ -17,6 +17,7 @@ from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare_run
 from genaipa.policies.corpus import encode_corpus_line
 from genaipa.policies.document import load_document
+from genaipa.questions.sets import load_question_set
 from genaipa.reports.notable import notable_sentences
 from genaipa.runs.run import load_run
 from genaipa.runs.selection import select_sources
@@ -135,5 +136,8 @@ def test_reports_tell_languages_apart(genaipa: Cli) -> None:
     gathered = gather_study_with_stored_scores(find_workspace(), select_sources(find_workspace(), []))
     said = [one for one in notable_sentences(gathered) if "words under" in one or "Translated" in one]
     assert said == ["Translated questions: policy-de, into German by the genaipa authors, not checked."]
-    assert gathered.questions.texts["T_u1"] == "What sort of data is collected from me while using this?"
+    english = load_question_set("policy")
+    for one in load_run("about-brindlecart").answers():
+        question = one.coordinates["question"]
+        assert gathered.questions.texts[question] == english[question].text
     assert gathered.questions.categories["T"] == "Transparency"

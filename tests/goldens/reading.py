@@ -24,6 +24,7 @@ NEW_COLUMNS: frozenset[str] = frozenset(
         *("first_token_seconds", "first_text_seconds"),
         *("vendor_citations", "vendor_right", "vendor_unplaced", "vendor_sections"),
         *("partner", "author", "aids_shown", "aids_withheld"),
+        *("system-differences.tests", "levels.tests", "comparison.tests"),
         *("own_citations", "own_right", "own_sections", "annotated_sections"),
     }
 )

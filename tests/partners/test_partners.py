@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
+import re
 import shutil
 import zipfile
 from pathlib import Path
@@ -20,6 +22,7 @@ from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.archive import unpack_to_score
 from genaipa.errors import DataError, UsageError
 from genaipa.reports.figures.figure import Scope
+from genaipa.runs.authors import Authorship, append_authorship
 from genaipa.runs.exclusions import Exclusion, format_exclusions_csv
 from genaipa.runs.selection import list_run_folders, select_sources
 from genaipa.scoring.answers import Pool
@@ -153,6 +156,64 @@ def test_a_partner_sees_what_the_coordinator_would(genaipa: Cli) -> None:
         assert bool(there.doubt) == bool(here.doubt)
         assert here.doubt in there.doubt
     assert done(genaipa("validate", "--data", "--workspace", homes[1].home))
+
+
+@pytest.mark.usefixtures("study")
+def test_one_sheet_holds_every_run(genaipa: Cli) -> None:
+    """A pack may have several runs: without a name the sheet has the answers of all of them."""
+    here = find_workspace()
+    answers = Pool(here, list_run_folders(here)).answers
+    assert f"all.xlsx: {len(answers)} answers to score." in done(genaipa("scores", "sheet", "-o", "all.xlsx"))
+    Path("none").mkdir()
+    Path("none/genaipa.toml").touch()
+    none = genaipa("scores", "sheet", "-o", "no.xlsx", "--workspace", "none")
+    assert "there is no run in" in none.err
+
+
+@pytest.mark.usefixtures("study")
+def test_nothing_yet_is_a_status(genaipa: Cli) -> None:
+    """Before a split, before anything came back, and before anything was scored, that is what is said."""
+    assert "Start with: genaipa study split" in done(genaipa("study"))
+    assert "nothing to verify" in done(genaipa("scores", "verify"))
+    assert json.loads(done(genaipa("scores", "verify", "--json"))) == {"events": 0, "head": "", "breaks": []}
+    assert genaipa("scores", "verify", "--head", "abc").code == 2
+    record = split(genaipa, *OPTIONS)
+    names = ", ".join(share["name"] for share in record["partners"])
+    Path("back").mkdir()
+    for returned_files in ((), ("back",), ("nowhere",)):
+        assert done(genaipa("study", "status", *returned_files)) == f"No pack has come back yet: {names}.\n"
+    rows = json.loads(done(genaipa("study", "status", "--json")))["partners"]
+    assert [row["chain"] for row in rows] == ["no file"] * 3
+    assert "There is no file bbc.scores.jsonl" in genaipa("study", "status", "bbc.scores.jsonl").err
+    unpack_to_score(Path("packs/bbc.zip"))
+    Path("packs/bbc/scores.db").unlink()
+    assert "start with: genaipa score packs/bbc.zip" in genaipa("study", "send", "packs/bbc.zip").err
+
+
+@pytest.mark.usefixtures("study")
+def test_nobody_scores_what_they_wrote_at_a_partner_s(genaipa: Cli) -> None:
+    """In a pack a writer is not asked for their own answer, and no file of it tells who wrote which."""
+    (run, _) = list_run_folders(find_workspace())
+    own = [record.digest for record in run.read_records() if record.document == "gamma"][1]
+    asyncio.run(append_authorship(run, Authorship("key", own, "Bo Li", "")))
+    asyncio.run(append_authorship(run, Authorship("key", own, "Cy (ard)", "")))
+    record = split(genaipa, *OPTIONS)
+    share = next(share for share in record["partners"] if share["name"] == "ard")
+    (packed,) = [digest for digest, originals in share["answers"].items() if own in originals]
+    folder = unpack_to_score(Path("packs/ard.zip"))
+    marks = [path.read_text() for path in folder.glob("runs/*/author-marks.json")]
+    assert marks, "beside the answers"
+    assert {len(found) for text in marks for found in json.loads(text)["marks"].values()} == {2}
+    for path in folder.rglob("*"):
+        assert path.is_dir() or not re.search(rb"bo li|cy \(|authors.jsonl", path.read_bytes().lower()), path
+    authors = Pool(find_workspace(folder), list_run_folders(find_workspace(folder))).authors
+    for name in (" bo  LI", "Bo Li (rai)", "Cy"):
+        assert authors.answer_digests_of_author(name) == {packed}
+        assert authors.is_author(name, packed)
+    assert not authors.answer_digests_of_author("Bo")
+    sheet = ("scores", "sheet", "latest", "-o", "a.xlsx", "--force", "--workspace", folder, "--analyst")
+    assert "8 answers to score" in done(genaipa(*sheet, "Bo Li"))
+    assert "9 answers to score" in done(genaipa(*sheet, "Bo"))
 
 
 @pytest.mark.usefixtures("study")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import shlex
 from pathlib import Path
 
 import pandas as pd
@@ -70,7 +72,7 @@ def test_the_author_is_in_a_file_of_its_own(run, genaipa):
 def test_people_at_a_terminal_are_asked_who_they_are_before_they_write(run, genaipa):
     """A blank name is none; no chat is spoken of, and a file to fill in says how it is given back."""
     (sheet,) = (run.path / "sheets").glob("*.replies.txt")
-    assert f"genaipa collect --author NAME {run.name}\n" in sheet.read_text()
+    assert f"genaipa collect {run.name} --author NAME\n" in sheet.read_text()
     refused = genaipa("collect", "latest", "-t", "--author", "  ", stdin="It keeps the address.\n.\n")
     assert (refused.code, "--author: who wrote" in refused.err) == (2, True)
     assert "the question" not in refused.err
@@ -78,6 +80,23 @@ def test_people_at_a_terminal_are_asked_who_they_are_before_they_write(run, gena
     assert "1 reply recorded" in taken.out
     assert "--- your answer:" in taken.err
     assert "chat" not in taken.err
+
+
+def test_the_printed_next_step_takes_the_answers(run, genaipa):
+    """The head of a file to fill in, and what a run and a sheet without answers print, are the commands that work."""
+    (sheet,) = (run.path / "sheets").glob("*.replies.txt")
+    command = re.search(r"Then: genaipa (.*)", sheet.read_text())[1]
+    sheet.write_text(sheet.read_text().replace("· Q1 ·", "· Q1 ·", 1) + "It keeps the address.\n")
+    unscored = genaipa("scores", "sheet", "lawyers", "-o", "a.xlsx")
+    assert (unscored.code, f"on the page By hand: genaipa score {run.name}" in unscored.err) == (2, True)
+    taken = genaipa(*(word.replace("NAME", "Ada") for word in shlex.split(command)))
+    assert (taken.code, "1 reply recorded" in taken.out) == (3, True)
+    assert f"on the page By hand: genaipa score {run.name}\n" in taken.out
+    assert f"sheets, then: genaipa {command}\n" in taken.out
+    assert (
+        "ada wrote all answers of lawyers"
+        in genaipa("scores", "sheet", "lawyers", "--analyst", "ada", "-o", "b.xlsx").err
+    )
 
 
 def test_nobody_is_asked_to_score_what_they_wrote(run, store):

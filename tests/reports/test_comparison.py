@@ -17,7 +17,7 @@ from genaipa.errors import UsageError
 from genaipa.reports import significance
 from genaipa.reports.comparison import OVERALL, compare_sides
 from genaipa.reports.crossed import estimate_crossed_mean
-from genaipa.reports.matches import Match, compute_difference_rows
+from genaipa.reports.matches import Match, compute_difference_rows, explain_adjustment, system_differences
 from genaipa.reports.sides import Side, note_unshared_and_find_common
 from genaipa.stats.tests import adjust_p_by_holm, mann_whitney_test, wilcoxon_signed_rank_test
 from rubrics import METRICS, PAPER
@@ -296,7 +296,7 @@ def test_without_a_pair_two_sets_are_compared():
     assert (first["test"], first["n"], first["pairs"]) == ("t", 16, 0)
     assert (first["ranks_p"], first["effect"]) == pytest.approx(mann_whitney_test(*sets)[1:])
     assert first["low"] < first["difference"] < first["high"]
-    assert "no scored cell in common: 16 questions of A are compared with 16 of B" in found.finding[0]
+    assert "no scored cell in common: 16 questions of A against 16 of B" in found.finding[0]
 
 
 def test_no_difference_is_a_finding():
@@ -334,8 +334,8 @@ def test_the_verdict_follows_the_interval_and_ranks_are_beside_it():
     first = row(found)
     assert first["p"] < 0.05 < first["ranks_p"]
     assert first["low"] > 0
-    assert first["meaning"] == "A higher for these documents; not by ranks"
-    assert "By ranks, it may be due to chance" in found.finding[2]
+    assert first["meaning"] == "A higher for these documents; the rank test disagrees"
+    assert "By the rank test, it may be due to chance" in found.finding[2]
 
 
 @pytest.mark.soak
@@ -467,3 +467,15 @@ def test_the_figures_show_every_row(compared):
     marks = [line.get_xdata()[0] for line in drawn.axes[0].lines if line.get_marker() in ("o", "s", "d")]
     assert marks == data.loc[(data["measure"] == OVERALL) & (data["questions"] != "all"), "difference"].tolist()
     assert replace(compared, table=replace(compared.table, data=pd.DataFrame())).figures == []
+
+
+def test_each_row_says_for_how_many_tests_it_is_adjusted(compared):
+    """M_all for one, whatever else is compared; a row of a family for all tests of the family."""
+    data = compared.frame
+    for family, rows in data.groupby("family"):
+        assert set(rows["tests"]) == {rows["p"].count()}, family
+    assert row(compared)["tests"] == 1
+    pairs = system_differences(study(systems=("a/one", "b/two", "c/three")))
+    assert pairs["tests"].tolist() == [3, 3, 3]
+    assert "for the 3 pairs that this table tests" in explain_adjustment(pairs)
+    assert "for one pair alone" in explain_adjustment(pairs.assign(tests=1))

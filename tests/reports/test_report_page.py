@@ -18,6 +18,8 @@ from stores import GOOD, POOR, opened, score
 
 from genaipa.answers.gather import gather_study
 from genaipa.errors import UsageError
+from genaipa.reports.chapters.overall import note_unranked_systems
+from genaipa.reports.matches import explain_missing_pairs
 from genaipa.reports.page import render_pages
 from genaipa.reports.render import as_html
 from genaipa.reports.report import Report
@@ -328,6 +330,25 @@ def test_in_a_browser(by_two):
 
 
 @pytest.mark.full
+def test_six_systems_fit_a_screen(demo):
+    """The table of the demo's pairs fits a laptop's screen; on a phone it scrolls within itself, beside the names."""
+    with browsing() as browser:
+        page = browser.machine().new_page()
+        wide = "[document.querySelector('.matrix').scrollWidth, document.querySelector('.matrix').clientWidth]"
+        page.set_viewport_size({"width": 1280, "height": 800})
+        page.goto((demo[0] / "reports/demo/index.html").resolve().as_uri())
+        needed, room = page.evaluate(wide)
+        assert needed <= room
+        page.set_viewport_size({"width": 390, "height": 800})
+        needed, room = page.evaluate(wide)
+        assert needed > room, "it scrolls"
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        page.evaluate("document.querySelector('.matrix').scrollLeft = 400")
+        name = page.evaluate("document.querySelector('.matrix tbody th').getBoundingClientRect().left")
+        assert 0 <= name < 30, "the names of the rows stay"
+
+
+@pytest.mark.full
 def test_experiments_stand_in_the_papers_order():
     """A system that lacks the first experiment does not move it behind the others."""
     rows = [
@@ -337,3 +358,26 @@ def test_experiments_stand_in_the_papers_order():
     names = [figure.name for figure in Report.build(study_of(tidy_of(rows, score_rows(rows)))).figures.values()]
     boxes = [name for name in names if name.endswith("-by-document")]
     assert boxes == ["quality-by-document", "robustness-by-document", "recall-by-document"]
+
+
+def test_a_system_without_a_place_is_named_with_the_reason(genaipa):
+    """Who has too few scores, or none, is missing from the leaderboard in words: on the page and on the terminal."""
+    rows = answer_rows(systems=("a/one", "b/two", "c/three", "d/four"), documents=("uber",))
+    scores = score_rows(rows)
+    few = [s for s in scores if "b/two" in s["answer"]][:3]
+    frame = tidy_of(rows, [*(s for s in scores if "a/one" in s["answer"]), *few])
+    said = note_unranked_systems(frame)
+    assert said.startswith(
+        "Not in the leaderboard: b/two (3 of 32 questions scored), c/three (not scored), d/four (not"
+    )
+    assert "less than 50% scored is no sample" in said
+    assert said in Report.build(study_of(frame)).notable
+    assert not note_unranked_systems(frame[frame["system"] == "a/one"])
+    assert not note_unranked_systems(frame[frame["system"] == "c/three"]), "where nobody has a place, others say so"
+    assert "at most 30, and here are 31" in explain_missing_pairs(31)
+    assert not explain_missing_pairs(30)
+    folder = make_answers(*REPLIES)
+    write("other.yaml", "default: No.\n")
+    carry_out(spec(systems=("scripted/other.yaml",)))
+    gathered(*scored(folder, "ada"))
+    assert "Not in the leaderboard: scripted/other.yaml (not scored)." in genaipa("leaderboard").out

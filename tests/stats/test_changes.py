@@ -48,4 +48,6 @@ def test_any_other_mean_is_over_questions() -> None:
     assert estimate_reply_change(*more) == change
     alike = estimate_reply_change(question + 1.0 * later, cell, later, question, document)
     assert (alike.difference, alike.p) == (1.0, pytest.approx(stats.wilcoxon(np.ones(6)).pvalue))
+    bounded = estimate_reply_change(values, cell, later, question, document, largest=0.5)
+    assert (max(change.low, -0.5), min(change.high, 0.5)) == (bounded.low, bounded.high) != (change.low, change.high)
     assert estimate_reply_change([1.0, 2.0], [0, 1], [0, 1], [0, 1], [0, 0]).questions == 0

@@ -109,3 +109,12 @@ def test_f1_of_documents_that_differ_is_held() -> None:
         made = estimate_count_statistic(counts, np.full(12, 20.0), f1)
         held += made.low <= truth <= made.high
     assert size(small=0.89, soak=0.935) <= held / studies <= size(small=1, soak=0.97)
+
+
+def test_no_difference_of_figures_is_beyond_one() -> None:
+    """However much few clusters vary, the difference between two figures from 0 to 1 has an interval within -1 to 1."""
+    first = np.array([[[21.0, 21, 28]], [[0, 0, 0]], [[0, 12, 7]], [[0, 5, 7]], [[6, 6, 10]]])
+    nothing_right = first * 0 + [0, 1, 1]
+    apart = subtract_count_statistics(first, nothing_right, np.ones(5), f1)
+    assert (apart.low > -1, apart.high) == (True, 1.0)
+    assert subtract_count_statistics(nothing_right, first, np.ones(5), f1)[1] == -1.0

@@ -11,8 +11,15 @@ import pytest
 import scipy
 from size import size
 
+from genaipa.reports.significance import begin_detectable_difference_sentence
 from genaipa.stats.intervals import estimate_mean
-from genaipa.stats.power import POWER, VarianceComponents, estimate_variance_components, find_detectable_differences
+from genaipa.stats.power import (
+    POWER,
+    Detectable,
+    VarianceComponents,
+    estimate_variance_components,
+    find_detectable_differences,
+)
 
 ROOT = Path(__file__).parents[2]
 VARIANCE = VarianceComponents(questions=262.0, documents=49.0, rest=886.0)
@@ -86,3 +93,18 @@ def test_the_planning_page_is_current():
     page = (ROOT / "docs" / "method" / "planning.md").read_text()
     expected = size(small=lambda: generator["row"](8), soak=generator["whole_page"])()
     assert expected in page, "run: python docs/generate_planning.py"
+
+
+def test_no_difference_beyond_the_scale_is_found():
+    """Where even the largest difference would be missed, the size is infinite, and a sentence says so in its place."""
+    wild = VarianceComponents(questions=900.0, documents=900.0, rest=900.0)
+    sizes = find_detectable_differences(6, 3, wild, largest=90)
+    assert (sizes.policies, sizes.these_documents < 90) == (math.inf, True)
+    mixed, both, lone = (
+        begin_detectable_difference_sentence(Detectable(*ends), 6, 3)
+        for ends in ((30.0, math.inf), (math.inf, math.inf), (math.inf, math.nan))
+    )
+    assert "a difference in M_all of 30.0 for these documents and no difference in M_all for policies" in mixed
+    assert all("inf" not in sentence and "nan" not in sentence for sentence in (mixed, both, lone))
+    assert "questions and 3 documents no difference in M_all for policies like these or for these documents" in both
+    assert "no difference in M_all for these documents (not even of 90, the whole scale)" in lone

@@ -224,6 +224,7 @@ def test_a_forecast_is_of_both_variances():
     assert reach * ((1.5 + 4.0 * (32 / needed - 1 / 5)) / 32) ** 0.5 == pytest.approx(0.5)
     assert 0 <= low < middle < high
     assert np.isinf(made.forecast_scores_needed(0.2)).all()
+    assert made._replace(between=9999.0).least_half_interval == made.half
 
 
 def test_a_forecast_takes_what_was_not_scored_out_of_the_questions_variance():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import complain, print_json, print_table, say, show
+from genaipa.cli.terminal.console import add_next_steps, complain, print_json, print_table, say, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, split_names
 from genaipa.errors import GenaipaError, UsageError, shell_command
 from genaipa.words import format_count
@@ -61,7 +61,7 @@ def list_batches(
         for name in dict.fromkeys(
             studies.get(folder.name, folder).name for folder, batch in listed if batch.is_pending
         ):
-            show(f"Collect with: {shell_command('genaipa', 'run', '--resume', name)}")
+            add_next_steps(f"Collect with: {shell_command('genaipa', 'run', '--resume', name)}")
     else:
         show("No batches are pending." if not all_ else "There are no batches.")
     if problems:
@@ -102,11 +102,9 @@ def cancel_batches(run: _Run) -> None:
     if not called:
         show(f"{target.name} has no pending batch; nothing was cancelled.")
         return
-    show(
-        f"{format_count(called, 'batch', 'batches')} cancelled. To collect finished results and ask the other "
-        "questions: "
-        f"{shell_command('genaipa', 'run', '--resume', target.name)}"
-    )
+    show(f"{format_count(called, 'batch', 'batches')} cancelled.")
+    go_on = shell_command("genaipa", "run", "--resume", target.name)
+    add_next_steps(f"To collect finished results and ask the other questions: {go_on}")
 
 
 @app.command("forget")

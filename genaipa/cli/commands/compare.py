@@ -370,15 +370,12 @@ def _describe_other_policies_and_power(comparison: Comparison) -> str:
         text = (
             f"For policies like these: {read['policies_low']} to {read['policies_high']}, p {read['policies_p_holm']}."
         )
-    power = next(
-        (
-            re.search(r"difference in \S+ of ([\d.]+)", sentence)
-            for sentence in comparison.finding
-            if sentence.startswith("Power")
-        ),
-        None,
-    )
-    text += f" A study of this size detects a difference of {power[1]} points with 80 % probability." if power else ""
+    power = next((sentence for sentence in comparison.finding if sentence.startswith("Power")), "")
+    if size := re.search(r"difference in \S+ of ([\d.]+)", power):
+        text += f" A study of this size detects a difference of {size[1]} points with 80 % probability."
+    elif power:
+        text += " A study of this size detects no difference with 80 % probability, however large."
+    text += " M_all is adjusted for no other pair."
     return f"{text} {early}" if early else text
 
 
@@ -392,7 +389,7 @@ def _make_comparison_rows_by_family(table: Table, columns: Mapping[str, str]) ->
                 low, high = written[f"{target}low"], written[f"{target}high"]
                 written[f"{target}interval"] = f"{low} to {high}" if low else ""
             if "higher" in written["meaning"] and row["low"] <= 0 <= row["high"]:
-                written["meaning"] = "by ranks alone"
+                written["meaning"] = "by the rank test alone"
             yield [written[name] for name in columns.values()]
 
 

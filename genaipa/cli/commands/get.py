@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import print_json, say, show
+from genaipa.cli.terminal.console import add_next_steps, print_json, say, show
 from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, option
 from genaipa.errors import UsageError
 from genaipa.words import format_count
@@ -83,11 +83,11 @@ def _pull_dataset(dataset_name: str | None, source: str | None, *, offline: bool
     if not data_set.documents:
         show(f"Terms: {data_set.terms} ({result.folder}).")
         if step := getattr(data_set, "next_step", None):
-            show(f"Next: {step(current_workspace())}")
+            add_next_steps(f"Next: {step(current_workspace())}")
         return
     show(f"{data_set.terms} ({result.folder}).")
     show(f"Documents: {', '.join(documents)}")
-    show(f"Next: genaipa run --system extractive --policy {data_set.documents[0]}")
+    add_next_steps(f"Next: genaipa run --system extractive --policy {data_set.documents[0]}")
     if data_set.systems:
         show(f"To import the published study as runs and scores: genaipa get {data_set.name} --runs")
 
@@ -147,11 +147,11 @@ def _print_imported_study(done: Imported) -> None:
     width = max(map(len, done.runs), default=0)
     for system, runs in done.runs.items():
         show(
-            f"{system:{width}}  {len(runs)} runs, {done.answers[system]:,} answers, "
-            f"{done.scores[system]:,} published scores"
+            f"{system:{width}}  {format_count(len(runs), 'run')}, {format_count(done.answers[system], 'answer')}, "
+            f"{format_count(done.scores[system], 'published score')}"
         )
     for line in done.notes:
         show(line)
     if not done.changed:
         show("Everything was already here; nothing changed.")
-    show(f"Next: genaipa report {' '.join(done.runs)}")
+    add_next_steps(f"Next: genaipa report {' '.join(done.runs)}")

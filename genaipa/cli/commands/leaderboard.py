@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from genaipa.cli.terminal.console import (
     add_explanation,
     add_next_steps,
+    print_caveat,
     print_first_caveats_explain_rest,
     print_json,
     show,
@@ -66,7 +67,7 @@ def leaderboard(
     from genaipa.reports import render
     from genaipa.reports.chapters import add_system_notes_to_table, collect_system_notes
     from genaipa.reports.chapters.groups import group_leaderboard_table
-    from genaipa.reports.chapters.overall import leaderboard_table, note_unequally_scored_systems
+    from genaipa.reports.chapters.overall import leaderboard_table, note_unequally_scored_systems, note_unranked_systems
     from genaipa.reports.notable import is_wholly_unscored, notable_sentences
     from genaipa.reports.part import note_sparsely_scored_experiments
 
@@ -104,11 +105,15 @@ def leaderboard(
             if table
             else note_sparsely_scored_experiments(study.table) or ("" if tables or not results else nothing),
         )
-    print_first_caveats_explain_rest([*note_too_few_documents(table), *sentences])
+    print_caveat(unranked := note_unranked_systems(study.table))
+    print_first_caveats_explain_rest(
+        [*note_too_few_documents(table), *(sentence for sentence in sentences if sentence != unranked)]
+    )
     if output is not None:
         show(f"{output}: the leaderboard")
     elif table and len(table.data) > 1:
-        add_next_steps(f"Next: {shell_command('genaipa', 'compare', *table.data['system'][:2])}")
+        common = ["--anyway"] if any(apart) else []
+        add_next_steps(f"Next: {shell_command('genaipa', 'compare', *table.data['system'][:2], *common)}")
 
 
 def note_too_few_documents(table: Table | None) -> list[str]:

@@ -64,7 +64,7 @@ def pack(
     sources = select_sources_to_pack(workspace, names, "pack")
     packed = write_pack(workspace, sources, file, excluded=include_excluded, whole=with_texts)
     print_packing_summary(file, packed)
-    show(f"To open it: {shell_command('genaipa', 'unpack', file.name, 'FOLDER')}")
+    show(f"To open it: {shell_command('genaipa', 'unpack', file, 'FOLDER')}")
 
 
 def make_pack_name(runs: Sequence[str]) -> str:

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import print_json, print_table, say, show, show_facts, stderr_console
+from genaipa.cli.terminal.console import (
+    add_next_steps,
+    print_json,
+    print_table,
+    say,
+    show,
+    show_facts,
+    stderr_console,
+)
 from genaipa.cli.terminal.options import (
     ForceOption,
     JsonOption,
@@ -191,7 +199,7 @@ def _print_document(workspace: Workspace, document: Document, *, json: bool) -> 
             ("source", about.source),
             ("license", about.license),
             ("text", about.extraction),
-            ("size", f"{facts['words']:,} words, {facts['sections']} sections"),
+            ("size", f"{format_count(facts['words'], 'word')}, {format_count(facts['sections'], 'section')}"),
             ("answers", _describe_annotated_answers(facts, default_question_set_name(document, workspace))),
             ("parts", ", ".join(f"{name}: {len(starts)}" for name, starts in about.part_sets.items())),
             ("file", str(document_layers_and_paths_by_name(workspace)[document.name][1])),
@@ -285,7 +293,7 @@ def add(
     for sentence in held:
         show(f"{sentence}.")
     show(f"Check that the text is complete. To correct it, first delete the line 'digest' from {name}.yaml.")
-    show(f"Next: genaipa run --system extractive --policy {name}")
+    add_next_steps(f"Next: {shell_command('genaipa', 'run', '--system', 'extractive', '--policy', name)}")
 
 
 @app.command()

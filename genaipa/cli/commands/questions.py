@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import print_json, print_table, show
+from genaipa.cli.terminal.console import add_next_steps, print_json, print_table, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import UnknownNameError, UsageError, shell_command
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from genaipa.questions.sets import QuestionSet, Wording
@@ -110,7 +111,8 @@ def new(
     except OSError as error:
         raise UsageError(f"{path} can't be written ({error.strerror}).") from None
     ask = shell_command("genaipa", "run", "--system", "SYSTEM", "--policy", "POLICY", "--questions", name)
-    show(f"{path}: fill it in, check it with genaipa validate, then: {ask}")
+    show(f"{path}: fill it in, and check it with genaipa validate.")
+    add_next_steps(f"Then: {ask}")
 
 
 def _print_question_sets(workspace: Workspace, *, json: bool) -> None:
@@ -167,7 +169,10 @@ def _print_question_set_json(chosen: QuestionSet, wordings: list[Wording]) -> No
 
 
 def _print_questions(chosen: QuestionSet, wordings: list[Wording]) -> None:
-    show(f"{chosen.title} ({chosen.name}): {len(chosen.questions)} questions, asked about a {chosen.kind}")
+    show(
+        f"{chosen.title} ({chosen.name}): {format_count(len(chosen.questions), 'question')}, asked about a "
+        f"{chosen.kind}"
+    )
     if chosen.describe_translation:
         show(f"Translated from {chosen.translates} {chosen.describe_translation}.")
     show(f"{chosen.placeholder} becomes the document's company or short name.")

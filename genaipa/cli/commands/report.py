@@ -31,7 +31,7 @@ from genaipa.cli.terminal.options import (
     split_names,
 )
 from genaipa.cli.terminal.selection import ByOption, RunsArgument, add_filter_options
-from genaipa.errors import UsageError
+from genaipa.errors import UsageError, shell_command
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import format_count, make_printable
 from genaipa.workspace import workspace_option_if_needed
@@ -158,6 +158,8 @@ def _open_in_browser(page: Path) -> None:
 
 def print_report_summary(report: Report, page: Path) -> None:
     """Print the main tables or counts, what changes their reading, the page's path and what is next."""
+    from genaipa.reports.chapters.overall import note_unequally_scored_systems, note_unranked_systems
+
     name = next((source.folder.name for source in report.study.sources), "")
     arguments = (f" {name}" if len(report.study.sources) == 1 else "") + "".join(
         f" {word}" for word in workspace_option_if_needed(current_workspace().home)
@@ -171,7 +173,13 @@ def print_report_summary(report: Report, page: Path) -> None:
         add_explanation(*(sentence for sentence in notable if sentence not in report.gaps))
     else:
         show_tables(report.main_tables)
-        print_first_caveats_explain_rest([*note_too_few_documents(report.tables.get("leaderboard")), *notable])
+        print_caveat(unranked := note_unranked_systems(report.frame))
+        print_first_caveats_explain_rest(
+            [
+                *note_too_few_documents(report.tables.get("leaderboard")),
+                *(sentence for sentence in notable if sentence != unranked),
+            ]
+        )
     for problem in report.problems:
         show(f"- {problem}")
     if report.absent and not counted:
@@ -181,7 +189,12 @@ def print_report_summary(report: Report, page: Path) -> None:
     add_explanation(*report.absent)
     add_next_steps(f"Report: {page}", always=True)
     if counted or "leaderboard" in report.tables:
-        add_next_steps(f"Next: genaipa score{arguments}" if counted or report.absent else "Next: genaipa compare A B")
+        best = [] if counted else list(report.tables["leaderboard"].data["system"][:2])
+        common = ["--anyway"] if note_unequally_scored_systems(report.frame) else []
+        compare = shell_command("genaipa", "compare", *best, *common)
+        add_next_steps(
+            f"Next: genaipa score{arguments}" if counted or report.absent or len(best) == 1 else f"Next: {compare}"
+        )
 
 
 def _describe_unscored_report(report: Report) -> str:

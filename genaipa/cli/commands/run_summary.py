@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from typing import TYPE_CHECKING
+from math import isfinite
+from typing import TYPE_CHECKING, Any
 
 from genaipa.cli.terminal.console import print_caveat, print_json, print_table, rewrite_options_as_flags, say, show
 from genaipa.cli.terminal.fitting import mark_unbreakable
@@ -139,11 +140,11 @@ def _print_estimate(pairs: list[tuple[PreparedRun, ReadySystem]], *, json: bool,
         from genaipa.stats.intervals import LEAST_DOCUMENTS
 
         show(f"{power['said']}, if two systems vary as in the published study.")
-        if power["policies"] is None:
+        if power["documents"] < LEAST_DOCUMENTS:
             show(f"Fewer than {LEAST_DOCUMENTS} documents are too few to say anything about policies like these.")
 
 
-def _estimate_smallest_differences(task: Task, document_factor: float) -> dict[str, object]:
+def _estimate_smallest_differences(task: Task, document_factor: float) -> dict[str, Any]:
     """Estimate the smallest differences of two systems that a run on these policies finds; empty where unknown.
 
     `questions` are those about each document, the fewest; the run has `document_factor` the documents of the task.
@@ -161,11 +162,12 @@ def _estimate_smallest_differences(task: Task, document_factor: float) -> dict[s
     except MissingPackageError:
         return {}
     from genaipa.reports.significance import PUBLISHED, begin_detectable_difference_sentence
+    from genaipa.scoring.rubric import M_ALL_WIDTH
     from genaipa.stats.power import find_detectable_differences
 
     questions, documents = min(counts, default=0), round(len(policies) * document_factor)
-    detectable = find_detectable_differences(questions, documents, PUBLISHED)
-    sizes = {target: None if size != size else round(size, 1) for target, size in detectable._asdict().items()}  # noqa: PLR0124 - NaN
+    detectable = find_detectable_differences(questions, documents, PUBLISHED, largest=M_ALL_WIDTH)
+    sizes = {target: round(size, 1) if isfinite(size) else None for target, size in detectable._asdict().items()}
     text = begin_detectable_difference_sentence(detectable, questions, documents)
     return {"questions": questions, "documents": documents, **sizes, "said": text} if text else {}
 
@@ -336,12 +338,13 @@ def describe_run_next_step(folder: RunFolder, outcome: RunOutcome, resume_option
     if outcome.status == "waiting":
         models = {name: facts.model for name, facts in folder.manifest().systems.items()}
         providers = [find_provider(models.get(name, name)) for name in outcome.tally.incomplete_systems()]
-        if all(provider is not None and provider.by_hand == "written" for provider in providers):
-            return f"{lack} People write them at the desk, on the page By hand: {format_run_command(folder, 'score')}"
+        are_written = [provider is not None and provider.by_hand == "written" for provider in providers]
         sheets = mark_unbreakable(folder.path / "sheets")
-        return (
-            f"{lack} Paste the messages in {sheets}, fill in the replies, then: {format_run_command(folder, 'collect')}"
-        )
+        collect = f"{format_run_command(folder, 'collect')}{' --author NAME' if any(are_written) else ''}"
+        if all(are_written):
+            desk = f"People write them at the desk, on the page By hand: {format_run_command(folder, 'score')}"
+            return f"{lack} {desk}\nWithout the desk, fill in the replies in {sheets}, then: {collect}"
+        return f"{lack} Paste the messages in {sheets}, fill in the replies, then: {collect}"
     steps = sum(row.failed_steps for row in outcome.tally.rows.values())
     if steps:
         lack += (

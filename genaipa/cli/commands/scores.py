@@ -21,20 +21,22 @@ from genaipa.cli.terminal.options import (
     pass_json_to_subcommands,
     split_names,
 )
-from genaipa.errors import UsageError, shell_command
+from genaipa.errors import UsageError, clip, shell_command
 from genaipa.words import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from genaipa.runs.authors import Authors
     from genaipa.runs.folder import RunFolder
+    from genaipa.runs.selection import Source
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.events import Event
     from genaipa.scoring.importing import ImportedScores
     from genaipa.scoring.people import People
     from genaipa.workspace import Workspace
 
+FIRST_RUN = "genaipa run --system extractive --policy brindlecart"
 _BROKEN = 1
 _REFUSED = 2
 
@@ -62,7 +64,8 @@ def list_analysts_unless_subcommand(context: typer.Context, json: JsonOption = F
     if json:
         print_json({"analysts": rows, "answers": answers})
     elif not rows:
-        show(f"No scores in {workspace.home} yet. Start with: genaipa score")
+        show(f"No scores in {workspace.home} yet.")
+        add_next_steps(f"Start with: {'genaipa score' if list_run_folders(workspace) else FIRST_RUN}")
     else:
         columns = ["analyst", "scorer", "scores", "adjudicated", "seconds", "latest"]
         heads = [*columns[:4], "median time", "latest"]
@@ -168,11 +171,14 @@ def import_scores(
 
 @app.command()
 def sheet(
-    run: Annotated[
-        list[str],
-        typer.Argument(autocompletion=completion.runs_and_systems, help="Runs, or systems for all of their runs."),
-    ],
     output: Annotated[Path, option("--output", "-o", metavar="FILE.xlsx", help="The file to write.")],
+    run: Annotated[
+        list[str] | None,
+        typer.Argument(
+            autocompletion=completion.runs_and_systems,
+            help="Runs, or systems for all of their runs; by default, every run of the workspace.",
+        ),
+    ] = None,
     analyst: Annotated[
         str,
         option(
@@ -194,10 +200,8 @@ def sheet(
     'genaipa scores import' imports the filled sheet, as .xlsx or saved as .csv.
     """
     from genaipa.runs.selection import select_sources
-    from genaipa.scoring.people import load_people
     from genaipa.scoring.rubric import load_rubric
     from genaipa.scoring.tables import shuffle_answers, write_scoring_sheet
-    from genaipa.scoring.waves import load_waves, short_digest
 
     workspace = current_workspace()
     if output.suffix.lower() != ".xlsx":
@@ -214,30 +218,20 @@ def sheet(
     answers = [digest for digest in shuffle_answers(pool.answers.values(), analyst) if digest not in written]
     if pool.exclusion_note:
         show(pool.exclusion_note)
+    if not sources:
+        raise UsageError(f"there is no run in {workspace.runs} yet; create one with: {FIRST_RUN}")
     if not answers:
-        raise UsageError(f"{', '.join(split_names(run))}: no answer to score yet.")
-    sampled = (
-        frozenset[str]()
-        if load_people(workspace).plan.sample_size == "all"
-        else load_waves(workspace).all_answers_in_wave
-    )
-
-    def is_in_sample(digest: str) -> bool:
-        return short_digest(digest) in sampled
-
-    order, unsampled = ([digest for digest in answers if is_in_sample(digest) == inside] for inside in (True, False))
-    if sampled and not order and not every:
         raise UsageError(
-            "no answer of these runs is in the random part; draw from them with genaipa sample, or add --all."
+            _explain_nothing_to_score(split_names(run) or ("this workspace",), sources, analyst if pool.answers else "")
         )
-    order = [*order, *unsampled] if every or not sampled else order
+    order, is_in_sample = _choose_answers_of_sheet(workspace, answers, every=every)
     with open_output(output, force=force) as file:
         write_scoring_sheet(
             file,
             map(pool.load_case, order),
             load_rubric(workspace),
             analyst,
-            is_in_random_part=is_in_sample if sampled else None,
+            is_in_random_part=is_in_sample,
         )
     outside = (
         f" Outside the random part: {format_count(len(answers) - len(order), 'more answer')}."
@@ -246,7 +240,52 @@ def sheet(
     )
     show(f"{output}: {format_count(len(order), 'answer')} to score.{outside}")
     named = () if analyst else ("--analyst", "NAME")
-    show(f"To import the filled sheet: {shell_command('genaipa', 'scores', 'import', str(output), *named)}")
+    add_next_steps(f"To import the filled sheet: {shell_command('genaipa', 'scores', 'import', str(output), *named)}")
+
+
+def _choose_answers_of_sheet(
+    workspace: Workspace, answers: Sequence[str], *, every: bool
+) -> tuple[list[str], Callable[[str], bool] | None]:
+    """Return the answers of a sheet, those of the random part first, and the test for being in it; None without one."""
+    from genaipa.scoring.people import load_people
+    from genaipa.scoring.waves import load_waves, short_digest
+
+    is_whole = load_people(workspace).plan.sample_size == "all"
+    sampled = frozenset[str]() if is_whole else load_waves(workspace).all_answers_in_wave
+    if not sampled:
+        return list(answers), None
+
+    def is_in_sample(digest: str) -> bool:
+        return short_digest(digest) in sampled
+
+    order, unsampled = ([digest for digest in answers if is_in_sample(digest) == inside] for inside in (True, False))
+    if not order and not every:
+        raise UsageError(
+            "no answer of these runs is in the random part; draw from them with genaipa sample, or add --all."
+        )
+    return [*order, *(unsampled if every else ())], is_in_sample
+
+
+def _explain_nothing_to_score(names: Sequence[str], sources: Sequence[Source], author: str) -> str:
+    """Say why these runs have nothing to score, and what to do; an `author` wrote all that they have."""
+    if author:
+        return f"{author} wrote all answers of {', '.join(names)}, and nobody scores what they wrote."
+    from genaipa.runs.authors import find_systems_written_by_people
+
+    run = next((source for source in sources if source.manifest.status != "complete"), sources[0])
+    are_written = find_systems_written_by_people([run.manifest]).issuperset(run.systems)
+    go_on = ("genaipa", "score", run.folder.name) if are_written else ("genaipa", "run", "--resume", run.folder.name)
+    how = "have them written at the desk, on the page By hand" if are_written else "ask for them"
+    return f"{', '.join(names)}: no answer to score yet; {how}: {shell_command(*go_on)}"
+
+
+def _print_nothing_to_verify(workspace: Workspace, *, json: bool) -> None:
+    from genaipa.scoring.events import VerifiedLog
+
+    if json:
+        print_json(VerifiedLog(0, "", []))
+    else:
+        show(f"No scores in {workspace.home} yet, so there is nothing to verify.")
 
 
 @app.command()
@@ -265,8 +304,11 @@ def verify(
 
     workspace = current_workspace()
     with open_existing_store(workspace, allow_damaged=True) as store:
+        if store is None and head:
+            raise UsageError(f"{workspace.home} has no scores, so none of them has the digest {clip(head)}.")
         if store is None:
-            raise UsageError(f"no scores in {workspace.home} yet; start with: genaipa score")
+            _print_nothing_to_verify(workspace, json=json)
+            return
         check, name = verified(store, head), store.name
     if json:
         print_json(check)

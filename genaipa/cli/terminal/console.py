@@ -25,7 +25,7 @@ from genaipa.errors import UsageError
 from genaipa.words import escape_unprintable, make_printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rich.console import Console
 
@@ -187,6 +187,7 @@ NOTHING = "There is nothing more to explain here; --help lists the command's opt
 class _CommandNotes:
     explains: bool = False
     quiet: bool = False
+    complete_step: Callable[[str], str] = str
     explanations: list[str] = field(default_factory=list)
     steps: list[tuple[str, bool]] = field(default_factory=list)
     hint: str = HINT
@@ -239,14 +240,22 @@ def add_next_steps(*steps: str, always: bool = False) -> None:
 
 
 @contextlib.contextmanager
-def print_notes_at_end(fallback_explanation: str, *, explains: bool, quiet: bool, json: bool) -> Iterator[None]:
+def print_notes_at_end(
+    fallback_explanation: str,
+    *,
+    complete_step: Callable[[str], str],
+    explains: bool,
+    quiet: bool,
+    json: bool,
+) -> Iterator[None]:
     """Print what a command kept, once it is done.
 
-    `fallback_explanation` explains it where it has no explanation of its own.
+    `fallback_explanation` explains it where it has no explanation of its own, and `complete_step` makes a next step the
+    command that works.
     """
     if explains and quiet:
         raise UsageError("--explain asks for more and --quiet for less; use only one of them.")
-    notes = _CommandNotes(explains, quiet)
+    notes = _CommandNotes(explains, quiet, complete_step)
     token = _closing.set(notes)
     try:
         try:
@@ -262,7 +271,7 @@ def print_notes_at_end(fallback_explanation: str, *, explains: bool, quiet: bool
 def _print_collected_notes(notes: _CommandNotes, fallback_explanation: str, *, json: bool) -> None:
     if json:
         return
-    steps = [step for step, always in notes.steps if always or not notes.quiet]
+    steps = [notes.complete_step(step) for step, always in notes.steps if always or not notes.quiet]
     if notes.explanations and not notes.explains and not notes.quiet:
         steps.append(notes.hint)
     room = 0

@@ -23,6 +23,7 @@ from genaipa.cli.terminal.headings import (
     commands_listed_only_in_full_help,
 )
 from genaipa.errors import closest
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -240,7 +241,7 @@ def _write_parameters(ctx: Any, formatter: Any, parameters: Iterable[Any]) -> No
                 formatter.write_dl(rows)
     if hidden:
         formatter.write_paragraph()
-        formatter.write_text(f"{hidden} more options: {ctx.command_path} {_WHOLE_PAGE}")
+        formatter.write_text(f"{format_count(hidden, 'more option')}: {ctx.command_path} {_WHOLE_PAGE}")
 
 
 _REPLACEMENTS = {

@@ -7,13 +7,14 @@ the command line wins. A file that a command writes is there whole or not at all
 from __future__ import annotations
 
 import contextlib
+import re
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from genaipa.errors import DataError, UsageError, name_suggestion
+from genaipa.errors import DataError, UsageError, name_suggestion, shell_command
 from genaipa.files.atomic import open_for_atomic_write
 
 if TYPE_CHECKING:
@@ -56,6 +57,24 @@ def current_workspace() -> Workspace:
     from genaipa.workspace import find_workspace
 
     return find_workspace(_named.get())
+
+
+_NEXT_COMMAND = re.compile(r"(?<=: )genaipa (?!init\b|get\b|unpack\b)(?=[a-z])")
+"""The beginning of a printed command that works in a workspace."""
+
+
+def name_workspace_in_next_command(text: str) -> str:
+    """Return a text whose printed command names the workspace that this command line named, where it must."""
+    folder = _named.get()
+    if folder is None or "--workspace" in text or not _NEXT_COMMAND.search(text):
+        return text
+    from genaipa.workspace import find_workspace, workspace_option_if_needed
+
+    try:
+        words = workspace_option_if_needed(find_workspace(folder).home)
+    except UsageError:
+        return text
+    return _NEXT_COMMAND.sub(lambda _: f"{shell_command('genaipa', *words)} ", text)
 
 
 WorkspaceOption = Annotated[

@@ -50,6 +50,7 @@ _COMPARED = 30
 """Most documents whose pairs are compared; of more, no rank would be known."""
 _OTHERS = "Documents that different people scored are not compared. "
 _SCORED = ("silent", "m_all", "answers", "scores")
+_NO_PAIRS = f"Of more than {_COMPARED} documents no pairs are compared, and these two ranks are blank. "
 
 
 def question_scores_table(frame: pd.DataFrame) -> Table:
@@ -120,6 +121,7 @@ def document_ranks_table(frame: pd.DataFrame) -> Table:
         "7). A document's rank lies between the two ranks shown: only differences between documents that hold for "
         "other questions (Holm, over all pairs) decide it. "
         f"{measure_evidence_level(averages.select_policy_rows(frame)).prefix_sentence}{_OTHERS if has_others else ''}"
+        f"{_NO_PAIRS if len(data) > _COMPARED else ''}"
         f"{_note_unequally_scored_documents(scored)}{THESE}{averages.note_few_questions(data['n'])}",
         data,
         columns,

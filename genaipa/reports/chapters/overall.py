@@ -32,7 +32,7 @@ from genaipa.reports.part import (
 from genaipa.reports.table import Table, make_table
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
 from genaipa.stats.intervals import LEVEL
-from genaipa.words import format_count
+from genaipa.words import format_count, join_some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -116,6 +116,33 @@ def rank_systems(frame: pd.DataFrame) -> list[str]:
     means /= cells.groupby("system", observed=True)["weight"].sum()
     ranked = [str(name) for name in means.round(9).sort_values(ascending=False, kind="stable").index]
     return [*ranked, *(name for name in frame["system"].cat.categories if name not in set(ranked))]
+
+
+_NAMED = 5
+"""Systems without a place that a sentence names."""
+
+
+def note_unranked_systems(frame: pd.DataFrame) -> str:
+    """Name the systems that were asked about policies and have no place in the leaderboard, each with the reason.
+
+    Empty where all have one, or none.
+    """
+    averaged_frame = estimate_averages(drop_sparsely_scored_experiments(frame)).frame
+    means = averages.average_policy_questions(averaged_frame).dropna(subset="m_all")
+    ranked, policies = set(means["system"].astype(str)), averages.select_policy_rows(frame)
+    unranked = [name for name in map(str, policies["system"].unique()) if name not in ranked]
+    if not ranked or not unranked:
+        return ""
+    answered = set(policies.loc[policies["answer"] != "", "system"].astype(str))
+    sparse_counts = find_sparsely_scored_experiments(frame)
+    reasons = []
+    for system in unranked:
+        counts = [numbers for (name, _), numbers in sparse_counts.items() if name == system]
+        scored, asked = (sum(numbers) for numbers in zip(*counts, strict=True)) if counts else (0, 0)
+        reason = f"{scored:,} of {format_count(asked, 'question')} scored" if counts else "not scored"
+        reasons.append(f"{system} ({reason if counts or system in answered else 'no answer'})")
+    sparse = f"; less than {part.LEAST_SCORED:.0%} scored is no sample" if sparse_counts else ""
+    return f"Not in the leaderboard: {join_some(reasons, _NAMED)}{sparse}."
 
 
 def note_unequally_scored_systems(frame: pd.DataFrame) -> str:
@@ -285,7 +312,10 @@ class OverallChapter(ChapterMaker):
                 ),
             ),
             nonempty_figures(systems_by_category_figure(numbers, scope)),
-            [] if ranked or not thin_note else [f"There is no leaderboard. {thin_note}"],
+            [
+                *([] if ranked or not thin_note else [f"There is no leaderboard. {thin_note}"]),
+                *filter(None, [matches.explain_missing_pairs(len(ranked.data))]),
+            ],
         )
 
 

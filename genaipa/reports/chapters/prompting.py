@@ -12,7 +12,7 @@ from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import Bounds, classify_band
-from genaipa.tasks.prompts import PUBLISHED, SETS
+from genaipa.tasks.prompts import NOT_KNOWN, PUBLISHED, SETS, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ _ABOUT = ["system", "experiment", "document", "question", "category", "source"]
 
 def sort_prompt_sets(labels: Iterable[str]) -> list[str]:
     """Sort sets of prompts: the shipped ones first, a study's last."""
-    ranks = {name: number for number, name in enumerate(SETS)} | {PUBLISHED: len(SETS) + 1}
+    ranks = {name: number for number, name in enumerate(SETS)} | dict.fromkeys(NOT_KNOWN, len(SETS) + 1)
     rank_by_label = {label: ranks.get(label.partition(" (")[0], len(SETS)) for label in labels if label}
     return sorted(rank_by_label, key=lambda label: (rank_by_label[label], label))
 
@@ -44,8 +44,10 @@ def note_differing_prompts(frame: pd.DataFrame) -> str:
         sentence = (
             f"Not all systems were asked with the same prompts, so differences may come from the prompts: {named}."
         )
-    if any(PUBLISHED in labels for labels in prompts_by_system.values()):
-        sentence += f" (`{PUBLISHED}` stands for the unknown prompts of the study.)"
+    meanings = {PUBLISHED: "the prompts of a published study", UNKNOWN: "those of answers that came from elsewhere"}
+    used_labels = {label for labels in prompts_by_system.values() for label in labels}
+    if named_unknown := [f"`{label}`: {meaning}" for label, meaning in meanings.items() if label in used_labels]:
+        sentence += f" (Not known are {'; '.join(named_unknown)}.)"
     if any(len(labels) > 1 for labels in prompts_by_system.values()):
         sentence += " The averages of a system with several sets of prompts mix them."
     return sentence
@@ -185,7 +187,7 @@ class PromptingChapter(ChapterMaker):
         """Make the chapter."""
         frame = study.table
         tables = nonempty_tables(prompt_changes_table(frame), prompt_band_changes_table(frame, scope.bounds))
-        set_counts = frame[frame["prompts"] != PUBLISHED].groupby("system", observed=True)["prompts"].nunique()
+        set_counts = frame[~frame["prompts"].isin(NOT_KNOWN)].groupby("system", observed=True)["prompts"].nunique()
         why = ["The effect of other prompts is not shown: no question is scored with two sets of prompts."]
         return Chapter(
             "prompting",

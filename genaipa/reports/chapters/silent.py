@@ -14,6 +14,7 @@ from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tab
 from genaipa.reports.crossed import estimate_crossed_mean, number_documents, number_labels
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
+from genaipa.reports.matches import explain_missing_pairs
 from genaipa.reports.recognition import describe_rule_accuracy, language_codes_of_documents
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import M_ALL_RANGE
@@ -248,7 +249,7 @@ class SilentChapter(ChapterMaker):
             "document is not silent.",
             tables,
             scope.draw_paged_figures([partial(silence_error_rates_figure, rates)]) if has_silent else [],
-            []
+            [*filter(None, [explain_missing_pairs(rates.data["system"].nunique())])]
             if tables and has_silent
             else ["No question that was asked is annotated as one on which its document is silent."],
         )

@@ -22,7 +22,7 @@ from genaipa.reports.judged.quality import (
 )
 from genaipa.reports.judged.verdicts import LEAST
 from genaipa.reports.table import Table, make_table
-from genaipa.words import join_names
+from genaipa.words import format_count, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,7 +138,8 @@ def describe_agreement_with_people(
         if alphas:
             yield (
                 f"Its alpha with people: {join_names(alphas)}. How far people agree with each other is not known: "
-                f"{answers:.0f} answers were scored by two of them, and {LEAST} are needed."
+                f"{format_count(int(answers), 'answer')} {'was' if answers == 1 else 'were'} scored by two of them, "
+                f"and {LEAST} are needed."
             )
         return
     groups: dict[str, list[str]] = {}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from genaipa.languages.catalog import ENGLISH, LANGUAGES
 from genaipa.scoring.evidence.examine import locate_annotated_sections
 from genaipa.scoring.evidence.section_finder import find_outline
-from genaipa.words import join_names
+from genaipa.words import format_count, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,7 @@ def describe_wrong_citation(annotated: AnnotatedAnswer, document: Document, part
     numbers = [int(match[1]) for label in annotated.sections if (match := _PART.fullmatch(label))] if parts else []
     missing = [number for number in numbers if not 1 <= number <= len(parts)]
     if missing:
-        return f"It cites Part {missing[0]}, but the document has only {len(parts)} parts."
+        return f"It cites Part {missing[0]}, but the document has only {format_count(len(parts), 'part')}."
     cited = [span for _, span in locate_annotated_sections(annotated, document, part_set) if span]
     if not cited:
         return ""
@@ -64,8 +64,8 @@ def describe_wrong_citation(annotated: AnnotatedAnswer, document: Document, part
     if not best or shared[best] < _PHRASES or shared[best] <= _FITS * cited_count:
         return ""
     return (
-        f"It cites {join_names(annotated.sections)}, with which it shares {cited_count} phrases of {_PHRASE} words; "
-        f"it shares {shared[best]} with {best}."
+        f"It cites {join_names(annotated.sections)}, with which it shares {format_count(cited_count, 'phrase')} of "
+        f"{_PHRASE} words; it shares {shared[best]} with {best}."
     )
 
 

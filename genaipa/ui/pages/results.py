@@ -217,7 +217,8 @@ def _show_people_and_judge_estimates(results: ResultsView) -> None:
     sentences = [*forecasts]
     if results.outside_wave_count:
         sentences.append(
-            f"Verdicts on {results.outside_wave_count:,} answers outside the random parts count only in these averages."
+            f"Verdicts on {format_count(results.outside_wave_count, 'answer')} outside the random parts count only in "
+            "these averages."
         )
     notes = [make_note("", " ".join(sentences))] if sentences else []
     show_texts("results people and judge notes", [*notes, make_note("", estimates.note)])

@@ -26,6 +26,7 @@ from genaipa.ui.scoring_session import (
     save_or_withdraw_objection,
 )
 from genaipa.ui.widgets import describe_error_for_desk, load_component, run_page_safely, show_screen_reader_header
+from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from genaipa.scoring.people import User
@@ -234,7 +235,8 @@ def _show_nothing_left(desk: Desk, user: User, session: ScoringSession) -> None:
     progress = desk.queue.progress(user.name)
     st.header("Nothing is left for you to score.")
     st.text(
-        f"You have scored {progress.scored:,} answers; the study has {progress.given:,} of {progress.wanted:,} scores."
+        f"You have scored {format_count(progress.scored, 'answer')}; the study has {progress.given:,} of "
+        f"{progress.wanted:,} scores."
     )
     if desk.sample_note:
         st.text(desk.sample_note)

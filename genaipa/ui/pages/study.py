@@ -126,7 +126,10 @@ def _describe_forecast_of_end(desk: Desk, scores_left: int) -> str:
     ]
     lately = [time for time in times if current_time - time < _LATELY]
     if len(lately) < _LEAST:
-        return f"; {len(lately)} scores in the last {_LATELY.days} days are too few for a forecast"
+        return (
+            f"; {format_count(len(lately), 'score')} in the last {_LATELY.days} days "
+            f"{'is' if len(lately) == 1 else 'are'} too few for a forecast"
+        )
     days = max((current_time - min(lately)) / timedelta(days=1), 1.0)
     done = (current_time + timedelta(days=scores_left / (len(lately) / days))).date()
     due = desk.people.plan.last_day
@@ -146,8 +149,8 @@ def _report_disagreement(desk: Desk) -> StudyFinding:
     caveat = f" (fewer than {FEW}: this may change)" if pair.answers < FEW else ""
     widest = max(desk.rubric.values) - min(desk.rubric.values)
     sentence = (
-        f"{' and '.join(pair.analysts)} disagree most: on {pair.answers:,} answers{caveat} their values are "
-        f"{pair.difference:.2f} apart on average, out of at most {widest:g}."
+        f"{' and '.join(pair.analysts)} disagree most: on {format_count(pair.answers, 'answer')}{caveat} "
+        f"their values are {pair.difference:.2f} apart on average, out of at most {widest:g}."
     )
     alphas = {metric: on.alpha for metric, on in agreement.metrics.items() if not math.isnan(on.alpha)}
     if alphas:
@@ -220,7 +223,9 @@ def _report_precision(desk: Desk, results: ResultsView | None) -> StudyFinding:
         return StudyFinding(question, none, "results")
     half, answers = max(halves)
     average = "The average of M_all" if len(halves) == 1 else f"The least certain of {len(halves)} averages of M_all"
-    sure = f"{average} is known to ±{half:.1f} points (on the scale of 10 to 100), from {answers:,} answers"
+    sure = (
+        f"{average} is known to ±{half:.1f} points (on the scale of 10 to 100), from {format_count(answers, 'answer')}"
+    )
     target = desk.people.plan.target
     if half <= target:
         return StudyFinding(

@@ -25,7 +25,7 @@ from genaipa.files.text import split_url
 from genaipa.reports.moved import MEASURED
 from genaipa.ui.view.index import BY_SCORE, NO_SCORES, OUTCOMES, ViewChoice
 from genaipa.ui.view.movement import MOST
-from genaipa.words import join_some
+from genaipa.words import format_count, join_some
 from genaipa.workspace import workspace_option_if_needed
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ class ViewPages:
             loader=jinja2.FileSystemLoader(_HERE), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
         )
         templates.finalize = replace_control_characters
+        templates.filters["format_count"] = format_count
         templates.filters["zip_same"] = lambda values: [(value, value) for value in values]
         templates.filters["questions"] = lambda known: [(q, f"{q}  {text}") for q, text in known.items()]
         self._template = templates.get_template("view.html.jinja")
