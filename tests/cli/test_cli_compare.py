@@ -119,8 +119,7 @@ def test_a_question_of_the_set_that_was_not_asked_is_none_of_the_run(genaipa: Cl
     asked = ("run", "-s", "extractive", "-p", "brindlecart", *ASKED[:3], "3", "--follow-up", "Why?", "--name", "more")
     done(genaipa(*asked))
     differing = refused(genaipa("compare", "more", f"{run}:scripted"))
-    follow_ups = re.search(r"only more has the questions ((\S+\.follow-up,? ?){3});", differing)
-    assert follow_ups, differing
+    assert "only more has 3 follow-ups." in differing
     assert f"only {run}:scripted has the questions" in differing
     assert "(8)" not in differing  # five that the shorter run did not ask
     # The follow-ups are an experiment of their own, which another experiment's comparison has nothing to do with.
